@@ -1,0 +1,69 @@
+"""Checks at the edge: each turns what a caller gave into what the inside trusts, or names the field and the value."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from slotwise.errors import InvalidInput, InvalidRanking
+from slotwise.typing import FloatArray, IntArray, Ranking
+
+
+def whole_number(name: str, value: Any, *, at_least: int) -> int:
+    """An integer of at least `at_least`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidInput(f"{name} must be a whole number, got {value!r}") from None
+    if isinstance(value, bool) or number < at_least:
+        raise InvalidInput(f"{name} must be at least {at_least}, got {value!r}")
+    return number
+
+
+def positive_vector(name: str, values: Any, each: str) -> FloatArray:
+    """A fresh array of positive, finite numbers; `each` says what one entry belongs to: a slot, an item."""
+    try:
+        vector = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} must be a list of numbers, got {values!r}") from None
+    if vector.ndim != 1 or vector.size == 0:
+        raise InvalidInput(f"{name} must be a list of at least one number, got {values!r}")
+    wrong = np.flatnonzero(~(np.isfinite(vector) & (vector > 0)))
+    if wrong.size:
+        raise InvalidInput(
+            f"{name} must be positive and finite, got {float(vector[wrong[0]])!r} for {each} {wrong[0] + 1}"
+        )
+    return vector
+
+
+def counts(name: str, values: Any) -> IntArray:
+    """A slots × items array of whole numbers that are not negative."""
+    matrix = np.asarray(values)
+    if matrix.ndim != 2 or matrix.size == 0:
+        raise InvalidInput(f"{name} must be a slots × items array, got shape {matrix.shape}")
+    if matrix.dtype.kind not in "iu":
+        raise InvalidInput(f"{name} must hold whole numbers, got {matrix.dtype}")
+    if matrix.min() < 0:
+        slot, item = np.argwhere(matrix < 0)[0]
+        raise InvalidInput(f"{name} must not be negative, got {matrix[slot, item]} in slot {slot}, item {item}")
+    return np.ascontiguousarray(matrix, dtype=np.int64)
+
+
+def ranking_of(ranking: Any, *, slots: int, items: int) -> Ranking:
+    """`slots` distinct items out of 0 … items-1."""
+    try:
+        array = np.asarray(ranking)
+    except ValueError:
+        array = np.empty(0, object)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise InvalidRanking(f"a ranking is a list of whole numbers, got {ranking!r}")
+    if len(array) != slots:
+        raise InvalidRanking(f"a ranking has one item for each of the {slots} slots, got {array.tolist()}")
+    outside = array[(array < 0) | (array >= items)]
+    if outside.size:
+        raise InvalidRanking(f"a ranking holds items 0 to {items - 1}, got {outside[0]} in {array.tolist()}")
+    if len(np.unique(array)) != slots:
+        raise InvalidRanking(f"a ranking holds an item once, got {array.tolist()}")
+    return np.ascontiguousarray(array, dtype=np.int64)

@@ -1,0 +1,61 @@
+"""Generic functions: one name, an implementation per record class, chosen when the caller is compiled.
+
+    @generic()
+    def choose(policy, rng): ...
+
+    @choose.register(EpochUCB)
+    def _(policy, rng): ...
+
+Compiled code that calls `choose` is statically dispatched by the record's type. Called from Python, the same
+implementation runs compiled; an object that is no record answers with its own method of that name.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from numba.extending import overload
+
+from slotwise.compiled.cache import jit
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Generic:
+    """A function whose implementation is chosen by the record that is its first argument."""
+
+    def __init__(self, declaration: Callable[..., Any], prepare: Callable[..., tuple[Any, ...]] | None) -> None:
+        functools.update_wrapper(self, declaration)
+        self._name = declaration.__name__
+        self._prepare = prepare
+        self._from_python: dict[type, Callable[..., Any]] = {}
+        self._by_numba_type: dict[type, Callable[..., Any]] = {}
+        overload(self, strict=False)(self._resolve)
+
+    def register(self, record_class: type) -> Callable[[Function], Function]:
+        """Decorate the implementation for one record class; its arguments are named as in the declaration."""
+
+        def add(implementation: Function) -> Function:
+            self._from_python[record_class] = jit(implementation)
+            if compiled := getattr(record_class, "Type", None):
+                self._by_numba_type[compiled] = implementation
+                self._from_python[record_class.Plain] = implementation  # type: ignore[attr-defined]
+            return implementation
+
+        return add
+
+    def __call__(self, *arguments: Any) -> Any:
+        implementation = self._from_python.get(type(arguments[0]))
+        if implementation is None:
+            return getattr(arguments[0], self._name)(*arguments[1:])
+        return implementation(*(self._prepare(*arguments) if self._prepare else arguments))
+
+    def _resolve(self, *arguments: Any) -> Callable[..., Any] | None:
+        return self._by_numba_type.get(type(arguments[0]))
+
+
+def generic(prepare: Callable[..., tuple[Any, ...]] | None = None) -> Callable[[Callable[..., Any]], Generic]:
+    """Make a declaration generic; `prepare` checks and converts the arguments of calls from Python."""
+    return lambda declaration: Generic(declaration, prepare)

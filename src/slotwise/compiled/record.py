@@ -1,0 +1,136 @@
+"""Records: a policy's or a model's whole state as named fields that compiled code reads and writes.
+
+    @record
+    class Coin:
+        heads: int
+        weights: FloatArray
+
+    coin = Coin(heads=0, weights=np.ones(2))
+
+Inside compiled code a record is a numba `structref`: passed by reference, its scalars mutable. From Python its fields
+can be read. `plain(record)` is its twin for code that is not compiled; with `NUMBA_DISABLE_JIT=1` every record is
+plain, and the same code runs in the debugger.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar, dataclass_transform
+
+from numba.core import config
+from numba.core.types import StructRef
+from numba.experimental import structref
+
+from slotwise.compiled.cache import jit
+
+Record = TypeVar("Record")
+
+
+@dataclass_transform(kw_only_default=True)
+def record(declaration: type[Record]) -> type[Record]:
+    """Turn a class of annotated fields into a record, built by field name.
+
+    A classmethod `prepare(**fields)`, if there is one, checks and converts what the constructor is given.
+    """
+    fields = tuple(inspect.get_annotations(declaration))
+    return _plain(declaration, fields) if config.DISABLE_JIT else _compiled(declaration, fields)
+
+
+def plain(value: Any) -> Any:
+    """A record as an ordinary mutable object that shares its arrays; anything else as it is."""
+    twin = getattr(type(value), "Plain", None)
+    if twin is None:
+        return value
+    return twin(**{name: plain(getattr(value, name)) for name in inspect.get_annotations(twin)})
+
+
+def is_record(value: Any) -> bool:
+    """Whether `value` is a record, compiled or plain."""
+    return hasattr(type(value), "is_record")
+
+
+def is_ours(value: Any) -> bool:
+    """Whether a record, and every record in it, is defined in this package."""
+    if not isinstance(value, structref.StructRefProxy):
+        return True
+    return type(value).__module__.partition(".")[0] == __name__.partition(".")[0] and all(
+        is_ours(getattr(value, name))
+        for name, kind in value._numba_type_.field_dict.items()
+        if isinstance(kind, StructRef)
+    )
+
+
+def _plain(declaration: type[Record], fields: tuple[str, ...]) -> type[Record]:
+    def construct(self: Any, **values: Any) -> None:
+        for name, value in _in_order(declaration, fields, values).items():
+            setattr(self, name, value)
+
+    twin: type[Record] = _rebuilt(
+        declaration, (), {"__slots__": fields, "__init__": construct, **_conveniences(fields)}
+    )
+    return twin
+
+
+def _compiled(declaration: type[Record], fields: tuple[str, ...]) -> type[Record]:
+    type_class = type(
+        f"{declaration.__name__}Type",
+        (StructRef,),
+        # numba pickles the types of cached kernels: they must be found again under this name
+        {"__module__": declaration.__module__, "__qualname__": f"{declaration.__qualname__}.Type"},
+    )
+    structref.register(type_class)
+
+    def construct(_class: Any, **values: Any) -> Any:
+        return make(*_in_order(declaration, fields, values).values())
+
+    namespace = {"__slots__": (), "__new__": construct, "Type": type_class, **_conveniences(fields)}
+    namespace["Plain"] = _plain(declaration, fields)
+    for field in fields:
+        namespace[field] = property(_generated(declaration, f"get_{field}", "record", f"record.{field}", {}))
+    built: type[Record] = _rebuilt(declaration, (structref.StructRefProxy,), namespace)
+    structref.define_proxy(built, type_class, list(fields))
+    arguments = ", ".join(fields)
+    make = _generated(declaration, "make", arguments, f"Record({arguments})", {"Record": built})
+    return built
+
+
+def _in_order(declaration: Any, fields: tuple[str, ...], values: dict[str, Any]) -> dict[str, Any]:
+    if hasattr(declaration, "prepare"):
+        values = declaration.prepare(**values)
+    if set(values) != set(fields):
+        raise TypeError(f"{declaration.__name__} has the fields {', '.join(fields)}, got {', '.join(values)}")
+    return {name: values[name] for name in fields}
+
+
+def _conveniences(fields: tuple[str, ...]) -> dict[str, Any]:
+    def as_dict(self: Any) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in fields}
+
+    def represent(self: Any) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in as_dict(self).items())})"
+
+    def reduce(self: Any) -> Any:
+        return _restore, (type(self), as_dict(self))
+
+    return {"__repr__": represent, "__reduce__": reduce, "is_record": True}
+
+
+def _restore(record_class: Any, values: dict[str, Any]) -> Any:
+    return record_class(**values)
+
+
+def _rebuilt(declaration: type, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
+    """The declared class again, with its docstring and methods, on other bases: slots cannot be added afterwards."""
+    kept = {k: v for k, v in vars(declaration).items() if k not in ("__dict__", "__weakref__", *namespace)}
+    return type(declaration.__name__, bases, {**kept, **namespace})
+
+
+def _generated(declaration: type, name: str, arguments: str, result: str, scope: dict[str, Any]) -> Callable[..., Any]:
+    """A compiled one-line function of its own name in the record's own file, as numba's cache wants it."""
+    unique = f"{declaration.__name__}_{name}"
+    source = f"def {unique}({arguments}):\n    return {result}\n"
+    exec(compile(source, inspect.getfile(declaration), "exec"), scope)
+    scope[unique].__module__ = declaration.__module__
+    compiled: Callable[..., Any] = jit(scope[unique])
+    return compiled

@@ -1,0 +1,39 @@
+"""The errors that slotwise raises on purpose; the command line and the service translate them in one place each."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SlotwiseError(Exception):
+    """Anything that slotwise refuses or cannot do, in words for the person who asked."""
+
+
+class InvalidInput(SlotwiseError, ValueError):
+    """An argument, a field of a file or a parameter is not what it must be; the message names it and its value."""
+
+
+class UnknownName(SlotwiseError, LookupError):
+    """A policy, problem or estimator of that name is not registered; the message offers the nearest ones."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        known = list(known)
+        near = difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
+        super().__init__(f"unknown {kind} {name!r}: {hint}")
+
+
+class InvalidRanking(SlotwiseError, ValueError):
+    """A policy returned something that is not K distinct items."""
+
+
+class MissingExtra(SlotwiseError, ImportError):
+    """An optional dependency is not installed; the message is the command that installs it."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs packages that are not installed: pip install 'slotwise[{extra}]'")
+
+
+class UnreadableFile(SlotwiseError, OSError):
+    """A file is missing, damaged, or not one of ours."""
