@@ -1,0 +1,6 @@
+"""How users choose, and which ranking is best for them."""
+
+from slotwise.choice.mnl import MNL, best_ranking, best_ranking_by_brute_force, click_probabilities, regret
+from slotwise.choice.model import draw, reward
+
+__all__ = ["MNL", "best_ranking", "best_ranking_by_brute_force", "click_probabilities", "draw", "regret", "reward"]

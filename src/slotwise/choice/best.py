@@ -1,0 +1,66 @@
+"""The best items by an index, ties broken uniformly at random: what every ranking is made of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from slotwise.compiled import jit
+from slotwise.rng import below, shuffle
+from slotwise.typing import FloatArray, IntArray
+
+
+@jit
+def select_best(index: FloatArray, order: IntArray, count: int, rng: np.random.Generator) -> None:
+    """Bring the `count` largest of `index` to the front of `order`, largest first, ties in uniformly random order.
+
+    `order` is a permutation of all positions of `index`. Kept from one decision to the next it starts nearly sorted,
+    and then one pass with hardly a move suffices. Linear in the length of `index` for a given `count`.
+    """
+    for position in range(1, count):
+        _sink(index, order, position)
+    # positions beyond `count` that equal the smallest selected one
+    tied_outside = 0
+    for position in range(count, len(order)):
+        candidate = order[position]
+        last = order[count - 1]
+        if index[candidate] > index[last]:
+            order[count - 1] = candidate
+            order[position] = last
+            _sink(index, order, count - 1)
+            tied_outside = tied_outside + 1 if index[order[count - 1]] == index[last] else 0
+        elif index[candidate] == index[last]:
+            tied_outside += 1
+    if tied_outside > 0:
+        _draw_last_tie(index, order, count, rng)
+    start = 0
+    for position in range(1, count + 1):
+        if position == count or index[order[position]] != index[order[start]]:
+            if position - start > 1:
+                shuffle(order, start, position, rng)
+            start = position
+
+
+@jit
+def _sink(index: FloatArray, order: IntArray, position: int) -> None:
+    """Insert the entry at `position` into the sorted entries before it."""
+    item = order[position]
+    while position > 0 and index[order[position - 1]] < index[item]:
+        order[position] = order[position - 1]
+        position -= 1
+    order[position] = item
+
+
+@jit
+def _draw_last_tie(index: FloatArray, order: IntArray, count: int, rng: np.random.Generator) -> None:
+    """Choose uniformly which of the items that tie for the last places are selected (reservoir sampling)."""
+    value = index[order[count - 1]]
+    first = count - 1
+    while first > 0 and index[order[first - 1]] == value:
+        first -= 1
+    seen = count - first
+    for position in range(count, len(order)):
+        if index[order[position]] == value:
+            seen += 1
+            drawn = first + below(seen, rng)
+            if drawn < count:
+                order[position], order[drawn] = order[drawn], order[position]

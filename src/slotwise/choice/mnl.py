@@ -1,0 +1,113 @@
+"""Multinomial logit choice with position bias: the model of Grant and Leslie, §1.1.
+
+A user looks at the whole list and clicks slot k with probability γ_k / (1 + S), or nothing with 1 / (1 + S), where
+γ_k = position_bias[k] · attractiveness[ranking[k]] and S = Σ_k γ_k.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from slotwise import checks
+from slotwise.choice.model import draw, reward
+from slotwise.compiled import record
+from slotwise.errors import InvalidInput
+from slotwise.typing import NO_CLICK, FloatArray, Ranking
+
+
+@record
+class MNL:
+    """Users who choose by multinomial logit.
+
+    >>> users = MNL(position_bias=[1.0, 0.5], attractiveness=[0.2, 0.4, 0.1])
+    >>> best_ranking(users).tolist()
+    [1, 0]
+    >>> click_probabilities(users, [1, 0]).round(3).tolist()     # slot 0, slot 1, nothing
+    [0.267, 0.067, 0.667]
+    """
+
+    #: λ, per slot, in any order
+    position_bias: FloatArray
+    #: α, per item
+    attractiveness: FloatArray
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *, position_bias: ArrayLike, attractiveness: ArrayLike) -> None: ...
+
+    @classmethod
+    def prepare(cls, position_bias: Any, attractiveness: Any) -> dict[str, FloatArray]:
+        """Check the parameters, and copy them."""
+        bias = checks.positive_vector("position_bias", position_bias, each="slot")
+        attraction = checks.positive_vector("attractiveness", attractiveness, each="item")
+        if len(bias) > len(attraction):
+            raise InvalidInput(
+                f"position_bias has {len(bias)} slots but attractiveness only {len(attraction)} items to fill them"
+            )
+        return {"position_bias": bias, "attractiveness": attraction}
+
+    @property
+    def slots(self) -> int:
+        """K."""
+        return len(self.position_bias)
+
+    @property
+    def items(self) -> int:
+        """J."""
+        return len(self.attractiveness)
+
+
+@draw.register(MNL)
+def _draw(users: MNL, ranking: Ranking, rng: np.random.Generator) -> int:
+    position_bias, attractiveness = users.position_bias, users.attractiveness
+    total = 1.0
+    for slot in range(len(ranking)):
+        total += position_bias[slot] * attractiveness[ranking[slot]]
+    left = rng.random() * total - 1.0
+    if left < 0.0:
+        return NO_CLICK
+    for slot in range(len(ranking) - 1):
+        left -= position_bias[slot] * attractiveness[ranking[slot]]
+        if left < 0.0:
+            return slot
+    return len(ranking) - 1
+
+
+@reward.register(MNL)
+def _reward(users: MNL, ranking: Ranking) -> float:
+    position_bias, attractiveness = users.position_bias, users.attractiveness
+    weight = 0.0
+    for slot in range(len(ranking)):
+        weight += position_bias[slot] * attractiveness[ranking[slot]]
+    return weight / (1.0 + weight)
+
+
+def click_probabilities(users: MNL, ranking: Any) -> FloatArray:
+    """One probability per slot, then that of no click: `probabilities[NO_CLICK]`."""
+    shown = checks.ranking_of(ranking, slots=users.slots, items=users.items)
+    weights = np.append(users.position_bias * users.attractiveness[shown], 1.0)
+    probabilities: FloatArray = weights / weights.sum()
+    return probabilities
+
+
+def best_ranking(users: MNL) -> Ranking:
+    """A ranking of the highest reward: the k-th most attractive item in the slot of the k-th largest bias."""
+    ranking = np.empty(users.slots, np.int64)
+    best_items = np.argsort(-users.attractiveness, kind="stable")[: users.slots]
+    ranking[np.argsort(-users.position_bias, kind="stable")] = best_items
+    return ranking
+
+
+def best_ranking_by_brute_force(users: MNL) -> Ranking:
+    """The same by trying every ranking: J!/(J-K)! of them."""
+    candidates = [np.array(ranking) for ranking in itertools.permutations(range(users.items), users.slots)]
+    return max(candidates, key=lambda ranking: reward(users, ranking))
+
+
+def regret(users: MNL, ranking: Any) -> float:
+    """How much reward `ranking` gives away against the best one."""
+    return float(reward(users, best_ranking(users)) - reward(users, ranking))
