@@ -1,0 +1,129 @@
+"""The tally: the one statistic that the simulator fills, estimators read and shards add up to."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from slotwise import checks
+from slotwise.errors import InvalidInput, UnreadableFile
+from slotwise.files import replacing
+from slotwise.typing import NO_CLICK, IntArray
+
+FORMAT = "slotwise tally 1"
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Two slots × items count matrices.
+
+    `clicks[k, j]` (N in the paper): rounds in which item j stood in slot k and was clicked.
+    `passes[k, j]` (Ñ in the paper): rounds in which item j stood in slot k and nothing on the page was clicked.
+
+    In every round, whatever was shown and why, the expected click on a slot is γ times the expected no-click, so
+    `clicks - γ·passes` is a martingale. Tallies of different rounds, machines or days are merged with `+`.
+
+    >>> tally = Tally.empty(slots=2, items=3)
+    >>> tally.count([2, 0], clicked=1)      # item 2 in slot 0, item 0 in slot 1, a click on slot 1
+    >>> tally.count([2, 0], clicked=NO_CLICK)
+    >>> tally.clicks.tolist(), tally.passes.tolist()
+    ([[0, 0, 0], [1, 0, 0]], [[0, 0, 1], [1, 0, 0]])
+    >>> (tally + tally).rounds
+    4
+    """
+
+    clicks: IntArray
+    passes: IntArray
+
+    def __post_init__(self) -> None:
+        for name in ("clicks", "passes"):
+            object.__setattr__(self, name, checks.counts(name, getattr(self, name)))
+        if self.clicks.shape != self.passes.shape:
+            raise InvalidInput(f"clicks is {self.clicks.shape}, but passes is {self.passes.shape}")
+
+    @classmethod
+    def empty(cls, slots: int, items: int) -> Tally:
+        """A tally of no rounds."""
+        shape = (
+            checks.whole_number("slots", slots, at_least=1),
+            checks.whole_number("items", items, at_least=1),
+        )
+        return cls(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+
+    @property
+    def slots(self) -> int:
+        """K."""
+        return int(self.clicks.shape[0])
+
+    @property
+    def items(self) -> int:
+        """J."""
+        return int(self.clicks.shape[1])
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were counted: a click is one, and a no-click passes every filled slot once."""
+        return int(self.clicks.sum() + self.passes.sum(axis=1).max())
+
+    def count(self, ranking: Any, clicked: int) -> None:
+        """Add one round, in place: `clicked` is a slot, or NO_CLICK."""
+        shown = checks.ranking_of(ranking, slots=self.slots, items=self.items)
+        if not NO_CLICK <= clicked < self.slots:
+            raise InvalidInput(f"clicked must be a slot from 0 to {self.slots - 1} or {NO_CLICK}, got {clicked!r}")
+        if clicked == NO_CLICK:
+            self.passes[np.arange(self.slots), shown] += 1
+        else:
+            self.clicks[clicked, shown[clicked]] += 1
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if self.clicks.shape != other.clicks.shape:
+            raise InvalidInput(f"tallies of {self.clicks.shape} and {other.clicks.shape} slots × items cannot be added")
+        return Tally(self.clicks + other.clicks, self.passes + other.passes)
+
+    def __radd__(self, other: object) -> Tally:
+        return self if other == 0 else NotImplemented  # the start of sum()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        return np.array_equal(self.clicks, other.clicks) and np.array_equal(self.passes, other.passes)
+
+    __hash__ = None  # type: ignore[assignment]  # counted in place
+
+    def __getitem__(self, items: Any) -> Tally:
+        """The tally of some items: a list, a slice or a mask over items.
+
+        >>> Tally(np.array([[1, 2, 3]]), np.array([[4, 5, 6]]))[[2, 0]].clicks.tolist()
+        [[3, 1]]
+        """
+        chosen: Any = [items] if isinstance(items, int | np.integer) else items
+        try:
+            return Tally(self.clicks[:, chosen], self.passes[:, chosen])
+        except IndexError as problem:
+            raise InvalidInput(f"items {items!r} are not among the {self.items} of this tally") from problem
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to `path` (npz); what was there before survives a failure."""
+        with replacing(path) as file:
+            np.savez_compressed(file, format=np.array(FORMAT), clicks=self.clicks, passes=self.passes)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Tally:
+        """Read what `save` wrote; anything else is refused by name."""
+        try:
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
+                if str(stored["format"]) != FORMAT:
+                    raise UnreadableFile(f"{os.fspath(path)} holds {str(stored['format'])!r}, not {FORMAT!r}")
+                return cls(stored["clicks"], stored["passes"])
+        except FileNotFoundError:
+            raise UnreadableFile(f"there is no file {os.fspath(path)}") from None
+        except (OSError, ValueError, KeyError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as problem:
+            if isinstance(problem, UnreadableFile):
+                raise
+            raise UnreadableFile(f"{os.fspath(path)} is damaged or not a tally ({problem})") from problem

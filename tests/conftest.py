@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+import pytest
+
+from slotwise import MNL
+from slotwise.experiments.problems import paper_problems
+
+
+@pytest.fixture(scope="session")
+def small() -> MNL:
+    """Three slots out of order, four items: small enough for every ranking to be tried."""
+    return MNL(position_bias=[1.0, 0.2, 0.9], attractiveness=[0.3, 0.5, 0.1, 0.8])
+
+
+@pytest.fixture(scope="session", params=["a", "b", "c"])
+def paper_users(request: pytest.FixtureRequest) -> MNL:
+    return paper_problems()[request.param].users
