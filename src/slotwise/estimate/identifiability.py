@@ -1,0 +1,40 @@
+"""Do the data determine the parameters? α and λ are tied together only through items that stood in several slots."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from slotwise.tally import Tally
+from slotwise.typing import IntArray
+
+
+def groups(tally: Tally) -> tuple[IntArray, IntArray]:
+    """Number the parts that the data compare with each other, for each slot and for each item.
+
+    A clicked pair ties its item and slot together from both sides; a pair that was shown and never clicked bounds γ
+    from above only, an arc from the item to the slot. The parts are the strongly connected components of that graph.
+    """
+    clicked_slot, clicked_item = np.nonzero(tally.clicks)
+    silent_slot, silent_item = np.nonzero((tally.passes > 0) & (tally.clicks == 0))
+    # slots are the nodes 0 … K-1, items the nodes K … K+J-1
+    tails = np.concatenate([clicked_slot, clicked_item + tally.slots, silent_item + tally.slots])
+    heads = np.concatenate([clicked_item + tally.slots, clicked_slot, silent_slot])
+    nodes = tally.slots + tally.items
+    graph = coo_array((np.ones(len(tails), np.int8), (tails, heads)), shape=(nodes, nodes)).tocsr()
+    labels = connected_components(graph, connection="strong")[1].astype(np.int64)
+    return labels[: tally.slots], labels[tally.slots :]
+
+
+def is_identifiable(tally: Tally) -> bool:
+    """Whether a finite maximum-likelihood estimate exists: all slots and items are in one group.
+
+    >>> from slotwise.tally import Tally
+    >>> is_identifiable(Tally(np.array([[3, 0], [0, 2]]), np.array([[5, 0], [0, 5]])))    # nothing ties slot to slot
+    False
+    >>> is_identifiable(Tally(np.array([[3, 1], [0, 2]]), np.array([[5, 2], [2, 5]])))
+    True
+    """
+    slots, items = groups(tally)
+    return len(np.unique(np.concatenate([slots, items]))) == 1

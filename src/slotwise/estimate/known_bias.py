@@ -1,0 +1,29 @@
+"""Attractiveness when the position biases are known: Grant and Leslie, equation (4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from slotwise import checks
+from slotwise.errors import InvalidInput
+from slotwise.estimate.result import Estimate
+from slotwise.tally import Tally
+
+
+def known_bias(tally: Tally, position_bias: Any) -> Estimate:
+    """α_j = Σ_k clicks_kj / Λ_j with the exposure Λ_j = Σ_k λ_k passes_kj; unbiased over complete epochs.
+
+    >>> known_bias(Tally(np.array([[2, 0], [0, 1]]), np.array([[8, 2], [2, 8]])), [1.0, 0.5]).attractiveness.round(3)
+    array([0.222, 0.167])
+    """
+    bias = checks.positive_vector("position_bias", position_bias, each="slot")
+    if len(bias) != tally.slots:
+        raise InvalidInput(f"position_bias must have one entry per slot, {tally.slots}, got {len(bias)}")
+    clicks = tally.clicks.sum(axis=0)
+    exposure = bias @ tally.passes
+    with np.errstate(divide="ignore", invalid="ignore"):
+        attractiveness = clicks / exposure
+    finite = bool(np.isfinite(attractiveness).all())
+    return Estimate(attractiveness, bias, converged=finite, identifiable=finite, sweeps=1)

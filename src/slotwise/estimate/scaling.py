@@ -1,0 +1,85 @@
+"""Biproportional scaling: the maximum of the Poisson likelihood with mean γ·passes.
+
+It agrees with the known-bias estimator, takes a handful of sweeps where Algorithm 1 takes dozens, and its variance is
+close to that of the joint maximum-likelihood estimate.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from slotwise.compiled import jit
+from slotwise.estimate.identifiability import is_identifiable
+from slotwise.estimate.result import Estimate
+from slotwise.tally import Tally
+from slotwise.typing import FloatArray
+
+#: the largest relative change of a parameter in the last sweep
+TOLERANCE = 1e-10
+MOST_SWEEPS = 10_000
+
+
+def scaling(tally: Tally) -> Estimate:
+    """Repeat α_j = N_·j / Σ_k λ_kÑ_kj and λ_k = N_k· / Σ_j α_jÑ_kj, with λ of the first slot held at 1.
+
+    >>> estimate = scaling(Tally(np.array([[30, 12], [8, 21]]), np.array([[50, 50], [50, 50]])))
+    >>> estimate.attractiveness.round(2), estimate.position_bias.round(2), estimate.converged
+    (array([0.45, 0.39]), array([1.  , 0.69]), True)
+    """
+    position_bias, attractiveness, sweeps, converged = solve_from_scratch(
+        tally.clicks.astype(np.float64), tally.passes.astype(np.float64)
+    )
+    attractiveness[(tally.passes.sum(axis=0) == 0) & (tally.clicks.sum(axis=0) == 0)] = math.nan
+    return Estimate(attractiveness, position_bias, converged, is_identifiable(tally), sweeps)
+
+
+def solve_from_scratch(clicks: FloatArray, passes: FloatArray) -> tuple[FloatArray, FloatArray, int, bool]:
+    """λ, α, the sweeps taken, and whether they came to rest; counts need not be whole."""
+    slots, items = clicks.shape
+    position_bias, attractiveness = np.ones(slots), np.zeros(items)
+    sweeps = _solve(clicks.sum(axis=1), clicks.sum(axis=0), passes, position_bias, attractiveness)
+    at_rest = sweeps < MOST_SWEEPS and bool(np.isfinite(attractiveness).all() and np.isfinite(position_bias).all())
+    return position_bias, attractiveness, sweeps, at_rest
+
+
+@jit
+def _solve(
+    slot_clicks: FloatArray,
+    item_clicks: FloatArray,
+    passes: FloatArray,
+    position_bias: FloatArray,
+    attractiveness: FloatArray,
+) -> int:
+    for done in range(1, MOST_SWEEPS):
+        change = 0.0
+        for item in range(len(item_clicks)):
+            exposure = 0.0
+            for slot in range(len(slot_clicks)):
+                exposure += position_bias[slot] * passes[slot, item]
+            new = _ratio(item_clicks[item], exposure)
+            change = max(change, _relative_change(attractiveness[item], new))
+            attractiveness[item] = new
+        for slot in range(1, len(slot_clicks)):
+            exposure = 0.0
+            for item in range(len(item_clicks)):
+                if passes[slot, item] > 0.0:
+                    exposure += attractiveness[item] * passes[slot, item]
+            new = _ratio(slot_clicks[slot], exposure)
+            change = max(change, _relative_change(position_bias[slot], new))
+            position_bias[slot] = new
+        if change < TOLERANCE:
+            return done
+    return MOST_SWEEPS
+
+
+@jit
+def _ratio(clicks: float, exposure: float) -> float:
+    """clicks / exposure with 0/0 = 0."""
+    return clicks / exposure if clicks > 0.0 else 0.0
+
+
+@jit
+def _relative_change(old: float, new: float) -> float:
+    return 0.0 if new == old else abs(new - old) / max(abs(new), abs(old))
