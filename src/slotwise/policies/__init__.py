@@ -1,0 +1,12 @@
+"""Policies: what to show next, one a file. Every module of this folder is imported, and registers what it defines."""
+
+import importlib
+import pkgutil
+
+from slotwise.policies.policy import Setting, choose, learn
+from slotwise.policies.registry import Policy, policies, policy
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")
+
+__all__ = ["Policy", "Setting", "choose", "learn", "policies", "policy"]

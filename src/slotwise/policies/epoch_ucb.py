@@ -1,0 +1,89 @@
+"""Epoch-UCB: known position bias, Algorithm 2 of Grant and Leslie."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from slotwise.choice.best import select_best
+from slotwise.compiled import record
+from slotwise.policies.epochs import Epochs, in_epochs
+from slotwise.policies.policy import Setting, choose, learn_epoch
+from slotwise.policies.registry import register
+from slotwise.policies.ucb import log_term, upper_bounds
+from slotwise.typing import FloatArray, IntArray, Ranking
+
+#: the factor of log(Jl²/2)/Λ in Lemma 3
+WIDTH = 4.0
+
+
+@record
+class EpochUCB:
+    """Rank by ᾱ + √(4 min(1, 2ᾱ) c/Λ) + 4c/Λ with c = log(Jl²/2) in epoch l."""
+
+    #: λ, per slot
+    position_bias: FloatArray
+    #: slots by decreasing bias
+    slot_order: IntArray
+    width: float
+    #: l
+    epoch: int
+    #: per item, over complete epochs: clicks, exposure Λ, their ratio ᾱ (infinite before the first), and 1/Λ
+    clicks: FloatArray
+    exposure: FloatArray
+    mean: FloatArray
+    uncertainty: FloatArray
+    index: FloatArray
+    #: items by decreasing index, as far as they were needed
+    item_order: IntArray
+    ranking: Ranking
+
+
+@register(
+    "epoch-ucb",
+    name="Epoch-UCB",
+    position_bias="known",
+    citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, Algorithm 2",
+)
+def epoch_ucb(setting: Setting) -> Epochs:
+    """Algorithm 2."""
+    return start(setting, WIDTH)
+
+
+def start(setting: Setting, width: float) -> Epochs:
+    """Epoch-UCB with a confidence bound of this width."""
+    assert setting.position_bias is not None
+    policy = EpochUCB(
+        position_bias=setting.position_bias,
+        slot_order=np.argsort(-setting.position_bias, kind="stable"),
+        width=width,
+        epoch=0,
+        clicks=np.zeros(setting.items),
+        exposure=np.zeros(setting.items),
+        mean=np.full(setting.items, np.inf),
+        uncertainty=np.zeros(setting.items),
+        index=np.zeros(setting.items),
+        item_order=np.arange(setting.items),
+        ranking=np.zeros(setting.slots, np.int64),
+    )
+    return in_epochs(policy, setting)
+
+
+@choose.register(EpochUCB)
+def _choose(policy: EpochUCB, rng: np.random.Generator) -> Ranking:
+    policy.epoch += 1
+    index, item_order, slot_order, ranking = policy.index, policy.item_order, policy.slot_order, policy.ranking
+    upper_bounds(policy.mean, policy.uncertainty, policy.width * log_term(len(index), policy.epoch), index)
+    select_best(index, item_order, len(ranking), rng)
+    for place in range(len(ranking)):
+        ranking[slot_order[place]] = item_order[place]
+    return ranking
+
+
+@learn_epoch.register(EpochUCB)
+def _learn_epoch(policy: EpochUCB, ranking: Ranking, clicks: IntArray) -> None:
+    for slot in range(len(ranking)):
+        item = ranking[slot]
+        policy.clicks[item] += clicks[slot]
+        policy.exposure[item] += policy.position_bias[slot]
+        policy.uncertainty[item] = 1.0 / policy.exposure[item]
+        policy.mean[item] = policy.clicks[item] * policy.uncertainty[item]

@@ -1,0 +1,126 @@
+"""Epoch-UCB UPB: unknown position bias, Algorithm 3 of Grant and Leslie."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, get_args
+
+import numpy as np
+
+from slotwise.choice.best import select_best
+from slotwise.compiled import record
+from slotwise.errors import InvalidInput
+from slotwise.estimate.accelerated import Solver, settle, solver
+from slotwise.estimate.algorithm_1 import START_ATTRACTIVENESS, START_BIAS
+from slotwise.estimate.derivatives import at_algorithm_1
+from slotwise.estimate.sensitivity import Trial, analytic, finite_differences, trial
+from slotwise.policies.epochs import Epochs, in_epochs
+from slotwise.policies.policy import Setting, choose, learn_epoch
+from slotwise.policies.registry import register
+from slotwise.typing import FloatArray, IntArray, Ranking
+
+#: the factor of β² log(Jl²) in Corollary 1
+WIDTH = 36.0
+
+Sensitivity = Literal["finite-difference", "analytic"]
+
+
+@record
+class EpochUCBUnknownBias:
+    """Rank by α + √(36 β² log(Jl²)) in epoch l, with α and λ by Algorithm 1 and β their sensitivity to a click."""
+
+    #: N and Ñ over complete epochs, slots × items, with the sums of Ñ
+    clicks: FloatArray
+    passes: FloatArray
+    slot_passes: FloatArray
+    item_passes: FloatArray
+    #: the last estimates, where the next ones start from
+    position_bias: FloatArray
+    attractiveness: FloatArray
+    beta_squared: FloatArray
+    solver: Solver
+    trial: Trial
+    analytic: bool
+    width: float
+    #: l
+    epoch: int
+    index: FloatArray
+    item_order: IntArray
+    slot_order: IntArray
+    ranking: Ranking
+
+
+@register(
+    "epoch-ucb-upb",
+    name="Epoch-UCB UPB",
+    position_bias="unknown",
+    citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, Algorithm 3",
+)
+def epoch_ucb_upb(setting: Setting, *, sensitivity: Sensitivity = "finite-difference") -> Epochs:
+    """Algorithm 3."""
+    return start(setting, WIDTH, sensitivity)
+
+
+def start(setting: Setting, width: float, sensitivity: Sensitivity) -> Epochs:
+    """Epoch-UCB for unknown bias with a confidence bound of this width."""
+    if sensitivity not in get_args(Sensitivity):
+        raise InvalidInput(f"sensitivity must be {' or '.join(get_args(Sensitivity))}, got {sensitivity!r}")
+    slots, items = setting.slots, setting.items
+    policy = EpochUCBUnknownBias(
+        clicks=np.zeros((slots, items)),
+        passes=np.zeros((slots, items)),
+        slot_passes=np.zeros(slots),
+        item_passes=np.zeros(items),
+        position_bias=np.full(slots, START_BIAS),
+        attractiveness=np.full(items, START_ATTRACTIVENESS),
+        beta_squared=np.zeros(items),
+        solver=solver(slots, items),
+        trial=trial(slots, items),
+        analytic=sensitivity == "analytic",
+        width=width,
+        epoch=0,
+        index=np.zeros(items),
+        item_order=np.arange(items),
+        slot_order=np.arange(slots),
+        ranking=np.zeros(slots, np.int64),
+    )
+    return in_epochs(policy, setting)
+
+
+@choose.register(EpochUCBUnknownBias)
+def _choose(policy: EpochUCBUnknownBias, rng: np.random.Generator) -> Ranking:
+    policy.epoch += 1
+    clicks, passes, slot_passes, item_passes = policy.clicks, policy.passes, policy.slot_passes, policy.item_passes
+    bias, attractiveness, beta_squared = policy.position_bias, policy.attractiveness, policy.beta_squared
+    solver, room = policy.solver, policy.trial
+    if policy.epoch > 1:
+        settle(solver, clicks, slot_passes, item_passes, bias, attractiveness)
+        at_algorithm_1(solver.nearby, clicks, item_passes, bias, attractiveness)
+        if policy.analytic:
+            analytic(solver.nearby, room, passes, attractiveness, beta_squared)
+        else:
+            finite_differences(
+                solver, room, clicks, passes, slot_passes, item_passes, bias, attractiveness, beta_squared
+            )
+    index, item_order, slot_order, ranking = policy.index, policy.item_order, policy.slot_order, policy.ranking
+    width = policy.width * math.log(len(index) * policy.epoch * policy.epoch)
+    for item in range(len(index)):
+        if item_passes[item] > 0.0:
+            index[item] = attractiveness[item] + math.sqrt(width * beta_squared[item])
+        else:
+            index[item] = math.inf
+    select_best(index, item_order, len(ranking), rng)
+    select_best(bias, slot_order, len(ranking), rng)
+    for place in range(len(ranking)):
+        ranking[slot_order[place]] = item_order[place]
+    return ranking
+
+
+@learn_epoch.register(EpochUCBUnknownBias)
+def _learn_epoch(policy: EpochUCBUnknownBias, ranking: Ranking, clicks: IntArray) -> None:
+    for slot in range(len(ranking)):
+        item = ranking[slot]
+        policy.clicks[slot, item] += clicks[slot]
+        policy.passes[slot, item] += 1.0
+        policy.slot_passes[slot] += 1.0
+        policy.item_passes[item] += 1.0

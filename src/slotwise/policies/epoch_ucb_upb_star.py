@@ -1,0 +1,24 @@
+"""Epoch-UCB* UPB: Algorithm 3 with narrower bounds; Grant and Leslie, §6."""
+
+from __future__ import annotations
+
+from slotwise.policies import epoch_ucb_upb
+from slotwise.policies.epoch_ucb_upb import Sensitivity
+from slotwise.policies.epochs import Epochs
+from slotwise.policies.policy import Setting
+from slotwise.policies.registry import register
+
+#: 0.5² log(√J·l) = 0.125 log(Jl²)
+WIDTH = 0.125
+
+
+@register(
+    "epoch-ucb-upb-star",
+    name="Epoch-UCB* UPB",
+    position_bias="unknown",
+    citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, §6",
+    default=True,
+)
+def epoch_ucb_upb_star(setting: Setting, *, sensitivity: Sensitivity = "finite-difference") -> Epochs:
+    """Rank by α + 0.5 √(β² log(√J·l)) in epoch l."""
+    return epoch_ucb_upb.start(setting, WIDTH, sensitivity)

@@ -1,0 +1,55 @@
+"""Epochs: show one ranking until a no-click, then learn from all of its clicks at once.
+
+The device of Agrawal, Avadhanula, Goyal and Zeevi (2019) that makes an epoch's clicks on each slot geometric with mean
+γ, around any policy that learns from whole epochs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from slotwise.compiled import record
+from slotwise.policies.policy import Setting, choose, learn, learn_epoch
+from slotwise.typing import NO_CLICK, IntArray, Ranking
+
+
+@record
+class Epochs:
+    """A policy that chooses once per epoch."""
+
+    policy: Any
+    #: what this epoch shows
+    ranking: Ranking
+    #: per slot, in this epoch
+    clicks: IntArray
+    running: bool
+
+
+def in_epochs(policy: Any, setting: Setting) -> Epochs:
+    """Let `policy` act in epochs."""
+    return Epochs(
+        policy=policy,
+        ranking=np.zeros(setting.slots, np.int64),
+        clicks=np.zeros(setting.slots, np.int64),
+        running=False,
+    )
+
+
+@choose.register(Epochs)
+def _choose(policy: Epochs, rng: np.random.Generator) -> Ranking:
+    if not policy.running:
+        policy.ranking[:] = choose(policy.policy, rng)
+        policy.clicks[:] = 0
+        policy.running = True
+    return policy.ranking
+
+
+@learn.register(Epochs)
+def _learn(policy: Epochs, ranking: Ranking, clicked: int) -> None:
+    if clicked == NO_CLICK:
+        learn_epoch(policy.policy, ranking, policy.clicks)
+        policy.running = False
+    else:
+        policy.clicks[clicked] += 1

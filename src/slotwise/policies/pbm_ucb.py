@@ -1,0 +1,85 @@
+"""PBM-UCB ("PBUCB" in Grant and Leslie): known position bias under the position-based model, Lagrée et al. (2016)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from slotwise.choice.best import select_best
+from slotwise.compiled import record
+from slotwise.policies.policy import Setting, choose, learn
+from slotwise.policies.registry import register
+from slotwise.typing import FloatArray, IntArray, Ranking
+
+
+@record
+class PBMUCB:
+    """Rank by S/E + √(n/E) √(log t/(2E)) in round t."""
+
+    #: λ, per slot
+    position_bias: FloatArray
+    #: slots by decreasing bias
+    slot_order: IntArray
+    #: t
+    round: int
+    #: per item: clicks S, rounds shown n, exposure E = Σ λ over those rounds
+    clicks: FloatArray
+    shows: FloatArray
+    exposure: FloatArray
+    #: per item: S/E (infinite before the first show), and √(n/2)/E
+    mean: FloatArray
+    uncertainty: FloatArray
+    index: FloatArray
+    item_order: IntArray
+    ranking: Ranking
+
+
+@register(
+    "pbm-ucb",
+    name="PBM-UCB",
+    position_bias="known",
+    citation="Lagrée, Vernade and Cappé, Multiple-Play Bandits in the Position-Based Model (2016)",
+)
+def pbm_ucb(setting: Setting) -> PBMUCB:
+    """PBM-UCB, one decision a round."""
+    assert setting.position_bias is not None
+    return PBMUCB(
+        position_bias=setting.position_bias,
+        slot_order=np.argsort(-setting.position_bias, kind="stable"),
+        round=0,
+        clicks=np.zeros(setting.items),
+        shows=np.zeros(setting.items),
+        exposure=np.zeros(setting.items),
+        mean=np.full(setting.items, np.inf),
+        uncertainty=np.zeros(setting.items),
+        index=np.zeros(setting.items),
+        item_order=np.arange(setting.items),
+        ranking=np.zeros(setting.slots, np.int64),
+    )
+
+
+@choose.register(PBMUCB)
+def _choose(policy: PBMUCB, rng: np.random.Generator) -> Ranking:
+    policy.round += 1
+    index, item_order, slot_order, ranking = policy.index, policy.item_order, policy.slot_order, policy.ranking
+    mean, uncertainty = policy.mean, policy.uncertainty
+    width = math.sqrt(math.log(policy.round))
+    for item in range(len(index)):
+        index[item] = mean[item] + width * uncertainty[item]
+    select_best(index, item_order, len(ranking), rng)
+    for place in range(len(ranking)):
+        ranking[slot_order[place]] = item_order[place]
+    return ranking
+
+
+@learn.register(PBMUCB)
+def _learn(policy: PBMUCB, ranking: Ranking, clicked: int) -> None:
+    for slot in range(len(ranking)):
+        item = ranking[slot]
+        policy.shows[item] += 1.0
+        policy.exposure[item] += policy.position_bias[slot]
+        if slot == clicked:
+            policy.clicks[item] += 1.0
+        policy.mean[item] = policy.clicks[item] / policy.exposure[item]
+        policy.uncertainty[item] = math.sqrt(policy.shows[item] / 2.0) / policy.exposure[item]

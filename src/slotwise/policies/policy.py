@@ -1,0 +1,41 @@
+"""What a policy answers: two generic functions, and a third for those that learn from whole epochs.
+
+A policy is a record, its whole state, and its implementations of these. It is told a `Setting` and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from slotwise.compiled import generic
+from slotwise.typing import FloatArray, IntArray, Ranking
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is known before the first round."""
+
+    slots: int
+    items: int
+    #: the horizon T
+    rounds: int
+    #: λ per slot, or None where the policy is not told
+    position_bias: FloatArray | None = None
+
+
+@generic()
+def choose(policy: Any, rng: np.random.Generator) -> Ranking:  # type: ignore[empty-body]
+    """The item for each slot; the array is the policy's own and holds until it chooses again."""
+
+
+@generic()
+def learn(policy: Any, ranking: Ranking, clicked: int) -> None:
+    """Take in the outcome of one round: the slot that was clicked, or NO_CLICK."""
+
+
+@generic()
+def learn_epoch(policy: Any, ranking: Ranking, clicks: IntArray) -> None:
+    """Take in one complete epoch: `clicks` per slot, then one no-click."""

@@ -1,0 +1,87 @@
+"""The policies by name. A policy registers itself where it is defined; nothing else lists it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from slotwise.errors import InvalidInput, UnknownName
+from slotwise.policies.policy import Setting
+
+#: known: it is told λ; unknown: it learns λ; ordered: it takes the slots to be in decreasing order of bias
+Bias = Literal["known", "unknown", "ordered"]
+
+_registered: dict[str, Policy] = {}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A registered policy and the options to make it with."""
+
+    id: str
+    name: str
+    position_bias: Bias
+    citation: str
+    default: bool
+    make: Callable[..., Any]
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def start(self, setting: Setting) -> Any:
+        """A fresh policy that knows `setting`, less the position bias unless it is one that is told."""
+        if self.position_bias != "known":
+            setting = replace(setting, position_bias=None)
+        elif setting.position_bias is None:
+            raise InvalidInput(f"{self.id} must be told the position_bias, got None")
+        return self.make(setting, **self.options)
+
+    def __str__(self) -> str:
+        chosen = ",".join(f"{option}={value}" for option, value in self.options.items())
+        return f"{self.id}:{chosen}" if chosen else self.id
+
+
+def register(
+    id: str, *, name: str, position_bias: Bias, citation: str, default: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate the function that makes a policy from a `Setting`; its keyword-only arguments are the options."""
+
+    def add(make: Callable[..., Any]) -> Callable[..., Any]:
+        _registered[id] = Policy(id, name, position_bias, citation, default, make)
+        return make
+
+    return add
+
+
+def policies() -> list[Policy]:
+    """Every registered policy, in order of id."""
+    return [_registered[id] for id in sorted(_registered)]
+
+
+def policy(id: str, **options: Any) -> Policy:
+    """The policy registered as `id`, made with `options`.
+
+    >>> policy("epoch-ucb").name
+    'Epoch-UCB'
+    >>> str(policy("epoch-ucb-upb", sensitivity="analytic"))
+    'epoch-ucb-upb:sensitivity=analytic'
+    >>> policy("epoch-ubc")
+    Traceback (most recent call last):
+    slotwise.errors.UnknownName: unknown policy 'epoch-ubc': did you mean epoch-ucb or epoch-ucb-w or epoch-ucb-upb?
+    """
+    if id not in _registered:
+        raise UnknownName("policy", id, sorted(_registered))
+    found = _registered[id]
+    parameters = inspect.signature(found.make).parameters.values()
+    known = [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+    for option in options:
+        if option not in known:
+            raise InvalidInput(f"{id} has {'the options ' + ', '.join(known) if known else 'no options'}, got {option}")
+    return replace(found, options=options)
+
+
+def parse(text: str) -> Policy:
+    """A policy as written on the command line: ID, or ID:option=value,option=value."""
+    id, _, rest = text.partition(":")
+    pairs = [pair.partition("=") for pair in rest.split(",") if pair]
+    return policy(id, **{option.strip(): value.strip() for option, _, value in pairs})

@@ -1,0 +1,25 @@
+"""The confidence bound that the epoch policies with closed-form estimates share: Lemma 3 of Grant and Leslie."""
+
+from __future__ import annotations
+
+import math
+
+from slotwise.compiled import jit
+from slotwise.typing import FloatArray
+
+
+@jit
+def log_term(parameters: int, epoch: int) -> float:
+    """c = log(parameters · l² / 2), not below 0."""
+    return max(0.0, math.log(parameters * epoch * epoch / 2.0))
+
+
+@jit
+def upper_bounds(mean: FloatArray, uncertainty: FloatArray, width: float, index: FloatArray) -> None:
+    """index = mean + √(width · min(1, 2 mean) / Λ) + width / Λ, with uncertainty = 1/Λ.
+
+    What was never shown has an infinite mean and no uncertainty, and so an infinite index.
+    """
+    for i in range(len(index)):
+        scale = width * uncertainty[i]
+        index[i] = mean[i] + math.sqrt(min(1.0, 2.0 * mean[i]) * scale) + scale
