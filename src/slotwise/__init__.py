@@ -1,0 +1,9 @@
+"""slotwise learns the best order to show things in, from clicks."""
+
+from slotwise.choice import MNL
+from slotwise.policies import Setting, policies, policy
+from slotwise.simulate import Results, simulate
+from slotwise.tally import Tally
+from slotwise.typing import NO_CLICK
+
+__all__ = ["MNL", "NO_CLICK", "Results", "Setting", "Tally", "policies", "policy", "simulate"]

@@ -1,0 +1,81 @@
+"""The one loop: choose, show, click or not, learn. Compiled once per pair of policy and model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from slotwise.choice.model import draw, reward
+from slotwise.compiled import jit, record
+from slotwise.policies.policy import choose, learn
+from slotwise.typing import NO_CLICK, FloatArray, IntArray
+
+
+@record
+class Trace:
+    """What one replication keeps: its tally, and its cumulative regret at chosen rounds."""
+
+    #: rounds played so far
+    round: int
+    #: the reward of the best ranking
+    best_reward: float
+    #: cumulative regret so far
+    total_regret: float
+    #: the rounds at which to record, how many are recorded, and the cumulative regret there
+    record_at: IntArray
+    recorded: int
+    regret: FloatArray
+    clicks: IntArray
+    passes: IntArray
+    #: per item: the last round that showed it
+    shown: IntArray
+
+
+def trace(slots: int, items: int, best_reward: float, record_at: IntArray) -> Trace:
+    """An empty trace."""
+    return Trace(
+        round=0,
+        best_reward=best_reward,
+        total_regret=0.0,
+        record_at=record_at,
+        recorded=0,
+        regret=np.zeros(len(record_at)),
+        clicks=np.zeros((slots, items), np.int64),
+        passes=np.zeros((slots, items), np.int64),
+        shown=np.zeros(items, np.int64),
+    )
+
+
+@jit
+def advance(policy: Any, users: Any, rng: np.random.Generator, trace: Trace, rounds: int) -> bool:
+    """Play `rounds` more rounds; False if the policy returned something that is not a ranking."""
+    clicks, passes, shown = trace.clicks, trace.passes, trace.shown
+    slots, items = clicks.shape
+    total = trace.total_regret
+    until_recorded = trace.record_at[trace.recorded]
+    for now in range(trace.round + 1, trace.round + rounds + 1):
+        ranking = choose(policy, rng)
+        if len(ranking) != slots:
+            return False
+        for slot in range(slots):
+            item = ranking[slot]
+            if item < 0 or item >= items or shown[item] == now:
+                return False
+            shown[item] = now
+        clicked = draw(users, ranking, rng)
+        learn(policy, ranking, clicked)
+        if clicked == NO_CLICK:
+            for slot in range(slots):
+                passes[slot, ranking[slot]] += 1
+        else:
+            clicks[clicked, ranking[clicked]] += 1
+        total += trace.best_reward - reward(users, ranking)
+        if now == until_recorded:
+            trace.regret[trace.recorded] = total
+            trace.recorded += 1
+            if trace.recorded < len(trace.record_at):
+                until_recorded = trace.record_at[trace.recorded]
+    trace.round += rounds
+    trace.total_regret = total
+    return True

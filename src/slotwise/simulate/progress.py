@@ -1,0 +1,57 @@
+"""A progress bar on a terminal, where rich is installed; silence elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any
+
+
+class Bar:
+    """A bar per task on stderr, with the time left; `show=None` shows it on a terminal only."""
+
+    def __init__(self, show: bool | None) -> None:
+        self._progress: Any = None
+        if show or (show is None and sys.stderr.isatty()):
+            with contextlib.suppress(ImportError):
+                from rich.console import Console
+                from rich.progress import (
+                    BarColumn,
+                    MofNCompleteColumn,
+                    Progress,
+                    TextColumn,
+                    TimeElapsedColumn,
+                    TimeRemainingColumn,
+                )
+
+                self._progress = Progress(
+                    TextColumn("{task.description}"),
+                    BarColumn(),
+                    MofNCompleteColumn(),
+                    TimeElapsedColumn(),
+                    TextColumn("left"),
+                    TimeRemainingColumn(),
+                    console=Console(stderr=True),
+                )
+
+    def __enter__(self) -> Bar:
+        if self._progress:
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._progress:
+            self._progress.stop()
+
+    @contextlib.contextmanager
+    def task(self, description: str, total: int) -> Iterator[Callable[[], None]]:
+        """Show one task of `total` steps; yields what to call after each step."""
+        if not self._progress:
+            yield lambda: None
+            return
+        task = self._progress.add_task(description, total=total)
+        yield lambda: self._progress.advance(task)

@@ -1,0 +1,205 @@
+"""Replications: the same simulation from independent seeds, spread over threads, processes or machines by joblib."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import joblib
+import numpy as np
+
+from slotwise import checks
+from slotwise.choice import best_ranking, reward
+from slotwise.compiled import is_ours, is_record, plain, uncached
+from slotwise.errors import InvalidInput, InvalidRanking
+from slotwise.policies.policy import Setting
+from slotwise.policies.registry import Policy, parse
+from slotwise.rng import streams
+from slotwise.simulate.loop import advance, trace
+from slotwise.simulate.progress import Bar
+from slotwise.simulate.results import Results, Run
+from slotwise.tally import Tally
+from slotwise.typing import IntArray
+
+RECORDED_ROUNDS = 200
+#: how long a stretch of compiled rounds aims to take: as long as Ctrl-C may have to wait
+STRETCH_SECONDS = 0.2
+
+#: a registered policy, its id, or a function (a class, say) from a Setting to an object with `choose` and `learn`
+PolicyLike = str | Policy | Callable[[Setting], Any]
+
+
+def simulate(
+    users: Any,
+    policies: PolicyLike | Sequence[PolicyLike],
+    *,
+    rounds: int,
+    replications: int = 1,
+    seed: int = 0,
+    jobs: int = -1,
+    record_at: int | Iterable[int] = RECORDED_ROUNDS,
+    progress: bool | None = None,
+) -> Results:
+    """Let each policy act on `users` for `rounds` rounds, `replications` times over, and record its regret.
+
+    `policies` are ids of registered policies, `policy(id, option=…)`, or your own: a function or class that is called
+    with a `Setting` and returns an object with `choose(rng)` and `learn(ranking, clicked)`. Replication i of every
+    policy has the i-th stream of `seed`; the numbers do not depend on `jobs`, nor on joblib's backend.
+    `record_at` is a number of evenly spaced rounds, or the rounds; the last round is always recorded.
+    `progress` shows a bar on stderr; None does so on a terminal.
+
+    >>> from slotwise import MNL, simulate
+    >>> users = MNL(position_bias=[1.0, 0.2, 0.9], attractiveness=[0.05, 0.1, 0.15, 0.2])
+    >>> results = simulate(users, ["epoch-ucb", "toprank"], rounds=2_000, replications=4, seed=1)
+    >>> results["epoch-ucb"].mean < results["toprank"].mean
+    True
+    """
+    setting = Setting(
+        slots=users.slots,
+        items=users.items,
+        rounds=checks.whole_number("rounds", rounds, at_least=1),
+        position_bias=users.position_bias,
+    )
+    checks.whole_number("replications", replications, at_least=1)
+    checks.whole_number("seed", seed, at_least=0)
+    if jobs != -1:
+        checks.whole_number("jobs", jobs, at_least=1)
+    points = _recorded_rounds(record_at, rounds)
+    wanted = [policies] if isinstance(policies, str) or not isinstance(policies, Sequence) else policies
+    runs: dict[str, Run] = {}
+    with Bar(progress) as bar:
+        for label, chosen in _labelled(wanted).items():
+            runs[label] = _run(users, label, chosen, setting, replications, seed, jobs, points, bar)
+    return Results(runs, rounds=rounds, replications=replications, seed=seed)
+
+
+@dataclass(frozen=True)
+class _Replication:
+    regret: Any
+    clicks: IntArray
+    passes: IntArray
+
+
+def _run(
+    users: Any,
+    label: str,
+    policy: PolicyLike,
+    setting: Setting,
+    replications: int,
+    seed: int,
+    jobs: int,
+    points: IntArray,
+    bar: Bar,
+) -> Run:
+    with bar.task(label, replications) as advance_bar:
+        # a round before the clock starts: compiling is not simulating, and threads would wait for each other
+        warm_up = _Simulation(users, policy, setting, np.random.SeedSequence(0), points)
+        warm_up.play(1)
+        start = time.perf_counter()
+        work = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator", batch_size=1)
+        tasks = (joblib.delayed(_replicate)(users, policy, setting, s, points) for s in streams(seed, replications))
+        done = []
+        for replication in work(tasks):
+            done.append(replication)
+            advance_bar()
+        seconds = time.perf_counter() - start
+    return Run(
+        policy=label,
+        rounds=points,
+        regret=np.array([replication.regret for replication in done]),
+        tallies=[Tally(replication.clicks, replication.passes) for replication in done],
+        seconds=seconds,
+    )
+
+
+def _replicate(
+    users: Any, policy: PolicyLike, setting: Setting, seed: np.random.SeedSequence, points: IntArray
+) -> _Replication:
+    simulation = _Simulation(users, policy, setting, seed, points)
+    left, stretch = setting.rounds, 256
+    while left > 0:
+        start = time.perf_counter()
+        simulation.play(min(stretch, left))
+        left -= min(stretch, left)
+        if time.perf_counter() - start < STRETCH_SECONDS / 4:
+            stretch *= 4
+    return _Replication(simulation.trace.regret, simulation.trace.clicks, simulation.trace.passes)
+
+
+class _Simulation:
+    """One policy, its users, its randomness and its trace, either all compiled or all plain."""
+
+    def __init__(
+        self, users: Any, policy: PolicyLike, setting: Setting, seed: np.random.SeedSequence, points: IntArray
+    ) -> None:
+        best = float(reward(users, best_ranking(users)))
+        self.trace = trace(setting.slots, setting.items, best, points)
+        self.users = users
+        self.rng = np.random.default_rng(seed)
+        self.label = _label(policy)
+        self.advance: Callable[..., bool] = advance
+        self.policy = policy.start(setting) if isinstance(policy, Policy) else policy(setting)  # type: ignore[operator]
+        if not is_record(self.policy):
+            self.policy = _Checked(self.policy, self.label, setting)
+            self.users, self.trace = plain(users), plain(self.trace)
+            self.advance = getattr(advance, "py_func", advance)
+        elif not (is_ours(self.policy) and is_ours(users)):
+            self.advance = uncached(advance)
+
+    def play(self, rounds: int) -> None:
+        if not self.advance(self.policy, self.users, self.rng, self.trace, rounds):
+            raise InvalidRanking(
+                f"policy {self.label} returned a ranking that is not {self.trace.clicks.shape[0]} distinct items "
+                f"out of 0 to {self.trace.clicks.shape[1] - 1}"
+            )
+
+
+class _Checked:
+    """A user's own policy, its rankings checked before anything is done with them."""
+
+    def __init__(self, policy: Any, label: str, setting: Setting) -> None:
+        for method in ("choose", "learn"):
+            if not callable(getattr(policy, method, None)):
+                raise InvalidInput(f"policy {label} must make an object with {method}, got {policy!r}")
+        self.policy, self.label, self.setting = policy, label, setting
+
+    def choose(self, rng: np.random.Generator) -> Any:
+        ranking = self.policy.choose(rng)
+        try:
+            return checks.ranking_of(ranking, slots=self.setting.slots, items=self.setting.items)
+        except InvalidRanking as problem:
+            raise InvalidRanking(f"policy {self.label}: {problem}") from None
+
+    def learn(self, ranking: Any, clicked: int) -> None:
+        self.policy.learn(ranking, clicked)
+
+
+def _labelled(policies: Sequence[PolicyLike]) -> dict[str, PolicyLike]:
+    chosen: dict[str, PolicyLike] = {}
+    if not policies:
+        raise InvalidInput("policies must name at least one policy, got none")
+    for given in policies:
+        policy = parse(given) if isinstance(given, str) else given
+        if not callable(policy) and not isinstance(policy, Policy):
+            raise InvalidInput(f"policies must be ids or functions of a Setting, got {policy!r}")
+        if _label(policy) in chosen:
+            raise InvalidInput(f"policies must differ, got {_label(policy)} twice")
+        chosen[_label(policy)] = policy
+    return chosen
+
+
+def _label(policy: PolicyLike) -> str:
+    return str(policy) if isinstance(policy, str | Policy) else getattr(policy, "__name__", type(policy).__name__)
+
+
+def _recorded_rounds(record_at: int | Iterable[int], rounds: int) -> IntArray:
+    if isinstance(record_at, Iterable):
+        points = np.array([checks.whole_number("record_at", point, at_least=1) for point in record_at], np.int64)
+        if points.size and points.max() > rounds:
+            raise InvalidInput(f"record_at must not be after the last round, {rounds}, got {points.max()}")
+    else:
+        count = checks.whole_number("record_at", record_at, at_least=1)
+        points = np.linspace(0, rounds, min(count, rounds) + 1).round().astype(np.int64)[1:]
+    return np.unique(np.append(points, rounds))

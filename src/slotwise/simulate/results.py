@@ -1,0 +1,130 @@
+"""What a simulation found: regret by policy, round and replication."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from slotwise.errors import MissingExtra
+from slotwise.files import replacing
+from slotwise.tally import Tally
+from slotwise.typing import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One policy's replications."""
+
+    policy: str
+    #: the rounds at which regret was recorded
+    rounds: IntArray
+    #: cumulative regret, replications × recorded rounds
+    regret: FloatArray
+    #: what was shown and clicked, per replication
+    tallies: list[Tally]
+    #: wall-clock time, without compiling
+    seconds: float
+
+    @property
+    def final_regret(self) -> FloatArray:
+        """Cumulative regret after the last round, per replication."""
+        return self.regret[:, -1]
+
+    @property
+    def mean(self) -> float:
+        """Mean final regret."""
+        return float(self.final_regret.mean())
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of `mean`; NaN from a single replication."""
+        count = len(self.final_regret)
+        return float(self.final_regret.std(ddof=1) / np.sqrt(count)) if count > 1 else float("nan")
+
+    def quantile(self, q: float) -> float:
+        """A quantile of final regret over replications."""
+        return float(np.quantile(self.final_regret, q))
+
+    @property
+    def trajectory(self) -> FloatArray:
+        """Mean cumulative regret at each recorded round."""
+        mean: FloatArray = self.regret.mean(axis=0)
+        return mean
+
+
+@dataclass(frozen=True, eq=False)
+class Results(Mapping[str, Run]):
+    """A `Run` per policy, by its label, and what they have in common."""
+
+    runs: dict[str, Run]
+    rounds: int
+    replications: int
+    seed: int
+
+    def __getitem__(self, policy: str) -> Run:
+        return self.runs[policy]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.runs)
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def summary(self) -> dict[str, Any]:
+        """Final regret by policy, as plain numbers that JSON can hold."""
+        return {
+            "rounds": self.rounds,
+            "replications": self.replications,
+            "seed": self.seed,
+            "policies": {
+                label: {
+                    "final_regret": run.final_regret.tolist(),
+                    "mean": run.mean,
+                    "standard_error": run.standard_error if self.replications > 1 else None,
+                    "seconds": run.seconds,
+                }
+                for label, run in self.items()
+            },
+        }
+
+    def columns(self) -> dict[str, Any]:
+        """Every recorded number, one row per policy, replication and round."""
+        points = len(next(iter(self.values())).rounds)
+        return {
+            "policy": np.repeat(list(self), self.replications * points),
+            "replication": np.tile(np.repeat(np.arange(self.replications), points), len(self)),
+            "round": np.concatenate([np.tile(run.rounds, self.replications) for run in self.values()]),
+            "regret": np.concatenate([run.regret.ravel() for run in self.values()]),
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """A pandas data frame of `columns`."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtra("a data frame", "frames") from None
+        return pd.DataFrame(self.columns())
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write `columns` to a Parquet file."""
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+        except ImportError:
+            raise MissingExtra("a Parquet file", "frames") from None
+        with replacing(path) as file:
+            pq.write_table(pa.table(self.columns()), file)
+
+    def plot(self) -> Figure:
+        """Mean cumulative regret through time, and the distribution of final regret, by policy."""
+        from slotwise.simulate.plot import figure
+
+        return figure(self)
