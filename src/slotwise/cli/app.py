@@ -1,0 +1,36 @@
+"""The commands, put together."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from slotwise.cli.policies import policies
+from slotwise.cli.simulate import simulate
+
+app = typer.Typer(
+    help="Learn the best order to show things in, from clicks.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command()(simulate)
+app.command()(policies)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(version("slotwise"))
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass

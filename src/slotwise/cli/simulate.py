@@ -1,0 +1,72 @@
+"""`slotwise simulate`: policies on a problem, and their regret."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from slotwise.errors import UnreadableFile
+from slotwise.experiments.problems import REPLICATIONS, problem
+from slotwise.simulate import Results
+from slotwise.simulate import simulate as run_simulation
+
+
+def simulate(
+    problem_name: Annotated[
+        str,
+        typer.Option("--problem", help='a, b or c of the paper, or FILE.json: {"position_bias", "attractiveness"}.'),
+    ],
+    policy: Annotated[
+        list[str], typer.Option("--policy", help="A policy's id, or ID:option=value. May be given several times.")
+    ],
+    rounds: Annotated[int | None, typer.Option(help="Rounds per replication; by default the paper's.")] = None,
+    replications: Annotated[int, typer.Option(help="Independent repetitions.")] = REPLICATIONS,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Threads; -1 for one per core.")] = -1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Draw regret into this file: .png, .svg or .pdf.")] = None,
+    parquet: Annotated[Path | None, typer.Option(help="Write every recorded number into this file.")] = None,
+) -> None:
+    """Simulate policies on a problem and report their regret."""
+    chosen = problem(problem_name)
+    for file in (plot, parquet):
+        if file is not None and not file.absolute().parent.is_dir():
+            raise UnreadableFile(f"there is no folder {file.absolute().parent} to write {file.name} into")
+    results = run_simulation(
+        chosen.users,
+        policy,
+        rounds=chosen.rounds if rounds is None else rounds,
+        replications=replications,
+        seed=seed,
+        jobs=jobs,
+    )
+    if plot is not None:
+        results.plot().savefig(plot, dpi=160)
+    if parquet is not None:
+        results.to_parquet(parquet)
+    if as_json:
+        print(json.dumps(results.summary()))
+    else:
+        Console().print(_table(results))
+
+
+def _table(results: Results) -> Table:
+    table = Table(
+        title=f"Regret after {results.rounds:,} rounds, {results.replications} replications, seed {results.seed}",
+        title_justify="left",
+        box=None,
+        header_style="bold",
+    )
+    table.add_column("policy")
+    for heading in ("mean", "± s.e.", "5 %", "median", "95 %", "seconds"):
+        table.add_column(heading, justify="right")
+    for label, run in results.items():
+        error = f"{run.standard_error:.1f}" if results.replications > 1 else "–"
+        quantiles = [f"{run.quantile(q):,.1f}" for q in (0.05, 0.5, 0.95)]
+        table.add_row(label, f"{run.mean:,.1f}", error, *quantiles, f"{run.seconds:.2f}")
+    return table
