@@ -7,7 +7,6 @@ import sys
 from slotwise.errors import MissingExtra, SlotwiseError
 
 USAGE_ERROR = 2
-INTERRUPTED = 130
 
 
 def main() -> None:
@@ -17,24 +16,13 @@ def main() -> None:
     except SlotwiseError as problem:
         print(f"error: {problem}", file=sys.stderr)
         sys.exit(USAGE_ERROR)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(INTERRUPTED)
 
 
 def _run() -> None:
     try:
-        import click
-
         from slotwise.cli.app import app
     except ModuleNotFoundError as missing:
-        if missing.name not in ("click", "rich", "typer"):
+        if missing.name not in ("rich", "typer"):
             raise
         raise MissingExtra("the command line", "cli") from None
-    try:
-        sys.exit(app(standalone_mode=False))
-    except click.exceptions.Abort:
-        raise KeyboardInterrupt from None
-    except click.ClickException as problem:
-        problem.show()
-        sys.exit(problem.exit_code)
+    app()

@@ -10,10 +10,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from slotwise.errors import UnreadableFile
+from slotwise.errors import InvalidInput, UnreadableFile
 from slotwise.experiments.problems import REPLICATIONS, problem
 from slotwise.simulate import Results
 from slotwise.simulate import simulate as run_simulation
+
+PICTURES = (".png", ".svg", ".pdf")
 
 
 def simulate(
@@ -36,7 +38,9 @@ def simulate(
     chosen = problem(problem_name)
     for file in (plot, parquet):
         if file is not None and not file.absolute().parent.is_dir():
-            raise UnreadableFile(f"there is no folder {file.absolute().parent} to write {file.name} into")
+            raise UnreadableFile(f"there is no folder {file.parent} to write {file.name} into")
+    if plot is not None and plot.suffix not in PICTURES:
+        raise InvalidInput(f"plot must end in {', '.join(PICTURES)}, got {plot}")
     results = run_simulation(
         chosen.users,
         policy,
@@ -62,7 +66,7 @@ def _table(results: Results) -> Table:
         box=None,
         header_style="bold",
     )
-    table.add_column("policy")
+    table.add_column("policy", overflow="fold")
     for heading in ("mean", "± s.e.", "5 %", "median", "95 %", "seconds"):
         table.add_column(heading, justify="right")
     for label, run in results.items():

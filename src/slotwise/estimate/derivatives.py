@@ -18,6 +18,8 @@ from slotwise.typing import FloatArray
 
 #: a diagonal entry of H of which elimination leaves no more than this part: the data leave a direction free
 SINGULAR = 1e-9
+#: stands for an α of 0 where only its ratio to d counts; its square is still a number
+TINY = 1e-100
 
 
 @record
@@ -89,7 +91,7 @@ def at_scaling(at: Derivatives, passes: FloatArray, position_bias: FloatArray, a
     """Set W = γÑ and g = 1; where α_i is 0 only the ratio α_i/d_i counts, which has a limit."""
     slots, items = passes.shape
     for item in range(items):
-        scale = attractiveness[item] if attractiveness[item] > 0.0 else 1e-200
+        scale = attractiveness[item] if attractiveness[item] > 0.0 else TINY
         at.total[item] = 0.0
         for slot in range(slots):
             at.lift[slot, item] = scale
@@ -124,16 +126,16 @@ def _differentiate(at: Derivatives) -> None:
             for before in range(1, column):
                 value -= matrix[row, before] * matrix[column, before]
             if row == column:
-                smallest = SINGULAR * before_elimination[row]
-                at.regular = at.regular and value > smallest
-                matrix[row, row] = math.sqrt(max(value, smallest)) if smallest > 0.0 else 1.0
+                free = value <= SINGULAR * before_elimination[row]
+                at.regular = at.regular and not free
+                matrix[row, row] = math.inf if free else math.sqrt(value)
             else:
                 matrix[row, column] = value / matrix[column, column]
 
 
 @jit
 def apply_inverse(at: Derivatives) -> None:
-    """Replace `vector` by H⁻¹ times it; where H has none, a free direction gets a huge step."""
+    """Replace `vector` by H⁻¹ times it; a direction that the data leave free is held still."""
     matrix, vector = at.cholesky, at.vector
     slots = len(vector)
     for row in range(1, slots):

@@ -52,6 +52,7 @@ def _solve(
     position_bias: FloatArray,
     attractiveness: FloatArray,
 ) -> int:
+    anchor = 1.0
     for done in range(1, MOST_SWEEPS):
         change = 0.0
         for item in range(len(item_clicks)):
@@ -61,14 +62,21 @@ def _solve(
             new = _ratio(item_clicks[item], exposure)
             change = max(change, _relative_change(attractiveness[item], new))
             attractiveness[item] = new
-        for slot in range(1, len(slot_clicks)):
+        for slot in range(len(slot_clicks)):
             exposure = 0.0
             for item in range(len(item_clicks)):
                 if passes[slot, item] > 0.0:
                     exposure += attractiveness[item] * passes[slot, item]
             new = _ratio(slot_clicks[slot], exposure)
-            change = max(change, _relative_change(position_bias[slot], new))
-            position_bias[slot] = new
+            if slot == 0:
+                # the anchor moves with the others, then the scale is put back: far quicker than to hold it
+                anchor = new if new > 0.0 else 1.0
+            new /= anchor
+            if slot > 0:
+                change = max(change, _relative_change(position_bias[slot], new))
+                position_bias[slot] = new
+        for item in range(len(item_clicks)):
+            attractiveness[item] *= anchor
         if change < TOLERANCE:
             return done
     return MOST_SWEEPS

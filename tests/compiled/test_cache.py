@@ -1,0 +1,148 @@
+"""Kernels come from the cache, and never a stale one. Each check runs a Python of its own on a copy of the package."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import slotwise
+from slotwise.compiled import cache
+
+PACKAGE = Path(slotwise.__file__).parent
+
+#: all tied, in a shuffled order: select_best is in choice/best.py, and draws its numbers in rng.py
+SCRIPT = """
+import json, numpy as np
+from slotwise.choice.best import select_best
+order = np.arange(6)
+select_best(np.ones(6), order, 6, np.random.default_rng(1))
+print(json.dumps({"order": order.tolist(), "hits": sum(select_best.stats.cache_hits.values())}))
+"""
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    shutil.copytree(PACKAGE, tmp_path / "slotwise", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def _run(script: str, copy: Path, **environment: str) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": str(copy), "XDG_CACHE_HOME": str(copy / "cache"), **environment},
+        cwd=copy,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def test_a_second_process_compiles_nothing_and_an_edit_of_a_called_file_is_seen(copy: Path) -> None:
+    first = _run(SCRIPT, copy)
+    second = _run(SCRIPT, copy)
+    assert first["hits"] == 0
+    assert second == {"order": first["order"], "hits": 1}
+
+    source = copy / "slotwise" / "rng.py"
+    before = source.read_text()
+    edited = before.replace("return int(rng.random() * n)", "return n - 1")
+    assert edited != before
+    source.write_text(edited)
+    third = _run(SCRIPT, copy)
+    assert third["hits"] == 0
+    assert sorted(third["order"]) == list(range(6))
+    assert third["order"] != first["order"]
+
+
+FOREIGN = """
+import json, sys, numpy as np
+from slotwise import MNL, simulate
+from mine import Fixed
+users = MNL(position_bias=[1.0], attractiveness=[0.9, 0.1])
+print(json.dumps(simulate(users, Fixed, rounds=100, seed=1)["start"].mean))
+"""
+MINE = """
+import numpy as np
+from helper import favourite
+from slotwise.compiled import jit, record
+from slotwise.policies import choose, learn
+
+@record
+class State:
+    ranking: np.ndarray
+
+@choose.register(State)
+def _choose(policy, rng):
+    policy.ranking[0] = favourite()
+    return policy.ranking
+
+@learn.register(State)
+def _learn(policy, ranking, clicked):
+    pass
+
+def start(setting):
+    return State(ranking=np.zeros(1, np.int64))
+
+Fixed = start
+"""
+
+
+def test_a_users_own_compiled_policy_is_never_stale(copy: Path) -> None:
+    (copy / "mine.py").write_text(MINE)
+    helper = "from slotwise.compiled import jit\n\n@jit\ndef favourite():\n    return {}\n"
+    (copy / "helper.py").write_text(helper.format(0))
+    assert _run(FOREIGN, copy) == 0.0
+    (copy / "helper.py").write_text(helper.format(1))
+    assert _run(FOREIGN, copy) > 1.0
+
+
+def test_no_writable_folder_is_no_obstacle(copy: Path) -> None:
+    nowhere = copy / "a file"
+    nowhere.write_text("")
+    script = "import tempfile\ntempfile.tempdir = '/dev/null/x'\n" + SCRIPT
+    found = _run(script, copy, XDG_CACHE_HOME=str(nowhere), HOME=str(nowhere))
+    assert sorted(found["order"]) == list(range(6))
+
+
+def test_numbas_own_setting_is_left_alone(copy: Path) -> None:
+    script = "import json, numba, slotwise; print(json.dumps(numba.config.CACHE_DIR))"
+    assert _run(script, copy) == ""
+    chosen = str(copy / "elsewhere")
+    assert _run(script, copy, NUMBA_CACHE_DIR=chosen) == chosen
+    assert [folder.name.partition("-")[0] for folder in Path(chosen).iterdir()] == ["kernels"]
+
+
+def test_kernels_of_versions_long_unused_are_dropped(tmp_path: Path) -> None:
+    old, recent = tmp_path / "kernels-old", tmp_path / "kernels-recent"
+    for folder in (old, recent):
+        folder.mkdir()
+        (folder / "kernel.nbc").write_bytes(b"x")
+    a_while_ago = time.time() - 31 * 86_400
+    os.utime(old, (a_while_ago, a_while_ago))
+    cache._drop_unused(tmp_path)
+    assert [folder.name for folder in tmp_path.iterdir()] == ["kernels-recent"]
+
+
+def test_the_hash_sees_names_and_contents(copy: Path) -> None:
+    hashes = {cache.source_hash(copy / "slotwise")}
+    (copy / "slotwise" / "new.py").write_text("")
+    hashes.add(cache.source_hash(copy / "slotwise"))
+    (copy / "slotwise" / "new.py").write_text("x = 1")
+    hashes.add(cache.source_hash(copy / "slotwise"))
+    assert len(hashes) == 3
+
+
+def test_importing_takes_less_than_a_second(copy: Path) -> None:
+    """Measured in processor time of a second import, as the machine may be busy."""
+    script = "import json, time; import slotwise; print(json.dumps(time.process_time()))"
+    _run(script, copy)
+    assert min(_run(script, copy) for _ in range(3)) < 1.0

@@ -1,0 +1,134 @@
+"""Every registered policy through the same checks: the next one is tested by being registered."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from slotwise import MNL, NO_CLICK, Setting, policies, simulate
+from slotwise.checks import ranking_of
+from slotwise.choice import draw, regret
+from slotwise.policies import Policy, choose, learn, policy
+from tests.chance import assert_frequencies, assert_mean_is
+
+ANALYTIC = [policy(id, sensitivity="analytic") for id in ("epoch-ucb-upb", "epoch-ucb-upb-star")]
+ALL = [*policies(), *ANALYTIC]
+every_policy = pytest.mark.parametrize("chosen", ALL, ids=str)
+
+#: for a policy that takes the slots to be in decreasing order, they are
+ORDERED = MNL(position_bias=[1.0, 0.5, 0.25], attractiveness=[0.9, 0.1, 0.5, 0.1, 0.1, 0.7])
+
+
+def _setting(users: MNL, rounds: int) -> Setting:
+    return Setting(users.slots, users.items, rounds, users.position_bias)
+
+
+@every_policy
+@pytest.mark.parametrize(("slots", "items"), [(3, 6), (4, 4), (1, 5), (1, 1)], ids=["K<J", "K=J", "K=1", "K=J=1"])
+def test_rankings_are_rankings(chosen: Policy, slots: int, items: int) -> None:
+    users = MNL(position_bias=np.linspace(1.0, 0.3, slots), attractiveness=np.linspace(0.1, 0.9, items))
+    rng = np.random.default_rng(1)
+    acting = chosen.start(_setting(users, 120))
+    for _ in range(120):
+        ranking = ranking_of(choose(acting, rng), slots=slots, items=items).copy()
+        learn(acting, ranking, draw(users, ranking, rng))
+
+
+@every_policy
+@pytest.mark.parametrize("outcome", [NO_CLICK, 0, 1], ids=["never a click", "always the first slot", "always the last"])
+def test_users_of_one_habit_are_survived(chosen: Policy, outcome: int) -> None:
+    rng = np.random.default_rng(2)
+    acting = chosen.start(Setting(2, 4, 200, np.array([1.0, 0.5])))
+    for now in range(200):
+        ranking = ranking_of(choose(acting, rng), slots=2, items=4).copy()
+        learn(acting, ranking, NO_CLICK if now % 7 == 6 else outcome)
+
+
+@every_policy
+def test_the_first_ranking_favours_no_item(chosen: Policy) -> None:
+    users = ORDERED
+    shown: list[Counter[int]] = [Counter() for _ in range(users.slots)]
+    rng = np.random.default_rng(3)
+    for _ in range(1_200):
+        for slot, item in enumerate(choose(chosen.start(_setting(users, 100)), rng).tolist()):
+            shown[slot][item] += 1
+    for counts in shown:
+        assert_frequencies(np.full(users.items, 1 / users.items), [counts[item] for item in range(users.items)])
+
+
+@every_policy
+def test_relabelling_the_items_changes_nothing(chosen: Policy) -> None:
+    """Regret has the same mean whether the best items are listed first or last: paired over independent seeds."""
+    forwards, backwards = (
+        MNL(position_bias=[1.0, 0.5], attractiveness=attractiveness)
+        for attractiveness in ([0.9, 0.6, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.6, 0.9])
+    )
+    one, other = (
+        simulate(users, chosen, rounds=60, replications=400, seed=seed)[str(chosen)].final_regret
+        for users, seed in ((forwards, 10), (backwards, 11))
+    )
+    assert_mean_is(0.0, one - other)
+
+
+@every_policy
+def test_a_seed_fixes_everything_whatever_the_workers(chosen: Policy) -> None:
+    one, two, other = (
+        simulate(ORDERED, chosen, rounds=300, replications=5, seed=seed, jobs=jobs)[str(chosen)]
+        for seed, jobs in ((7, 1), (7, 2), (8, 2))
+    )
+    assert np.array_equal(one.regret, two.regret)
+    assert one.tallies == two.tallies
+    assert not np.array_equal(one.regret, other.regret)
+
+
+@every_policy
+def test_better_than_a_random_ranking(chosen: Policy) -> None:
+    """Twenty replications, each better than the expected regret of uniformly random rankings."""
+    rounds = 3_000
+    rng = np.random.default_rng(4)
+    at_random = rounds * np.mean([regret(ORDERED, rng.permutation(ORDERED.items)[:3]) for _ in range(2_000)])
+    run = simulate(ORDERED, chosen, rounds=rounds, replications=20, seed=5)[str(chosen)]
+    assert run.final_regret.max() < at_random
+
+
+PLAIN = MNL(position_bias=[1.0, 0.4, 0.7], attractiveness=[0.8, 0.3, 0.5, 0.2, 0.6])
+PLAIN_ROUNDS = 150
+ROOT = Path(__file__).parents[2]
+
+
+def _final_regret_and_tallies() -> dict[str, Any]:
+    found = {}
+    for label in map(str, ALL):
+        run = simulate(PLAIN, label, rounds=PLAIN_ROUNDS, replications=3, seed=6, jobs=1)[label]
+        found[label] = [run.regret.tolist(), [[t.clicks.tolist(), t.passes.tolist()] for t in run.tallies]]
+    return found
+
+
+def test_compiled_equals_plain() -> None:
+    """To the last bit: the same functions, uncompiled, in a Python of their own."""
+    script = "import json, tests.policies.test_conformance as t; print(json.dumps(t._final_regret_and_tallies()))"
+    plain = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    assert json.loads(plain.stdout) == _final_regret_and_tallies()
+
+
+def test_ids_are_unique_and_one_is_the_default() -> None:
+    assert len({entry.id for entry in policies()}) == len(policies())
+    assert sum(entry.default for entry in policies()) == 1
+    assert {entry.id for entry in policies()} >= {
+        "epoch-ucb", "epoch-ucb-w", "epoch-ucb-upb", "epoch-ucb-upb-star", "mnl-bandit", "toprank", "pbm-ucb",
+    }  # fmt: skip
