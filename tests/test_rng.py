@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 
-from slotwise.rng import below, shuffle, streams
+from slotwise.rng import below, shuffle, stream
 from tests.chance import assert_frequencies
 
 
@@ -26,8 +26,10 @@ def test_shuffle_is_uniform_and_stays_within_its_bounds() -> None:
 
 
 def test_a_stream_depends_on_the_seed_and_its_number_only() -> None:
-    few, many, other = streams(3, 2), streams(3, 5), streams(4, 2)
-    state = [stream.generate_state(4).tolist() for stream in (*few, *many[:2], *other)]
-    assert state[0] == state[2]
-    assert state[1] == state[3]
-    assert len({tuple(words) for words in state}) == 4
+    """And is the one that numpy itself would spawn."""
+    spawned = np.random.SeedSequence(3).spawn(5)
+    assert [one.generate_state(4).tolist() for one in spawned] == [
+        stream(3, index).generate_state(4).tolist() for index in range(5)
+    ]
+    words = {tuple(stream(seed, index).generate_state(4).tolist()) for seed in range(3) for index in range(3)}
+    assert len(words) == 9

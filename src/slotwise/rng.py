@@ -7,9 +7,9 @@ import numpy as np
 from slotwise.compiled import jit
 
 
-def streams(seed: int, count: int) -> list[np.random.SeedSequence]:
-    """Independent seeds, the i-th of which depends on `seed` and i only."""
-    return np.random.SeedSequence(seed).spawn(count)
+def stream(seed: int, index: int) -> np.random.SeedSequence:
+    """The seed of replication `index`: independent of the others, and dependent on nothing else."""
+    return np.random.SeedSequence(seed, spawn_key=(index,))
 
 
 @jit

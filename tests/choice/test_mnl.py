@@ -5,7 +5,6 @@ import math
 import re
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -20,6 +19,7 @@ from slotwise.choice import (
     regret,
     reward,
 )
+from slotwise.compiled import jit
 from slotwise.errors import InvalidInput, InvalidRanking
 from tests.chance import assert_frequencies, assert_mean_is
 
@@ -71,7 +71,7 @@ def test_draws_have_the_choice_probabilities(paper_users: MNL) -> None:
     assert_frequencies(click_probabilities(paper_users, ranking), counts)
 
 
-@numba.njit  # type: ignore[untyped-decorator]
+@jit
 def _epochs(users: Any, ranking: Any, count: int, rng: Any) -> Any:
     clicks = np.zeros((count, len(ranking)))
     for epoch in range(count):

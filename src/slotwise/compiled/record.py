@@ -15,6 +15,7 @@ plain, and the same code runs in the debugger.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar, dataclass_transform
 
@@ -130,7 +131,9 @@ def _generated(declaration: type, name: str, arguments: str, result: str, scope:
     """A compiled one-line function of its own name in the record's own file, as numba's cache wants it."""
     unique = f"{declaration.__name__}_{name}"
     source = f"def {unique}({arguments}):\n    return {result}\n"
-    exec(compile(source, inspect.getfile(declaration), "exec"), scope)
+    # a record typed into an interpreter has no file, and is not cached
+    file = getattr(sys.modules.get(declaration.__module__), "__file__", None) or "<record>"
+    exec(compile(source, file, "exec"), scope)
     scope[unique].__module__ = declaration.__module__
     compiled: Callable[..., Any] = jit(scope[unique])
     return compiled

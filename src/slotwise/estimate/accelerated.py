@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from slotwise.compiled import jit, record
-from slotwise.estimate.algorithm_1 import FLOOR, TOLERANCE, dot, solve, update_attractiveness
+from slotwise.estimate.algorithm_1 import FLOOR, TOLERANCE, dot_row, room_to_work, solve, update_attractiveness
 from slotwise.estimate.derivatives import Derivatives, apply_inverse, at_algorithm_1, derivatives
 from slotwise.typing import FloatArray
 
@@ -41,7 +41,7 @@ def solver(slots: int, items: int) -> Solver:
         here=derivatives(slots, items),
         start_bias=np.zeros(slots),
         start_attractiveness=np.zeros(items),
-        work=np.zeros(items),
+        work=room_to_work(slots, items),
     )
 
 
@@ -56,35 +56,40 @@ def settle(
 ) -> int:
     """Solve in place from where the parameters stand; returns the steps and sweeps taken, MOST_SWEEPS if without rest.
 
-    First with the H of the nearby estimate, then with H where the parameters are, then by plain sweeps.
+    First with the H of the nearby estimate, then with H where the parameters are. Slots that the clicks do not tie to
+    the first one are held still by both; they, and data that no Newton step can settle, are left to plain sweeps.
     """
     work = solver.work
     solver.start_bias[:] = position_bias
     solver.start_attractiveness[:] = attractiveness
     steps = 0
-    if solver.nearby.regular:
-        for _ in range(MOST_OLD_STEPS):
-            steps += 1
-            length = _step_length(solver.nearby, clicks, slot_passes, position_bias, attractiveness, work)
-            if not length < TRUSTED_STEP:
-                break
-            change = _step(solver.nearby, 1.0, clicks, item_passes, position_bias, attractiveness, work)
-            if change < TOLERANCE:
+    for _ in range(MOST_OLD_STEPS):
+        steps += 1
+        length = _step_length(solver.nearby, clicks, slot_passes, position_bias, attractiveness, work)
+        if not length < TRUSTED_STEP:
+            break
+        change = _step(solver.nearby, 1.0, clicks, item_passes, position_bias, attractiveness, work)
+        if change < TOLERANCE:
+            if solver.nearby.regular:
                 return steps
+            break
+    settled = False
     for _ in range(MOST_NEW_STEPS):
         steps += 1
         at_algorithm_1(solver.here, clicks, item_passes, position_bias, attractiveness)
-        if not solver.here.regular:
-            break
         length = _step_length(solver.here, clicks, slot_passes, position_bias, attractiveness, work)
         if not length < math.inf:
             break
         cut = min(1.0, LONGEST_STEP / length) if length > 0.0 else 1.0
         change = _step(solver.here, cut, clicks, item_passes, position_bias, attractiveness, work)
         if change < TOLERANCE:
-            return steps
-    position_bias[:] = solver.start_bias
-    attractiveness[:] = solver.start_attractiveness
+            settled = True
+            break
+    if settled and solver.here.regular:
+        return steps
+    if not settled:
+        position_bias[:] = solver.start_bias
+        attractiveness[:] = solver.start_attractiveness
     return solve(clicks, slot_passes, item_passes, position_bias, attractiveness, work)
 
 
@@ -103,7 +108,7 @@ def _step_length(
     for item in range(items):
         work[item] = 1.0 / attractiveness[item]
     for slot in range(1, slots):
-        step[slot] = dot(clicks[slot], work) / position_bias[slot] - slot_passes[slot]
+        step[slot] = dot_row(clicks, slot, work) / position_bias[slot] - slot_passes[slot]
     apply_inverse(at)
     longest = 0.0
     for slot in range(1, slots):

@@ -16,8 +16,9 @@ import numpy as np
 from slotwise.compiled import jit, record
 from slotwise.typing import FloatArray
 
-#: a diagonal entry of H of which elimination leaves no more than this part: the data leave a direction free
-SINGULAR = 1e-9
+#: where elimination leaves no more than this part of a diagonal entry of H, the data leave a direction all but free;
+#: Algorithm 1, whose sweeps shrink the error along it by about this part, would not settle it within its limit
+SINGULAR = 1e-3
 #: stands for an α of 0 where only its ratio to d counts; its square is still a number
 TINY = 1e-100
 
@@ -52,7 +53,7 @@ def derivatives(slots: int, items: int) -> Derivatives:
         lift=np.zeros((slots, items)),
         total=np.zeros(items),
         share=np.zeros((items, slots)),
-        cholesky=np.zeros((slots, slots)),
+        cholesky=np.diag(np.full(slots, np.inf)),
         regular=False,
         vector=np.zeros(slots),
     )

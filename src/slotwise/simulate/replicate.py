@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +16,11 @@ from slotwise.compiled import is_ours, is_record, plain, uncached
 from slotwise.errors import InvalidInput, InvalidRanking
 from slotwise.policies.policy import Setting
 from slotwise.policies.registry import Policy, parse
-from slotwise.rng import streams
+from slotwise.rng import stream
 from slotwise.simulate.loop import advance, trace
 from slotwise.simulate.progress import Bar
 from slotwise.simulate.results import Results, Run
-from slotwise.tally import Tally
-from slotwise.typing import IntArray
+from slotwise.typing import FloatArray, IntArray
 
 RECORDED_ROUNDS = 200
 #: how long a stretch of compiled rounds aims to take: as long as Ctrl-C may have to wait
@@ -66,58 +65,56 @@ def simulate(
     checks.whole_number("seed", seed, at_least=0)
     if jobs != -1:
         checks.whole_number("jobs", jobs, at_least=1)
-    points = _recorded_rounds(record_at, rounds)
+    points = recorded_rounds(record_at, rounds)
     wanted = [policies] if isinstance(policies, str) or not isinstance(policies, Sequence) else policies
     runs: dict[str, Run] = {}
     with Bar(progress) as bar:
         for label, chosen in _labelled(wanted).items():
-            runs[label] = _run(users, label, chosen, setting, replications, seed, jobs, points, bar)
+            with bar.task(label, replications) as step:
+                done = []
+                for replication in run_replications(
+                    users, chosen, setting, seed=seed, indices=range(replications), jobs=jobs, points=points
+                ):
+                    done.append(replication)
+                    step()
+            runs[label] = Run.of(label, points, done)
     return Results(runs, rounds=rounds, replications=replications, seed=seed)
 
 
 @dataclass(frozen=True)
-class _Replication:
-    regret: Any
+class Replication:
+    """One replication of one policy."""
+
+    index: int
+    #: cumulative regret at the recorded rounds
+    regret: FloatArray
     clicks: IntArray
     passes: IntArray
+    seconds: float
 
 
-def _run(
+def run_replications(
     users: Any,
-    label: str,
     policy: PolicyLike,
     setting: Setting,
-    replications: int,
+    *,
     seed: int,
+    indices: Sequence[int],
     jobs: int,
     points: IntArray,
-    bar: Bar,
-) -> Run:
-    with bar.task(label, replications) as advance_bar:
-        # a round before the clock starts: compiling is not simulating, and threads would wait for each other
-        warm_up = _Simulation(users, policy, setting, np.random.SeedSequence(0), points)
-        warm_up.play(1)
-        start = time.perf_counter()
-        work = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator", batch_size=1)
-        tasks = (joblib.delayed(_replicate)(users, policy, setting, s, points) for s in streams(seed, replications))
-        done = []
-        for replication in work(tasks):
-            done.append(replication)
-            advance_bar()
-        seconds = time.perf_counter() - start
-    return Run(
-        policy=label,
-        rounds=points,
-        regret=np.array([replication.regret for replication in done]),
-        tallies=[Tally(replication.clicks, replication.passes) for replication in done],
-        seconds=seconds,
-    )
+) -> Iterator[Replication]:
+    """Run the replications with these numbers and yield each as it ends, in whatever order."""
+    # a round before anything else: compiling is not simulating, and threads would wait for each other
+    _Simulation(users, policy, setting, np.random.default_rng(0), points).play(1)
+    work = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered", batch_size=1)
+    yield from work(joblib.delayed(_replicate)(users, policy, setting, seed, index, points) for index in indices)
 
 
 def _replicate(
-    users: Any, policy: PolicyLike, setting: Setting, seed: np.random.SeedSequence, points: IntArray
-) -> _Replication:
-    simulation = _Simulation(users, policy, setting, seed, points)
+    users: Any, policy: PolicyLike, setting: Setting, seed: int, index: int, points: IntArray
+) -> Replication:
+    begin = time.perf_counter()
+    simulation = _Simulation(users, policy, setting, np.random.default_rng(stream(seed, index)), points)
     left, stretch = setting.rounds, 256
     while left > 0:
         start = time.perf_counter()
@@ -125,19 +122,20 @@ def _replicate(
         left -= min(stretch, left)
         if time.perf_counter() - start < STRETCH_SECONDS / 4:
             stretch *= 4
-    return _Replication(simulation.trace.regret, simulation.trace.clicks, simulation.trace.passes)
+    kept = simulation.trace
+    return Replication(index, kept.regret, kept.clicks, kept.passes, time.perf_counter() - begin)
 
 
 class _Simulation:
     """One policy, its users, its randomness and its trace, either all compiled or all plain."""
 
     def __init__(
-        self, users: Any, policy: PolicyLike, setting: Setting, seed: np.random.SeedSequence, points: IntArray
+        self, users: Any, policy: PolicyLike, setting: Setting, rng: np.random.Generator, points: IntArray
     ) -> None:
         best = float(reward(users, best_ranking(users)))
         self.trace = trace(setting.slots, setting.items, best, points)
         self.users = users
-        self.rng = np.random.default_rng(seed)
+        self.rng = rng
         self.label = _label(policy)
         self.advance: Callable[..., bool] = advance
         self.policy = policy.start(setting) if isinstance(policy, Policy) else policy(setting)  # type: ignore[operator]
@@ -194,7 +192,8 @@ def _label(policy: PolicyLike) -> str:
     return str(policy) if isinstance(policy, str | Policy) else getattr(policy, "__name__", type(policy).__name__)
 
 
-def _recorded_rounds(record_at: int | Iterable[int], rounds: int) -> IntArray:
+def recorded_rounds(record_at: int | Iterable[int], rounds: int) -> IntArray:
+    """The rounds to record at: a number of evenly spaced ones, or those given; always the last one."""
     if isinstance(record_at, Iterable):
         points = np.array([checks.whole_number("record_at", point, at_least=1) for point in record_at], np.int64)
         if points.size and points.max() > rounds:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +30,20 @@ class Run:
     regret: FloatArray
     #: what was shown and clicked, per replication
     tallies: list[Tally]
-    #: wall-clock time, without compiling
+    #: the time that the replications took, added up over workers, without compiling
     seconds: float
+
+    @classmethod
+    def of(cls, policy: str, rounds: IntArray, replications: Sequence[Any]) -> Run:
+        """The run that these replications make, whatever order they ended in."""
+        ordered = sorted(replications, key=lambda replication: replication.index)
+        return cls(
+            policy=policy,
+            rounds=rounds,
+            regret=np.array([replication.regret for replication in ordered]),
+            tallies=[Tally(replication.clicks, replication.passes) for replication in ordered],
+            seconds=sum(replication.seconds for replication in ordered),
+        )
 
     @property
     def final_regret(self) -> FloatArray:

@@ -1,0 +1,171 @@
+"""`make bench`: speeds as ratios within one run on one machine, each the median of several turns."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+
+from slotwise import MNL, Setting, policies, policy, simulate
+from slotwise.choice import draw
+from slotwise.compiled import jit
+from slotwise.experiments.problems import paper_problems
+from slotwise.policies import choose, learn
+
+TURNS = 5
+ROUNDS = 1_000_000
+
+
+def main() -> None:
+    problems = paper_problems()
+    print(f"Python {sys.version.split()[0]}, numba {numba.__version__}, one core unless said otherwise\n")
+    rates = _against_bare_loops(problems["a"].users)
+    _every_policy(problems["a"].users, rates)
+    _sensitivities(problems["c"].users)
+    _items()
+    _start_up()
+
+
+def _against_bare_loops(users: MNL) -> float:
+    """Epoch-UCB on (a) beside a compiled loop that only draws, and a NumPy loop of the same algorithm."""
+    ranking = np.arange(users.slots)
+
+    def drawing() -> float:
+        return _rate(lambda: _only_draw(users, ranking, np.random.default_rng(1), ROUNDS), ROUNDS)
+
+    def simulating() -> float:
+        return ROUNDS / simulate(users, "epoch-ucb", rounds=ROUNDS, jobs=1)["epoch-ucb"].seconds
+
+    def in_numpy() -> float:
+        return _rate(lambda: _numpy_epoch_ucb(users, 20_000), 20_000)
+
+    _only_draw(users, ranking, np.random.default_rng(1), 10)
+    turns = [(simulating(), drawing(), in_numpy()) for _ in range(TURNS)]
+    ours, bare, plain = (statistics.median(column) for column in zip(*turns, strict=True))
+    print(f"epoch-ucb on (a)                      {ours / 1e6:7.2f} million rounds/s")
+    print(f"  a compiled loop that only draws     {bare / 1e6:7.2f} million rounds/s")
+    print(f"  a NumPy loop of the same algorithm  {plain / 1e6:7.3f} million rounds/s")
+    _verdict("epoch-ucb / only drawing", statistics.median(o / b for o, b, _ in turns), 0.12, "aim 0.25")
+    _verdict("epoch-ucb / NumPy", statistics.median(o / p for o, _, p in turns), 20.0)
+    return float(ours)
+
+
+@jit
+def _only_draw(users: Any, ranking: Any, rng: Any, rounds: int) -> int:
+    clicks = 0
+    for _ in range(rounds):
+        clicks += draw(users, ranking, rng) >= 0
+    return clicks
+
+
+def _numpy_epoch_ucb(users: MNL, rounds: int) -> float:
+    """Algorithm 2 as one would write it in NumPy."""
+    rng = np.random.default_rng(1)
+    bias, attractiveness = users.position_bias, users.attractiveness
+    by_bias = np.argsort(-bias)
+    clicks, exposure = np.zeros(users.items), np.zeros(users.items)
+    epoch, regret, ranking, in_epoch = 0, 0.0, np.zeros(users.slots, int), np.zeros(users.slots)
+    best = np.sort(bias) @ np.sort(attractiveness)[-users.slots :]
+    best = best / (1 + best)
+    running = False
+    for _ in range(rounds):
+        if not running:
+            epoch += 1
+            c = max(0.0, np.log(users.items * epoch**2 / 2))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                mean = clicks / exposure
+                index = mean + np.sqrt(4 * np.minimum(1, 2 * mean) * c / exposure) + 4 * c / exposure
+            index[exposure == 0] = np.inf
+            order = np.lexsort((rng.random(users.items), -index))
+            ranking[by_bias] = order[: users.slots]
+            in_epoch[:] = 0
+            running = True
+        weights = bias * attractiveness[ranking]
+        total = weights.sum()
+        regret += best - total / (1 + total)
+        drawn = np.searchsorted(np.cumsum(weights), rng.random() * (1 + total), side="right")
+        if drawn < users.slots:
+            in_epoch[drawn] += 1
+        else:
+            clicks[ranking] += in_epoch
+            exposure[ranking] += bias
+            running = False
+    return regret
+
+
+def _every_policy(users: MNL, epoch_ucb: float) -> None:
+    print("\nevery policy on (a)                  million rounds/s   of epoch-ucb's")
+    for entry in [*policies(), policy("epoch-ucb-upb-star", sensitivity="analytic")]:
+        rounds = 20_000 if "upb" in entry.id else 500_000
+        seconds = simulate(users, entry, rounds=rounds, replications=3, jobs=1)[str(entry)].seconds / 3
+        rate = rounds / seconds
+        print(f"  {entry!s:<40} {rate / 1e6:8.2f} {rate / epoch_ucb:14.2f}")
+
+
+def _sensitivities(users: MNL) -> None:
+    seconds = {}
+    for method in ("analytic", "finite-difference"):
+        chosen = policy("epoch-ucb-upb-star", sensitivity=method)
+        run = simulate(users, chosen, rounds=8_000, replications=4, jobs=1)[str(chosen)]
+        seconds[method] = run.seconds / 4
+    print(f"\nepoch-ucb-upb-star on (c), a replication: analytic {seconds['analytic']:.3f} s,", end=" ")
+    print(f"finite differences {seconds['finite-difference']:.3f} s")
+    _verdict("finite differences / analytic", seconds["finite-difference"] / seconds["analytic"], 10.0)
+    print(f"  40 replications of (c) on one core: {40 * seconds['finite-difference'] / 60:.1f} minutes")
+
+
+def _items() -> None:
+    """The cost of a decision as the items grow a hundredfold; linear is 100, and the small case has overheads."""
+    print("\none choose and learn, K = 5                   J = 100       J = 10,000   ratio (linear: 100)")
+    for entry in policies():
+        if "upb" in entry.id or entry.id == "toprank":
+            continue
+        costs = [_decision_cost(entry.id, items) for items in (100, 10_000)]
+        print(f"  {entry.id:<34} {costs[0] * 1e6:10.2f} µs {costs[1] * 1e6:12.1f} µs {costs[1] / costs[0]:10.0f}")
+
+
+def _decision_cost(id: str, items: int) -> float:
+    rng = np.random.default_rng(1)
+    acting = policy(id).start(Setting(5, items, 1_000_000, np.linspace(1.0, 0.5, 5)))
+    decide = _decide
+    decide(acting, rng, 3 * items)
+    count = max(200, 2_000_000 // items // 5)
+    return 1 / _rate(lambda: decide(acting, rng, count), count)
+
+
+@jit
+def _decide(acting: Any, rng: Any, rounds: int) -> None:
+    for _ in range(rounds):
+        ranking = choose(acting, rng)
+        learn(acting, ranking, -1)
+
+
+def _start_up() -> None:
+    command = [sys.executable, "-c", "import slotwise"]
+    turns = []
+    for _ in range(TURNS):
+        start = time.perf_counter()
+        subprocess.run(command, check=True)
+        turns.append(time.perf_counter() - start)
+    print(f"\nimport slotwise, with the interpreter's own start: {min(turns):.2f} s")
+
+
+def _rate(work: Callable[[], object], count: int) -> float:
+    start = time.perf_counter()
+    work()
+    return count / (time.perf_counter() - start)
+
+
+def _verdict(what: str, ratio: float, wanted: float, more: str = "") -> None:
+    word = "ok" if ratio >= wanted else "TOO SLOW"
+    print(f"  {what}: {ratio:.3g}   (at least {wanted:g}{', ' + more if more else ''}: {word})")
+
+
+if __name__ == "__main__":
+    main()
