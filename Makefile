@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help test lint types layers pytest bench pin clean
+.PHONY: help paper test lint types layers pytest bench pin clean
 
 help:
+	@echo "make paper   the paper's experiments: figures, tables, claims and a report in results/paper"
 	@echo "make test    lint, types, import layers, tests and doctests"
 	@echo "make lint    ruff, mypy and import-linter alone"
 	@echo "make bench   speeds, as ratios measured in one run"
@@ -20,6 +21,9 @@ $(READY): requirements-dev.txt pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(READY)
+
+paper: $(READY)
+	$(BIN)/slotwise paper
 
 test: lint pytest
 

@@ -35,5 +35,9 @@ class MissingExtra(SlotwiseError, ImportError):
         super().__init__(f"{what} needs packages that are not installed: pip install 'slotwise[{extra}]'")
 
 
+class UnwritableFolder(SlotwiseError, OSError):
+    """Results cannot be written: no permission, no space, not a folder."""
+
+
 class UnreadableFile(SlotwiseError, OSError):
     """A file is missing, damaged, or not one of ours."""

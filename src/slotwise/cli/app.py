@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from slotwise.cli.bounds import bounds
+from slotwise.cli.paper import paper
 from slotwise.cli.policies import policies
 from slotwise.cli.simulate import simulate
 
@@ -17,8 +19,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command()(paper)
 app.command()(simulate)
 app.command()(policies)
+app.command()(bounds)
 
 
 def _print_version(wanted: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,46 +10,95 @@ import numpy as np
 from slotwise.errors import MissingExtra
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from slotwise.simulate.results import Results
 
-#: Okabe and Ito's palette, without its yellow, which is too pale for a line on white, and with a violet for it
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D3A9B", "#000000")
+#: Okabe and Ito's palette, with a violet for its yellow, which is too pale for a line on white
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D3A9B", "#000000")
+#: one colour a policy, in every figure
+COLOURS = {
+    "epoch-ucb": "#0072B2",
+    "epoch-ucb-w": "#56B4E9",
+    "epoch-ucb-upb": "#E69F00",
+    "epoch-ucb-upb-star": "#D55E00",
+    "mnl-bandit": "#5D3A9B",
+    "toprank": "#009E73",
+    "pbm-ucb": "#000000",
+}
 
 
-def figure(results: Results) -> Figure:
-    """Mean cumulative regret with its standard error on the left, final regret of every replication on the right."""
+def colours_of(labels: list[str]) -> dict[str, str]:
+    """A colour for each label: its own if it has one, else the next of the palette that is not taken."""
+    chosen = {label: COLOURS[label] for label in labels if label in COLOURS}
+    others = [label for label in labels if label not in chosen]
+    free = [colour for colour in PALETTE if colour not in chosen.values()] or list(PALETTE)
+    return chosen | {label: free[place % len(free)] for place, label in enumerate(others)}
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure that needs no screen."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtra("a plot", "plot") from None
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def figure(results: Results, names: Mapping[str, str] | None = None, title: str = "") -> Figure:
+    """Mean cumulative regret with its standard error on the left, final regret of every replication on the right."""
     labels = list(results)
-    drawn = Figure(figsize=(11, max(4.2, 0.42 * len(labels) + 2)), layout="constrained")
+    drawn = new_figure(11, max(4.2, 0.42 * len(labels) + 1.6))
     through_time, at_the_end = drawn.subplots(1, 2)
-    for place, label in enumerate(labels):
-        run, colour = results[label], COLOURS[place % len(COLOURS)]
-        dashed = "-" if place < len(COLOURS) else "--"
-        rounds = np.concatenate([[0], run.rounds])
+    _draw_trajectories(through_time, results, names or {})
+    _draw_endings(at_the_end, results, names or {})
+    if title:
+        drawn.suptitle(title)
+    return drawn
+
+
+def _draw_trajectories(axes: Axes, results: Results, names: Mapping[str, str]) -> None:
+    colours = colours_of(list(results))
+    for label, run in results.items():
         mean = np.concatenate([[0.0], run.trajectory])
-        through_time.plot(rounds, mean, color=colour, linestyle=dashed, label=label)
+        axes.plot(np.concatenate([[0], run.rounds]), mean, color=colours[label], label=names.get(label, label))
         if results.replications > 1:
             error = run.regret.std(axis=0, ddof=1) / np.sqrt(results.replications)
-            through_time.fill_between(
-                run.rounds, run.trajectory - error, run.trajectory + error, color=colour, alpha=0.2, linewidth=0
-            )
-        spread = np.random.default_rng(place).uniform(-0.18, 0.18, results.replications)
-        at_the_end.scatter(
-            run.final_regret, len(labels) - 1 - place + spread, s=12, color=colour, alpha=0.5, linewidths=0
+            low, high = run.trajectory - error, run.trajectory + error
+            axes.fill_between(run.rounds, low, high, color=colours[label], alpha=0.2, linewidth=0)
+    axes.set(xlabel="round", ylabel="mean cumulative regret", xlim=(0, results.rounds))
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False)
+    tidy(axes)
+
+
+def _draw_endings(axes: Axes, results: Results, names: Mapping[str, str]) -> None:
+    labels, colours = list(results), colours_of(list(results))
+    places = np.arange(len(labels))[::-1]
+    if results.replications > 1:
+        boxes = axes.boxplot(
+            [results[label].final_regret for label in labels],
+            positions=places,
+            orientation="horizontal",
+            widths=0.55,
+            showfliers=False,
+            medianprops={"color": "black", "linewidth": 1.4},
+            patch_artist=True,
         )
-        at_the_end.plot([run.mean] * 2, np.array([-0.3, 0.3]) + len(labels) - 1 - place, color=colour, linewidth=2)
-    through_time.set(xlabel="round", ylabel="mean cumulative regret", xlim=(0, results.rounds))
-    through_time.set_ylim(bottom=0)
-    through_time.legend(frameon=False)
-    at_the_end.set(xlabel=f"regret after {results.rounds:,} rounds, {results.replications} replications")
-    at_the_end.set_yticks(range(len(labels)), labels[::-1])
-    at_the_end.set_xlim(left=0)
-    for axes in (through_time, at_the_end):
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.xaxis.set_major_formatter("{x:,.0f}")
-    return drawn
+        for box, label in zip(boxes["boxes"], labels, strict=True):
+            box.set(facecolor=colours[label], alpha=0.35, edgecolor=colours[label])
+    for place, label in zip(places, labels, strict=True):
+        final = results[label].final_regret
+        spread = np.random.default_rng(int(place)).uniform(-0.18, 0.18, len(final))
+        axes.scatter(final, place + spread, s=9, color=colours[label], alpha=0.6, linewidths=0, zorder=3)
+    axes.set(xlabel=f"regret after {results.rounds:,} rounds, {results.replications} replications")
+    axes.set_yticks(places, [names.get(label, label) for label in labels])
+    axes.set_xlim(left=0)
+    tidy(axes)
+
+
+def tidy(axes: Axes) -> None:
+    """Leave out what carries no information."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.xaxis.set_major_formatter("{x:,.0f}")

@@ -48,10 +48,10 @@ class Bar:
             self._progress.stop()
 
     @contextlib.contextmanager
-    def task(self, description: str, total: int) -> Iterator[Callable[[], None]]:
-        """Show one task of `total` steps; yields what to call after each step."""
+    def task(self, description: str, total: int, done: int = 0) -> Iterator[Callable[[], None]]:
+        """Show one task of `total` steps, `done` of them already; yields what to call after each step."""
         if not self._progress:
             yield lambda: None
             return
-        task = self._progress.add_task(description, total=total)
+        task = self._progress.add_task(description, total=total, completed=done)
         yield lambda: self._progress.advance(task)

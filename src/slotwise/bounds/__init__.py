@@ -1,0 +1,38 @@
+"""The paper's bounds as functions: intervals from a tally, and regret from the size of a problem."""
+
+from slotwise.bounds.intervals import Intervals
+from slotwise.bounds.known import lemma_3, lemma_3_from_data, theorem_1, theorem_1_from_data
+from slotwise.bounds.regret import (
+    hard_instance,
+    hardest_gap,
+    lower_bound,
+    lower_bound_shape,
+    upper_bound_known_bias,
+    upper_bound_unknown_bias,
+)
+from slotwise.bounds.unknown import (
+    corollary_1,
+    smoothing_constant,
+    theorem_2,
+    theorem_2_intervals,
+    theorem_2_radius,
+)
+
+__all__ = [
+    "Intervals",
+    "corollary_1",
+    "hard_instance",
+    "hardest_gap",
+    "lemma_3",
+    "lemma_3_from_data",
+    "lower_bound",
+    "lower_bound_shape",
+    "smoothing_constant",
+    "theorem_1",
+    "theorem_1_from_data",
+    "theorem_2",
+    "theorem_2_intervals",
+    "theorem_2_radius",
+    "upper_bound_known_bias",
+    "upper_bound_unknown_bias",
+]
