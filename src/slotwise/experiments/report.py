@@ -81,7 +81,22 @@ def _claims(paper: Paper) -> str:
             )
     return (
         "<h2>What the paper says, and what came out</h2><table><tr><th>claim</th><th>problem</th><th>verdict</th>"
-        f"<th>mean regret ± standard error</th></tr>{''.join(rows)}</table>"
+        f"<th>mean regret ± standard error</th></tr>{''.join(rows)}</table>{_differences(paper)}"
+    )
+
+
+def _differences(paper: Paper) -> str:
+    """Where the paper's words and these numbers part, in a sentence each."""
+    apart = [
+        f"<li>Problem ({verdict.problem}). The paper: {escape(claim.statement)} Here: {escape(verdict.evidence)}.</li>"
+        for claim, verdicts in paper.verdicts
+        for verdict in verdicts
+        if not verdict.reproduced
+    ]
+    return (
+        f'<div class="note">Where the numbers do not bear out the words:<ul>{"".join(apart)}</ul></div>'
+        if apart
+        else ""
     )
 
 
@@ -142,12 +157,29 @@ def _bounds(paper: Paper, folder: Path) -> str:
         "at 95 %; the level of Lemma 3 and Corollary 1 grows with the epochs. Corollary 1 is stated for an estimator "
         "that is not unbiased, with a sensitivity taken at the data instead of its supremum; where Algorithm 1 did not "
         "come to rest (last column) its intervals centre on nothing in particular. What was found is what counts.</p>"
+        + _coverage_in_words(paper)
         + _figure(folder, "coverage", "A point a policy; the dotted line is what the paper promises for one item.")
         + "<details><summary>Every number</summary><table><tr><th>problem</th><th>policy</th><th>interval</th>"
         '<th class="n">promised, %</th><th class="n">covered, %</th><th class="n">all items, %</th>'
         '<th class="n">relative width</th><th class="n">at rest, %</th></tr>'
         f"{rows}</table></details>"
     )
+
+
+def _coverage_in_words(paper: Paper) -> str:
+    """For each interval: the least and the mean share covered, and how wide it was."""
+    lines = []
+    for interval in dict.fromkeys(one.interval for one in paper.coverage):
+        ours = [one for one in paper.coverage if one.interval == interval]
+        least = min(ours, key=lambda one: one.covered)
+        share = float(np.mean([one.covered for one in ours]))
+        width = float(np.median([one.median_relative_width for one in ours]))
+        lines.append(
+            f"<li>{escape(interval)}: held the truth in {100 * share:.2f} % of all cases, at the least in "
+            f"{100 * least.covered:.2f} % (problem ({least.problem}), {escape(least.policy)}), where {100 * least.promised:.2f} % is "
+            f"promised; its median width was {width:.1f} times the attractiveness itself.</li>"
+        )
+    return f"<ul>{''.join(lines)}</ul>"
 
 
 def _settings(paper: Paper) -> str:

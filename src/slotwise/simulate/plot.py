@@ -69,6 +69,7 @@ def _draw_trajectories(axes: Axes, results: Results, names: Mapping[str, str]) -
             axes.fill_between(run.rounds, low, high, color=colours[label], alpha=0.2, linewidth=0)
     axes.set(xlabel="round", ylabel="mean cumulative regret", xlim=(0, results.rounds))
     axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.legend(frameon=False)
     tidy(axes)
 
