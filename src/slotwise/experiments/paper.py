@@ -33,6 +33,8 @@ from slotwise.simulate.replicate import Replication, recorded_rounds, run_replic
 #: in the order of the paper's legend
 POLICIES = ("epoch-ucb", "epoch-ucb-w", "epoch-ucb-upb", "epoch-ucb-upb-star", "mnl-bandit", "toprank", "pbm-ucb")
 RECORDED = 200
+#: of many files in one folder that cannot be used, this many are named one by one
+NAMED_ONE_BY_ONE = 3
 #: a run to try it out: this many replications, of this part of the horizon
 QUICK_REPLICATIONS = 4
 QUICK_PART = 0.1
@@ -118,15 +120,19 @@ def _results(plan: Plan, problem: Problem, bar: Bar, tell: Callable[[str], None]
     runs = {}
     for label in POLICIES:
         store = _store(plan, problem, label, rounds, points)
-        done, missing = [], []
+        done, missing, complaints = [], [], []
         for index in range(plan.replications):
             kept, complaint = store.load(index)
             if complaint:
-                tell(complaint)
+                complaints.append(complaint)
             if kept is None:
                 missing.append(index)
             else:
                 done.append(kept)
+        for complaint in complaints[:NAMED_ONE_BY_ONE]:
+            tell(complaint)
+        if len(complaints) > NAMED_ONE_BY_ONE:
+            tell(f"and {len(complaints) - NAMED_ONE_BY_ONE} more in {store.folder}")
         with bar.task(f"({problem.id}) {label}", plan.replications, done=len(done)) as step:
             if missing:
                 done += _compute(problem.users, label, setting, plan, missing, points, store, step)

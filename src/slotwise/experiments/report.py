@@ -176,8 +176,8 @@ def _coverage_in_words(paper: Paper) -> str:
         width = float(np.median([one.median_relative_width for one in ours]))
         lines.append(
             f"<li>{escape(interval)}: held the truth in {100 * share:.2f} % of all cases, at the least in "
-            f"{100 * least.covered:.2f} % (problem ({least.problem}), {escape(least.policy)}), where {100 * least.promised:.2f} % is "
-            f"promised; its median width was {width:.1f} times the attractiveness itself.</li>"
+            f"{100 * least.covered:.2f} % (problem ({least.problem}), {escape(least.policy)}), where "
+            f"{100 * least.promised:.2f} % is promised; its median width was {width:.1f} times the attractiveness itself.</li>"
         )
     return f"<ul>{''.join(lines)}</ul>"
 
