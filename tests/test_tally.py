@@ -35,6 +35,14 @@ def test_a_tally_is_additive_and_order_free(history: list[Any], data: st.DataObj
     assert whole.rounds == len(history)
 
 
+def test_a_sum_and_a_slice_are_tallies_of_their_own() -> None:
+    one = _tally([([0, 1, 2, 3], 1)])
+    for other in (sum([one]), one[:]):
+        assert isinstance(other, Tally)
+        other.count([0, 1, 2], 0)
+    assert one == _tally([([0, 1, 2, 3], 1)])
+
+
 @given(rounds, st.lists(st.integers(0, 3), unique=True, min_size=1))
 def test_slices_keep_the_counts_of_their_items(history: list[Any], items: list[int]) -> None:
     whole = _tally(history)

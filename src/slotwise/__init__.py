@@ -1,4 +1,4 @@
-"""slotwise learns the best order to show things in, from clicks."""
+"""Rank things on a page whose slots are not equally visible, and learn from what is clicked."""
 
 from slotwise.choice import MNL
 from slotwise.policies import Setting, policies, policy

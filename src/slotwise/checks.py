@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,31 +12,43 @@ from slotwise.errors import InvalidInput, InvalidRanking
 from slotwise.typing import FloatArray, IntArray, Ranking
 
 
-def whole_number(name: str, value: Any, *, at_least: int) -> int:
-    """An integer of at least `at_least`."""
+def whole_number(name: str, value: Any, *, at_least: int, at_most: int | None = None) -> int:
+    """An integer within its bounds."""
     try:
         number = operator.index(value)
     except TypeError:
         raise InvalidInput(f"{name} must be a whole number, got {value!r}") from None
     if isinstance(value, bool) or number < at_least:
         raise InvalidInput(f"{name} must be at least {at_least}, got {value!r}")
+    if at_most is not None and number > at_most:
+        raise InvalidInput(f"{name} must be at most {at_most}, got {value!r}")
     return number
 
 
 def positive_vector(name: str, values: Any, each: str) -> FloatArray:
     """A fresh array of positive, finite numbers; `each` says what one entry belongs to: a slot, an item."""
     try:
+        # as they are first: numpy would read the text "1" and the truth value True as numbers
+        entries = values if isinstance(values, Sequence) else np.asarray(values).flat
+        if any(isinstance(entry, str | bool | np.bool_) for entry in entries):
+            raise TypeError
         vector = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} must be a list of numbers, got {values!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(f"{name} must be a list of numbers, got {_short(values)}") from None
     if vector.ndim != 1 or vector.size == 0:
-        raise InvalidInput(f"{name} must be a list of at least one number, got {values!r}")
+        raise InvalidInput(f"{name} must be a list of at least one number, got {_short(values)}")
     wrong = np.flatnonzero(~(np.isfinite(vector) & (vector > 0)))
     if wrong.size:
         raise InvalidInput(
             f"{name} must be positive and finite, got {float(vector[wrong[0]])!r} for {each} {wrong[0] + 1}"
         )
     return vector
+
+
+def _short(values: Any) -> str:
+    """A value as it would be written, cut where it gets long."""
+    text = repr(values)
+    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def counts(name: str, values: Any) -> IntArray:

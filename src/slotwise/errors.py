@@ -35,8 +35,8 @@ class MissingExtra(SlotwiseError, ImportError):
         super().__init__(f"{what} needs packages that are not installed: pip install 'slotwise[{extra}]'")
 
 
-class UnwritableFolder(SlotwiseError, OSError):
-    """Results cannot be written: no permission, no space, not a folder."""
+class UnwritableFile(SlotwiseError, OSError):
+    """Something cannot be written: no permission, no space, no such folder."""
 
 
 class UnreadableFile(SlotwiseError, OSError):

@@ -21,11 +21,11 @@ FORMAT = "slotwise tally 1"
 class Tally:
     """Two slots × items count matrices.
 
-    `clicks[k, j]` (N in the paper): rounds in which item j stood in slot k and was clicked.
-    `passes[k, j]` (Ñ in the paper): rounds in which item j stood in slot k and nothing on the page was clicked.
+    `clicks[k, j]`, the paper's N, counts the clicks on item j while it was in slot k.
+    `passes[k, j]`, the paper's Ñ, counts the visits that clicked on nothing while item j was in slot k.
 
-    In every round, whatever was shown and why, the expected click on a slot is γ times the expected no-click, so
-    `clicks - γ·passes` is a martingale. Tallies of different rounds, machines or days are merged with `+`.
+    Whatever was shown and why, a click on a slot is γ times as likely as no click at all: `clicks - γ·passes` has mean
+    zero under every policy. Tallies of different rounds, from wherever, add up with `+`.
 
     >>> tally = Tally.empty(slots=2, items=3)
     >>> tally.count([2, 0], clicked=1)      # item 2 in slot 0, item 0 in slot 1, a click on slot 1
@@ -87,7 +87,8 @@ class Tally:
         return Tally(self.clicks + other.clicks, self.passes + other.passes)
 
     def __radd__(self, other: object) -> Tally:
-        return self if other == 0 else NotImplemented  # the start of sum()
+        # the start of sum(); a copy, as tallies are counted in place
+        return self[:] if other == 0 else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tally):
@@ -104,7 +105,7 @@ class Tally:
         """
         chosen: Any = [items] if isinstance(items, int | np.integer) else items
         try:
-            return Tally(self.clicks[:, chosen], self.passes[:, chosen])
+            return Tally(self.clicks[:, chosen].copy(), self.passes[:, chosen].copy())
         except IndexError as problem:
             raise InvalidInput(f"items {items!r} are not among the {self.items} of this tally") from problem
 

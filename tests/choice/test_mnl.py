@@ -98,7 +98,7 @@ def test_clicks_of_an_epoch_are_geometric(paper_users: MNL) -> None:
 
 
 def test_clicks_of_an_epoch_are_not_independent(paper_users: MNL) -> None:
-    """An epoch's counts are negative multinomial: Cov(n_k, n_m) = γ_kγ_m, Var(n_k) = γ_k + γ_k²."""
+    """A long epoch is long for all of its slots: covariance γ_kγ_m, and variance γ_k + γ_k²."""
     ranking = best_ranking(paper_users)
     gamma = paper_users.position_bias * paper_users.attractiveness[ranking]
     clicks = _clicks_per_epoch(paper_users, ranking, 40_000, seed=3)
@@ -118,6 +118,10 @@ def test_clicks_of_an_epoch_are_not_independent(paper_users: MNL) -> None:
         ([math.nan], [0.3], "position_bias must be positive and finite, got nan for slot 1"),
         ([1.0], [math.inf], "attractiveness must be positive and finite, got inf for item 1"),
         (["x"], [0.3], "position_bias must be a list of numbers, got ['x']"),
+        (["1", "0.5"], [0.3, 0.2], "position_bias must be a list of numbers, got ['1', '0.5']"),
+        ([True, 0.5], [0.3, 0.2], "position_bias must be a list of numbers, got [True, 0.5]"),
+        ([10**400], [0.3], "position_bias must be a list of numbers, got [1000"),
+        ([1.0, 1.0], [1e308, 1.5e308], "attractiveness must leave the weight of a list finite, got 1.5e+308"),
         ([[1.0]], [0.3], "position_bias must be a list of at least one number, got [[1.0]]"),
         (1.0, [0.3], "position_bias must be a list of at least one number, got 1.0"),
     ],

@@ -92,6 +92,19 @@ def test_bad_input_gets_one_clear_line_and_exit_code_2(tmp_path: Path, arguments
     assert "Traceback" not in done.stderr
 
 
+def test_a_file_that_cannot_be_written_loses_no_numbers(tmp_path: Path) -> None:
+    (tmp_path / "taken.png").mkdir()
+    done = _slotwise(
+        *("simulate", "--problem", "b", "--policy", "toprank", "--rounds", "50", "--replications", "1"),
+        *("--plot", "taken.png", "--json"),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["policies"]["toprank"]["standard_error"] is None
+    assert "error: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_version_and_help() -> None:
     assert _slotwise("--version").stdout.strip() == "0.1.0"
     assert "simulate" in _slotwise("--help").stdout

@@ -137,6 +137,10 @@ def test_no_data_at_all(name: str) -> None:
     estimate = ESTIMATORS[name](Tally.empty(2, 3))
     assert np.isnan(estimate.attractiveness).all()
     assert not estimate.identifiable
+    assert not estimate.converged
+    silent = ESTIMATORS[name](Tally(np.zeros((2, 3), int), np.ones((2, 3), int)))
+    assert not silent.converged
+    assert not silent.identifiable
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

@@ -18,10 +18,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from slotwise import simulate
-from slotwise.errors import InvalidInput, UnknownName, UnwritableFolder
+from slotwise.errors import InvalidInput, UnknownName, UnwritableFile
 from slotwise.experiments import paper
 from slotwise.experiments.claims import CLAIMS
 from slotwise.experiments.figures import names
+from slotwise.experiments.findings import Plan
 from slotwise.experiments.problems import paper_problems
 from slotwise.experiments.store import Store
 from slotwise.simulate.plot import COLOURS
@@ -127,7 +128,7 @@ def test_a_run_killed_half_way_ends_bit_identical(tmp_path: Path) -> None:
 
 
 def test_damaged_and_foreign_files_are_named_and_computed_again(tmp_path: Path) -> None:
-    plan = paper.Plan(problems=("b",), replications=3, out=tmp_path, quick=True)
+    plan = Plan(problems=("b",), replications=3, out=tmp_path, quick=True)
     paper.run(plan, progress=False, say=lambda line: None)
     wanted = _arrays(tmp_path)
     folder = tmp_path / "replications" / "b"
@@ -163,7 +164,7 @@ def test_another_seed_is_another_run(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = paper.Plan(problems=("b",), replications=2, out=tmp_path, quick=True)
+    plan = Plan(problems=("b",), replications=2, out=tmp_path, quick=True)
     save, count = Store.save, [0]
 
     def until_full(self: Store, replication: Replication) -> None:
@@ -173,7 +174,7 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path, monkeypatch: pyte
         save(self, replication)
 
     monkeypatch.setattr(Store, "save", until_full)
-    with pytest.raises(UnwritableFolder, match="No space left on device; what was computed before is kept"):
+    with pytest.raises(UnwritableFile, match="No space left on device; what was computed before is kept"):
         paper.run(plan, progress=False, say=lambda line: None)
     assert len(_arrays(tmp_path)) == 3
     monkeypatch.undo()
@@ -203,6 +204,6 @@ def test_bad_input(tmp_path: Path, arguments: list[str], message: str) -> None:
 
 def test_plans_are_checked() -> None:
     with pytest.raises(InvalidInput, match="at least one problem, got none"):
-        paper.Plan(problems=())
+        Plan(problems=())
     with pytest.raises(UnknownName):
-        paper.Plan(problems=("z",))
+        Plan(problems=("z",))

@@ -29,6 +29,7 @@ def test_a_file(tmp_path: Path) -> None:
         (None, "there is no file"),
         ("", "is not JSON"),
         ("{", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
         ("[1]", 'must hold an object with "position_bias" and "attractiveness", got [1]'),
         ('{"attractiveness": [1]}', "lacks the key \"position_bias\"; it has 'attractiveness'"),
         ('{"position_bias": [1]}', 'lacks the key "attractiveness"'),

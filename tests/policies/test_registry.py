@@ -27,3 +27,12 @@ def test_options_are_checked() -> None:
 def test_a_known_bias_policy_must_be_told_and_an_unknown_one_is_not() -> None:
     with pytest.raises(InvalidInput, match="epoch-ucb must be told the position_bias"):
         policy("epoch-ucb").start(Setting(1, 2, 10))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["epoch-ucb:", "epoch-ucb-upb:sensitivity", "epoch-ucb-upb:=x", "epoch-ucb-upb:sensitivity=", "epoch-ucb:a=1,a=2"],
+)
+def test_options_are_written_in_one_way(text: str) -> None:
+    with pytest.raises(InvalidInput, match=f"ID:option=value,option=value, each once, got '{text}'"):
+        parse(text)

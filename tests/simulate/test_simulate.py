@@ -63,6 +63,26 @@ def test_a_plain_policy_meets_the_same_users_as_a_compiled_one(small: MNL) -> No
     assert_mean_is(400 * wanted / (1 + wanted.sum()), clicks)
 
 
+def test_a_policy_may_reuse_its_array_while_learning(small: MNL) -> None:
+    """What was shown is what counts, not what the policy writes over it afterwards."""
+
+    class Rewriting(Fixed):
+        def __init__(self, setting: Setting) -> None:
+            self.ranking = np.array([2, 0, 1])
+
+        def choose(self, rng: np.random.Generator) -> Any:
+            self.ranking[:] = [2, 0, 1]
+            return self.ranking
+
+        def learn(self, ranking: Ranking, clicked: int) -> None:
+            self.ranking[:] = best_ranking(small)
+            ranking[:] = best_ranking(small)
+
+    run = simulate(small, Rewriting, rounds=100)["Rewriting"]
+    assert run.mean == pytest.approx(100 * regret(small, [2, 0, 1]))
+    assert set(zip(*np.nonzero(run.tallies[0].passes), strict=True)) == {(0, 2), (1, 0), (2, 1)}
+
+
 def test_outcomes_are_slots_or_no_click(small: MNL) -> None:
     made: list[Fixed] = []
 
@@ -119,6 +139,7 @@ def test_a_wrong_ranking_of_a_compiled_policy_is_caught(small: MNL, fault: str) 
     ("arguments", "message"),
     [
         ({"rounds": 0}, "rounds must be at least 1, got 0"),
+        ({"rounds": 10**19}, "rounds must be at most"),
         ({"rounds": 2.5}, "rounds must be a whole number, got 2.5"),
         ({"rounds": 10, "replications": 0}, "replications must be at least 1, got 0"),
         ({"rounds": 10, "seed": -1}, "seed must be at least 0, got -1"),

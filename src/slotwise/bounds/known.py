@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.bounds.intervals import Intervals
-from slotwise.errors import InvalidInput
+from slotwise.bounds.intervals import Intervals, around, checked_level, complete_epochs
 from slotwise.estimate import known_bias
 from slotwise.tally import Tally
 from slotwise.typing import FloatArray
@@ -24,7 +23,7 @@ def theorem_1(tally: Tally, position_bias: Any, level: float = 0.95) -> Interval
 
     σ² is taken at the candidate α, so nothing but the data enters.
     """
-    log_c = math.log(2.0 / (1.0 - _probability(level)))
+    log_c = math.log(2.0 / (1.0 - checked_level(level)))
     clicks, exposure, second = _sums(tally, position_bias)
 
     def slack(alpha: FloatArray) -> FloatArray:
@@ -38,12 +37,12 @@ def theorem_1_from_data(tally: Tally, position_bias: Any, level: float = 0.95) -
 
     The paper grants it when Σμ ≥ 8 log C + √(8 Σσ² log C), that is after enough epochs, which the data cannot tell.
     """
-    log_c = math.log(4.0 / (1.0 - _probability(level)))
+    log_c = math.log(4.0 / (1.0 - checked_level(level)))
     clicks, exposure, _ = _sums(tally, position_bias)
     with np.errstate(divide="ignore", invalid="ignore"):
         half = (np.sqrt(8.0 * clicks * log_c) + 4.0 * log_c) / exposure
         mean = clicks / exposure
-    return _around(mean, half, exposure, level)
+    return around(mean, half, level)
 
 
 def lemma_3(tally: Tally, position_bias: Any) -> Intervals:
@@ -54,7 +53,7 @@ def lemma_3(tally: Tally, position_bias: Any) -> Intervals:
     def slack(alpha: FloatArray) -> FloatArray:
         return np.sqrt(4.0 * alpha * exposure * c) + 4.0 * c
 
-    return _inverted(clicks, exposure, slack, 1.0 - 4.0 / (tally.items * epochs))
+    return _inverted(clicks, exposure, slack, max(0.0, 1.0 - 4.0 / (tally.items * epochs)))
 
 
 def lemma_3_from_data(tally: Tally, position_bias: Any) -> Intervals:
@@ -64,7 +63,7 @@ def lemma_3_from_data(tally: Tally, position_bias: Any) -> Intervals:
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = clicks / exposure
         half = np.sqrt(8.0 * mean * c / exposure) + 8.0 * c / exposure
-    return _around(mean, half, exposure, 1.0 - 6.0 / (tally.items * epochs))
+    return around(mean, half, max(0.0, 1.0 - 6.0 / (tally.items * epochs)))
 
 
 def _sums(tally: Tally, position_bias: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -74,22 +73,8 @@ def _sums(tally: Tally, position_bias: Any) -> tuple[FloatArray, FloatArray, Flo
 
 
 def _log_term(tally: Tally) -> tuple[float, int]:
-    epochs = int(tally.passes.sum(axis=1).max())
-    if epochs < 1:
-        raise InvalidInput("the tally must hold at least one complete epoch, got none")
+    epochs = complete_epochs(tally)
     return max(0.0, math.log(tally.items * epochs**2 / 2.0)), epochs
-
-
-def _probability(level: float) -> float:
-    if not 0.0 < level < 1.0:
-        raise InvalidInput(f"level must be between 0 and 1, got {level!r}")
-    return level
-
-
-def _around(mean: FloatArray, half: FloatArray, exposure: FloatArray, level: float) -> Intervals:
-    never = exposure == 0
-    low = np.where(never, 0.0, np.maximum(0.0, mean - half))
-    return Intervals(low, np.where(never, np.inf, mean + half), level)
 
 
 def _inverted(
@@ -101,11 +86,12 @@ def _inverted(
     mean = clicks / safe
     below, low = np.zeros_like(mean), mean.copy()
     high, above = mean.copy(), mean + 1.0
+    unbounded = np.ones_like(mean, dtype=bool)
     for _ in range(60):
-        outside = above * safe - clicks <= slack(above)
-        if not outside.any():
+        unbounded = above * safe - clicks <= slack(above)
+        if not unbounded.any():
             break
-        above = np.where(outside, 2.0 * above, above)
+        above = np.where(unbounded, 2.0 * above, above)
     low = np.where(clicks - below * safe <= slack(below), 0.0, low)
     for _ in range(80):
         middle = (below + low) / 2.0
@@ -114,4 +100,4 @@ def _inverted(
         middle = (high + above) / 2.0
         held = middle * safe - clicks <= slack(middle)
         high, above = np.where(held, middle, high), np.where(held, above, middle)
-    return Intervals(np.where(never, 0.0, low), np.where(never, np.inf, high), level)
+    return Intervals(np.where(never, 0.0, low), np.where(never | unbounded, np.inf, high), level)

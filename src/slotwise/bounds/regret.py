@@ -19,7 +19,7 @@ def upper_bound_known_bias(items: int, rounds: int, position_bias: Any) -> float
     """
     bias, items, rounds = _checked(items, rounds, position_bias)
     slots, least, most = len(bias), bias.min(), bias.max()
-    logarithmic = (9 * (slots + 1) + 14 * items * slots / least * math.log(items * rounds**2 / 2)) * (
+    logarithmic = (9 * (slots + 1) + 14 * items * slots / least * max(0.0, math.log(items * rounds**2 / 2))) * (
         math.log(rounds) + 1
     )
     root = math.sqrt(192 * most**2 * math.log(items * rounds**2) * items * rounds / least)
@@ -33,6 +33,8 @@ def upper_bound_unknown_bias(items: int, rounds: int, position_bias: Any, consta
     bound has the right shape, not a proven height.
     """
     bias, items, rounds = _checked(items, rounds, position_bias)
+    if not constant > 0:
+        raise InvalidInput(f"constant must be positive, got {constant!r}")
     slots = len(bias)
     return 8 * (slots + 1) + math.sqrt(144 * constant * items * slots**4 * rounds * math.log(items * rounds**2))
 

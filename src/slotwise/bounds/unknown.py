@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from slotwise.bounds.intervals import Intervals
+from slotwise.bounds.intervals import Intervals, around, checked_level, complete_epochs
 from slotwise.errors import InvalidInput
 from slotwise.estimate import algorithm_1, sensitivity
 from slotwise.tally import Tally
@@ -40,11 +40,7 @@ def theorem_2(deviation: float, beta_1: float, beta_2: float, p: float = WORST_P
     >>> round(theorem_2(3.0, beta_1=0.2, beta_2=0.01), 4)
     0.0018
     """
-    for name, value in (("deviation", deviation), ("beta_1", beta_1), ("beta_2", beta_2)):
-        if not value > 0:
-            raise InvalidInput(f"{name} must be positive, got {value!r}")
-    if not 0.0 < p < 1.0:
-        raise InvalidInput(f"p must be between 0 and 1, got {p!r}")
+    _check(p, deviation=deviation, beta_1=beta_1, beta_2=beta_2)
     spread = beta_1**2 * smoothing_constant(p)
     steepest = -math.log(1.0 - p) / (2.0 * beta_2)
     slope = min(deviation / (2.0 * spread), steepest)
@@ -53,9 +49,8 @@ def theorem_2(deviation: float, beta_1: float, beta_2: float, p: float = WORST_P
 
 def theorem_2_radius(level: float, beta_1: float, beta_2: float, p: float = WORST_P) -> float:
     """The deviation that `theorem_2` allows with probability 1 - level, on either side together."""
-    if not 0.0 < level < 1.0:
-        raise InvalidInput(f"level must be between 0 and 1, got {level!r}")
-    log_c = math.log(2.0 / (1.0 - level))
+    _check(p, beta_1=beta_1, beta_2=beta_2)
+    log_c = math.log(2.0 / (1.0 - checked_level(level)))
     spread = beta_1**2 * smoothing_constant(p)
     gaussian = math.sqrt(4.0 * spread * log_c)
     steepest = -math.log(1.0 - p) / (2.0 * beta_2)
@@ -74,20 +69,20 @@ def theorem_2_intervals(tally: Tally, level: float = 0.95) -> Intervals:
             for beta in beta_1
         ]
     )
-    return _around(np.nan_to_num(estimate.attractiveness), radius, level)
+    return around(estimate.attractiveness, radius, level)
 
 
 def corollary_1(tally: Tally, *, method: str = "analytic") -> Intervals:
     """Algorithm 1's α ± √(36 β² log(Jl²)) after l epochs; level 1 - 2/(Jl²) in the paper."""
-    epochs = int(tally.passes.sum(axis=1).max())
-    if epochs < 1:
-        raise InvalidInput("the tally must hold at least one complete epoch, got none")
+    epochs = complete_epochs(tally)
     beta = sensitivity(tally, method=method)
     radius = np.sqrt(36.0 * beta**2 * math.log(tally.items * epochs**2))
-    estimate = np.nan_to_num(algorithm_1(tally).attractiveness)
-    return _around(estimate, radius, 1.0 - 2.0 / (tally.items * epochs**2))
+    return around(algorithm_1(tally).attractiveness, radius, max(0.0, 1.0 - 2.0 / (tally.items * epochs**2)))
 
 
-def _around(estimate: object, radius: object, level: float) -> Intervals:
-    middle, half = np.asarray(estimate, float), np.asarray(radius, float)
-    return Intervals(np.maximum(0.0, middle - half), middle + half, level)
+def _check(p: float, **positive: float) -> None:
+    for name, value in positive.items():
+        if not value > 0:
+            raise InvalidInput(f"{name} must be positive, got {value!r}")
+    if not 0.0 < p < 1.0:
+        raise InvalidInput(f"p must be between 0 and 1, got {p!r}")

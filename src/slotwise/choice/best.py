@@ -6,7 +6,7 @@ import numpy as np
 
 from slotwise.compiled import jit
 from slotwise.rng import below, shuffle
-from slotwise.typing import FloatArray, IntArray
+from slotwise.typing import FloatArray, IntArray, Ranking
 
 
 @jit
@@ -38,6 +38,13 @@ def select_best(index: FloatArray, order: IntArray, count: int, rng: np.random.G
             if position - start > 1:
                 shuffle(order, start, position, rng)
             start = position
+
+
+@jit
+def fill_slots(ranking: Ranking, slot_order: IntArray, item_order: IntArray) -> None:
+    """Put the best item into the best slot, the second into the second, and so on."""
+    for place in range(len(ranking)):
+        ranking[slot_order[place]] = item_order[place]
 
 
 @jit

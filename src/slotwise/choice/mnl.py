@@ -1,7 +1,7 @@
 """Multinomial logit choice with position bias: the model of Grant and Leslie, §1.1.
 
-A user looks at the whole list and clicks slot k with probability γ_k / (1 + S), or nothing with 1 / (1 + S), where
-γ_k = position_bias[k] · attractiveness[ranking[k]] and S = Σ_k γ_k.
+Slot k weighs γ_k = position_bias[k] · attractiveness[ranking[k]], doing nothing weighs 1, and a user does either with
+a probability in proportion: γ_k/(1+S) and 1/(1+S), S being the sum of all γ_k.
 """
 
 from __future__ import annotations
@@ -47,6 +47,12 @@ class MNL:
         if len(bias) > len(attraction):
             raise InvalidInput(
                 f"position_bias has {len(bias)} slots but attractiveness only {len(attraction)} items to fill them"
+            )
+        with np.errstate(over="ignore"):
+            largest = float(bias.sum() * attraction.max())
+        if not np.isfinite(largest):
+            raise InvalidInput(
+                f"attractiveness must leave the weight of a list finite, got {float(attraction.max())!r}"
             )
         return {"position_bias": bias, "attractiveness": attraction}
 

@@ -16,6 +16,10 @@ def main() -> None:
     except SlotwiseError as problem:
         print(f"error: {problem}", file=sys.stderr)
         sys.exit(USAGE_ERROR)
+    except OSError as problem:
+        where = f"{problem.filename}: " if problem.filename else ""
+        print(f"error: {where}{problem.strerror or problem}", file=sys.stderr)
+        sys.exit(USAGE_ERROR)
 
 
 def _run() -> None:

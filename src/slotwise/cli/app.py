@@ -13,7 +13,7 @@ from slotwise.cli.policies import policies
 from slotwise.cli.simulate import simulate
 
 app = typer.Typer(
-    help="Learn the best order to show things in, from clicks.",
+    help="Rank things on a page, and learn from what is clicked.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -9,7 +9,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from slotwise.experiments import paper as experiment
+from slotwise.experiments.findings import QUICK_REPLICATIONS, Plan
+from slotwise.experiments.paper import run
 from slotwise.experiments.problems import REPLICATIONS
 
 
@@ -31,9 +32,9 @@ def paper(
 
     A run that was interrupted goes on from the replications that are in the folder.
     """
-    fewest = experiment.QUICK_REPLICATIONS if quick else REPLICATIONS
-    plan = experiment.Plan(
-        problems=tuple(dict.fromkeys(problem)) if problem else experiment.Plan.problems,
+    fewest = QUICK_REPLICATIONS if quick else REPLICATIONS
+    plan = Plan(
+        problems=tuple(dict.fromkeys(problem)) if problem else Plan.problems,
         replications=fewest if replications is None else replications,
         jobs=jobs,
         out=out,
@@ -41,7 +42,7 @@ def paper(
         quick=quick,
     )
     errors = Console(stderr=True)
-    found = experiment.run(plan, say=lambda line: errors.print(escape(line), highlight=False, soft_wrap=True))
+    found = run(plan, say=lambda line: errors.print(escape(line), highlight=False, soft_wrap=True))
     console = Console(soft_wrap=True, highlight=False)
     for claim, verdicts in found.verdicts:
         console.print(f"[bold]{escape(claim.statement)}[/bold]")

@@ -10,8 +10,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from slotwise.errors import InvalidInput, UnreadableFile
+from slotwise.errors import InvalidInput, UnwritableFile
 from slotwise.experiments.problems import REPLICATIONS, problem
+from slotwise.files import replacing
 from slotwise.simulate import Results
 from slotwise.simulate import simulate as run_simulation
 
@@ -38,7 +39,7 @@ def simulate(
     chosen = problem(problem_name)
     for file in (plot, parquet):
         if file is not None and not file.absolute().parent.is_dir():
-            raise UnreadableFile(f"there is no folder {file.parent} to write {file.name} into")
+            raise UnwritableFile(f"there is no folder {file.parent} to write {file.name} into")
     if plot is not None and plot.suffix not in PICTURES:
         raise InvalidInput(f"plot must end in {', '.join(PICTURES)}, got {plot}")
     results = run_simulation(
@@ -49,14 +50,16 @@ def simulate(
         seed=seed,
         jobs=jobs,
     )
-    if plot is not None:
-        results.plot().savefig(plot, dpi=160)
-    if parquet is not None:
-        results.to_parquet(parquet)
     if as_json:
-        print(json.dumps(results.summary()))
+        print(json.dumps(results.summary(), allow_nan=False))
     else:
         Console().print(_table(results))
+    # after the numbers are out: a file that cannot be written must not lose them
+    if plot is not None:
+        with replacing(plot) as picture:
+            results.plot().savefig(picture, format=plot.suffix[1:], dpi=160)
+    if parquet is not None:
+        results.to_parquet(parquet)
 
 
 def _table(results: Results) -> Table:

@@ -1,8 +1,8 @@
 """Algorithm 1 of Grant and Leslie: attractiveness and position bias by turns ("EM" in the paper).
 
-It is neither EM nor the maximum-likelihood estimate: its fixed point solves Σ_k(N-γÑ)/λ_k = 0 for every item and
-Σ_j(N-γÑ)/α_j = 0 for every slot but the first, and it can diverge where the maximum-likelihood estimate exists. The
-answer then says `converged=False`; `slotwise.estimate.scaling` is the better estimator in every respect known to us.
+No likelihood is maximised here, whatever its name in the paper: at rest, Σ_k(N-γÑ)/λ_k vanishes for every item and
+Σ_j(N-γÑ)/α_j for every slot after the first. It may run away on data that other estimators handle, and then says
+`converged=False`; `slotwise.estimate.scaling` is the better estimator in every respect known to us.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ def solve_from_scratch(clicks: FloatArray, passes: FloatArray) -> tuple[FloatArr
     sweeps = solve(clicks, slot_passes, item_passes, position_bias, attractiveness, room_to_work(slots, items))
     at_rest = (
         sweeps < MOST_SWEEPS
+        and bool(clicks.any())
         and bool(np.isfinite(attractiveness).all())
         # a clicked item or slot at the floor has run away, it has not come to rest
         and not (attractiveness[clicks.sum(axis=0) > 0] <= FLOOR).any()

@@ -1,4 +1,4 @@
-"""Do the data determine the parameters? α and λ are tied together only through items that stood in several slots."""
+"""Do the data determine the parameters? A slot can only be compared with another by an item that was in both."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from slotwise.tally import Tally
 
 
 def known_bias(tally: Tally, position_bias: Any) -> Estimate:
-    """α_j = Σ_k clicks_kj / Λ_j with the exposure Λ_j = Σ_k λ_k passes_kj; unbiased over complete epochs.
+    """Clicks over exposure: α_j = N_·j/Λ_j, Λ_j = Σ_k λ_kÑ_kj. Without bias if every epoch is complete.
 
     >>> known_bias(Tally(np.array([[2, 0], [0, 1]]), np.array([[8, 2], [2, 8]])), [1.0, 0.5]).attractiveness.round(3)
     array([0.222, 0.167])

@@ -15,7 +15,7 @@ class Estimate:
     attractiveness: FloatArray
     #: λ, per slot, relative to the first slot unless it was given
     position_bias: FloatArray
-    #: whether the iteration came to rest at finite values above the floor
+    #: whether the iteration came to rest, with finite values for all that was clicked; never without any click
     converged: bool
     #: whether the data determine every parameter: see `slotwise.estimate.identifiability`
     identifiable: bool

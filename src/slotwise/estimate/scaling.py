@@ -40,7 +40,8 @@ def solve_from_scratch(clicks: FloatArray, passes: FloatArray) -> tuple[FloatArr
     slots, items = clicks.shape
     position_bias, attractiveness = np.ones(slots), np.zeros(items)
     sweeps = _solve(clicks.sum(axis=1), clicks.sum(axis=0), passes, position_bias, attractiveness)
-    at_rest = sweeps < MOST_SWEEPS and bool(np.isfinite(attractiveness).all() and np.isfinite(position_bias).all())
+    finite = bool(np.isfinite(attractiveness).all() and np.isfinite(position_bias).all())
+    at_rest = sweeps < MOST_SWEEPS and bool(clicks.any()) and finite
     return position_bias, attractiveness, sweeps, at_rest
 
 

@@ -23,7 +23,7 @@ from slotwise.tally import Tally
 from slotwise.typing import FloatArray
 
 #: how far a first-order guess may move a parameter, relatively, before it is no better than no guess
-TRUSTED_STEP = 0.5
+TRUSTED_GUESS = 0.5
 
 
 def sensitivity(
@@ -173,24 +173,22 @@ def finite_differences(
     position_bias: FloatArray,
     attractiveness: FloatArray,
     beta_squared: FloatArray,
-) -> int:
+) -> None:
     """β² of Algorithm 1 as the paper has it: estimate again with one more click on each pair that was shown."""
     slots, items = clicks.shape
     at = solver.nearby
     bias, trial = room.position_bias, room.attractiveness
     beta_squared[:] = 0.0
-    sweeps = 0
     for slot in range(slots):
         for item in range(items):
             if passes[slot, item] < 1.0:
                 continue
             clicks[slot, item] += 1.0
             _guess(at, room, slot, item, position_bias, attractiveness)
-            sweeps += settle(solver, clicks, slot_passes, item_passes, bias, trial)
+            settle(solver, clicks, slot_passes, item_passes, bias, trial)
             clicks[slot, item] -= 1.0
             for other in range(items):
                 beta_squared[other] += passes[slot, item] * (trial[other] - attractiveness[other]) ** 2
-    return sweeps
 
 
 @jit
@@ -209,14 +207,14 @@ def _guess(
     trusted = True
     bias[0] = position_bias[0]
     for other in range(1, slots):
-        trusted = trusted and abs(step * y[other]) < TRUSTED_STEP
+        trusted = trusted and abs(step * y[other]) < TRUSTED_GUESS
         bias[other] = position_bias[other] * (1.0 - step * y[other])
     for other in range(items):
         move = 0.0
         for k in range(1, slots):
             move += share[other, k] * y[k]
         move *= step
-        trusted = trusted and abs(move) < TRUSTED_STEP
+        trusted = trusted and abs(move) < TRUSTED_GUESS
         trial[other] = attractiveness[other] * (1.0 + move)
     trial[item] += at.lift[slot, item] / at.total[item]
     if not trusted:

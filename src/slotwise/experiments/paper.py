@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from scipy import stats
-
-from slotwise import checks
 from slotwise.compiled.cache import source_hash
-from slotwise.errors import InvalidInput, UnknownName, UnwritableFolder
+from slotwise.errors import UnwritableFile
 from slotwise.experiments import coverage, figures
-from slotwise.experiments.claims import CLAIMS, Claim, Verdict
-from slotwise.experiments.coverage import Coverage
-from slotwise.experiments.problems import REPLICATIONS, Problem, paper_problems
+from slotwise.experiments.claims import CLAIMS
+from slotwise.experiments.findings import COLUMNS, Paper, Plan, markdown, table
+from slotwise.experiments.problems import Problem, paper_problems
+from slotwise.experiments.report import write_report
 from slotwise.experiments.store import Store, writable_folder
 from slotwise.files import replacing
 from slotwise.policies.policy import Setting
@@ -35,54 +32,10 @@ POLICIES = ("epoch-ucb", "epoch-ucb-w", "epoch-ucb-upb", "epoch-ucb-upb-star", "
 RECORDED = 200
 #: of many files in one folder that cannot be used, this many are named one by one
 NAMED_ONE_BY_ONE = 3
-#: a run to try it out: this many replications, of this part of the horizon
-QUICK_REPLICATIONS = 4
-QUICK_PART = 0.1
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What to run and where to put it."""
-
-    problems: tuple[str, ...] = ("a", "b", "c")
-    replications: int = REPLICATIONS
-    jobs: int = -1
-    out: Path = Path("results/paper")
-    seed: int = 0
-    quick: bool = False
-
-    def __post_init__(self) -> None:
-        checks.whole_number("replications", self.replications, at_least=1)
-        checks.whole_number("seed", self.seed, at_least=0)
-        if self.jobs != -1:
-            checks.whole_number("jobs", self.jobs, at_least=1)
-        if not self.problems:
-            raise InvalidInput("problems must name at least one problem, got none")
-        for name in self.problems:
-            if name not in paper_problems():
-                raise UnknownName("problem of the paper", name, paper_problems())
-
-    def rounds(self, problem: Problem) -> int:
-        """The horizon: the paper's, or a part of it."""
-        return max(1, round(problem.rounds * QUICK_PART)) if self.quick else problem.rounds
-
-
-@dataclass(frozen=True)
-class Paper:
-    """What the experiments found."""
-
-    plan: Plan
-    users: dict[str, Any]
-    results: dict[str, Results]
-    verdicts: list[tuple[Claim, list[Verdict]]]
-    coverage: list[Coverage]
-    seconds: float
 
 
 def run(plan: Plan, *, progress: bool | None = None, say: Callable[[str], None] | None = None) -> Paper:
     """Run what is not on disk yet, and write figures, tables and the report into `plan.out`."""
-    from slotwise.experiments.report import write_report
-
     begin = time.perf_counter()
     tell = say or (lambda line: print(line, file=sys.stderr))
     problems = {name: paper_problems()[name] for name in plan.problems}
@@ -107,9 +60,8 @@ def run(plan: Plan, *, progress: bool | None = None, say: Callable[[str], None] 
         _write(paper, folder)
         write_report(paper, folder)
     except OSError as problem:
-        raise UnwritableFolder(
-            f"cannot write into {plan.out}: {problem.strerror or problem}; what was computed before is kept there"
-        ) from problem
+        kept = "; what was computed before is kept there" if plan.out.is_dir() else ""
+        raise UnwritableFile(f"cannot write into {plan.out}: {problem.strerror or problem}{kept}") from problem
     return paper
 
 
@@ -176,31 +128,6 @@ def _store(plan: Plan, problem: Problem, label: str, rounds: int, points: Any) -
     return Store(writable_folder(plan.out / "replications" / problem.id / label), made_for)
 
 
-COLUMNS = ("policy", "mean", "low", "high", "standard_error", "median", "least", "most", "seconds")
-
-
-def table(results: Results) -> list[dict[str, Any]]:
-    """Final regret by policy, with a 95 % confidence interval of the mean (Student's t)."""
-    rows = []
-    for label, run in results.items():
-        final = run.final_regret
-        half = float(stats.t.ppf(0.975, len(final) - 1)) * run.standard_error if len(final) > 1 else math.nan
-        rows.append(
-            {
-                "policy": label,
-                "mean": run.mean,
-                "low": run.mean - half,
-                "high": run.mean + half,
-                "standard_error": run.standard_error,
-                "median": run.quantile(0.5),
-                "least": float(final.min()),
-                "most": float(final.max()),
-                "seconds": run.seconds,
-            }
-        )
-    return rows
-
-
 def _write(paper: Paper, folder: Path) -> None:
     for name, results in paper.results.items():
         figures.save(figures.regret(name, results), folder, f"regret_{name}")
@@ -218,17 +145,6 @@ def _write(paper: Paper, folder: Path) -> None:
         for verdict in verdicts
     ]
     _write_csv(folder / "claims.csv", tuple(claims[0]), claims)
-
-
-def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The table of final regret for a Markdown page."""
-    lines = ["| policy | mean regret | 95 % interval | median | least to most |", "| --- | ---: | ---: | ---: | ---: |"]
-    lines += [
-        f"| {row['policy']} | {row['mean']:,.1f} | {row['low']:,.1f} to {row['high']:,.1f} | {row['median']:,.1f} "
-        f"| {row['least']:,.0f} to {row['most']:,.0f} |"
-        for row in rows
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:

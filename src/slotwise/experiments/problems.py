@@ -71,7 +71,7 @@ def read_users(path: str) -> MNL:
         raise UnreadableFile(f"there is no file {path}") from None
     except (OSError, UnicodeDecodeError) as problem:
         raise UnreadableFile(f"{path} cannot be read: {problem}") from None
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise UnreadableFile(f"{path} is not JSON: {problem}") from None
     if not isinstance(content, dict):
         raise InvalidInput(f'{path} must hold an object with "position_bias" and "attractiveness", got {content!r}')

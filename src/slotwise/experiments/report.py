@@ -7,16 +7,13 @@ import platform
 from html import escape
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from slotwise import bounds
 from slotwise.experiments.figures import names
+from slotwise.experiments.findings import Paper, interval_of, table
 from slotwise.files import replacing
-
-if TYPE_CHECKING:
-    from slotwise.experiments.paper import Paper
 
 STYLE = """
 :root { color-scheme: light; }
@@ -101,14 +98,12 @@ def _differences(paper: Paper) -> str:
 
 
 def _problems(paper: Paper, folder: Path) -> str:
-    from slotwise.experiments.paper import table
-
     parts = ["<h2>Regret</h2>"]
     for name, results in paper.results.items():
         users = paper.users[name]
         rows = "".join(
             f"<tr><td>{escape(names()[row['policy']])} <code>{escape(row['policy'])}</code></td>"
-            f'<td class="n">{row["mean"]:,.1f}</td><td class="n">{row["low"]:,.1f} to {row["high"]:,.1f}</td>'
+            f'<td class="n">{row["mean"]:,.1f}</td><td class="n">{interval_of(row)}</td>'
             f'<td class="n">{row["median"]:,.1f}</td><td class="n">{row["least"]:,.0f} to {row["most"]:,.0f}</td>'
             f'<td class="n">{row["seconds"]:.1f}</td></tr>'
             for row in table(results)
@@ -177,7 +172,7 @@ def _coverage_in_words(paper: Paper) -> str:
         lines.append(
             f"<li>{escape(interval)}: held the truth in {100 * share:.2f} % of all cases, at the least in "
             f"{100 * least.covered:.2f} % (problem ({least.problem}), {escape(least.policy)}), where "
-            f"{100 * least.promised:.2f} % is promised; its median width was {width:.1f} times the attractiveness itself.</li>"
+            f"{100 * least.promised:.2f} % is promised; its median width was {width:.1f} times the attractiveness.</li>"
         )
     return f"<ul>{''.join(lines)}</ul>"
 
@@ -188,7 +183,8 @@ def _settings(paper: Paper) -> str:
         "<h2>Settings</h2><ul>"
         f"<li>Seed {paper.plan.seed}; replication i uses the i-th stream of it, whatever the number of workers.</li>"
         "<li>Epoch-UCB UPB and UPB* use finite differences, as the paper does. Algorithm 1: tolerance 10⁻⁷, floor "
-        "10⁻⁹, at most 2,000 sweeps, started from the last epoch's answer.</li>"
+        "10⁻⁹, from the last epoch's answer; its fixed point is found by Newton steps where its own sweeps would "
+        "settle within 2,000, and by those sweeps, many at once where they only creep, elsewhere.</li>"
         "<li>TopRank: δ = 1/T. Ties, and items never shown, are broken uniformly at random.</li>"
         f"<li>Python {platform.python_version()}; {escape(packages)}.</li>"
         f"<li>This run took {paper.seconds:.0f} seconds; the seconds in the tables are computing time, added up over "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from slotwise.choice.best import select_best
+from slotwise.choice.best import fill_slots, select_best
 from slotwise.compiled import record
 from slotwise.policies.epochs import Epochs, in_epochs
 from slotwise.policies.policy import Setting, choose, learn_epoch
@@ -74,8 +74,7 @@ def _choose(policy: EpochUCB, rng: np.random.Generator) -> Ranking:
     index, item_order, slot_order, ranking = policy.index, policy.item_order, policy.slot_order, policy.ranking
     upper_bounds(policy.mean, policy.uncertainty, policy.width * log_term(len(index), policy.epoch), index)
     select_best(index, item_order, len(ranking), rng)
-    for place in range(len(ranking)):
-        ranking[slot_order[place]] = item_order[place]
+    fill_slots(ranking, slot_order, item_order)
     return ranking
 
 

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from slotwise.choice.best import select_best
+from slotwise.choice.best import fill_slots, select_best
 from slotwise.compiled import record
 from slotwise.errors import InvalidInput
 from slotwise.estimate.accelerated import Solver, settle, solver
@@ -111,8 +111,7 @@ def _choose(policy: EpochUCBUnknownBias, rng: np.random.Generator) -> Ranking:
             index[item] = math.inf
     select_best(index, item_order, len(ranking), rng)
     select_best(bias, slot_order, len(ranking), rng)
-    for place in range(len(ranking)):
-        ranking[slot_order[place]] = item_order[place]
+    fill_slots(ranking, slot_order, item_order)
     return ranking
 
 

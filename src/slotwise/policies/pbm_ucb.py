@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from slotwise.choice.best import select_best
+from slotwise.choice.best import fill_slots, select_best
 from slotwise.compiled import record
 from slotwise.policies.policy import Setting, choose, learn
 from slotwise.policies.registry import register
@@ -68,8 +68,7 @@ def _choose(policy: PBMUCB, rng: np.random.Generator) -> Ranking:
     for item in range(len(index)):
         index[item] = mean[item] + width * uncertainty[item]
     select_best(index, item_order, len(ranking), rng)
-    for place in range(len(ranking)):
-        ranking[slot_order[place]] = item_order[place]
+    fill_slots(ranking, slot_order, item_order)
     return ranking
 
 

@@ -1,6 +1,6 @@
 """What a policy answers: two generic functions, and a third for those that learn from whole epochs.
 
-A policy is a record, its whole state, and its implementations of these. It is told a `Setting` and nothing else.
+Whatever record implements them can be simulated. It is told a `Setting` and nothing else.
 """
 
 from __future__ import annotations

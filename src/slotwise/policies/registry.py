@@ -1,4 +1,4 @@
-"""The policies by name. A policy registers itself where it is defined; nothing else lists it."""
+"""The policies by name, each registered in the file that defines it."""
 
 from __future__ import annotations
 
@@ -82,6 +82,11 @@ def policy(id: str, **options: Any) -> Policy:
 
 def parse(text: str) -> Policy:
     """A policy as written on the command line: ID, or ID:option=value,option=value."""
-    id, _, rest = text.partition(":")
-    pairs = [pair.partition("=") for pair in rest.split(",") if pair]
-    return policy(id, **{option.strip(): value.strip() for option, _, value in pairs})
+    id, colon, rest = text.partition(":")
+    options: dict[str, str] = {}
+    for pair in rest.split(",") if colon else []:
+        option, equals, value = (part.strip() for part in pair.partition("="))
+        if not (option and equals and value) or option in options:
+            raise InvalidInput(f"options are written ID:option=value,option=value, each once, got {text!r}")
+        options[option] = value
+    return policy(id, **options)

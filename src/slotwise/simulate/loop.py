@@ -64,13 +64,14 @@ def advance(policy: Any, users: Any, rng: np.random.Generator, trace: Trace, rou
                 return False
             shown[item] = now
         clicked = draw(users, ranking, rng)
-        learn(policy, ranking, clicked)
         if clicked == NO_CLICK:
             for slot in range(slots):
                 passes[slot, ranking[slot]] += 1
         else:
             clicks[clicked, ranking[clicked]] += 1
         total += trace.best_reward - reward(users, ranking)
+        # last: the array is the policy's own, to do with as it likes from here on
+        learn(policy, ranking, clicked)
         if now == until_recorded:
             trace.regret[trace.recorded] = total
             trace.recorded += 1

@@ -23,6 +23,8 @@ from slotwise.simulate.results import Results, Run
 from slotwise.typing import FloatArray, IntArray
 
 RECORDED_ROUNDS = 200
+#: counts are 64-bit integers
+MOST_ROUNDS = 2**62
 #: how long a stretch of compiled rounds aims to take: as long as Ctrl-C may have to wait
 STRETCH_SECONDS = 0.2
 
@@ -58,14 +60,14 @@ def simulate(
     setting = Setting(
         slots=users.slots,
         items=users.items,
-        rounds=checks.whole_number("rounds", rounds, at_least=1),
+        rounds=checks.whole_number("rounds", rounds, at_least=1, at_most=MOST_ROUNDS),
         position_bias=users.position_bias,
     )
     checks.whole_number("replications", replications, at_least=1)
     checks.whole_number("seed", seed, at_least=0)
     if jobs != -1:
         checks.whole_number("jobs", jobs, at_least=1)
-    points = recorded_rounds(record_at, rounds)
+    points = recorded_rounds(record_at, setting.rounds)
     wanted = [policies] if isinstance(policies, str) or not isinstance(policies, Sequence) else policies
     runs: dict[str, Run] = {}
     with Bar(progress) as bar:
@@ -78,7 +80,7 @@ def simulate(
                     done.append(replication)
                     step()
             runs[label] = Run.of(label, points, done)
-    return Results(runs, rounds=rounds, replications=replications, seed=seed)
+    return Results(runs, rounds=setting.rounds, replications=int(replications), seed=int(seed))
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,7 @@ class _Checked:
     def choose(self, rng: np.random.Generator) -> Any:
         ranking = self.policy.choose(rng)
         try:
-            return checks.ranking_of(ranking, slots=self.setting.slots, items=self.setting.items)
+            return checks.ranking_of(ranking, slots=self.setting.slots, items=self.setting.items).copy()
         except InvalidRanking as problem:
             raise InvalidRanking(f"policy {self.label}: {problem}") from None
 
