@@ -71,8 +71,8 @@ def _numpy_epoch_ucb(users: MNL, rounds: int) -> float:
     by_bias = np.argsort(-bias)
     clicks, exposure = np.zeros(users.items), np.zeros(users.items)
     epoch, regret, ranking, in_epoch = 0, 0.0, np.zeros(users.slots, int), np.zeros(users.slots)
-    best = np.sort(bias) @ np.sort(attractiveness)[-users.slots :]
-    best = best / (1 + best)
+    weight = float(np.sort(bias) @ np.sort(attractiveness)[-users.slots :])
+    best = weight / (1 + weight)
     running = False
     for _ in range(rounds):
         if not running:
@@ -88,7 +88,7 @@ def _numpy_epoch_ucb(users: MNL, rounds: int) -> float:
             running = True
         weights = bias * attractiveness[ranking]
         total = weights.sum()
-        regret += best - total / (1 + total)
+        regret += best - float(total / (1 + total))
         drawn = np.searchsorted(np.cumsum(weights), rng.random() * (1 + total), side="right")
         if drawn < users.slots:
             in_epoch[drawn] += 1

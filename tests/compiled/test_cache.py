@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -146,3 +147,29 @@ def test_importing_takes_less_than_a_second(copy: Path) -> None:
     script = "import json, time; import slotwise; print(json.dumps(time.process_time()))"
     _run(script, copy)
     assert min(_run(script, copy) for _ in range(3)) < 1.0
+
+
+def test_control_c_waits_for_the_compiler_and_then_interrupts(copy: Path) -> None:
+    """Asked while everything is still to be compiled, it ends with KeyboardInterrupt and nothing else."""
+    script = (
+        "import sys\n"
+        "from slotwise import MNL, simulate\n"
+        "users = MNL(position_bias=[1.0, 0.5], attractiveness=[0.5, 0.4, 0.3])\n"
+        "print('compiling', flush=True)\n"
+        "try:\n"
+        "    simulate(users, 'epoch-ucb', rounds=10**12)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted', flush=True)\n"
+    )
+    running = subprocess.Popen(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": str(copy), "XDG_CACHE_HOME": str(copy / "cache")},
+        cwd=copy,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert running.stdout is not None
+    assert running.stdout.readline() == "compiling\n"
+    time.sleep(1.0)
+    os.kill(running.pid, signal.SIGINT)
+    assert running.communicate(timeout=120)[0] == "interrupted\n"

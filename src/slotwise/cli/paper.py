@@ -41,8 +41,7 @@ def paper(
         seed=seed,
         quick=quick,
     )
-    errors = Console(stderr=True)
-    found = run(plan, say=lambda line: errors.print(escape(line), highlight=False, soft_wrap=True))
+    found = run(plan)
     console = Console(soft_wrap=True, highlight=False)
     for claim, verdicts in found.verdicts:
         console.print(f"[bold]{escape(claim.statement)}[/bold]")

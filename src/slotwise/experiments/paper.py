@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -25,7 +24,7 @@ from slotwise.policies.policy import Setting
 from slotwise.policies.registry import policy
 from slotwise.simulate import Results, Run
 from slotwise.simulate.progress import Bar
-from slotwise.simulate.replicate import Replication, recorded_rounds, run_replications
+from slotwise.simulate.replicate import recorded_rounds, run_replications
 
 #: in the order of the paper's legend
 POLICIES = ("epoch-ucb", "epoch-ucb-w", "epoch-ucb-upb", "epoch-ucb-upb-star", "mnl-bandit", "toprank", "pbm-ucb")
@@ -37,14 +36,14 @@ NAMED_ONE_BY_ONE = 3
 def run(plan: Plan, *, progress: bool | None = None, say: Callable[[str], None] | None = None) -> Paper:
     """Run what is not on disk yet, and write figures, tables and the report into `plan.out`."""
     begin = time.perf_counter()
-    tell = say or (lambda line: print(line, file=sys.stderr))
     problems = {name: paper_problems()[name] for name in plan.problems}
     results: dict[str, Results] = {}
     try:
         folder = writable_folder(plan.out)
-        with Bar(progress) as bar:
+        everything = len(problems) * len(POLICIES) * plan.replications
+        with Bar(progress) as bar, bar.task("all replications", everything) as step:
             for name, problem in problems.items():
-                results[name] = _results(plan, problem, bar, tell)
+                results[name] = _results(plan, problem, bar, step, say or bar.say)
         paper = Paper(
             plan,
             users={name: problem.users for name, problem in problems.items()},
@@ -65,7 +64,9 @@ def run(plan: Plan, *, progress: bool | None = None, say: Callable[[str], None] 
     return paper
 
 
-def _results(plan: Plan, problem: Problem, bar: Bar, tell: Callable[[str], None]) -> Results:
+def _results(
+    plan: Plan, problem: Problem, bar: Bar, step_of_all: Callable[[], None], tell: Callable[[str], None]
+) -> Results:
     rounds = plan.rounds(problem)
     points = recorded_rounds(RECORDED, rounds)
     setting = Setting(problem.users.slots, problem.users.items, rounds, problem.users.position_bias)
@@ -81,36 +82,22 @@ def _results(plan: Plan, problem: Problem, bar: Bar, tell: Callable[[str], None]
                 missing.append(index)
             else:
                 done.append(kept)
+                step_of_all()
         for complaint in complaints[:NAMED_ONE_BY_ONE]:
             tell(complaint)
         if len(complaints) > NAMED_ONE_BY_ONE:
             tell(f"and {len(complaints) - NAMED_ONE_BY_ONE} more in {store.folder}")
-        with bar.task(f"({problem.id}) {label}", plan.replications, done=len(done)) as step:
-            if missing:
-                done += _compute(problem.users, label, setting, plan, missing, points, store, step)
+        with bar.task(f"({problem.id}) {label}", plan.replications, done=len(done), passing=True) as step:
+            for replication in run_replications(
+                problem.users, policy(label), setting, seed=plan.seed, indices=missing, jobs=plan.jobs, points=points
+            ):
+                store.save(replication)
+                done.append(replication)
+                step()
+                step_of_all()
         runs[label] = Run.of(label, points, done)
         tell(f"({problem.id}) {label:<20} {runs[label].seconds:7.2f} s of computing")
     return Results(runs, rounds=rounds, replications=plan.replications, seed=plan.seed)
-
-
-def _compute(
-    users: Any,
-    label: str,
-    setting: Setting,
-    plan: Plan,
-    missing: Sequence[int],
-    points: Any,
-    store: Store,
-    step: Callable[[], None],
-) -> list[Replication]:
-    done = []
-    for replication in run_replications(
-        users, policy(label), setting, seed=plan.seed, indices=missing, jobs=plan.jobs, points=points
-    ):
-        store.save(replication)
-        done.append(replication)
-        step()
-    return done
 
 
 def _store(plan: Plan, problem: Problem, label: str, rounds: int, points: Any) -> Store:

@@ -48,10 +48,24 @@ class Bar:
             self._progress.stop()
 
     @contextlib.contextmanager
-    def task(self, description: str, total: int, done: int = 0) -> Iterator[Callable[[], None]]:
-        """Show one task of `total` steps, `done` of them already; yields what to call after each step."""
+    def task(
+        self, description: str, total: int, *, done: int = 0, passing: bool = False
+    ) -> Iterator[Callable[[], None]]:
+        """Show one task of `total` steps, `done` of them already; yields what to call after each step.
+
+        A passing task is taken off the screen when it ends.
+        """
         if not self._progress:
             yield lambda: None
             return
         task = self._progress.add_task(description, total=total, completed=done)
         yield lambda: self._progress.advance(task)
+        if passing:
+            self._progress.remove_task(task)
+
+    def say(self, line: str) -> None:
+        """Print a line to stderr, above the bars if there are any."""
+        if self._progress:
+            self._progress.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        else:
+            print(line, file=sys.stderr)

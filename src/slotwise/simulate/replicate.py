@@ -12,7 +12,7 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.choice import best_ranking, reward
-from slotwise.compiled import is_ours, is_record, plain, uncached
+from slotwise.compiled import is_ours, is_record, plain, postponed_interrupt, uncached
 from slotwise.errors import InvalidInput, InvalidRanking
 from slotwise.policies.policy import Setting
 from slotwise.policies.registry import Policy, parse
@@ -106,8 +106,11 @@ def run_replications(
     points: IntArray,
 ) -> Iterator[Replication]:
     """Run the replications with these numbers and yield each as it ends, in whatever order."""
+    if not indices:
+        return
     # a round before anything else: compiling is not simulating, and threads would wait for each other
-    _Simulation(users, policy, setting, np.random.default_rng(0), points).play(1)
+    with postponed_interrupt():
+        _Simulation(users, policy, setting, np.random.default_rng(0), points).play(1)
     work = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered", batch_size=1)
     yield from work(joblib.delayed(_replicate)(users, policy, setting, seed, index, points) for index in indices)
 
