@@ -20,6 +20,8 @@ $(READY): requirements-dev.txt pyproject.toml
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@echo "compiling the policies …"
+	@$(BIN)/python -m slotwise.simulate.warm_up
 	@touch $(READY)
 
 paper: $(READY)

@@ -41,7 +41,11 @@ def paper(
         seed=seed,
         quick=quick,
     )
-    found = run(plan)
+    try:
+        found = run(plan)
+    except KeyboardInterrupt:
+        typer.echo(f"interrupted; the same command goes on from what is in {out}", err=True)
+        raise
     console = Console(soft_wrap=True, highlight=False)
     for claim, verdicts in found.verdicts:
         console.print(f"[bold]{escape(claim.statement)}[/bold]")
