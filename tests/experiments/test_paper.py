@@ -182,6 +182,21 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path, monkeypatch: pyte
     assert len(_arrays(tmp_path)) == 14
 
 
+def test_figures_that_do_not_fit_lose_no_replication(whole: Path, tmp_path: Path) -> None:
+    """A real limit on what may be written: replications are far below it, pictures above."""
+    command = [str(COMMAND), "paper", "--quick", "--problem", "b", "--replications", "2", "--out", str(tmp_path)]
+    limited = ["/bin/sh", "-c", 'ulimit -f 60; exec "$@"', "sh", *command]  # 60 blocks: about 30 kB
+    done = subprocess.run(limited, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert f"error: cannot write into {tmp_path}: File too large; what was computed before is kept" in done.stderr
+    assert "Traceback" not in done.stderr
+    before = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.npz")}
+    assert len(before) == 14
+    assert not list(tmp_path.glob("*.png"))
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    assert all(file.stat().st_mtime_ns == stamp for file, stamp in before.items())
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
