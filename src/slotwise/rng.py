@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from slotwise.compiled import jit
+from slotwise.compiled import inlined
 
 
 def stream(seed: int, index: int) -> np.random.SeedSequence:
@@ -12,13 +12,13 @@ def stream(seed: int, index: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(seed, spawn_key=(index,))
 
 
-@jit
+@inlined
 def below(n: int, rng: np.random.Generator) -> int:
     """A uniform integer in 0 … n-1, from one uniform double, so that compiled and plain code draw the same."""
     return int(rng.random() * n)
 
 
-@jit
+@inlined
 def shuffle(values: np.ndarray, start: int, stop: int, rng: np.random.Generator) -> None:
     """Put `values[start:stop]` into uniformly random order, in place."""
     for i in range(stop - 1, start, -1):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from slotwise.compiled import jit, record
+from slotwise.compiled import inlined, record
 from slotwise.rng import shuffle
 from slotwise.typing import FloatArray, IntArray, Ranking
 
@@ -41,7 +41,7 @@ def assignment(slots: int, items: int) -> Assignment:
     )
 
 
-@jit
+@inlined
 def assign(room: Assignment, weight: FloatArray, ranking: Ranking, rng: np.random.Generator) -> None:
     """Fill `ranking` with the items that maximise Σ_k weight[k, ranking[k]]; O(K²J).
 
@@ -68,7 +68,7 @@ def assign(room: Assignment, weight: FloatArray, ranking: Ranking, rng: np.rando
             ranking[slot_of[item]] = item
 
 
-@jit
+@inlined
 def _shortest_path(room: Assignment, weight: FloatArray, slot: int) -> int:
     """Dijkstra on reduced costs from `slot` to the nearest free item, which is returned."""
     slot_price, item_price, slot_of, before = room.slot_price, room.item_price, room.slot_of, room.before

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from slotwise.compiled import jit
+from slotwise.compiled import inlined, jit
 from slotwise.rng import below, shuffle
 from slotwise.typing import FloatArray, IntArray, Ranking
 
 
-@jit
+@inlined
 def select_best(index: FloatArray, order: IntArray, count: int, rng: np.random.Generator) -> None:
     """Bring the `count` largest of `index` to the front of `order`, largest first, ties in uniformly random order.
 
@@ -40,14 +40,14 @@ def select_best(index: FloatArray, order: IntArray, count: int, rng: np.random.G
             start = position
 
 
-@jit
+@inlined
 def fill_slots(ranking: Ranking, slot_order: IntArray, item_order: IntArray) -> None:
     """Put the best item into the best slot, the second into the second, and so on."""
     for place in range(len(ranking)):
         ranking[slot_order[place]] = item_order[place]
 
 
-@jit
+@inlined
 def _sink(index: FloatArray, order: IntArray, position: int) -> None:
     """Insert the entry at `position` into the sorted entries before it."""
     item = order[position]

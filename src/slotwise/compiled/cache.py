@@ -29,14 +29,27 @@ PACKAGE = Path(__file__).resolve().parents[1]
 KEEP_UNUSED_DAYS = 30
 
 
+#: how everything is compiled, the implementations of generic functions too: 1/0 is infinity and not an exception
+OPTIONS = {"nogil": True, "error_model": "numpy"}
+
+
 def jit(function: Function) -> Function:
     """Compile `function` on first call, without the GIL, from the cache if it is one of ours."""
+    return _compile(function, inline=False)
+
+
+def inlined(function: Function) -> Function:
+    """The same for a small function in a hot loop: its machine code becomes part of its callers'."""
+    return _compile(function, inline=True)
+
+
+def _compile(function: Function, inline: bool) -> Function:
     folder = cache_folder() if _is_ours(function) else None
     outside = config.CACHE_DIR
     # numba reads its setting when it decorates; put it back for the caller's own kernels
     config.CACHE_DIR = folder or outside
     try:
-        compiled: Any = numba.njit(nogil=True, cache=folder is not None, error_model="numpy")(function)
+        compiled: Any = numba.njit(**OPTIONS, cache=folder is not None, forceinline=inline)(function)
     finally:
         config.CACHE_DIR = outside
     return cast(Function, compiled)
@@ -46,7 +59,7 @@ def jit(function: Function) -> Function:
 def uncached(compiled: Function) -> Function:
     """The same kernel outside the cache: for records from files whose edits the cache's hash does not see."""
     function = getattr(compiled, "py_func", compiled)
-    return cast(Function, numba.njit(nogil=True, error_model="numpy")(function))
+    return cast(Function, numba.njit(**OPTIONS)(function))
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from numba.extending import overload
 
-from slotwise.compiled.cache import jit
+from slotwise.compiled.cache import OPTIONS, jit
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -32,7 +32,8 @@ class Generic:
         self._prepare = prepare
         self._from_python: dict[type, Callable[..., Any]] = {}
         self._by_numba_type: dict[type, Callable[..., Any]] = {}
-        overload(self, strict=False)(self._resolve)
+        # always inlined: the loop is compiled per policy, and a call can cost as much as a whole decision
+        overload(self, strict=False, jit_options={**OPTIONS, "forceinline": True})(self._resolve)
 
     def register(self, record_class: type) -> Callable[[Function], Function]:
         """Decorate the implementation for one record class; its arguments are named as in the declaration."""

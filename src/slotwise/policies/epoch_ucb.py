@@ -80,9 +80,11 @@ def _choose(policy: EpochUCB, rng: np.random.Generator) -> Ranking:
 
 @learn_epoch.register(EpochUCB)
 def _learn_epoch(policy: EpochUCB, ranking: Ranking, clicks: IntArray) -> None:
+    total, exposure, position_bias = policy.clicks, policy.exposure, policy.position_bias
+    mean, uncertainty = policy.mean, policy.uncertainty
     for slot in range(len(ranking)):
         item = ranking[slot]
-        policy.clicks[item] += clicks[slot]
-        policy.exposure[item] += policy.position_bias[slot]
-        policy.uncertainty[item] = 1.0 / policy.exposure[item]
-        policy.mean[item] = policy.clicks[item] * policy.uncertainty[item]
+        total[item] += clicks[slot]
+        exposure[item] += position_bias[slot]
+        uncertainty[item] = 1.0 / exposure[item]
+        mean[item] = total[item] * uncertainty[item]

@@ -40,8 +40,10 @@ def in_epochs(policy: Any, setting: Setting) -> Epochs:
 @choose.register(Epochs)
 def _choose(policy: Epochs, rng: np.random.Generator) -> Ranking:
     if not policy.running:
-        policy.ranking[:] = choose(policy.policy, rng)
-        policy.clicks[:] = 0
+        chosen, ranking, clicks = choose(policy.policy, rng), policy.ranking, policy.clicks
+        for slot in range(len(ranking)):
+            ranking[slot] = chosen[slot]
+            clicks[slot] = 0
         policy.running = True
     return policy.ranking
 

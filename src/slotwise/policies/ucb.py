@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 
-from slotwise.compiled import jit
+from slotwise.compiled import inlined
 from slotwise.typing import FloatArray
 
 
-@jit
+@inlined
 def log_term(parameters: int, epoch: int) -> float:
     """c = log(parameters · l² / 2), not below 0."""
     return max(0.0, math.log(parameters * epoch * epoch / 2.0))
 
 
-@jit
+@inlined
 def upper_bounds(mean: FloatArray, uncertainty: FloatArray, width: float, index: FloatArray) -> None:
     """index = mean + √(width · min(1, 2 mean) / Λ) + width / Λ, with uncertainty = 1/Λ.
 
