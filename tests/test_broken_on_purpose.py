@@ -1,0 +1,103 @@
+"""The statistical tests fail on broken code: each fault is put into a copy, and a named test must notice it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+class Fault(NamedTuple):
+    what: str
+    file: str
+    sound: str
+    broken: str
+    test: str
+
+
+FAULTS = [
+    Fault(
+        "users click a little more often than they should",
+        "choice/mnl.py",
+        "left = rng.random() * total - 1.0",
+        "left = rng.random() * total - 0.95",
+        "tests/choice/test_mnl.py::test_draws_have_the_choice_probabilities",
+    ),
+    Fault(
+        "epochs end a little too late",
+        "choice/mnl.py",
+        "left = rng.random() * total - 1.0",
+        "left = rng.random() * total - 0.95",
+        "tests/choice/test_mnl.py::test_clicks_of_an_epoch_are_geometric",
+    ),
+    Fault(
+        "a tie for the last place favours those that were there",
+        "choice/best.py",
+        "drawn = first + below(seen, rng)",
+        "drawn = first + below(seen + 1, rng)",
+        "tests/choice/test_best.py::test_ties_are_broken_uniformly",
+    ),
+    Fault(
+        "a shuffle never leaves an entry in its place",
+        "rng.py",
+        "j = start + below(i - start + 1, rng)",
+        "j = start + below(i - start, rng)",
+        "tests/test_rng.py::test_shuffle_is_uniform_and_stays_within_its_bounds",
+    ),
+    Fault(
+        "equal assignments go by the items' numbers",
+        "choice/assignment.py",
+        "shuffle(room.item_order, 0, items, rng)",
+        "pass",
+        "tests/choice/test_assignment.py::test_no_label_is_favoured_among_equals",
+    ),
+    Fault(
+        "a no-click counts twice for the first slot",
+        "simulate/loop.py",
+        "passes[slot, ranking[slot]] += 1",
+        "passes[slot, ranking[slot]] += 2 if slot == 0 else 1",
+        "tests/test_tally.py::test_clicks_less_gamma_passes_is_a_martingale_under_any_policy[toprank]",
+    ),
+    Fault(
+        "TopRank starts from the items' numbers",
+        "policies/toprank.py",
+        "drawn = slot + below(policy.stop[order[slot]] - slot, rng)",
+        "drawn = slot",
+        "tests/policies/test_conformance.py::test_the_first_ranking_favours_no_item[toprank]",
+    ),
+    Fault(
+        "Epoch-UCB's bound is twice as wide",
+        "policies/epoch_ucb.py",
+        "WIDTH = 4.0",
+        "WIDTH = 8.0",
+        "tests/simulate/test_regret.py::test_regret_is_what_was_recorded[b-epoch-ucb]",
+    ),
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.what)
+def test_a_fault_is_noticed(tmp_path: Path, fault: Fault) -> None:
+    shutil.copytree(ROOT / "src" / "slotwise", tmp_path / "slotwise", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    source = tmp_path / "slotwise" / fault.file
+    text = source.read_text()
+    assert text.count(fault.sound) == 1
+    source.write_text(text.replace(fault.sound, fault.broken))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", fault.test],
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "AssertionError" in done.stdout
