@@ -10,14 +10,11 @@ import contextlib
 import hashlib
 import os
 import shutil
-import signal
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import FrameType
 from typing import Any, TypeVar, cast
 
 import numba
@@ -27,8 +24,6 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 PACKAGE = Path(__file__).resolve().parents[1]
 KEEP_UNUSED_DAYS = 30
-
-
 #: how everything is compiled, the implementations of generic functions too: 1/0 is infinity and not an exception
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 
@@ -60,31 +55,6 @@ def uncached(compiled: Function) -> Function:
     """The same kernel outside the cache: for records from files whose edits the cache's hash does not see."""
     function = getattr(compiled, "py_func", compiled)
     return cast(Function, numba.njit(**OPTIONS)(function))
-
-
-@contextlib.contextmanager
-def postponed_interrupt() -> Iterator[None]:
-    """Let Ctrl-C wait until the block ends: an interrupted compiler raises whatever it happens to trip over.
-
-    A second Ctrl-C does not wait.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGINT)
-    asked = []
-
-    def remember(number: int, _: FrameType | None) -> None:
-        asked.append(number)
-        signal.signal(signal.SIGINT, before)
-
-    signal.signal(signal.SIGINT, remember)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if asked:
-        raise KeyboardInterrupt
 
 
 def _is_ours(function: Callable[..., object]) -> bool:
