@@ -56,7 +56,7 @@ def bounds(
     )
     table.add_column("bound")
     table.add_column("value", justify="right")
-    table.add_row("no policy grows slower than √(JTS₂/S) =", f"{found['lower_bound_shape']:,.0f}")
+    table.add_row("the lower bound's shape, without its constant: √(JTS₂/S)", f"{found['lower_bound_shape']:,.0f}")
     lower = found["lower_bound"]
     table.add_row("Proposition 2, any policy: at least", "–" if lower is None else f"{lower:,.1f}")
     table.add_row("Proposition 1, epoch-ucb: at most", f"{found['upper_bound_known_bias']:,.0f}")
