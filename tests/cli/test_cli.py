@@ -69,7 +69,10 @@ def test_policies() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--problem", "d", "--policy", "epoch-ucb"], "error: unknown problem 'd': there are a, b, c, FILE.json"),
+        (
+            ["--problem", "z", "--policy", "epoch-ucb"],
+            "error: unknown problem 'z': there are a, b, c, d, e, f, g, h, i, j, k, FILE.json",
+        ),
         (["--problem", "a", "--policy", "epoch-ubc"], "did you mean epoch-ucb"),
         (["--problem", "absent.json", "--policy", "epoch-ucb"], "error: there is no file absent.json"),
         (["--problem", "a", "--policy", "epoch-ucb", "--rounds", "0"], "error: rounds must be at least 1, got 0"),

@@ -3,10 +3,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from slotwise.choice import best_ranking, regret
 from slotwise.errors import SlotwiseError, UnknownName
-from slotwise.experiments.problems import paper_problems, problem
+from slotwise.experiments.problems import further_problems, paper_problems, problem, random_problem
 
 
 def test_the_papers_problems() -> None:
@@ -15,6 +17,20 @@ def test_the_papers_problems() -> None:
     assert (b.users.slots, b.users.items, b.rounds) == (3, 4, 50_000)
     assert (c.users.slots, c.users.items, c.rounds) == (6, 30, 8_000)
     assert sorted(c.users.attractiveness.tolist()) == [0.1] * 24 + [0.8] * 2 + [1.0] * 4
+
+
+def test_the_further_problems() -> None:
+    assert list(further_problems()) == list("defghijk")
+    assert {(p.users.slots, p.users.items) for p in further_problems().values()} >= {(5, 100), (1, 10), (8, 8)}
+
+
+def test_random_problems_are_problems_and_a_seed_fixes_them() -> None:
+    drawn, again = ([random_problem(np.random.default_rng(seed)) for seed in range(50)] for _ in range(2))
+    for one, other in zip(drawn, again, strict=True):
+        assert np.array_equal(one.users.attractiveness, other.users.attractiveness)
+        assert regret(one.users, best_ranking(one.users)) == 0.0
+    assert min(one.users.slots for one in drawn) == 1
+    assert max(one.users.items for one in drawn) > 20
 
 
 def test_a_file(tmp_path: Path) -> None:
@@ -55,5 +71,5 @@ def test_a_wrong_file_is_refused_by_name(tmp_path: Path, content: str | bytes | 
 
 
 def test_an_unknown_problem() -> None:
-    with pytest.raises(UnknownName, match=r"unknown problem 'd': there are a, b, c, FILE.json"):
-        problem("d")
+    with pytest.raises(UnknownName, match=r"unknown problem 'z': there are a, b, c, d, e, f, g, h, i, j, k, FILE.json"):
+        problem("z")

@@ -22,7 +22,9 @@ PICTURES = (".png", ".svg", ".pdf")
 def simulate(
     problem_name: Annotated[
         str,
-        typer.Option("--problem", help='a, b or c of the paper, or FILE.json: {"position_bias", "attractiveness"}.'),
+        typer.Option(
+            "--problem", help='a, b or c of the paper, d to k, or FILE.json: {"position_bias", "attractiveness"}.'
+        ),
     ],
     policy: Annotated[
         list[str], typer.Option("--policy", help="A policy's id, or ID:option=value. May be given several times.")
