@@ -61,7 +61,7 @@ def test_a_policy_that_fills_the_slots_in_the_wrong_order_fails_its_claims(
 ) -> None:
     def backwards(setting: Setting) -> Any:
         acting = policy("epoch-ucb").start(setting)
-        acting.policy.slot_order[:] = acting.policy.slot_order[::-1].copy()
+        acting.policy.lists.slots.order[:] = acting.policy.lists.slots.order[::-1].copy()
         return acting
 
     broken = _verdicts(_results(epoch_ucb=backwards))

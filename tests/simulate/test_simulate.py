@@ -124,7 +124,7 @@ def test_a_wrong_ranking_of_a_compiled_policy_is_caught(small: MNL, fault: str) 
     def broken(setting: Setting) -> Any:
         acting = policy("pbm-ucb").start(setting)
         if fault == "duplicate":
-            acting.slot_order[:] = 0  # only the first slot is ever filled
+            acting.lists.slots.order[:] = 0  # only the first slot is ever filled
         elif fault == "out of range":
             acting = policy("pbm-ucb").start(Setting(3, 40, 10, setting.position_bias))
         else:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from slotwise.choice.best import fill_slots, select_best
+from slotwise.choice.arrange import arrange
 from slotwise.compiled import record
 from slotwise.policies.epochs import Epochs, in_epochs
-from slotwise.policies.policy import Setting, choose, learn_epoch
+from slotwise.policies.policy import Setting, arrangement, choose, learn_epoch
 from slotwise.policies.registry import register
 from slotwise.policies.ucb import log_term, upper_bounds
 from slotwise.typing import FloatArray, IntArray, Ranking
@@ -22,8 +24,7 @@ class EpochUCB:
 
     #: λ, per slot
     position_bias: FloatArray
-    #: slots by decreasing bias
-    slot_order: IntArray
+    lists: Any
     width: float
     #: l
     epoch: int
@@ -33,8 +34,6 @@ class EpochUCB:
     mean: FloatArray
     uncertainty: FloatArray
     index: FloatArray
-    #: items by decreasing index, as far as they were needed
-    item_order: IntArray
     ranking: Ranking
 
 
@@ -54,7 +53,7 @@ def start(setting: Setting, width: float) -> Epochs:
     assert setting.position_bias is not None
     policy = EpochUCB(
         position_bias=setting.position_bias,
-        slot_order=np.argsort(-setting.position_bias, kind="stable"),
+        lists=arrangement(setting),
         width=width,
         epoch=0,
         clicks=np.zeros(setting.items),
@@ -62,7 +61,6 @@ def start(setting: Setting, width: float) -> Epochs:
         mean=np.full(setting.items, np.inf),
         uncertainty=np.zeros(setting.items),
         index=np.zeros(setting.items),
-        item_order=np.arange(setting.items),
         ranking=np.zeros(setting.slots, np.int64),
     )
     return in_epochs(policy, setting)
@@ -71,10 +69,9 @@ def start(setting: Setting, width: float) -> Epochs:
 @choose.register(EpochUCB)
 def _choose(policy: EpochUCB, rng: np.random.Generator) -> Ranking:
     policy.epoch += 1
-    index, item_order, slot_order, ranking = policy.index, policy.item_order, policy.slot_order, policy.ranking
+    index, ranking = policy.index, policy.ranking
     upper_bounds(policy.mean, policy.uncertainty, policy.width * log_term(len(index), policy.epoch), index)
-    select_best(index, item_order, len(ranking), rng)
-    fill_slots(ranking, slot_order, item_order)
+    arrange(policy.lists, index, policy.position_bias, ranking, rng)
     return ranking
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from slotwise.choice.best import fill_slots, select_best
+from slotwise.choice.arrange import arrange
 from slotwise.compiled import record
 from slotwise.errors import InvalidInput
 from slotwise.estimate.accelerated import Solver, settle, solver
@@ -15,7 +15,7 @@ from slotwise.estimate.algorithm_1 import START_ATTRACTIVENESS, START_BIAS
 from slotwise.estimate.derivatives import at_algorithm_1
 from slotwise.estimate.sensitivity import Trial, analytic, finite_differences, trial
 from slotwise.policies.epochs import Epochs, in_epochs
-from slotwise.policies.policy import Setting, choose, learn_epoch
+from slotwise.policies.policy import Setting, arrangement, choose, learn_epoch
 from slotwise.policies.registry import register
 from slotwise.typing import FloatArray, IntArray, Ranking
 
@@ -45,8 +45,7 @@ class EpochUCBUnknownBias:
     #: l
     epoch: int
     index: FloatArray
-    item_order: IntArray
-    slot_order: IntArray
+    lists: Any
     ranking: Ranking
 
 
@@ -80,8 +79,7 @@ def start(setting: Setting, width: float, sensitivity: Sensitivity) -> Epochs:
         width=width,
         epoch=0,
         index=np.zeros(items),
-        item_order=np.arange(items),
-        slot_order=np.arange(slots),
+        lists=arrangement(setting),
         ranking=np.zeros(slots, np.int64),
     )
     return in_epochs(policy, setting)
@@ -102,16 +100,14 @@ def _choose(policy: EpochUCBUnknownBias, rng: np.random.Generator) -> Ranking:
             finite_differences(
                 solver, room, clicks, passes, slot_passes, item_passes, bias, attractiveness, beta_squared
             )
-    index, item_order, slot_order, ranking = policy.index, policy.item_order, policy.slot_order, policy.ranking
+    index, ranking = policy.index, policy.ranking
     width = policy.width * math.log(len(index) * policy.epoch * policy.epoch)
     for item in range(len(index)):
         if item_passes[item] > 0.0:
             index[item] = attractiveness[item] + math.sqrt(width * beta_squared[item])
         else:
             index[item] = math.inf
-    select_best(index, item_order, len(ranking), rng)
-    select_best(bias, slot_order, len(ranking), rng)
-    fill_slots(ranking, slot_order, item_order)
+    arrange(policy.lists, index, bias, ranking, rng)
     return ranking
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
 import numpy as np
 
-from slotwise.choice.assignment import Assignment, assign, assignment
+from slotwise.choice.arrange import arrange_pairs
 from slotwise.compiled import record
 from slotwise.policies.epoch_ucb import WIDTH
 from slotwise.policies.epochs import Epochs, in_epochs
-from slotwise.policies.policy import Setting, choose, learn_epoch
+from slotwise.policies.policy import Setting, choose, learn_epoch, pair_arrangement
 from slotwise.policies.registry import register
 from slotwise.policies.ucb import log_term, upper_bounds
 from slotwise.typing import FloatArray, IntArray, Ranking
@@ -28,7 +28,7 @@ class MNLBandit:
     mean: FloatArray
     uncertainty: FloatArray
     index: FloatArray
-    assignment: Assignment
+    lists: Any
     ranking: Ranking
 
 
@@ -48,7 +48,7 @@ def mnl_bandit(setting: Setting) -> Epochs:
         mean=np.full(shape, np.inf),
         uncertainty=np.zeros(shape),
         index=np.zeros(shape),
-        assignment=assignment(*shape),
+        lists=pair_arrangement(setting),
         ranking=np.zeros(setting.slots, np.int64),
     )
     return in_epochs(policy, setting)
@@ -60,16 +60,7 @@ def _choose(policy: MNLBandit, rng: np.random.Generator) -> Ranking:
     index = policy.index.ravel()
     width = WIDTH * log_term(len(index), policy.epoch)
     upper_bounds(policy.mean.ravel(), policy.uncertainty.ravel(), width, index)
-    largest = 0.0
-    for pair in range(len(index)):
-        if index[pair] < math.inf:
-            largest = max(largest, index[pair])
-    # infinity for the assignment: one pair more that was never shown outweighs all the others
-    never_shown = (len(policy.ranking) + 1) * (largest + 1.0)
-    for pair in range(len(index)):
-        if index[pair] == math.inf:
-            index[pair] = never_shown
-    assign(policy.assignment, policy.index, policy.ranking, rng)
+    arrange_pairs(policy.lists, policy.index, policy.ranking, rng)
     return policy.ranking
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-from slotwise.choice.best import fill_slots, select_best
+from slotwise.choice.arrange import arrange
 from slotwise.compiled import record
-from slotwise.policies.policy import Setting, choose, learn
+from slotwise.policies.policy import Setting, arrangement, choose, learn
 from slotwise.policies.registry import register
-from slotwise.typing import FloatArray, IntArray, Ranking
+from slotwise.typing import FloatArray, Ranking
 
 
 @record
@@ -19,8 +20,7 @@ class PBMUCB:
 
     #: λ, per slot
     position_bias: FloatArray
-    #: slots by decreasing bias
-    slot_order: IntArray
+    lists: Any
     #: t
     round: int
     #: per item: clicks S, rounds shown n, exposure E = Σ λ over those rounds
@@ -31,7 +31,6 @@ class PBMUCB:
     mean: FloatArray
     uncertainty: FloatArray
     index: FloatArray
-    item_order: IntArray
     ranking: Ranking
 
 
@@ -46,7 +45,7 @@ def pbm_ucb(setting: Setting) -> PBMUCB:
     assert setting.position_bias is not None
     return PBMUCB(
         position_bias=setting.position_bias,
-        slot_order=np.argsort(-setting.position_bias, kind="stable"),
+        lists=arrangement(setting),
         round=0,
         clicks=np.zeros(setting.items),
         shows=np.zeros(setting.items),
@@ -54,7 +53,6 @@ def pbm_ucb(setting: Setting) -> PBMUCB:
         mean=np.full(setting.items, np.inf),
         uncertainty=np.zeros(setting.items),
         index=np.zeros(setting.items),
-        item_order=np.arange(setting.items),
         ranking=np.zeros(setting.slots, np.int64),
     )
 
@@ -62,13 +60,11 @@ def pbm_ucb(setting: Setting) -> PBMUCB:
 @choose.register(PBMUCB)
 def _choose(policy: PBMUCB, rng: np.random.Generator) -> Ranking:
     policy.round += 1
-    index, item_order, slot_order, ranking = policy.index, policy.item_order, policy.slot_order, policy.ranking
-    mean, uncertainty = policy.mean, policy.uncertainty
+    index, mean, uncertainty, ranking = policy.index, policy.mean, policy.uncertainty, policy.ranking
     width = math.sqrt(math.log(policy.round))
     for item in range(len(index)):
         index[item] = mean[item] + width * uncertainty[item]
-    select_best(index, item_order, len(ranking), rng)
-    fill_slots(ranking, slot_order, item_order)
+    arrange(policy.lists, index, policy.position_bias, ranking, rng)
     return ranking
 
 

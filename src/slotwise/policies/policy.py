@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from slotwise.choice.arrange import arrangement_for, pair_arrangement_for
 from slotwise.compiled import generic
 from slotwise.typing import FloatArray, IntArray, Ranking
 
@@ -24,6 +25,16 @@ class Setting:
     rounds: int
     #: λ per slot, or None where the policy is not told
     position_bias: FloatArray | None = None
+
+
+def arrangement(setting: Setting) -> Any:
+    """What a policy arranges its lists with: the `lists` of `arrange` and `rearrange`."""
+    return arrangement_for(setting.slots, setting.items, setting.position_bias)
+
+
+def pair_arrangement(setting: Setting) -> Any:
+    """The same for a policy that weighs slot-item pairs: the `lists` of `arrange_pairs`."""
+    return pair_arrangement_for(setting.slots, setting.items)
 
 
 @generic()
