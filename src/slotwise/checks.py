@@ -45,6 +45,31 @@ def positive_vector(name: str, values: Any, each: str) -> FloatArray:
     return vector
 
 
+def positive_number(name: str, value: Any) -> float:
+    """A positive, finite number."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+        raise InvalidInput(f"{name} must be a number, got {_short(value)}")
+    if not 0.0 < value < np.inf:
+        raise InvalidInput(f"{name} must be positive and finite, got {value!r}")
+    return float(value)
+
+
+def one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
+    """One of a few words."""
+    if value not in allowed:
+        raise InvalidInput(f"{name} must be {' or '.join(allowed)}, got {value!r}")
+
+
+def per_item(name: str, value: Any, items: int) -> FloatArray:
+    """A positive, finite number for each item, from one for all of them or from a list."""
+    if np.ndim(value) == 0:
+        return np.full(items, positive_number(name, value))
+    vector = positive_vector(name, value, each="item")
+    if len(vector) != items:
+        raise InvalidInput(f"{name} must have one entry per item, {items}, got {len(vector)}")
+    return vector
+
+
 def _short(values: Any) -> str:
     """A value as it would be written, cut where it gets long."""
     text = repr(values)

@@ -7,9 +7,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from slotwise import checks
 from slotwise.choice.arrange import arrange
 from slotwise.compiled import record
-from slotwise.errors import InvalidInput
 from slotwise.estimate.accelerated import Solver, settle, solver
 from slotwise.estimate.algorithm_1 import START_ATTRACTIVENESS, START_BIAS
 from slotwise.estimate.derivatives import at_algorithm_1
@@ -62,8 +62,7 @@ def epoch_ucb_upb(setting: Setting, *, sensitivity: Sensitivity = "finite-differ
 
 def start(setting: Setting, width: float, sensitivity: Sensitivity) -> Epochs:
     """Epoch-UCB for unknown bias with a confidence bound of this width."""
-    if sensitivity not in get_args(Sensitivity):
-        raise InvalidInput(f"sensitivity must be {' or '.join(get_args(Sensitivity))}, got {sensitivity!r}")
+    checks.one_of("sensitivity", sensitivity, get_args(Sensitivity))
     slots, items = setting.slots, setting.items
     policy = EpochUCBUnknownBias(
         clicks=np.zeros((slots, items)),

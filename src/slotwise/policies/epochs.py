@@ -6,13 +6,17 @@ The device of Agrawal, Avadhanula, Goyal and Zeevi (2019) that makes an epoch's 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
+from slotwise import checks
 from slotwise.compiled import record
 from slotwise.policies.policy import Setting, choose, learn, learn_epoch
 from slotwise.typing import NO_CLICK, IntArray, Ranking
+
+#: how often a policy that can do both decides
+Acts = Literal["rounds", "epochs"]
 
 
 @record
@@ -35,6 +39,12 @@ def in_epochs(policy: Any, setting: Setting) -> Epochs:
         clicks=np.zeros(setting.slots, np.int64),
         running=False,
     )
+
+
+def acting(policy: Any, setting: Setting, acts: Acts) -> Any:
+    """The policy round by round as it is, or in epochs."""
+    checks.one_of("acts", acts, get_args(Acts))
+    return in_epochs(policy, setting) if acts == "epochs" else policy
 
 
 @choose.register(Epochs)

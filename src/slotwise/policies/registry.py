@@ -83,10 +83,17 @@ def policy(id: str, **options: Any) -> Policy:
 def parse(text: str) -> Policy:
     """A policy as written on the command line: ID, or ID:option=value,option=value."""
     id, colon, rest = text.partition(":")
-    options: dict[str, str] = {}
+    options: dict[str, Any] = {}
     for pair in rest.split(",") if colon else []:
         option, equals, value = (part.strip() for part in pair.partition("="))
         if not (option and equals and value) or option in options:
             raise InvalidInput(f"options are written ID:option=value,option=value, each once, got {text!r}")
-        options[option] = value
+        options[option] = _number_or_word(value)
     return policy(id, **options)
+
+
+def _number_or_word(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text

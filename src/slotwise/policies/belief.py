@@ -1,0 +1,272 @@
+"""What a policy believes: attractiveness given the position bias, and the bias, told or learned.
+
+With Gamma priors, and clicks taken as Poisson with mean γ·passes, attractiveness given the bias is Gamma:
+
+    α_j | λ ~ Gamma(s + N_·j, r + Σ_k λ_kÑ_kj).
+
+Integrated out of the likelihood it leaves a posterior of the bias alone, log-concave, in as many dimensions
+as there are slots, whatever the number of items. With λ_k ~ Gamma(c, c) it is, up to a constant,
+
+    ℓ(log λ) = Σ_k [(c + N_k·) log λ_k - cλ_k] - Σ_j (s + N_·j) log(r + Σ_k λ_kÑ_kj),
+
+of which log λ is drawn by its normal approximation at the mode. No slot is an anchor: the priors fix the scale.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from slotwise import checks
+from slotwise.compiled import generic, inlined, jit, record
+from slotwise.policies.policy import Setting
+from slotwise.typing import NO_CLICK, FloatArray, IntArray, Ranking
+
+#: s and r, what is believed of an item before it is shown: next to nothing
+ATTRACTIVENESS_SHAPE = 0.1
+ATTRACTIVENESS_RATE = 0.1
+#: c; the standard deviation of log λ is about 1/√c
+BIAS_SHAPE = 2.0
+#: the mode is found anew when the data have grown by this part; before that its shift is far below its spread
+GROWTH = 0.02
+#: a Newton step of log λ is cut to this length, and the last one is shorter than that
+LONGEST_STEP = 1.0
+SHORTEST_STEP = 0.01
+MOST_STEPS = 50
+
+
+@record
+class ToldBias:
+    """The position bias is known, and attractiveness has a Gamma posterior."""
+
+    #: λ, per slot
+    position_bias: FloatArray
+    #: of the posterior of α, per item: s + N_·j and r + Λ_j
+    shape: FloatArray
+    rate: FloatArray
+    #: r, per item, and exposure Λ_j = Σ_k λ_kÑ_kj
+    prior_rate: FloatArray
+    exposure: FloatArray
+
+
+@record
+class LearnedBias:
+    """The position bias is drawn afresh for each decision, and attractiveness has a Gamma posterior given that draw."""
+
+    #: λ as last drawn, per slot
+    position_bias: FloatArray
+    #: of the posterior of α given that λ, per item
+    shape: FloatArray
+    rate: FloatArray
+    #: r, per item
+    prior_rate: FloatArray
+    #: c
+    bias_shape: float
+    #: N_k·, per slot, and Ñ, items × slots
+    slot_clicks: FloatArray
+    passes: FloatArray
+    #: the mode of log λ, and a root of its covariance: upper triangular R with RRᵀ = (-ℓ″)⁻¹
+    mode: FloatArray
+    spread: FloatArray
+    #: rounds counted, and the round from which the mode is out of date
+    rounds: float
+    outdated: float
+    #: room: standard normal draws, or λ at the mode and its step; and the Cholesky factor of -ℓ″
+    noise: FloatArray
+    step: FloatArray
+    cholesky: FloatArray
+
+
+@generic()
+def imagine(belief: Any, rng: np.random.Generator) -> None:
+    """Settle on a position bias for the next decision, and on what it makes of attractiveness."""
+
+
+@generic()
+def update(belief: Any, ranking: Ranking, clicked: int) -> None:
+    """Take in one round."""
+
+
+@generic()
+def absorb(belief: Any, clicks: FloatArray, passes: FloatArray) -> None:
+    """Take in a whole tally, slots × items: what `update` does round by round."""
+
+
+def told_bias(setting: Setting, *, shape: Any, rate: Any) -> ToldBias:
+    """Before the first round, the bias known."""
+    assert setting.position_bias is not None
+    rates = checks.per_item("rate", rate, setting.items)
+    return ToldBias(
+        position_bias=setting.position_bias,
+        shape=checks.per_item("shape", shape, setting.items),
+        rate=rates.copy(),
+        prior_rate=rates,
+        exposure=np.zeros(setting.items),
+    )
+
+
+def learned_bias(setting: Setting, *, shape: Any, rate: Any, bias_shape: Any) -> LearnedBias:
+    """Before the first round, the bias to be learned."""
+    slots, items = setting.slots, setting.items
+    rates = checks.per_item("rate", rate, items)
+    return LearnedBias(
+        position_bias=np.ones(slots),
+        shape=checks.per_item("shape", shape, items),
+        rate=rates.copy(),
+        prior_rate=rates,
+        bias_shape=checks.positive_number("bias_shape", bias_shape),
+        slot_clicks=np.zeros(slots),
+        passes=np.zeros((items, slots)),
+        mode=np.zeros(slots),
+        spread=np.zeros((slots, slots)),
+        rounds=0.0,
+        outdated=0.0,
+        noise=np.zeros(slots),
+        step=np.zeros(slots),
+        cholesky=np.zeros((slots, slots)),
+    )
+
+
+@inlined
+def update_by_epoch(belief: Any, ranking: Ranking, clicks: IntArray) -> None:
+    """Take in one complete epoch: `clicks` per slot, then one no-click."""
+    for slot in range(len(ranking)):
+        for _ in range(clicks[slot]):
+            update(belief, ranking, slot)
+    update(belief, ranking, NO_CLICK)
+
+
+@imagine.register(ToldBias)
+def _imagine_nothing(belief: ToldBias, rng: np.random.Generator) -> None:  # noqa: ARG001
+    for item in range(len(belief.rate)):
+        belief.rate[item] = belief.prior_rate[item] + belief.exposure[item]
+
+
+@update.register(ToldBias)
+def _update_told(belief: ToldBias, ranking: Ranking, clicked: int) -> None:
+    if clicked == NO_CLICK:
+        for slot in range(len(ranking)):
+            belief.exposure[ranking[slot]] += belief.position_bias[slot]
+    else:
+        belief.shape[ranking[clicked]] += 1.0
+
+
+@absorb.register(ToldBias)
+def _absorb_told(belief: ToldBias, clicks: FloatArray, passes: FloatArray) -> None:
+    slots, items = clicks.shape
+    for slot in range(slots):
+        for item in range(items):
+            belief.shape[item] += clicks[slot, item]
+            belief.exposure[item] += belief.position_bias[slot] * passes[slot, item]
+
+
+@imagine.register(LearnedBias)
+def _imagine(belief: LearnedBias, rng: np.random.Generator) -> None:
+    if belief.rounds >= belief.outdated:
+        find_mode(belief)
+        belief.outdated = belief.rounds * (1.0 + GROWTH) + 1e-9
+    bias, noise, spread, mode = belief.position_bias, belief.noise, belief.spread, belief.mode
+    rate, prior_rate, passes = belief.rate, belief.prior_rate, belief.passes
+    slots = len(bias)
+    for slot in range(slots):
+        noise[slot] = rng.standard_normal()
+    for slot in range(slots):
+        drawn = mode[slot]
+        for other in range(slot, slots):
+            drawn += spread[slot, other] * noise[other]
+        bias[slot] = math.exp(drawn)
+    for item in range(len(rate)):
+        exposure = prior_rate[item]
+        for slot in range(slots):
+            exposure += bias[slot] * passes[item, slot]
+        rate[item] = exposure
+
+
+@update.register(LearnedBias)
+def _update_learned(belief: LearnedBias, ranking: Ranking, clicked: int) -> None:
+    belief.rounds += 1.0
+    if clicked == NO_CLICK:
+        for slot in range(len(ranking)):
+            belief.passes[ranking[slot], slot] += 1.0
+    else:
+        belief.slot_clicks[clicked] += 1.0
+        belief.shape[ranking[clicked]] += 1.0
+
+
+@absorb.register(LearnedBias)
+def _absorb_learned(belief: LearnedBias, clicks: FloatArray, passes: FloatArray) -> None:
+    slots, items = clicks.shape
+    for slot in range(slots):
+        for item in range(items):
+            belief.shape[item] += clicks[slot, item]
+            belief.slot_clicks[slot] += clicks[slot, item]
+            belief.passes[item, slot] += passes[slot, item]
+            belief.rounds += clicks[slot, item] + passes[slot, item] / slots
+    belief.outdated = 0.0
+
+
+@jit
+def find_mode(belief: LearnedBias) -> None:
+    """Newton's method for the mode of log λ, from the last one, and the root of the covariance there."""
+    mode = belief.mode
+    for _ in range(MOST_STEPS):
+        _newton_step(belief)
+        longest = 0.0
+        for slot in range(len(mode)):
+            mode[slot] += min(LONGEST_STEP, max(-LONGEST_STEP, belief.step[slot]))
+            longest = max(longest, abs(belief.step[slot]))
+        if longest < SHORTEST_STEP:
+            break
+    # R = L⁻ᵀ, the covariance being (LLᵀ)⁻¹; L is that before the last, short step
+    lower, spread = belief.cholesky, belief.spread
+    slots = len(mode)
+    for column in range(slots):
+        spread[column, column] = 1.0 / lower[column, column]
+        for row in range(column - 1, -1, -1):
+            total = 0.0
+            for between in range(row + 1, column + 1):
+                total += lower[between, row] * spread[between, column]
+            spread[row, column] = -total / lower[row, row]
+
+
+@jit
+def _newton_step(belief: LearnedBias) -> None:
+    """step = (-ℓ″)⁻¹ ℓ′ at the mode so far, by Cholesky; all terms of -ℓ″ are written for γÑ/E, the items' shares."""
+    mode, step, matrix, bias = belief.mode, belief.step, belief.cholesky, belief.noise
+    passes, shape, prior_rate = belief.passes, belief.shape, belief.prior_rate
+    items, slots = passes.shape
+    share = belief.position_bias  # it is drawn anew after this
+    matrix[:, :] = 0.0
+    for slot in range(slots):
+        bias[slot] = math.exp(mode[slot])
+        step[slot] = belief.bias_shape + belief.slot_clicks[slot] - belief.bias_shape * bias[slot]
+        matrix[slot, slot] = belief.bias_shape * bias[slot]
+    for item in range(items):
+        exposure = 0.0
+        for slot in range(slots):
+            share[slot] = bias[slot] * passes[item, slot]
+            exposure += share[slot]
+        if exposure > 0.0:
+            weight = shape[item] / (exposure + prior_rate[item])
+            for slot in range(slots):
+                drop = weight * share[slot]
+                step[slot] -= drop
+                matrix[slot, slot] += drop
+                for other in range(slot + 1):
+                    matrix[slot, other] -= drop * share[other] / (exposure + prior_rate[item])
+    for row in range(slots):
+        for column in range(row + 1):
+            value = matrix[row, column]
+            for before in range(column):
+                value -= matrix[row, before] * matrix[column, before]
+            matrix[row, column] = math.sqrt(value) if row == column else value / matrix[column, column]
+    for row in range(slots):
+        for before in range(row):
+            step[row] -= matrix[row, before] * step[before]
+        step[row] /= matrix[row, row]
+    for row in range(slots - 1, -1, -1):
+        for after in range(row + 1, slots):
+            step[row] -= matrix[after, row] * step[after]
+        step[row] /= matrix[row, row]

@@ -1,0 +1,140 @@
+"""KL-MOSS on a sampled position bias: optimism about which items to show, none about their order."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from slotwise.choice.arrange import arrange, rearrange
+from slotwise.compiled import inlined, record
+from slotwise.policies.belief import (
+    ATTRACTIVENESS_RATE,
+    ATTRACTIVENESS_SHAPE,
+    BIAS_SHAPE,
+    imagine,
+    learned_bias,
+    told_bias,
+    update,
+    update_by_epoch,
+)
+from slotwise.policies.epochs import Acts, acting
+from slotwise.policies.policy import Setting, arrangement, choose, learn, learn_epoch
+from slotwise.policies.registry import register
+from slotwise.typing import FloatArray, IntArray, Ranking
+
+#: where Newton's method for the bound stops, relative to the bonus, or else after this many steps
+TOLERANCE = 1e-6
+MOST_STEPS = 20
+
+
+@record
+class KLMoss:
+    """Show the items with the largest upper bounds, in order of their means.
+
+    The bound of an item is the largest q with E·kl(m, q) ≤ log(tK/(J·shows)), where m is the mean of its attractiveness
+    given the position bias, E its exposure, and kl(m, q) = m log(m/q) + q - m the divergence of Poisson counts. An item
+    shown at least as often as all on average has no bonus, and one never shown an infinite one.
+    """
+
+    belief: Any
+    lists: Any
+    #: t
+    round: int
+    #: per item: rounds shown, mean attractiveness, upper bound
+    shows: FloatArray
+    mean: FloatArray
+    index: FloatArray
+    ranking: Ranking
+
+
+@register("kl-moss", name="KL-MOSS, sampled bias", position_bias="unknown", citation="slotwise")
+def kl_moss(
+    setting: Setting,
+    *,
+    shape: Any = ATTRACTIVENESS_SHAPE,
+    rate: Any = ATTRACTIVENESS_RATE,
+    bias_shape: Any = BIAS_SHAPE,
+    acts: Acts = "rounds",
+) -> Any:
+    """With the position bias learned."""
+    return start(setting, learned_bias(setting, shape=shape, rate=rate, bias_shape=bias_shape), acts)
+
+
+@register("kl-moss-known", name="KL-MOSS, known bias", position_bias="known", citation="slotwise")
+def kl_moss_known(
+    setting: Setting, *, shape: Any = ATTRACTIVENESS_SHAPE, rate: Any = ATTRACTIVENESS_RATE, acts: Acts = "rounds"
+) -> Any:
+    """With the position bias known."""
+    return start(setting, told_bias(setting, shape=shape, rate=rate), acts)
+
+
+def start(setting: Setting, belief: Any, acts: Acts) -> Any:
+    """The policy with this belief, acting round by round or in epochs."""
+    policy = KLMoss(
+        belief=belief,
+        lists=arrangement(setting),
+        round=0,
+        shows=np.zeros(setting.items),
+        mean=np.zeros(setting.items),
+        index=np.zeros(setting.items),
+        ranking=np.zeros(setting.slots, np.int64),
+    )
+    return acting(policy, setting, acts)
+
+
+@choose.register(KLMoss)
+def _choose(policy: KLMoss, rng: np.random.Generator) -> Ranking:
+    policy.round += 1
+    belief, mean, index, ranking = policy.belief, policy.mean, policy.index, policy.ranking
+    imagine(belief, rng)
+    shape, rate, shows = belief.shape, belief.rate, policy.shows
+    fair = policy.round * len(ranking) / len(index)
+    for item in range(len(index)):
+        mean[item] = shape[item] / rate[item]
+        if shows[item] >= fair:
+            index[item] = mean[item]
+        elif shows[item] > 0.0:
+            index[item] = upper_bound(mean[item], math.log(fair / shows[item]) / rate[item])
+        else:
+            index[item] = math.inf
+    arrange(policy.lists, index, belief.position_bias, ranking, rng)
+    rearrange(policy.lists, mean, belief.position_bias, ranking, rng)
+    return ranking
+
+
+@learn.register(KLMoss)
+def _learn(policy: KLMoss, ranking: Ranking, clicked: int) -> None:
+    for slot in range(len(ranking)):
+        policy.shows[ranking[slot]] += 1.0
+    update(policy.belief, ranking, clicked)
+
+
+@learn_epoch.register(KLMoss)
+def _learn_epoch(policy: KLMoss, ranking: Ranking, clicks: IntArray) -> None:
+    for slot in range(len(ranking)):
+        policy.shows[ranking[slot]] += 1.0
+    update_by_epoch(policy.belief, ranking, clicks)
+
+
+@inlined
+def upper_bound(mean: float, divergence: float) -> float:
+    """The largest q with mean·log(mean/q) + q - mean ≤ divergence.
+
+    With q = mean·(1 + x) it is the positive root of x - log(1 + x) = divergence/mean; Newton's method falls to it from
+    above, and a handful of steps is enough.
+
+    >>> q = upper_bound(2.0, 0.5)
+    >>> round(2.0 * math.log(2.0 / q) + q - 2.0, 9)
+    0.5
+    """
+    goal = divergence / mean
+    # kl(m, q) ≥ (q - m)²/(2q) puts the root below this
+    x = goal + math.sqrt(goal * (goal + 2.0))
+    for _ in range(MOST_STEPS):
+        step = (x - math.log1p(x) - goal) * (1.0 + x) / x
+        x -= step
+        if step <= TOLERANCE * x:
+            break
+    return mean * (1.0 + x)

@@ -1,0 +1,102 @@
+"""Posterior sampling: show the list that is best for parameters drawn from what the clicks have left possible.
+
+Clicks taken as Poisson with mean γ·passes and Gamma priors are conjugate, so that each parameter given the others is a
+Gamma variable. One sweep of Gibbs sampling a decision, from the last sample, follows the posterior as it moves.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from slotwise import checks
+from slotwise.choice.arrange import arrange
+from slotwise.compiled import record
+from slotwise.policies.belief import imagine, told_bias, update, update_by_epoch
+from slotwise.policies.epochs import Acts, acting
+from slotwise.policies.gibbs import gibbs_bias, joint_gibbs
+from slotwise.policies.policy import Setting, arrangement, choose, learn, learn_epoch
+from slotwise.policies.registry import register
+from slotwise.typing import FloatArray, IntArray, Ranking
+
+#: which likelihood the posterior is of: the Poisson one of the tally, or that of the choices themselves, list by list
+Likelihood = Literal["poisson", "joint"]
+
+
+@record
+class PosteriorSampling:
+    """Draw λ, then α ~ Gamma given λ, and show the best list for them."""
+
+    belief: Any
+    lists: Any
+    #: α as last drawn, which the next draw of λ is given
+    attractiveness: FloatArray
+    ranking: Ranking
+
+
+@register(
+    "posterior-sampling",
+    name="Posterior sampling",
+    position_bias="unknown",
+    citation="Thompson (1933), with Gibbs sampling of attractiveness and position bias",
+)
+def posterior_sampling(
+    setting: Setting,
+    *,
+    shape: Any = 1.0,
+    rate: Any = 1.0,
+    bias_shape: Any = 1.0,
+    bias_rate: Any = 1.0,
+    likelihood: Likelihood = "poisson",
+    acts: Acts = "rounds",
+) -> Any:
+    """The biases learned: λ_k ~ Gamma(c + N_k·, d + Σ_j α_jÑ_kj), relative to that of the first slot."""
+    checks.one_of("likelihood", likelihood, get_args(Likelihood))
+    attractiveness = np.ones(setting.items)
+    make = joint_gibbs if likelihood == "joint" else gibbs_bias
+    belief = make(setting, attractiveness, shape=shape, rate=rate, bias_shape=bias_shape, bias_rate=bias_rate)
+    return start(setting, belief, attractiveness, acts)
+
+
+@register(
+    "posterior-sampling-known",
+    name="Posterior sampling, known bias",
+    position_bias="known",
+    citation="Thompson (1933)",
+)
+def posterior_sampling_known(setting: Setting, *, shape: Any = 1.0, rate: Any = 1.0, acts: Acts = "rounds") -> Any:
+    """The biases known: α_j ~ Gamma(s + N_·j, r + Λ_j)."""
+    return start(setting, told_bias(setting, shape=shape, rate=rate), np.ones(setting.items), acts)
+
+
+def start(setting: Setting, belief: Any, attractiveness: FloatArray, acts: Acts) -> Any:
+    """The policy with this belief, acting round by round or in epochs."""
+    policy = PosteriorSampling(
+        belief=belief,
+        lists=arrangement(setting),
+        attractiveness=attractiveness,
+        ranking=np.zeros(setting.slots, np.int64),
+    )
+    return acting(policy, setting, acts)
+
+
+@choose.register(PosteriorSampling)
+def _choose(policy: PosteriorSampling, rng: np.random.Generator) -> Ranking:
+    belief, attractiveness, ranking = policy.belief, policy.attractiveness, policy.ranking
+    imagine(belief, rng)
+    shape, rate = belief.shape, belief.rate
+    for item in range(len(attractiveness)):
+        attractiveness[item] = rng.standard_gamma(shape[item]) / rate[item]
+    arrange(policy.lists, attractiveness, belief.position_bias, ranking, rng)
+    return ranking
+
+
+@learn.register(PosteriorSampling)
+def _learn(policy: PosteriorSampling, ranking: Ranking, clicked: int) -> None:
+    update(policy.belief, ranking, clicked)
+
+
+@learn_epoch.register(PosteriorSampling)
+def _learn_epoch(policy: PosteriorSampling, ranking: Ranking, clicks: IntArray) -> None:
+    update_by_epoch(policy.belief, ranking, clicks)

@@ -1,0 +1,109 @@
+"""A Gamma prior of attractiveness learned from the items already shown: empirical Bayes by EM."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from slotwise.compiled import jit, record
+from slotwise.policies.belief import GROWTH
+from slotwise.typing import FloatArray
+
+#: EM steps each time; the next time goes on from there
+STEPS = 3
+#: while hardly anything was clicked the fit would say that all attractiveness is in one item, and never look at others
+LEAST_SHAPE = 0.05
+#: -ψ(1)
+EULER = 0.5772156649015329
+
+
+@record
+class LearnedPrior:
+    """The shape and rate that every item has, when they were last learned, and when they are out of date."""
+
+    shape: float
+    rate: float
+    rounds: float
+    outdated: float
+
+
+def learned_prior(shape: float, rate: float) -> LearnedPrior:
+    """Before the first round."""
+    return LearnedPrior(shape=shape, rate=rate, rounds=0.0, outdated=0.0)
+
+
+@jit
+def relearn(prior: LearnedPrior, belief: Any, shows: FloatArray) -> None:
+    """Fit shape and rate to the items shown so far, and put them into the belief in place of the old ones.
+
+    E-step: the mean of α_j and of log α_j in its Gamma posterior. M-step: the Gamma distribution with the averages of
+    these, M and L: log s - ψ(s) = log M - L, r = s/M.
+    """
+    shape, rate = prior.shape, prior.rate
+    for _ in range(STEPS):
+        # an item more, with one click in one unit of exposure and the spread of an exponential variable: with too few
+        # passes the mean would have no bound, and with items that are all alike the shape
+        extra = (shape + 1.0) / (rate + 1.0)
+        count, mean, mean_log = 1, extra, math.log(extra) - EULER
+        for item in range(len(shows)):
+            if shows[item] > 0.0:
+                count += 1
+                posterior_shape = belief.shape[item] - prior.shape + shape
+                posterior_rate = belief.rate[item] - prior.rate + rate
+                mean += posterior_shape / posterior_rate
+                mean_log += digamma(posterior_shape) - math.log(posterior_rate)
+        mean /= count
+        mean_log /= count
+        shape = max(LEAST_SHAPE, shape_of(math.log(mean) - mean_log))
+        rate = shape / mean
+    for item in range(len(shows)):
+        belief.shape[item] += shape - prior.shape
+        belief.prior_rate[item] += rate - prior.rate
+        belief.rate[item] += rate - prior.rate
+    prior.shape, prior.rate = shape, rate
+    prior.outdated = prior.rounds * (1.0 + GROWTH) + 1e-9
+
+
+@jit
+def shape_of(gap: float) -> float:
+    """The s with log s - ψ(s) = gap, for a positive gap.
+
+    >>> round(shape_of(math.log(2.5) - digamma(2.5)), 9)
+    2.5
+    """
+    # within 1.5 % (Minka 2002); Newton's method on 1/s from there
+    s = (3.0 - gap + math.sqrt((gap - 3.0) ** 2 + 24.0 * gap)) / (12.0 * gap)
+    for _ in range(4):
+        error = math.log(s) - digamma(s) - gap
+        s = 1.0 / (1.0 / s - error / (s * s * (trigamma(s) - 1.0 / s)))
+    return s
+
+
+@jit
+def digamma(x: float) -> float:
+    """ψ(x) for positive x: moved up to 10, then its asymptotic series.
+
+    >>> round(digamma(1.0), 12)
+    -0.577215664902
+    """
+    result = 0.0
+    while x < 10.0:
+        result -= 1.0 / x
+        x += 1.0
+    y = 1.0 / (x * x)
+    return result + math.log(x) - 0.5 / x - y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y / 132))))
+
+
+@jit
+def trigamma(x: float) -> float:
+    """ψ′(x) for positive x, likewise.
+
+    >>> round(trigamma(1.0) * 6 / math.pi**2, 12)
+    1.0
+    """
+    result = 0.0
+    while x < 10.0:
+        result += 1.0 / (x * x)
+        x += 1.0
+    y = 1.0 / (x * x)
+    return result + 1.0 / x + 0.5 * y + y / x * (1 / 6 - y * (1 / 30 - y * (1 / 42 - y * (1 / 30 - y * 5 / 66))))

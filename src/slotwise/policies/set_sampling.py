@@ -1,0 +1,104 @@
+"""Set sampling: the items to show by a sample of attractiveness, their order by its mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from slotwise.choice.arrange import arrange, rearrange
+from slotwise.compiled import record
+from slotwise.policies.belief import (
+    ATTRACTIVENESS_RATE,
+    ATTRACTIVENESS_SHAPE,
+    BIAS_SHAPE,
+    imagine,
+    learned_bias,
+    told_bias,
+    update,
+    update_by_epoch,
+)
+from slotwise.policies.epochs import Acts, acting
+from slotwise.policies.policy import Setting, arrangement, choose, learn, learn_epoch
+from slotwise.policies.prior import LearnedPrior, learned_prior, relearn
+from slotwise.policies.registry import register
+from slotwise.typing import FloatArray, IntArray, Ranking
+
+
+@record
+class SetSampling:
+    """Draw λ, draw α given λ, take the items of the best list for them, and put these into order by mean α given λ.
+
+    Every item that is shown is learned about, so that an order of means corrects itself; which items are shown has to
+    be explored. The prior of attractiveness is learned from the items.
+    """
+
+    belief: Any
+    prior: LearnedPrior
+    lists: Any
+    #: per item: rounds shown, α as drawn, mean of α
+    shows: FloatArray
+    attractiveness: FloatArray
+    mean: FloatArray
+    ranking: Ranking
+
+
+CITATION = "slotwise: posterior sampling of the set, greedy order, learned prior"
+
+
+@register("set-sampling", name="Set sampling", position_bias="unknown", citation=CITATION)
+def set_sampling(setting: Setting, *, bias_shape: Any = BIAS_SHAPE, acts: Acts = "rounds") -> Any:
+    """With the position bias learned."""
+    belief = learned_bias(setting, shape=ATTRACTIVENESS_SHAPE, rate=ATTRACTIVENESS_RATE, bias_shape=bias_shape)
+    return start(setting, belief, acts)
+
+
+@register("set-sampling-known", name="Set sampling, known bias", position_bias="known", citation=CITATION)
+def set_sampling_known(setting: Setting, *, acts: Acts = "rounds") -> Any:
+    """With the position bias known."""
+    return start(setting, told_bias(setting, shape=ATTRACTIVENESS_SHAPE, rate=ATTRACTIVENESS_RATE), acts)
+
+
+def start(setting: Setting, belief: Any, acts: Acts) -> Any:
+    """The policy with this belief, acting round by round or in epochs."""
+    policy = SetSampling(
+        belief=belief,
+        prior=learned_prior(ATTRACTIVENESS_SHAPE, ATTRACTIVENESS_RATE),
+        lists=arrangement(setting),
+        shows=np.zeros(setting.items),
+        attractiveness=np.zeros(setting.items),
+        mean=np.zeros(setting.items),
+        ranking=np.zeros(setting.slots, np.int64),
+    )
+    return acting(policy, setting, acts)
+
+
+@choose.register(SetSampling)
+def _choose(policy: SetSampling, rng: np.random.Generator) -> Ranking:
+    belief, prior, attractiveness, mean = policy.belief, policy.prior, policy.attractiveness, policy.mean
+    imagine(belief, rng)
+    if prior.rounds >= prior.outdated:
+        relearn(prior, belief, policy.shows)
+    shape, rate = belief.shape, belief.rate
+    for item in range(len(mean)):
+        mean[item] = shape[item] / rate[item]
+        attractiveness[item] = rng.standard_gamma(shape[item]) / rate[item]
+    arrange(policy.lists, attractiveness, belief.position_bias, policy.ranking, rng)
+    rearrange(policy.lists, mean, belief.position_bias, policy.ranking, rng)
+    return policy.ranking
+
+
+@learn.register(SetSampling)
+def _learn(policy: SetSampling, ranking: Ranking, clicked: int) -> None:
+    policy.prior.rounds += 1.0
+    for slot in range(len(ranking)):
+        policy.shows[ranking[slot]] += 1.0
+    update(policy.belief, ranking, clicked)
+
+
+@learn_epoch.register(SetSampling)
+def _learn_epoch(policy: SetSampling, ranking: Ranking, clicks: IntArray) -> None:
+    policy.prior.rounds += 1.0
+    for slot in range(len(ranking)):
+        policy.shows[ranking[slot]] += 1.0
+    update_by_epoch(policy.belief, ranking, clicks)
