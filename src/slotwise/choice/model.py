@@ -12,7 +12,8 @@ from slotwise.typing import Ranking
 
 
 def _with_checked_ranking(users: Any, ranking: Any, *rest: Any) -> tuple[Any, ...]:
-    return users, checks.ranking_of(ranking, slots=users.slots, items=users.items), *rest
+    shown = checks.ranking_of(ranking, slots=users.slots, items=users.items, may_be_empty=users.may_be_empty)
+    return users, shown, *rest
 
 
 @generic(prepare=_with_checked_ranking)
@@ -22,4 +23,9 @@ def draw(users: Any, ranking: Ranking, rng: np.random.Generator) -> int:  # type
 
 @generic(prepare=_with_checked_ranking)
 def reward(users: Any, ranking: Ranking) -> float:  # type: ignore[empty-body]
-    """The probability that `ranking` gets a click."""
+    """The probability that `ranking` gets a click, or what clicks on it are worth on average."""
+
+
+@generic(prepare=_with_checked_ranking)
+def allowed(users: Any, ranking: Ranking) -> bool:  # type: ignore[empty-body]
+    """Whether `ranking`, of distinct items, may be shown to these users."""
