@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from slotwise import checks
-from slotwise.choice.model import allowed, draw, reward
+from slotwise.choice.model import draw, reward
 from slotwise.compiled import record
 from slotwise.errors import InvalidInput
 from slotwise.typing import NO_CLICK, FloatArray, Ranking
@@ -34,9 +34,6 @@ class MNL:
     position_bias: FloatArray
     #: α, per item
     attractiveness: FloatArray
-
-    # a list has an item in every slot unless a goal says otherwise
-    may_be_empty = False
 
     if TYPE_CHECKING:
 
@@ -93,11 +90,6 @@ def _reward(users: MNL, ranking: Ranking) -> float:
     for slot in range(len(ranking)):
         weight += position_bias[slot] * attractiveness[ranking[slot]]
     return weight / (1.0 + weight)
-
-
-@allowed.register(MNL)
-def _allowed(users: MNL, ranking: Ranking) -> bool:  # noqa: ARG001
-    return True
 
 
 def click_probabilities(users: MNL, ranking: Any) -> FloatArray:

@@ -12,8 +12,8 @@ from slotwise.typing import Ranking
 
 
 def _with_checked_ranking(users: Any, ranking: Any, *rest: Any) -> tuple[Any, ...]:
-    shown = checks.ranking_of(ranking, slots=users.slots, items=users.items, may_be_empty=users.may_be_empty)
-    return users, shown, *rest
+    empty = may_be_empty(users)
+    return users, checks.ranking_of(ranking, slots=users.slots, items=users.items, may_be_empty=empty), *rest
 
 
 @generic(prepare=_with_checked_ranking)
@@ -26,6 +26,11 @@ def reward(users: Any, ranking: Ranking) -> float:  # type: ignore[empty-body]
     """The probability that `ranking` gets a click, or what clicks on it are worth on average."""
 
 
-@generic(prepare=_with_checked_ranking)
+@generic(default=lambda users: False)  # noqa: ARG005
+def may_be_empty(users: Any) -> bool:  # type: ignore[empty-body]
+    """Whether a slot may be left empty."""
+
+
+@generic(default=lambda users, ranking: True)  # noqa: ARG005
 def allowed(users: Any, ranking: Ranking) -> bool:  # type: ignore[empty-body]
-    """Whether `ranking`, of distinct items, may be shown to these users."""
+    """Whether `ranking`, of distinct items, may be shown."""

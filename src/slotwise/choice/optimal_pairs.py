@@ -196,7 +196,7 @@ def _best_path(lists: OptimalPairs, weight: FloatArray, value: float, entered: i
                 there = reach[group] - weight[slot, item] * (rules.values[item] - value)
                 if there > reach[slot] + tolerance:
                     reach[slot], before[slot], changed = there, group, True
-    best = slot_order[entered]
+    best: int = slot_order[entered]
     for slot in slot_order[:entered]:
         if reach[slot] + lists.spare_gain[slot] > reach[best] + lists.spare_gain[best]:
             best = slot

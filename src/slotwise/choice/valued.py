@@ -10,7 +10,7 @@ import numpy as np
 from slotwise.choice.arrange import arrange
 from slotwise.choice.goal import Goal
 from slotwise.choice.mnl import MNL
-from slotwise.choice.model import allowed, draw, reward
+from slotwise.choice.model import allowed, draw, may_be_empty, reward
 from slotwise.choice.optimal import optimal
 from slotwise.choice.rules import ANYWHERE, Rules, rules_of
 from slotwise.compiled import record
@@ -34,11 +34,6 @@ class Valued:
     def items(self) -> int:
         """J."""
         return len(self.attractiveness)
-
-    @property
-    def may_be_empty(self) -> bool:
-        """Whether a list may have empty slots."""
-        return self.rules.may_be_empty
 
 
 def valued(users: MNL, goal: Goal) -> Valued:
@@ -77,6 +72,11 @@ def _reward(users: Valued, ranking: Ranking) -> float:
             total += weight
             worth += weight * values[ranking[slot]]
     return worth / total
+
+
+@may_be_empty.register(Valued)
+def _may_be_empty(users: Valued) -> bool:
+    return users.rules.may_be_empty
 
 
 @allowed.register(Valued)

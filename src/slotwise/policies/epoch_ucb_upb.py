@@ -17,7 +17,7 @@ from slotwise.estimate.sensitivity import Trial, analytic, finite_differences, t
 from slotwise.policies.epochs import Epochs, in_epochs
 from slotwise.policies.policy import Setting, arrangement, choose, learn_epoch
 from slotwise.policies.registry import register
-from slotwise.typing import FloatArray, IntArray, Ranking
+from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
 #: the factor of β² log(Jl²) in Corollary 1
 WIDTH = 36.0
@@ -100,6 +100,10 @@ def _choose(policy: EpochUCBUnknownBias, rng: np.random.Generator) -> Ranking:
             finite_differences(
                 solver, room, clicks, passes, slot_passes, item_passes, bias, attractiveness, beta_squared
             )
+    for slot in range(len(bias)):
+        # left empty until now: believed as visible as at the start, or it would never be tried
+        if slot_passes[slot] == 0.0:
+            bias[slot] = START_BIAS
     index, ranking = policy.index, policy.ranking
     width = policy.width * math.log(len(index) * policy.epoch * policy.epoch)
     for item in range(len(index)):
@@ -115,6 +119,8 @@ def _choose(policy: EpochUCBUnknownBias, rng: np.random.Generator) -> Ranking:
 def _learn_epoch(policy: EpochUCBUnknownBias, ranking: Ranking, clicks: IntArray) -> None:
     for slot in range(len(ranking)):
         item = ranking[slot]
+        if item == EMPTY:
+            continue
         policy.clicks[slot, item] += clicks[slot]
         policy.passes[slot, item] += 1.0
         policy.slot_passes[slot] += 1.0

@@ -11,7 +11,7 @@ from slotwise.choice.arrange import arrange
 from slotwise.compiled import record
 from slotwise.policies.policy import Setting, arrangement, choose, learn
 from slotwise.policies.registry import register
-from slotwise.typing import FloatArray, Ranking
+from slotwise.typing import EMPTY, FloatArray, Ranking
 
 
 @record
@@ -72,6 +72,8 @@ def _choose(policy: PBMUCB, rng: np.random.Generator) -> Ranking:
 def _learn(policy: PBMUCB, ranking: Ranking, clicked: int) -> None:
     for slot in range(len(ranking)):
         item = ranking[slot]
+        if item == EMPTY:
+            continue
         policy.shows[item] += 1.0
         policy.exposure[item] += policy.position_bias[slot]
         if slot == clicked:
