@@ -5,51 +5,45 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from hypothesis import assume
-from hypothesis import strategies as st
 
 from slotwise import EMPTY, MNL, Goal
 from slotwise.choice.valued import allowed_lists
 from slotwise.errors import InvalidInput
 from slotwise.typing import FloatArray
 
-#: few different numbers, for ties; or any
-weights = st.one_of(st.sampled_from([0.5, 1.0, 2.0]), st.floats(0.01, 5.0))
-worths = st.one_of(st.sampled_from([0.0, 1.0, 2.0]), st.floats(0.0, 5.0))
+
+def random_goal(rng: np.random.Generator, slots: int, items: int) -> Goal:
+    """Any combination of values, pins, exclusions, groups and empty slots that can be met, each as likely as not."""
+    while True:
+        pins = int(rng.integers(1, slots + 1)) if rng.random() < 0.4 else 0
+        order = rng.permutation(items).tolist()
+        groups = [("a", "a", "b", "b", None)[number] for number in rng.integers(5, size=items)]
+        goal = Goal(
+            random_numbers(rng, items, least=0.0) if rng.random() < 0.8 else None,
+            pinned=dict(zip(order[:pins], rng.permutation(slots).tolist(), strict=False)),
+            excluded=order[pins : pins + int(rng.integers(0, 3))] if rng.random() < 0.4 else (),
+            groups=groups,
+            at_most={label: int(rng.integers(0, 3)) for label in {*groups} - {None} if rng.random() < 0.8},
+            may_be_empty=bool(rng.random() < 0.5),
+        )
+        try:
+            goal.check(slots, items)
+        except InvalidInput:
+            continue
+        return goal
 
 
-@st.composite
-def goals(chosen: st.DrawFn, slots: int, items: int) -> Goal:
-    """Any combination of values, pins, exclusions, groups and empty slots that can be met."""
-    order = chosen(st.permutations(range(items)))
-    pins = chosen(st.integers(0, slots)) if chosen(st.booleans()) else 0
-    slot_order = chosen(st.permutations(range(slots)))
-    groups = chosen(st.none() | st.lists(st.sampled_from([None, "a", "b"]), min_size=items, max_size=items))
-    labels = sorted({label for label in groups or [] if label})
-    goal = Goal(
-        chosen(st.none() | st.lists(worths, min_size=items, max_size=items)),
-        pinned=dict(zip(order[:pins], slot_order[:pins], strict=True)),
-        excluded=order[pins : pins + chosen(st.integers(0, 2))],
-        groups=groups,
-        at_most={label: chosen(st.integers(0, 2)) for label in labels if chosen(st.booleans())},
-        may_be_empty=chosen(st.booleans()),
-    )
-    try:
-        goal.check(slots, items)
-    except InvalidInput:
-        assume(False)
-    return goal
+def random_numbers(rng: np.random.Generator, shape: int | tuple[int, int], least: float = 0.5) -> FloatArray:
+    """Numbers with ties, or without."""
+    return rng.choice([least, 1.0, 2.0], shape) if rng.random() < 0.3 else least / 10 + rng.exponential(1.0, shape)
 
 
-@st.composite
-def problems(chosen: st.DrawFn) -> tuple[MNL, Goal]:
-    items = chosen(st.integers(1, 5))
-    slots = chosen(st.integers(1, min(items, 4)))
-    users = MNL(
-        position_bias=chosen(st.lists(weights, min_size=slots, max_size=slots)),
-        attractiveness=chosen(st.lists(weights, min_size=items, max_size=items)),
-    )
-    return users, chosen(goals(slots, items))
+def random_problem(rng: np.random.Generator) -> tuple[MNL, Goal]:
+    """Small enough for every list to be tried."""
+    items = int(rng.integers(1, 7))
+    slots = int(rng.integers(1, min(items, 3) + 1))
+    users = MNL(position_bias=random_numbers(rng, slots), attractiveness=random_numbers(rng, items))
+    return users, random_goal(rng, slots, items)
 
 
 def value_of(weight: FloatArray, goal: Goal, ranking: Any) -> float:

@@ -60,6 +60,25 @@ def test_lists_are_always_allowed(chosen: Policy, outcome: str, values: Any) -> 
 
 
 @every_policy
+def test_an_empty_slot_teaches_nothing(chosen: Policy) -> None:
+    """EMPTY is -1, which as an index is the last item: it is excluded here, and nothing may be known of it."""
+    goal = Goal([9.0, 1.0, 0.5, 0.5], excluded=[3], may_be_empty=True)
+    rng = np.random.default_rng(3)
+    acting = chosen.start(Setting(3, 4, 60, np.array([1.0, 0.5, 0.4]), goal))
+    empty = 0
+    for now in range(60):
+        ranking = choose(acting, rng).copy()
+        empty += int((ranking == EMPTY).sum())
+        learn(acting, ranking, NO_CLICK if now % 2 else int(np.flatnonzero(ranking != EMPTY)[0]))
+    assert empty > 0
+    inner = getattr(acting, "policy", acting)
+    counted = [getattr(inner, name) for name in ("clicks", "passes", "shows", "exposure") if hasattr(inner, name)]
+    assert counted
+    for counts in counted:
+        assert not counts[..., 3].any()
+
+
+@every_policy
 def test_better_than_allowed_lists_at_random(chosen: Policy) -> None:
     """Ten replications, each better than the mean over all lists that are allowed."""
     rounds = 3_000
