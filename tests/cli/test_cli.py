@@ -77,7 +77,7 @@ def test_simulate_towards_a_goal(tmp_path: Path) -> None:
 def test_policies() -> None:
     listed = json.loads(_slotwise("policies", "--json").stdout)
     assert [entry["id"] for entry in listed] == [entry.id for entry in policies()]
-    assert all(set(entry) == {"id", "name", "position_bias", "citation", "default"} for entry in listed)
+    assert all(set(entry) == {"id", "name", "position_bias", "citation", "default", "takes_goal"} for entry in listed)
     assert {entry["position_bias"] for entry in listed} == {"known", "unknown", "ordered"}
     table = _slotwise("policies").stdout
     assert all(entry.id in table for entry in policies())

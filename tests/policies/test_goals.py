@@ -79,6 +79,25 @@ def test_an_empty_slot_teaches_nothing(chosen: Policy) -> None:
 
 
 @every_policy
+@pytest.mark.parametrize(
+    ("goal", "slots", "items"),
+    [
+        (Goal(excluded=[0, 1, 2], may_be_empty=True), 2, 3),
+        (Goal([0.0, 0.0, 0.0], may_be_empty=True), 2, 3),
+        (Goal([0.0, 0.0, 0.0]), 2, 3),
+        (Goal(pinned={1: 0, 0: 1}), 2, 2),
+        (Goal(groups=["a", "a", "b"], at_most={"a": 0}, may_be_empty=True), 2, 3),
+        (Goal([2.0]), 1, 1),
+    ],
+    ids=["nothing to show", "nothing of value", "all alike", "nothing to choose", "no group", "one item"],
+)
+def test_goals_that_leave_little_are_survived(chosen: Policy, goal: Goal, slots: int, items: int) -> None:
+    users = MNL(position_bias=np.linspace(1.0, 0.5, slots), attractiveness=np.linspace(0.5, 0.9, items))
+    run = simulate(users, chosen, goal=goal, rounds=60, replications=2)[str(chosen)]
+    assert run.regret == pytest.approx(0.0, abs=1e-9) or goal.groups is not None
+
+
+@every_policy
 def test_better_than_allowed_lists_at_random(chosen: Policy) -> None:
     """Ten replications, each better than the mean over all lists that are allowed."""
     rounds = 3_000

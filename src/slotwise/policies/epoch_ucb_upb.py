@@ -27,7 +27,11 @@ Sensitivity = Literal["finite-difference", "analytic"]
 
 @record
 class EpochUCBUnknownBias:
-    """Rank by α + √(36 β² log(Jl²)) in epoch l, with α and λ by Algorithm 1 and β their sensitivity to a click."""
+    """Rank by α + √(36 β² log(Jl²)) in epoch l, with α and λ by Algorithm 1 and β their sensitivity to a click.
+
+    β is all but infinite for an item that stood in one slot only. That brings the item forward, and so into other
+    slots; but with values it can make a list of one dear item look unbeatable for good.
+    """
 
     #: N and Ñ over complete epochs, slots × items, with the sums of Ñ
     clicks: FloatArray

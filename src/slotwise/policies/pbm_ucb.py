@@ -16,7 +16,11 @@ from slotwise.typing import EMPTY, FloatArray, Ranking
 
 @record
 class PBMUCB:
-    """Rank by S/E + √(n/E) √(log t/(2E)) in round t."""
+    """Rank by S/E + √(n/E) √(log t/(2E)) in round t.
+
+    S/E estimates an item's click probability per exposure, which other items lower: α/(1+Σγ) and not α. The order is
+    the same, but with values a list looks less crowded than it is.
+    """
 
     #: λ, per slot
     position_bias: FloatArray
