@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import statistics
 import subprocess
 import sys
@@ -12,8 +13,10 @@ from typing import Any
 import numba
 import numpy as np
 
-from slotwise import MNL, Setting, policies, policy, simulate
+from slotwise import MNL, Goal, Setting, policies, policy, simulate
 from slotwise.choice import draw
+from slotwise.choice.arrange import arrange
+from slotwise.choice.arrangement import arrangement_for
 from slotwise.compiled import jit
 from slotwise.experiments.problems import paper_problems
 from slotwise.policies import choose, learn
@@ -29,6 +32,7 @@ def main() -> None:
     _every_policy(problems["a"].users, rates)
     _sensitivities(problems["c"].users)
     _items()
+    _lists()
     _start_up()
 
 
@@ -144,6 +148,40 @@ def _decide(acting: Any, rng: Any, rounds: int) -> None:
     for _ in range(rounds):
         ranking = choose(acting, rng)
         learn(acting, ranking, -1)
+
+
+def _lists() -> None:
+    """One list from given parameters: for clicks, and for a goal with everything in it."""
+    rng, slots = np.random.default_rng(1), 10
+    bias, ranking = np.linspace(1.0, 0.3, slots), np.zeros(slots, np.int64)
+    print("\none list, K = 10                             J = 1,000      J = 100,000")
+    costs: dict[str, list[float]] = {}
+    for items in (1_000, 100_000):
+        attractiveness = rng.exponential(0.2, items)
+        groups = rng.integers(50, size=items).tolist()
+        worth = rng.exponential(1.0, items)
+        goal = Goal(worth, pinned={3: 2, 7: 5}, excluded=[1], groups=groups, at_most=dict.fromkeys(range(50), 2))
+        either = {
+            "for clicks": arrangement_for(slots, items, bias),
+            "for value": arrangement_for(slots, items, bias, Goal(worth)),
+            "for value, pins and groups": arrangement_for(slots, items, bias, goal),
+        }
+        for name, lists in either.items():
+            _arrange_often(lists, attractiveness, bias, ranking, rng, 2)
+            turns = max(10, 200_000 // items)
+            work = functools.partial(_arrange_often, lists, attractiveness, bias, ranking, rng, turns)
+            costs.setdefault(name, []).append(1 / _rate(work, turns))
+    for name, (small, large) in costs.items():
+        print(f"  {name:<34} {small * 1e6:10.1f} µs {large * 1e6:12.1f} µs")
+    _verdict("10 ms / a list for value, pins and groups", 0.01 / costs["for value, pins and groups"][1], 1.0)
+
+
+@jit
+def _arrange_often(lists: Any, attractiveness: Any, bias: Any, ranking: Any, rng: Any, count: int) -> None:
+    for turn in range(count):
+        # as between two decisions: a few things change
+        attractiveness[turn * 7919 % len(attractiveness)] *= 1.01
+        arrange(lists, attractiveness, bias, ranking, rng)
 
 
 def _start_up() -> None:

@@ -59,6 +59,20 @@ FAULTS = [
         "tests/choice/test_assignment.py::test_no_label_is_favoured_among_equals",
     ),
     Fault(
+        "equal items go by their numbers in a list for a goal",
+        "choice/optimal.py",
+        "        number = rng.random()\n",
+        "        number = float(item)\n",
+        "tests/choice/test_optimal.py::test_no_label_is_favoured_among_equals",
+    ),
+    Fault(
+        "an empty slot draws clicks",
+        "choice/valued.py",
+        "    for slot in range(last):\n        if ranking[slot] != EMPTY:\n",
+        "    for slot in range(last):\n        if ranking[slot] >= EMPTY:\n",
+        "tests/choice/test_valued.py::test_draws_skip_empty_slots",
+    ),
+    Fault(
         "a no-click counts twice for the first slot",
         "simulate/loop.py",
         "passes[slot, ranking[slot]] += 1",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slotwise import MNL, NO_CLICK, Tally, simulate
+from slotwise import EMPTY, MNL, NO_CLICK, Tally, simulate
 from slotwise.errors import InvalidInput, InvalidRanking, UnreadableFile
 from tests.chance import assert_mean_is
 
@@ -125,3 +125,13 @@ def test_rounds_are_checked() -> None:
         Tally.empty(0, 3)
     assert tally == Tally.empty(2, 3)
     assert tally != "a tally"
+
+
+def test_empty_slots_are_not_counted() -> None:
+    tally = Tally.empty(slots=3, items=3)
+    tally.count([2, EMPTY, 0], clicked=NO_CLICK)
+    tally.count([2, EMPTY, 0], clicked=2)
+    assert tally.passes.tolist() == [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
+    assert tally.clicks.tolist() == [[0, 0, 0], [0, 0, 0], [1, 0, 0]]
+    with pytest.raises(InvalidInput, match=r"clicked is slot 1, which is empty in \[2, -1, 0\]"):
+        tally.count([2, EMPTY, 0], clicked=1)

@@ -1,9 +1,9 @@
 """Rank things on a page whose slots are not equally visible, and learn from what is clicked."""
 
-from slotwise.choice import MNL
+from slotwise.choice import MNL, Goal
 from slotwise.policies import Setting, policies, policy
 from slotwise.simulate import Results, simulate
 from slotwise.tally import Tally
-from slotwise.typing import NO_CLICK
+from slotwise.typing import EMPTY, NO_CLICK
 
-__all__ = ["MNL", "NO_CLICK", "Results", "Setting", "Tally", "policies", "policy", "simulate"]
+__all__ = ["EMPTY", "MNL", "NO_CLICK", "Goal", "Results", "Setting", "Tally", "policies", "policy", "simulate"]

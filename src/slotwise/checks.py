@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from slotwise.errors import InvalidInput, InvalidRanking
-from slotwise.typing import FloatArray, IntArray, Ranking
+from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
 
 def whole_number(name: str, value: Any, *, at_least: int, at_most: int | None = None) -> int:
@@ -27,16 +27,7 @@ def whole_number(name: str, value: Any, *, at_least: int, at_most: int | None = 
 
 def positive_vector(name: str, values: Any, each: str) -> FloatArray:
     """A fresh array of positive, finite numbers; `each` says what one entry belongs to: a slot, an item."""
-    try:
-        # as they are first: numpy would read the text "1" and the truth value True as numbers
-        entries = values if isinstance(values, Sequence) else np.asarray(values).flat
-        if any(isinstance(entry, str | bool | np.bool_) for entry in entries):
-            raise TypeError
-        vector = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidInput(f"{name} must be a list of numbers, got {_short(values)}") from None
-    if vector.ndim != 1 or vector.size == 0:
-        raise InvalidInput(f"{name} must be a list of at least one number, got {_short(values)}")
+    vector = number_vector(name, values)
     wrong = np.flatnonzero(~(np.isfinite(vector) & (vector > 0)))
     if wrong.size:
         raise InvalidInput(
@@ -48,7 +39,7 @@ def positive_vector(name: str, values: Any, each: str) -> FloatArray:
 def positive_number(name: str, value: Any) -> float:
     """A positive, finite number."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
-        raise InvalidInput(f"{name} must be a number, got {_short(value)}")
+        raise InvalidInput(f"{name} must be a number, got {short(value)}")
     if not 0.0 < value < np.inf:
         raise InvalidInput(f"{name} must be positive and finite, got {value!r}")
     return float(value)
@@ -70,7 +61,22 @@ def per_item(name: str, value: Any, items: int) -> FloatArray:
     return vector
 
 
-def _short(values: Any) -> str:
+def number_vector(name: str, values: Any) -> FloatArray:
+    """A fresh array of at least one number, whatever numbers they are."""
+    try:
+        # as they are first: numpy would read the text "1" and the truth value True as numbers
+        entries = values if isinstance(values, Sequence) else np.asarray(values).flat
+        if any(isinstance(entry, str | bool | np.bool_) for entry in entries):
+            raise TypeError
+        vector = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(f"{name} must be a list of numbers, got {short(values)}") from None
+    if vector.ndim != 1 or vector.size == 0:
+        raise InvalidInput(f"{name} must be a list of at least one number, got {short(values)}")
+    return vector
+
+
+def short(values: Any) -> str:
     """A value as it would be written, cut where it gets long."""
     text = repr(values)
     return text if len(text) <= 80 else text[:77] + "..."
@@ -89,8 +95,8 @@ def counts(name: str, values: Any) -> IntArray:
     return np.ascontiguousarray(matrix, dtype=np.int64)
 
 
-def ranking_of(ranking: Any, *, slots: int, items: int) -> Ranking:
-    """`slots` distinct items out of 0 … items-1."""
+def ranking_of(ranking: Any, *, slots: int, items: int, may_be_empty: bool = False) -> Ranking:
+    """`slots` distinct items out of 0 … items-1, or EMPTY where that is allowed."""
     try:
         array = np.asarray(ranking)
     except ValueError:
@@ -99,9 +105,10 @@ def ranking_of(ranking: Any, *, slots: int, items: int) -> Ranking:
         raise InvalidRanking(f"a ranking is a list of whole numbers, got {ranking!r}")
     if len(array) != slots:
         raise InvalidRanking(f"a ranking has one item for each of the {slots} slots, got {array.tolist()}")
-    outside = array[(array < 0) | (array >= items)]
+    shown = array[array != EMPTY] if may_be_empty else array
+    outside = shown[(shown < 0) | (shown >= items)]
     if outside.size:
         raise InvalidRanking(f"a ranking holds items 0 to {items - 1}, got {outside[0]} in {array.tolist()}")
-    if len(np.unique(array)) != slots:
+    if len(np.unique(shown)) != len(shown):
         raise InvalidRanking(f"a ranking holds an item once, got {array.tolist()}")
     return np.ascontiguousarray(array, dtype=np.int64)

@@ -12,7 +12,7 @@ import numpy as np
 from slotwise import checks
 from slotwise.errors import InvalidInput, UnreadableFile
 from slotwise.files import replacing
-from slotwise.typing import NO_CLICK, IntArray
+from slotwise.typing import EMPTY, NO_CLICK, IntArray
 
 FORMAT = "slotwise tally 1"
 
@@ -66,16 +66,22 @@ class Tally:
 
     @property
     def rounds(self) -> int:
-        """How many rounds were counted: a click is one, and a no-click passes every filled slot once."""
+        """How many rounds were counted: a click is one, and a no-click passes every filled slot once.
+
+        At least so many where slots were left empty.
+        """
         return int(self.clicks.sum() + self.passes.sum(axis=1).max())
 
     def count(self, ranking: Any, clicked: int) -> None:
-        """Add one round, in place: `clicked` is a slot, or NO_CLICK."""
-        shown = checks.ranking_of(ranking, slots=self.slots, items=self.items)
+        """Add one round, in place: `clicked` is a slot, or NO_CLICK. Slots that hold EMPTY are not counted."""
+        shown = checks.ranking_of(ranking, slots=self.slots, items=self.items, may_be_empty=True)
         if not NO_CLICK <= clicked < self.slots:
             raise InvalidInput(f"clicked must be a slot from 0 to {self.slots - 1} or {NO_CLICK}, got {clicked!r}")
+        if clicked != NO_CLICK and shown[clicked] == EMPTY:
+            raise InvalidInput(f"clicked is slot {clicked!r}, which is empty in {shown.tolist()}")
         if clicked == NO_CLICK:
-            self.passes[np.arange(self.slots), shown] += 1
+            filled = np.flatnonzero(shown != EMPTY)
+            self.passes[filled, shown[filled]] += 1
         else:
             self.clicks[clicked, shown[clicked]] += 1
 

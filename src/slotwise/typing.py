@@ -15,3 +15,6 @@ Ranking = NDArray[np.int64]
 
 #: What `clicked` is when the user clicked nothing on the page; otherwise it is the slot.
 NO_CLICK: Final = -1
+
+#: What a ranking holds where a slot stays empty; only a goal that says so allows it.
+EMPTY: Final = -1

@@ -12,13 +12,8 @@ from hypothesis import strategies as st
 
 from slotwise import MNL
 from slotwise.choice import reward
-from slotwise.choice.arrange import (
-    arrange,
-    arrange_pairs,
-    arrangement_for,
-    pair_arrangement_for,
-    rearrange,
-)
+from slotwise.choice.arrange import arrange, arrange_pairs, rearrange
+from slotwise.choice.arrangement import arrangement_for, pair_arrangement_for
 from tests.chance import assert_frequencies
 
 BIAS = np.array([0.3, 1.0, 0.5])

@@ -57,10 +57,27 @@ def test_simulate_table_plot_and_file(tmp_path: Path) -> None:
     assert (tmp_path / "regret.parquet").read_bytes().startswith(b"PAR1")
 
 
+def test_simulate_towards_a_goal(tmp_path: Path) -> None:
+    goal = {"values": [3, 1, 2], "pinned": {"1": 1}, "may_be_empty": True}
+    users = {"position_bias": [1, 0.5], "attractiveness": [0.2, 0.3, 0.1]}
+    (tmp_path / "mine.json").write_text(json.dumps(users | goal))
+    arguments = ("simulate", "--problem", "mine.json", "--rounds", "200", "--replications", "2", "--json")
+    done = _slotwise(*arguments, "--policy", "epoch-ucb", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["policies"]["epoch-ucb"]["mean"] >= 0.0
+    refused = _slotwise(*arguments, "--policy", "epoch-ucb", "--policy", "toprank", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert refused.stdout == ""
+    assert refused.stderr.startswith("error: toprank cannot work towards a goal")
+    no_bounds = _slotwise("bounds", "--problem", "mine.json", cwd=tmp_path)
+    assert no_bounds.returncode == 2
+    assert no_bounds.stderr == "error: the bounds are for clicks, and mine.json has values or constraints\n"
+
+
 def test_policies() -> None:
     listed = json.loads(_slotwise("policies", "--json").stdout)
     assert [entry["id"] for entry in listed] == [entry.id for entry in policies()]
-    assert all(set(entry) == {"id", "name", "position_bias", "citation", "default"} for entry in listed)
+    assert all(set(entry) == {"id", "name", "position_bias", "citation", "default", "takes_goal"} for entry in listed)
     assert {entry["position_bias"] for entry in listed} == {"known", "unknown", "ordered"}
     table = _slotwise("policies").stdout
     assert all(entry.id in table for entry in policies())

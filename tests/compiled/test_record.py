@@ -78,6 +78,28 @@ def test_an_object_that_is_no_record_answers_with_its_method() -> None:
         bump(object(), 4)
 
 
+@generic(default=lambda counter: 7)
+def lucky(counter: Counter) -> int:  # type: ignore[empty-body]
+    """A number."""
+
+
+@jit
+def ask_lucky(counter: Counter) -> int:
+    result: int = lucky(counter)
+    return result
+
+
+def test_a_default_answers_for_what_has_no_implementation() -> None:
+    counter = Counter(total=1, values=np.zeros(1))
+    assert ask_lucky(counter) == lucky(counter) == lucky(plain(counter)) == lucky(object()) == 7
+
+    class Other:
+        def lucky(self) -> int:
+            return 13
+
+    assert lucky(Other()) == 13
+
+
 def test_only_records_of_the_package_are_ours() -> None:
     assert not is_ours(Counter(total=1, values=np.zeros(2)))
     setting = Setting(2, 3, 10, np.ones(2))

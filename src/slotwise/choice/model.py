@@ -12,7 +12,8 @@ from slotwise.typing import Ranking
 
 
 def _with_checked_ranking(users: Any, ranking: Any, *rest: Any) -> tuple[Any, ...]:
-    return users, checks.ranking_of(ranking, slots=users.slots, items=users.items), *rest
+    empty = may_be_empty(users)
+    return users, checks.ranking_of(ranking, slots=users.slots, items=users.items, may_be_empty=empty), *rest
 
 
 @generic(prepare=_with_checked_ranking)
@@ -22,4 +23,14 @@ def draw(users: Any, ranking: Ranking, rng: np.random.Generator) -> int:  # type
 
 @generic(prepare=_with_checked_ranking)
 def reward(users: Any, ranking: Ranking) -> float:  # type: ignore[empty-body]
-    """The probability that `ranking` gets a click."""
+    """The probability that `ranking` gets a click, or what clicks on it are worth on average."""
+
+
+@generic(default=lambda users: False)  # noqa: ARG005
+def may_be_empty(users: Any) -> bool:  # type: ignore[empty-body]
+    """Whether a slot may be left empty."""
+
+
+@generic(default=lambda users, ranking: True)  # noqa: ARG005
+def allowed(users: Any, ranking: Ranking) -> bool:  # type: ignore[empty-body]
+    """Whether `ranking`, of distinct items, may be shown."""

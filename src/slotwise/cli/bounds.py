@@ -27,6 +27,8 @@ def bounds(
 ) -> None:
     """Evaluate Propositions 1 to 3 on a problem: the regret that no policy can avoid, and that two do not exceed."""
     chosen = problem(problem_name)
+    if chosen.goal is not None:
+        raise InvalidInput(f"the bounds are for clicks, and {problem_name} has values or constraints")
     horizon = chosen.rounds if rounds is None else rounds
     items, bias = chosen.users.items, chosen.users.position_bias
     found: dict[str, Any] = {

@@ -17,11 +17,11 @@ def policies(
 ) -> None:
     """List the registered policies."""
     if as_json:
-        fields = ("id", "name", "position_bias", "citation", "default")
+        fields = ("id", "name", "position_bias", "citation", "default", "takes_goal")
         print(json.dumps([{name: getattr(policy, name) for name in fields} for policy in registered()], indent=2))
         return
-    table = Table("id", "name", "position bias", "citation", box=None, header_style="bold")
+    table = Table("id", "name", "position bias", "goal", "citation", box=None, header_style="bold")
     for policy in registered():
         marked = f"{policy.id} (default)" if policy.default else policy.id
-        table.add_row(marked, policy.name, policy.position_bias, policy.citation)
+        table.add_row(marked, policy.name, policy.position_bias, "yes" if policy.takes_goal else "no", policy.citation)
     Console().print(table)

@@ -23,7 +23,9 @@ def simulate(
     problem_name: Annotated[
         str,
         typer.Option(
-            "--problem", help='a, b or c of the paper, d to k, or FILE.json: {"position_bias", "attractiveness"}.'
+            "--problem",
+            help="a, b or c of the paper, d to k, or FILE.json with position_bias, attractiveness and, "
+            "if it is not for clicks, values, pinned, excluded, groups, at_most, may_be_empty.",
         ),
     ],
     policy: Annotated[
@@ -47,6 +49,7 @@ def simulate(
     results = run_simulation(
         chosen.users,
         policy,
+        goal=chosen.goal,
         rounds=chosen.rounds if rounds is None else rounds,
         replications=replications,
         seed=seed,

@@ -7,7 +7,8 @@
     def _(policy, rng): ...
 
 Compiled code that calls `choose` is statically dispatched by the record's type. Called from Python, the same
-implementation runs compiled; an object that is no record answers with its own method of that name.
+implementation runs compiled; an object that is no record answers with its own method of that name. A generic function
+may have a default, for records that need nothing of their own.
 """
 
 from __future__ import annotations
@@ -26,10 +27,16 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class Generic:
     """A function whose implementation is chosen by the record that is its first argument."""
 
-    def __init__(self, declaration: Callable[..., Any], prepare: Callable[..., tuple[Any, ...]] | None) -> None:
+    def __init__(
+        self,
+        declaration: Callable[..., Any],
+        prepare: Callable[..., tuple[Any, ...]] | None,
+        default: Callable[..., Any] | None,
+    ) -> None:
         functools.update_wrapper(self, declaration)
         self._name = declaration.__name__
         self._prepare = prepare
+        self._default = default
         self._from_python: dict[type, Callable[..., Any]] = {}
         self._by_numba_type: dict[type, Callable[..., Any]] = {}
         # always inlined: the loop is compiled per policy, and a call can cost as much as a whole decision
@@ -50,13 +57,20 @@ class Generic:
     def __call__(self, *arguments: Any) -> Any:
         implementation = self._from_python.get(type(arguments[0]))
         if implementation is None:
+            if self._default is not None and not hasattr(arguments[0], self._name):
+                return self._default(*arguments)
             return getattr(arguments[0], self._name)(*arguments[1:])
         return implementation(*(self._prepare(*arguments) if self._prepare else arguments))
 
     def _resolve(self, *arguments: Any) -> Callable[..., Any] | None:
-        return self._by_numba_type.get(type(arguments[0]))
+        return self._by_numba_type.get(type(arguments[0]), self._default)
 
 
-def generic(prepare: Callable[..., tuple[Any, ...]] | None = None) -> Callable[[Callable[..., Any]], Generic]:
-    """Make a declaration generic; `prepare` checks and converts the arguments of calls from Python."""
-    return lambda declaration: Generic(declaration, prepare)
+def generic(
+    prepare: Callable[..., tuple[Any, ...]] | None = None, default: Callable[..., Any] | None = None
+) -> Callable[[Callable[..., Any]], Generic]:
+    """Make a declaration generic; `prepare` checks and converts the arguments of calls from Python.
+
+    `default` is the implementation for whatever has none of its own.
+    """
+    return lambda declaration: Generic(declaration, prepare, default)

@@ -19,6 +19,7 @@ from slotwise.policies.belief import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
     BIAS_SHAPE,
+    count_shows,
     imagine,
     learned_bias,
     told_bias,
@@ -123,8 +124,7 @@ def _choose(policy: Candidate, rng: np.random.Generator) -> Ranking:
 
 @learn.register(Candidate)
 def _learn(policy: Candidate, ranking: Ranking, clicked: int) -> None:
-    for slot in range(len(ranking)):
-        policy.shows[ranking[slot]] += 1.0
+    count_shows(policy.shows, ranking)
     update(policy.belief, ranking, clicked)
 
 

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from slotwise.choice import MNL
-from slotwise.errors import InvalidInput, UnknownName, UnreadableFile
+from slotwise.choice import MNL, Goal
+from slotwise.errors import UnknownName
+from slotwise.experiments.problem_file import read_problem
 
 REPLICATIONS = 40
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Users, and for how long they are simulated."""
+    """Users, for how long they are simulated, and what for, if not for clicks."""
 
     id: str
     users: MNL
     rounds: int
+    goal: Goal | None = None
 
 
 def paper_problems() -> dict[str, Problem]:
@@ -103,27 +104,6 @@ def problem(name: str) -> Problem:
     if name in known:
         return known[name]
     if name.endswith(".json") or os.path.sep in name or os.path.exists(name):
-        return Problem(name, read_users(name), DEFAULT_ROUNDS)
+        users, goal = read_problem(name)
+        return Problem(name, users, DEFAULT_ROUNDS, goal)
     raise UnknownName("problem", name, [*known, "FILE.json"])
-
-
-def read_users(path: str) -> MNL:
-    """Users from a file `{"position_bias": [...], "attractiveness": [...]}`."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
-    except FileNotFoundError:
-        raise UnreadableFile(f"there is no file {path}") from None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise UnreadableFile(f"{path} cannot be read: {problem}") from None
-    except (ValueError, RecursionError) as problem:
-        raise UnreadableFile(f"{path} is not JSON: {problem}") from None
-    if not isinstance(content, dict):
-        raise InvalidInput(f'{path} must hold an object with "position_bias" and "attractiveness", got {content!r}')
-    for key in ("position_bias", "attractiveness"):
-        if key not in content:
-            raise InvalidInput(f'{path} lacks the key "{key}"; it has {", ".join(map(repr, content)) or "none"}')
-    try:
-        return MNL(position_bias=content["position_bias"], attractiveness=content["attractiveness"])
-    except InvalidInput as problem:
-        raise InvalidInput(f"{path}: {problem}") from None

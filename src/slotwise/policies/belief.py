@@ -22,7 +22,7 @@ import numpy as np
 from slotwise import checks
 from slotwise.compiled import generic, inlined, jit, record
 from slotwise.policies.policy import Setting
-from slotwise.typing import NO_CLICK, FloatArray, IntArray, Ranking
+from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 
 #: s and r, what is believed of an item before it is shown: next to nothing
 ATTRACTIVENESS_SHAPE = 0.1
@@ -130,6 +130,14 @@ def learned_bias(setting: Setting, *, shape: Any, rate: Any, bias_shape: Any) ->
 
 
 @inlined
+def count_shows(shows: FloatArray, ranking: Ranking) -> None:
+    """Count the items of one more list."""
+    for slot in range(len(ranking)):
+        if ranking[slot] != EMPTY:
+            shows[ranking[slot]] += 1.0
+
+
+@inlined
 def update_by_epoch(belief: Any, ranking: Ranking, clicks: IntArray) -> None:
     """Take in one complete epoch: `clicks` per slot, then one no-click."""
     for slot in range(len(ranking)):
@@ -148,7 +156,8 @@ def _imagine_nothing(belief: ToldBias, rng: np.random.Generator) -> None:  # noq
 def _update_told(belief: ToldBias, ranking: Ranking, clicked: int) -> None:
     if clicked == NO_CLICK:
         for slot in range(len(ranking)):
-            belief.exposure[ranking[slot]] += belief.position_bias[slot]
+            if ranking[slot] != EMPTY:
+                belief.exposure[ranking[slot]] += belief.position_bias[slot]
     else:
         belief.shape[ranking[clicked]] += 1.0
 
@@ -189,7 +198,8 @@ def _update_learned(belief: LearnedBias, ranking: Ranking, clicked: int) -> None
     belief.rounds += 1.0
     if clicked == NO_CLICK:
         for slot in range(len(ranking)):
-            belief.passes[ranking[slot], slot] += 1.0
+            if ranking[slot] != EMPTY:
+                belief.passes[ranking[slot], slot] += 1.0
     else:
         belief.slot_clicks[clicked] += 1.0
         belief.shape[ranking[clicked]] += 1.0

@@ -12,7 +12,7 @@ from slotwise.policies.epochs import Epochs, in_epochs
 from slotwise.policies.policy import Setting, arrangement, choose, learn_epoch
 from slotwise.policies.registry import register
 from slotwise.policies.ucb import log_term, upper_bounds
-from slotwise.typing import FloatArray, IntArray, Ranking
+from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
 #: the factor of log(Jl²/2)/Λ in Lemma 3
 WIDTH = 4.0
@@ -81,6 +81,8 @@ def _learn_epoch(policy: EpochUCB, ranking: Ranking, clicks: IntArray) -> None:
     mean, uncertainty = policy.mean, policy.uncertainty
     for slot in range(len(ranking)):
         item = ranking[slot]
+        if item == EMPTY:
+            continue
         total[item] += clicks[slot]
         exposure[item] += position_bias[slot]
         uncertainty[item] = 1.0 / exposure[item]

@@ -17,7 +17,7 @@ from slotwise.estimate.sensitivity import Trial, analytic, finite_differences, t
 from slotwise.policies.epochs import Epochs, in_epochs
 from slotwise.policies.policy import Setting, arrangement, choose, learn_epoch
 from slotwise.policies.registry import register
-from slotwise.typing import FloatArray, IntArray, Ranking
+from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
 #: the factor of β² log(Jl²) in Corollary 1
 WIDTH = 36.0
@@ -27,7 +27,11 @@ Sensitivity = Literal["finite-difference", "analytic"]
 
 @record
 class EpochUCBUnknownBias:
-    """Rank by α + √(36 β² log(Jl²)) in epoch l, with α and λ by Algorithm 1 and β their sensitivity to a click."""
+    """Rank by α + √(36 β² log(Jl²)) in epoch l, with α and λ by Algorithm 1 and β their sensitivity to a click.
+
+    β is all but infinite for an item that stood in one slot only. That brings the item forward, and so into other
+    slots; but with values it can make a list of one dear item look unbeatable for good.
+    """
 
     #: N and Ñ over complete epochs, slots × items, with the sums of Ñ
     clicks: FloatArray
@@ -99,6 +103,10 @@ def _choose(policy: EpochUCBUnknownBias, rng: np.random.Generator) -> Ranking:
             finite_differences(
                 solver, room, clicks, passes, slot_passes, item_passes, bias, attractiveness, beta_squared
             )
+    for slot in range(len(bias)):
+        # left empty until now: believed as visible as at the start, or it would never be tried
+        if slot_passes[slot] == 0.0:
+            bias[slot] = START_BIAS
     index, ranking = policy.index, policy.ranking
     width = policy.width * math.log(len(index) * policy.epoch * policy.epoch)
     for item in range(len(index)):
@@ -114,6 +122,8 @@ def _choose(policy: EpochUCBUnknownBias, rng: np.random.Generator) -> Ranking:
 def _learn_epoch(policy: EpochUCBUnknownBias, ranking: Ranking, clicks: IntArray) -> None:
     for slot in range(len(ranking)):
         item = ranking[slot]
+        if item == EMPTY:
+            continue
         policy.clicks[slot, item] += clicks[slot]
         policy.passes[slot, item] += 1.0
         policy.slot_passes[slot] += 1.0

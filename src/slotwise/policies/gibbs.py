@@ -10,7 +10,7 @@ from slotwise import checks
 from slotwise.compiled import jit, record
 from slotwise.policies.belief import absorb, imagine, update
 from slotwise.policies.policy import Setting
-from slotwise.typing import NO_CLICK, FloatArray, IntArray, Ranking
+from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 
 
 @record
@@ -71,7 +71,8 @@ def _imagine(belief: GibbsBias, rng: np.random.Generator) -> None:
 def _update(belief: GibbsBias, ranking: Ranking, clicked: int) -> None:
     if clicked == NO_CLICK:
         for slot in range(len(ranking)):
-            belief.passes[ranking[slot], slot] += 1.0
+            if ranking[slot] != EMPTY:
+                belief.passes[ranking[slot], slot] += 1.0
     else:
         belief.bias_shape[clicked] += 1.0
         belief.shape[ranking[clicked]] += 1.0
@@ -134,11 +135,11 @@ def _imagine_joint(belief: JointGibbs, rng: np.random.Generator) -> None:
     for number in range(belief.count):
         total = 1.0
         for slot in range(len(bias)):
-            if rankings[number, slot] >= 0:
+            if rankings[number, slot] != EMPTY:
                 total += bias[slot] * attractiveness[rankings[number, slot]]
         drawn = rng.standard_gamma(belief.rounds[number]) / total
         for slot in range(len(bias)):
-            if rankings[number, slot] >= 0:
+            if rankings[number, slot] != EMPTY:
                 passes[rankings[number, slot], slot] += drawn
     imagine(gibbs, rng)
 

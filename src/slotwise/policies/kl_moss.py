@@ -13,6 +13,7 @@ from slotwise.policies.belief import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
     BIAS_SHAPE,
+    count_shows,
     imagine,
     learned_bias,
     told_bias,
@@ -106,15 +107,13 @@ def _choose(policy: KLMoss, rng: np.random.Generator) -> Ranking:
 
 @learn.register(KLMoss)
 def _learn(policy: KLMoss, ranking: Ranking, clicked: int) -> None:
-    for slot in range(len(ranking)):
-        policy.shows[ranking[slot]] += 1.0
+    count_shows(policy.shows, ranking)
     update(policy.belief, ranking, clicked)
 
 
 @learn_epoch.register(KLMoss)
 def _learn_epoch(policy: KLMoss, ranking: Ranking, clicks: IntArray) -> None:
-    for slot in range(len(ranking)):
-        policy.shows[ranking[slot]] += 1.0
+    count_shows(policy.shows, ranking)
     update_by_epoch(policy.belief, ranking, clicks)
 
 

@@ -13,7 +13,7 @@ from slotwise.policies.epochs import Epochs, in_epochs
 from slotwise.policies.policy import Setting, choose, learn_epoch, pair_arrangement
 from slotwise.policies.registry import register
 from slotwise.policies.ucb import log_term, upper_bounds
-from slotwise.typing import FloatArray, IntArray, Ranking
+from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
 
 @record
@@ -68,6 +68,8 @@ def _choose(policy: MNLBandit, rng: np.random.Generator) -> Ranking:
 def _learn_epoch(policy: MNLBandit, ranking: Ranking, clicks: IntArray) -> None:
     for slot in range(len(ranking)):
         item = ranking[slot]
+        if item == EMPTY:
+            continue
         policy.clicks[slot, item] += clicks[slot]
         policy.passes[slot, item] += 1.0
         policy.uncertainty[slot, item] = 1.0 / policy.passes[slot, item]

@@ -11,12 +11,16 @@ from slotwise.choice.arrange import arrange
 from slotwise.compiled import record
 from slotwise.policies.policy import Setting, arrangement, choose, learn
 from slotwise.policies.registry import register
-from slotwise.typing import FloatArray, Ranking
+from slotwise.typing import EMPTY, FloatArray, Ranking
 
 
 @record
 class PBMUCB:
-    """Rank by S/E + √(n/E) √(log t/(2E)) in round t."""
+    """Rank by S/E + √(n/E) √(log t/(2E)) in round t.
+
+    S/E estimates an item's click probability per exposure, which other items lower: α/(1+Σγ) and not α. The order is
+    the same, but with values a list looks less crowded than it is.
+    """
 
     #: λ, per slot
     position_bias: FloatArray
@@ -72,6 +76,8 @@ def _choose(policy: PBMUCB, rng: np.random.Generator) -> Ranking:
 def _learn(policy: PBMUCB, ranking: Ranking, clicked: int) -> None:
     for slot in range(len(ranking)):
         item = ranking[slot]
+        if item == EMPTY:
+            continue
         policy.shows[item] += 1.0
         policy.exposure[item] += policy.position_bias[slot]
         if slot == clicked:

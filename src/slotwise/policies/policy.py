@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrange import arrangement_for, pair_arrangement_for
+from slotwise.choice.arrangement import arrangement_for, pair_arrangement_for
+from slotwise.choice.goal import Goal
 from slotwise.compiled import generic
 from slotwise.typing import FloatArray, IntArray, Ranking
 
@@ -25,16 +26,18 @@ class Setting:
     rounds: int
     #: λ per slot, or None where the policy is not told
     position_bias: FloatArray | None = None
+    #: what lists are for and which are allowed, or None: for clicks, and all
+    goal: Goal | None = None
 
 
 def arrangement(setting: Setting) -> Any:
     """What a policy arranges its lists with: the `lists` of `arrange` and `rearrange`."""
-    return arrangement_for(setting.slots, setting.items, setting.position_bias)
+    return arrangement_for(setting.slots, setting.items, setting.position_bias, setting.goal)
 
 
 def pair_arrangement(setting: Setting) -> Any:
     """The same for a policy that weighs slot-item pairs: the `lists` of `arrange_pairs`."""
-    return pair_arrangement_for(setting.slots, setting.items)
+    return pair_arrangement_for(setting.slots, setting.items, setting.goal)
 
 
 @generic()

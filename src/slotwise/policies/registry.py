@@ -26,15 +26,25 @@ class Policy:
     citation: str
     default: bool
     make: Callable[..., Any]
+    #: whether it can work towards a goal: all that arrange their lists can
+    takes_goal: bool = True
     options: dict[str, Any] = field(default_factory=dict)
 
     def start(self, setting: Setting) -> Any:
         """A fresh policy that knows `setting`, less the position bias unless it is one that is told."""
+        self.check(setting)
         if self.position_bias != "known":
             setting = replace(setting, position_bias=None)
-        elif setting.position_bias is None:
-            raise InvalidInput(f"{self.id} must be told the position_bias, got None")
         return self.make(setting, **self.options)
+
+    def check(self, setting: Setting) -> None:
+        """Refuse a setting in which this policy cannot act."""
+        if self.position_bias == "known" and setting.position_bias is None:
+            raise InvalidInput(f"{self.id} must be told the position_bias, got None")
+        if setting.goal is not None:
+            if not self.takes_goal:
+                raise InvalidInput(f"{self.id} cannot work towards a goal: it knows no values and no constraints")
+            setting.goal.check(setting.slots, setting.items)
 
     def __str__(self) -> str:
         chosen = ",".join(f"{option}={value}" for option, value in self.options.items())
@@ -42,12 +52,12 @@ class Policy:
 
 
 def register(
-    id: str, *, name: str, position_bias: Bias, citation: str, default: bool = False
+    id: str, *, name: str, position_bias: Bias, citation: str, default: bool = False, takes_goal: bool = True
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate the function that makes a policy from a `Setting`; its keyword-only arguments are the options."""
 
     def add(make: Callable[..., Any]) -> Callable[..., Any]:
-        _registered[id] = Policy(id, name, position_bias, citation, default, make)
+        _registered[id] = Policy(id, name, position_bias, citation, default, make, takes_goal)
         return make
 
     return add

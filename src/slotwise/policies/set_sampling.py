@@ -12,6 +12,7 @@ from slotwise.policies.belief import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
     BIAS_SHAPE,
+    count_shows,
     imagine,
     learned_bias,
     told_bias,
@@ -91,14 +92,12 @@ def _choose(policy: SetSampling, rng: np.random.Generator) -> Ranking:
 @learn.register(SetSampling)
 def _learn(policy: SetSampling, ranking: Ranking, clicked: int) -> None:
     policy.prior.rounds += 1.0
-    for slot in range(len(ranking)):
-        policy.shows[ranking[slot]] += 1.0
+    count_shows(policy.shows, ranking)
     update(policy.belief, ranking, clicked)
 
 
 @learn_epoch.register(SetSampling)
 def _learn_epoch(policy: SetSampling, ranking: Ranking, clicks: IntArray) -> None:
     policy.prior.rounds += 1.0
-    for slot in range(len(ranking)):
-        policy.shows[ranking[slot]] += 1.0
+    count_shows(policy.shows, ranking)
     update_by_epoch(policy.belief, ranking, clicks)

@@ -43,6 +43,7 @@ class TopRank:
     name="TopRank",
     position_bias="ordered",
     citation="Lattimore, Kveton, Li, Szepesvári, TopRank: A Practical Algorithm for Online Stochastic Ranking (2018)",
+    takes_goal=False,
 )
 def toprank(setting: Setting) -> TopRank:
     """TopRank with δ = 1/T."""

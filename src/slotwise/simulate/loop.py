@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.model import draw, reward
+from slotwise.choice.model import allowed, draw, may_be_empty, reward
 from slotwise.compiled import jit, record
 from slotwise.policies.policy import choose, learn
-from slotwise.typing import NO_CLICK, FloatArray, IntArray
+from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray
 
 
 @record
@@ -49,9 +49,11 @@ def trace(slots: int, items: int, best_reward: float, record_at: IntArray) -> Tr
 
 @jit
 def advance(policy: Any, users: Any, rng: np.random.Generator, trace: Trace, rounds: int) -> bool:
-    """Play `rounds` more rounds; False if the policy returned something that is not a ranking."""
+    """Play `rounds` more rounds; False if the policy returned something that is not a ranking, or not allowed."""
     clicks, passes, shown = trace.clicks, trace.passes, trace.shown
     slots, items = clicks.shape
+    # known to the compiler, and nothing is spent on empty slots, unless users are judged by a goal
+    empty = may_be_empty(users)
     total = trace.total_regret
     until_recorded = trace.record_at[trace.recorded]
     for now in range(trace.round + 1, trace.round + rounds + 1):
@@ -60,13 +62,18 @@ def advance(policy: Any, users: Any, rng: np.random.Generator, trace: Trace, rou
             return False
         for slot in range(slots):
             item = ranking[slot]
+            if empty and item == EMPTY:
+                continue
             if item < 0 or item >= items or shown[item] == now:
                 return False
             shown[item] = now
+        if not allowed(users, ranking):
+            return False
         clicked = draw(users, ranking, rng)
         if clicked == NO_CLICK:
             for slot in range(slots):
-                passes[slot, ranking[slot]] += 1
+                if not (empty and ranking[slot] == EMPTY):
+                    passes[slot, ranking[slot]] += 1
         else:
             clicks[clicked, ranking[clicked]] += 1
         total += trace.best_reward - reward(users, ranking)

@@ -11,7 +11,8 @@ import joblib
 import numpy as np
 
 from slotwise import checks
-from slotwise.choice import best_ranking, reward
+from slotwise.choice import MNL, Goal, best_list, best_ranking, reward
+from slotwise.choice.valued import valued
 from slotwise.compiled import is_ours, is_record, plain, postponed_interrupt, uncached
 from slotwise.errors import InvalidInput, InvalidRanking
 from slotwise.policies.policy import Setting
@@ -37,6 +38,7 @@ def simulate(
     policies: PolicyLike | Sequence[PolicyLike],
     *,
     rounds: int,
+    goal: Goal | None = None,
     replications: int = 1,
     seed: int = 0,
     jobs: int = -1,
@@ -48,6 +50,7 @@ def simulate(
     `policies` are ids of registered policies, `policy(id, option=…)`, or your own: a function or class that is called
     with a `Setting` and returns an object with `choose(rng)` and `learn(ranking, clicked)`. Replication i of every
     policy has the i-th stream of `seed`; the numbers do not depend on `jobs`, nor on joblib's backend.
+    With a `goal`, regret is in expected value, against the best list that the goal allows.
     `record_at` is a number of evenly spaced rounds, or the rounds; the last round is always recorded.
     `progress` shows a bar on stderr; None does so on a terminal.
 
@@ -62,16 +65,23 @@ def simulate(
         items=users.items,
         rounds=checks.whole_number("rounds", rounds, at_least=1, at_most=MOST_ROUNDS),
         position_bias=users.position_bias,
+        goal=goal,
     )
+    if goal is not None:
+        _check_goal(goal, users)
     checks.whole_number("replications", replications, at_least=1)
     checks.whole_number("seed", seed, at_least=0)
     if jobs != -1:
         checks.whole_number("jobs", jobs, at_least=1)
     points = recorded_rounds(record_at, setting.rounds)
     wanted = [policies] if isinstance(policies, str) or not isinstance(policies, Sequence) else policies
+    labelled = _labelled(wanted)
+    for chosen in labelled.values():
+        if isinstance(chosen, Policy):
+            chosen.check(setting)
     runs: dict[str, Run] = {}
     with Bar(progress) as bar:
-        for label, chosen in _labelled(wanted).items():
+        for label, chosen in labelled.items():
             with bar.task(label, replications) as step:
                 done = []
                 for replication in run_replications(
@@ -137,11 +147,14 @@ class _Simulation:
     def __init__(
         self, users: Any, policy: PolicyLike, setting: Setting, rng: np.random.Generator, points: IntArray
     ) -> None:
-        best = float(reward(users, best_ranking(users)))
+        best_shown = best_ranking(users) if setting.goal is None else best_list(users, setting.goal)
+        users = users if setting.goal is None else valued(users, setting.goal)
+        best = float(reward(users, best_shown))
         self.trace = trace(setting.slots, setting.items, best, points)
         self.users = users
         self.rng = rng
         self.label = _label(policy)
+        self.or_not_allowed = "" if setting.goal is None else ", or one that the goal does not allow"
         self.advance: Callable[..., bool] = advance
         self.policy = policy.start(setting) if isinstance(policy, Policy) else policy(setting)  # type: ignore[operator]
         if not is_record(self.policy):
@@ -155,7 +168,7 @@ class _Simulation:
         if not self.advance(self.policy, self.users, self.rng, self.trace, rounds):
             raise InvalidRanking(
                 f"policy {self.label} returned a ranking that is not {self.trace.clicks.shape[0]} distinct items "
-                f"out of 0 to {self.trace.clicks.shape[1] - 1}"
+                f"out of 0 to {self.trace.clicks.shape[1] - 1}{self.or_not_allowed}"
             )
 
 
@@ -167,16 +180,25 @@ class _Checked:
             if not callable(getattr(policy, method, None)):
                 raise InvalidInput(f"policy {label} must make an object with {method}, got {policy!r}")
         self.policy, self.label, self.setting = policy, label, setting
+        self.check = checks.ranking_of if setting.goal is None else setting.goal.ranking_of
 
     def choose(self, rng: np.random.Generator) -> Any:
         ranking = self.policy.choose(rng)
         try:
-            return checks.ranking_of(ranking, slots=self.setting.slots, items=self.setting.items).copy()
+            return self.check(ranking, slots=self.setting.slots, items=self.setting.items).copy()
         except InvalidRanking as problem:
             raise InvalidRanking(f"policy {self.label}: {problem}") from None
 
     def learn(self, ranking: Any, clicked: int) -> None:
         self.policy.learn(ranking, clicked)
+
+
+def _check_goal(goal: Any, users: Any) -> None:
+    if not isinstance(goal, Goal):
+        raise InvalidInput(f"goal must be a Goal, got {goal!r}")
+    if not isinstance(users, MNL):
+        raise InvalidInput(f"a goal needs users who choose by multinomial logit, got {type(users).__name__}")
+    goal.check(users.slots, users.items)
 
 
 def _labelled(policies: Sequence[PolicyLike]) -> dict[str, PolicyLike]:

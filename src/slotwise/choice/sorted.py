@@ -1,0 +1,89 @@
+"""The best list for clicks: items sorted into slots, or pairs assigned."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from slotwise.choice.arrange import arrange, arrange_pairs, rearrange
+from slotwise.choice.assignment import Assignment, assign, assignment
+from slotwise.choice.best import fill_slots, select_best
+from slotwise.choice.slot_order import order_slots, slot_order
+from slotwise.compiled import record
+from slotwise.typing import FloatArray, IntArray, Ranking
+
+
+@record
+class Sorted:
+    """The most attractive items, the k-th largest in the slot of the k-th largest bias; ties uniformly at random."""
+
+    slots: Any
+    #: items by decreasing attractiveness, as far as they were needed
+    item_order: IntArray
+    #: of the items to rearrange: which they are, how attractive, and in which order
+    held: IntArray
+    held_index: FloatArray
+    held_order: IntArray
+
+
+def sorted_lists(slots: int, items: int, position_bias: FloatArray | None) -> Sorted:
+    """What to `arrange` lists with; `position_bias` if it is known."""
+    return Sorted(
+        slots=slot_order(slots, position_bias),
+        item_order=np.arange(items),
+        held=np.zeros(slots, np.int64),
+        held_index=np.zeros(slots),
+        held_order=np.arange(slots),
+    )
+
+
+@arrange.register(Sorted)
+def _arrange(
+    lists: Sorted, attractiveness: FloatArray, position_bias: FloatArray, ranking: Ranking, rng: np.random.Generator
+) -> None:
+    item_order = lists.item_order
+    select_best(attractiveness, item_order, len(ranking), rng)
+    fill_slots(ranking, order_slots(lists.slots, position_bias, rng), item_order)
+
+
+@rearrange.register(Sorted)
+def _rearrange(
+    lists: Sorted, attractiveness: FloatArray, position_bias: FloatArray, ranking: Ranking, rng: np.random.Generator
+) -> None:
+    held, held_index, held_order = lists.held, lists.held_index, lists.held_order
+    for slot in range(len(ranking)):
+        held[slot] = ranking[slot]
+        held_index[slot] = attractiveness[ranking[slot]]
+    select_best(held_index, held_order, len(ranking), rng)
+    by_bias = order_slots(lists.slots, position_bias, rng)
+    for place in range(len(ranking)):
+        ranking[by_bias[place]] = held[held_order[place]]
+
+
+@record
+class Assigned:
+    """The list of the largest total weight of pairs."""
+
+    room: Assignment
+
+
+def assigned(slots: int, items: int) -> Assigned:
+    """What to `arrange_pairs` with."""
+    return Assigned(room=assignment(slots, items))
+
+
+@arrange_pairs.register(Assigned)
+def _arrange_pairs(lists: Assigned, weight: FloatArray, ranking: Ranking, rng: np.random.Generator) -> None:
+    pairs = weight.ravel()
+    largest = 0.0
+    for pair in range(len(pairs)):
+        if pairs[pair] < math.inf:
+            largest = max(largest, pairs[pair])
+    # infinity for the assignment: one such pair more outweighs all the others
+    never_shown = (len(ranking) + 1) * (largest + 1.0)
+    for pair in range(len(pairs)):
+        if pairs[pair] == math.inf:
+            pairs[pair] = never_shown
+    assign(lists.room, weight, ranking, rng)
