@@ -62,12 +62,13 @@ class LearnedBias:
     rate: FloatArray
     #: r, per item
     prior_rate: FloatArray
-    #: c
+    #: c, and by how much the spread of a draw is scaled
     bias_shape: float
+    bias_spread: float
     #: N_k·, per slot, and Ñ, items × slots
     slot_clicks: FloatArray
     passes: FloatArray
-    #: the mode of log λ, and a root of its covariance: upper triangular R with RRᵀ = (-ℓ″)⁻¹
+    #: the mode of log λ, and a root of its covariance, scaled: upper triangular R with RRᵀ = bias_spread²·(-ℓ″)⁻¹
     mode: FloatArray
     spread: FloatArray
     #: rounds counted, and the round from which the mode is out of date
@@ -107,8 +108,8 @@ def told_bias(setting: Setting, *, shape: Any, rate: Any) -> ToldBias:
     )
 
 
-def learned_bias(setting: Setting, *, shape: Any, rate: Any, bias_shape: Any) -> LearnedBias:
-    """Before the first round, the bias to be learned."""
+def learned_bias(setting: Setting, *, shape: Any, rate: Any, bias_shape: Any, bias_spread: Any = 1.0) -> LearnedBias:
+    """Before the first round, the bias to be learned; `bias_spread` scales the standard deviation of what is drawn."""
     slots, items = setting.slots, setting.items
     rates = checks.per_item("rate", rate, items)
     return LearnedBias(
@@ -117,6 +118,7 @@ def learned_bias(setting: Setting, *, shape: Any, rate: Any, bias_shape: Any) ->
         rate=rates.copy(),
         prior_rate=rates,
         bias_shape=checks.positive_number("bias_shape", bias_shape),
+        bias_spread=checks.positive_number("bias_spread", bias_spread),
         slot_clicks=np.zeros(slots),
         passes=np.zeros((items, slots)),
         mode=np.zeros(slots),
@@ -229,11 +231,11 @@ def find_mode(belief: LearnedBias) -> None:
             longest = max(longest, abs(belief.step[slot]))
         if longest < SHORTEST_STEP:
             break
-    # R = L⁻ᵀ, the covariance being (LLᵀ)⁻¹; L is that before the last, short step
+    # R ∝ L⁻ᵀ, the covariance being (LLᵀ)⁻¹; L is that before the last, short step
     lower, spread = belief.cholesky, belief.spread
     slots = len(mode)
     for column in range(slots):
-        spread[column, column] = 1.0 / lower[column, column]
+        spread[column, column] = belief.bias_spread / lower[column, column]
         for row in range(column - 1, -1, -1):
             total = 0.0
             for between in range(row + 1, column + 1):

@@ -146,7 +146,8 @@ def _imagine_joint(belief: JointGibbs, rng: np.random.Generator) -> None:
 
 @update.register(JointGibbs)
 def _update_joint(belief: JointGibbs, ranking: Ranking, clicked: int) -> None:
-    belief.rounds[find(belief, ranking)] += 1.0
+    number = find(belief, ranking)  # first: it may make room, in another array
+    belief.rounds[number] += 1.0
     if clicked != NO_CLICK:
         belief.gibbs.bias_shape[clicked] += 1.0
         belief.shape[ranking[clicked]] += 1.0

@@ -25,6 +25,8 @@ from slotwise.policies.policy import Setting, arrangement, choose, learn, learn_
 from slotwise.policies.registry import register
 from slotwise.typing import FloatArray, IntArray, Ranking
 
+#: of the sampled bias: half its posterior variance. Chosen on random problems; see docs/policies.md
+BIAS_SPREAD = 0.7
 #: where Newton's method for the bound stops, relative to the bonus, or else after this many steps
 TOLERANCE = 1e-6
 MOST_STEPS = 20
@@ -57,10 +59,12 @@ def kl_moss(
     shape: Any = ATTRACTIVENESS_SHAPE,
     rate: Any = ATTRACTIVENESS_RATE,
     bias_shape: Any = BIAS_SHAPE,
+    bias_spread: Any = BIAS_SPREAD,
     acts: Acts = "rounds",
 ) -> Any:
     """With the position bias learned."""
-    return start(setting, learned_bias(setting, shape=shape, rate=rate, bias_shape=bias_shape), acts)
+    belief = learned_bias(setting, shape=shape, rate=rate, bias_shape=bias_shape, bias_spread=bias_spread)
+    return start(setting, belief, acts)
 
 
 @register("kl-moss-known", name="KL-MOSS, known bias", position_bias="known", citation="slotwise")
