@@ -93,6 +93,27 @@ FAULTS = [
         "WIDTH = 8.0",
         "tests/simulate/test_regret.py::test_regret_is_what_was_recorded[b-epoch-ucb]",
     ),
+    Fault(
+        "a pairwise bound is a little too low",
+        "policies/pairwise.py",
+        "math.expm1(min(level / trials, 700.0))",
+        "math.expm1(min(0.99 * level / trials, 700.0))",
+        "tests/policies/test_pairwise.py::test_a_bound_is_missed_with_probability_at_most_exp_minus_the_level",
+    ),
+    Fault(
+        "the position bias is taken for known once it is estimated",
+        "estimate/pairwise.py",
+        "variance = own + inverse[slot, slot] - 2.0 * spread[slot]",
+        "variance = 1.0 / model.total[item]",
+        "tests/policies/test_pairwise_ucb_upb.py::test_a_wrong_order_of_the_slots_is_not_kept",
+    ),
+    Fault(
+        "the estimate seems surer than it is",
+        "estimate/pairwise.py",
+        "(1.0 + odds) * (1.0 + odds) / (odds * variance)",
+        "1.6 * (1.0 + odds) * (1.0 + odds) / (odds * variance)",
+        "tests/estimate/test_pairwise.py::test_errors_are_no_larger_than_the_variance_says_and_bounds_hold",
+    ),
 ]
 
 

@@ -7,23 +7,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import Results, Setting, policies, policy, simulate
+from slotwise import Results, Setting, policy, simulate
 from slotwise.experiments.claims import CLAIMS
+from slotwise.experiments.paper import POLICIES
 from slotwise.experiments.problems import paper_problems
 
 REPLICATIONS = 16
 
 
 def _results(**instead: Any) -> dict[str, Results]:
-    """Every policy at the paper's horizons, the two slow ones by formula; `instead` replaces some, by id."""
+    """The paper's policies at its horizons, the two slow ones by formula; `instead` replaces some, by id."""
     found = {}
     for name, problem in paper_problems().items():
         runs = {}
-        for entry in policies():
-            chosen: Any = policy(entry.id, sensitivity="analytic") if "upb" in entry.id else entry
-            chosen = instead.get(entry.id.replace("-", "_"), chosen)
+        for id in POLICIES:
+            chosen: Any = policy(id, sensitivity="analytic") if "upb" in id else policy(id)
+            chosen = instead.get(id.replace("-", "_"), chosen)
             one = simulate(problem.users, chosen, rounds=problem.rounds, replications=REPLICATIONS, seed=0)
-            runs[entry.id] = next(iter(one.values()))
+            runs[id] = next(iter(one.values()))
         found[name] = Results(runs, rounds=problem.rounds, replications=REPLICATIONS, seed=0)
     return found
 

@@ -20,7 +20,8 @@ from slotwise.policies import Policy, choose, learn, policy
 from tests.chance import assert_frequencies, assert_mean_is
 
 ANALYTIC = [policy(id, sensitivity="analytic") for id in ("epoch-ucb-upb", "epoch-ucb-upb-star")]
-ALL = [*policies(), *ANALYTIC]
+BERNSTEIN = [policy(entry.id, bound="bernstein") for entry in policies() if entry.id.startswith("pairwise-ucb")]
+ALL = [*policies(), *ANALYTIC, *BERNSTEIN]
 every_policy = pytest.mark.parametrize("chosen", ALL, ids=str)
 
 #: for a policy that takes the slots to be in decreasing order, they are

@@ -2,9 +2,10 @@
 
 `RECORDED` comes from `slotwise simulate --problem P --policy ID --replications N --seed 1 --json`: N = 200, or 40 for
 the two policies with finite differences. The tests run fewer replications from another seed. Means must agree within
-3.9 standard errors of their difference: a false alarm in 10,000 for means that are close to normal. Those of the `upb`
-policies are not, since some runs lock into a wrong order; their medians must agree within 3.9 standard errors, with the
-spread taken from the quartiles. That is still wide: what pins their index down is tests/policies/test_epochs.py.
+3.9 standard errors of their difference: a false alarm in 10,000 for means that are close to normal. Those of the
+`epoch-ucb-upb` policies are not, since some runs lock into a wrong order; their medians must agree within 3.9 standard
+errors, with the spread taken from the quartiles. That is still wide: what pins their index down is
+tests/policies/test_epochs.py.
 """
 
 from __future__ import annotations
@@ -38,6 +39,12 @@ RECORDED = {
     ("a", "epoch-ucb-upb:sensitivity=analytic"): Recorded(1347.0, 30.8, 1332.4, 1344.4, 1361.1, 200),
     ("a", "epoch-ucb-w"): Recorded(1033.4, 28.3, 1014.7, 1031.3, 1051.5, 200),
     ("a", "mnl-bandit"): Recorded(882.7, 36.6, 858.6, 883.4, 905.5, 200),
+    ("a", "pairwise-ucb"): Recorded(91.3, 38.9, 62.7, 85.8, 113.5, 200),
+    ("a", "pairwise-ucb-pairs"): Recorded(329.4, 75.2, 284.1, 317.3, 357.2, 200),
+    ("a", "pairwise-ucb-pairs:bound=bernstein"): Recorded(332.2, 67.0, 288.0, 318.1, 363.1, 200),
+    ("a", "pairwise-ucb-upb"): Recorded(130.3, 40.3, 100.4, 123.4, 146.5, 200),
+    ("a", "pairwise-ucb-upb:bound=bernstein"): Recorded(135.5, 42.7, 109.2, 125.9, 153.8, 200),
+    ("a", "pairwise-ucb:bound=bernstein"): Recorded(94.3, 59.1, 60.7, 81.1, 105.0, 200),
     ("a", "pbm-ucb"): Recorded(516.0, 46.1, 487.8, 515.7, 545.5, 200),
     ("a", "toprank"): Recorded(710.7, 91.4, 645.0, 703.1, 768.7, 200),
     ("b", "epoch-ucb"): Recorded(132.8, 16.4, 122.0, 129.8, 143.3, 200),
@@ -47,6 +54,12 @@ RECORDED = {
     ("b", "epoch-ucb-upb:sensitivity=analytic"): Recorded(1712.3, 522.0, 1410.0, 1694.9, 1796.6, 200),
     ("b", "epoch-ucb-w"): Recorded(549.4, 27.8, 532.6, 549.6, 565.5, 200),
     ("b", "mnl-bandit"): Recorded(727.5, 32.2, 703.4, 724.7, 752.2, 200),
+    ("b", "pairwise-ucb"): Recorded(19.6, 8.6, 14.0, 18.5, 24.3, 200),
+    ("b", "pairwise-ucb-pairs"): Recorded(161.4, 41.5, 129.3, 153.1, 196.4, 200),
+    ("b", "pairwise-ucb-pairs:bound=bernstein"): Recorded(174.7, 41.5, 143.2, 165.6, 200.5, 200),
+    ("b", "pairwise-ucb-upb"): Recorded(59.7, 8.4, 53.6, 58.8, 64.3, 200),
+    ("b", "pairwise-ucb-upb:bound=bernstein"): Recorded(65.1, 8.6, 58.9, 64.0, 70.3, 200),
+    ("b", "pairwise-ucb:bound=bernstein"): Recorded(21.8, 8.4, 16.4, 20.3, 25.0, 200),
     ("b", "pbm-ucb"): Recorded(178.4, 15.5, 168.7, 176.7, 187.6, 200),
     ("b", "toprank"): Recorded(1122.7, 66.7, 1082.7, 1124.6, 1167.4, 200),
     ("c", "epoch-ucb"): Recorded(377.0, 15.5, 365.3, 376.8, 389.2, 200),
@@ -56,6 +69,12 @@ RECORDED = {
     ("c", "epoch-ucb-upb:sensitivity=analytic"): Recorded(190.5, 100.4, 121.5, 164.0, 214.2, 200),
     ("c", "epoch-ucb-w"): Recorded(1194.5, 17.9, 1182.8, 1195.2, 1206.0, 200),
     ("c", "mnl-bandit"): Recorded(1134.7, 19.4, 1121.6, 1134.5, 1147.7, 200),
+    ("c", "pairwise-ucb"): Recorded(52.2, 7.4, 47.2, 51.8, 56.7, 200),
+    ("c", "pairwise-ucb-pairs"): Recorded(219.0, 15.4, 207.6, 219.8, 230.5, 200),
+    ("c", "pairwise-ucb-pairs:bound=bernstein"): Recorded(285.3, 15.5, 275.3, 286.1, 293.8, 200),
+    ("c", "pairwise-ucb-upb"): Recorded(48.9, 10.3, 42.1, 48.3, 53.6, 200),
+    ("c", "pairwise-ucb-upb:bound=bernstein"): Recorded(62.9, 8.9, 57.3, 62.4, 67.2, 200),
+    ("c", "pairwise-ucb:bound=bernstein"): Recorded(76.6, 7.7, 71.3, 75.8, 81.0, 200),
     ("c", "pbm-ucb"): Recorded(210.7, 6.9, 206.0, 210.1, 214.9, 200),
     ("c", "toprank"): Recorded(225.2, 38.1, 200.8, 222.1, 254.2, 200),
 }
@@ -64,10 +83,10 @@ RECORDED = {
 @pytest.mark.parametrize(("problem", "policy"), RECORDED)
 def test_regret_is_what_was_recorded(problem: str, policy: str) -> None:
     chosen, recorded = paper_problems()[problem], RECORDED[problem, policy]
-    replications = 6 if "upb" in policy and "analytic" not in policy else 30
+    replications = 6 if "epoch-ucb-upb" in policy and "analytic" not in policy else 30
     found = simulate(chosen.users, policy, rounds=chosen.rounds, replications=replications, seed=0)[policy].final_regret
     independent = math.sqrt(1 / replications + 1 / recorded.replications)
-    if "upb" in policy:
+    if "epoch-ucb-upb" in policy:
         # a normal median's error is √(π/2) times the mean's, and its quartiles are 1.349 deviations apart
         error = math.sqrt(math.pi / 2) * (recorded.upper_quartile - recorded.lower_quartile) / 1.349 * independent
         assert abs(np.median(found) - recorded.median) < STANDARD_ERRORS * error
