@@ -69,21 +69,6 @@ def assign(room: Assignment, weight: FloatArray, ranking: Ranking, rng: np.rando
 
 
 @inlined
-def finite_weights(weight: FloatArray) -> None:
-    """Replace infinite weights: one such pair more outweighs all the finite ones together."""
-    slots, items = weight.shape
-    largest = 0.0
-    for slot in range(slots):
-        for item in range(items):
-            if weight[slot, item] < math.inf:
-                largest = max(largest, weight[slot, item])
-    for slot in range(slots):
-        for item in range(items):
-            if weight[slot, item] == math.inf:
-                weight[slot, item] = (slots + 1) * (largest + 1.0)
-
-
-@inlined
 def _shortest_path(room: Assignment, weight: FloatArray, slot: int) -> int:
     """Dijkstra on reduced costs from `slot` to the nearest free item, which is returned."""
     slot_price, item_price, slot_of, before = room.slot_price, room.item_price, room.slot_of, room.before

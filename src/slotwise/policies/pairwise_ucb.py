@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-from slotwise.choice.best import fill_slots, select_best
+from slotwise.choice.arrange import arrange
 from slotwise.compiled import inlined, jit, record
 from slotwise.policies.pairwise import MOST_STEPS, PARABOLA, STEP, Bound, bernstein, exploration, is_kl
-from slotwise.policies.policy import Setting, choose, learn
+from slotwise.policies.policy import Setting, arrangement, choose, learn
 from slotwise.policies.registry import register
-from slotwise.typing import NO_CLICK, FloatArray, IntArray, Ranking
+from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
 
 #: the step in α̂, as a part of it, after which about its square is left
 MEAN_STEP = 1e-5
@@ -29,8 +30,7 @@ class PairwiseUCB:
     #: λ, per slot, and the largest
     position_bias: FloatArray
     largest_bias: float
-    #: slots by decreasing bias
-    slot_order: IntArray
+    lists: Any
     kl: bool
     #: n, items × slots, and its sums per item and overall
     trials: FloatArray
@@ -43,7 +43,6 @@ class PairwiseUCB:
     #: per item: α̂, infinite before the first pass
     mean: FloatArray
     index: FloatArray
-    item_order: IntArray
     ranking: Ranking
 
 
@@ -60,7 +59,7 @@ def pairwise_ucb(setting: Setting, *, bound: Bound = "kl") -> PairwiseUCB:
     return PairwiseUCB(
         position_bias=setting.position_bias,
         largest_bias=float(setting.position_bias.max()),
-        slot_order=np.argsort(-setting.position_bias, kind="stable"),
+        lists=arrangement(setting),
         kl=is_kl(bound),
         trials=np.zeros((items, slots)),
         item_trials=np.zeros(items),
@@ -70,7 +69,6 @@ def pairwise_ucb(setting: Setting, *, bound: Bound = "kl") -> PairwiseUCB:
         variation=np.zeros(items),
         mean=np.full(items, np.inf),
         index=np.full(items, np.inf),
-        item_order=np.arange(items),
         ranking=np.zeros(slots, np.int64),
     )
 
@@ -93,8 +91,7 @@ def _choose(policy: PairwiseUCB, rng: np.random.Generator) -> Ranking:
                 index[item] = bernstein(
                     clicks[item], policy.exposure[item], policy.variation[item], policy.largest_bias, level
                 )
-    select_best(index, policy.item_order, len(policy.ranking), rng)
-    fill_slots(policy.ranking, policy.slot_order, policy.item_order)
+    arrange(policy.lists, index, policy.position_bias, policy.ranking, rng)
     return policy.ranking
 
 
@@ -102,8 +99,9 @@ def _choose(policy: PairwiseUCB, rng: np.random.Generator) -> Ranking:
 def _learn(policy: PairwiseUCB, ranking: Ranking, clicked: int) -> None:
     if clicked == NO_CLICK:
         for slot in range(len(ranking)):
-            policy.exposure[ranking[slot]] += policy.position_bias[slot]
-            _count_trial(policy, slot, ranking[slot])
+            if ranking[slot] != EMPTY:
+                policy.exposure[ranking[slot]] += policy.position_bias[slot]
+                _count_trial(policy, slot, ranking[slot])
     else:
         policy.clicks[ranking[clicked]] += 1.0
         _count_trial(policy, clicked, ranking[clicked])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from slotwise.choice.assignment import Assignment, assign, assignment, finite_weights
+from slotwise.choice.arrange import arrange_pairs
 from slotwise.compiled import record
 from slotwise.policies.pairwise import Bound, exploration, is_kl, upper_odds
-from slotwise.policies.policy import Setting, choose, learn
+from slotwise.policies.policy import Setting, choose, learn, pair_arrangement
 from slotwise.policies.registry import register
-from slotwise.typing import NO_CLICK, FloatArray, Ranking
+from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
 
 
 @record
@@ -27,7 +29,7 @@ class PairwiseUCBPairs:
     per_item: FloatArray
     #: slots × items
     index: FloatArray
-    assignment: Assignment
+    lists: Any
     ranking: Ranking
 
 
@@ -46,7 +48,7 @@ def pairwise_ucb_pairs(setting: Setting, *, bound: Bound = "kl") -> PairwiseUCBP
         passes=np.zeros(shape),
         per_item=np.zeros(setting.slots),
         index=np.full(shape, np.inf),
-        assignment=assignment(*shape),
+        lists=pair_arrangement(setting),
         ranking=np.zeros(setting.slots, np.int64),
     )
 
@@ -60,8 +62,7 @@ def _choose(policy: PairwiseUCBPairs, rng: np.random.Generator) -> Ranking:
             trials = clicks[slot, item] + passes[slot, item]
             level = exploration(policy.per_item[slot] / trials) if trials > 0.0 else 0.0
             index[slot, item] = upper_odds(policy.kl, clicks[slot, item], passes[slot, item], level, index[slot, item])
-    finite_weights(index)
-    assign(policy.assignment, index, policy.ranking, rng)
+    arrange_pairs(policy.lists, index, policy.ranking, rng)
     return policy.ranking
 
 
@@ -70,8 +71,9 @@ def _learn(policy: PairwiseUCBPairs, ranking: Ranking, clicked: int) -> None:
     items = policy.index.shape[1]
     if clicked == NO_CLICK:
         for slot in range(len(ranking)):
-            policy.passes[slot, ranking[slot]] += 1.0
-            policy.per_item[slot] += 1.0 / items
+            if ranking[slot] != EMPTY:
+                policy.passes[slot, ranking[slot]] += 1.0
+                policy.per_item[slot] += 1.0 / items
     else:
         policy.clicks[clicked, ranking[clicked]] += 1.0
         policy.per_item[clicked] += 1.0 / items

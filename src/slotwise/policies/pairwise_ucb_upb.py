@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-from slotwise.choice.assignment import Assignment, assign, assignment, finite_weights
+from slotwise.choice.arrange import arrange_pairs
 from slotwise.compiled import record
 from slotwise.estimate.pairwise import PairwiseModel, improve, pairwise_model, weigh_evidence
 from slotwise.policies.pairwise import Bound, exploration, is_kl, upper_odds
-from slotwise.policies.policy import Setting, choose, learn
+from slotwise.policies.policy import Setting, choose, learn, pair_arrangement
 from slotwise.policies.registry import register
-from slotwise.typing import NO_CLICK, FloatArray, Ranking
+from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
 
 
 @record
@@ -30,7 +31,7 @@ class PairwiseUCBUnknownBias:
     item_trials: FloatArray
     #: slots × items
     index: FloatArray
-    assignment: Assignment
+    lists: Any
     ranking: Ranking
 
 
@@ -48,7 +49,7 @@ def pairwise_ucb_upb(setting: Setting, *, bound: Bound = "kl") -> PairwiseUCBUnk
         kl=is_kl(bound),
         item_trials=np.zeros(items),
         index=np.full((slots, items), np.inf),
-        assignment=assignment(slots, items),
+        lists=pair_arrangement(setting),
         ranking=np.zeros(slots, np.int64),
     )
 
@@ -71,8 +72,7 @@ def _choose(policy: PairwiseUCBUnknownBias, rng: np.random.Generator) -> Ranking
                 index[slot, item] = upper_odds(policy.kl, trials - passes, passes, level, index[slot, item])
             else:
                 index[slot, item] = math.inf
-    finite_weights(index)
-    assign(policy.assignment, index, policy.ranking, rng)
+    arrange_pairs(policy.lists, index, policy.ranking, rng)
     return policy.ranking
 
 
@@ -81,8 +81,9 @@ def _learn(policy: PairwiseUCBUnknownBias, ranking: Ranking, clicked: int) -> No
     model = policy.model
     if clicked == NO_CLICK:
         for slot in range(len(ranking)):
-            model.trials[slot, ranking[slot]] += 1.0
-            policy.item_trials[ranking[slot]] += 1.0
+            if ranking[slot] != EMPTY:
+                model.trials[slot, ranking[slot]] += 1.0
+                policy.item_trials[ranking[slot]] += 1.0
     else:
         model.trials[clicked, ranking[clicked]] += 1.0
         model.clicks[clicked, ranking[clicked]] += 1.0
