@@ -28,6 +28,42 @@ def rearrange(
     """Put the items that `ranking` holds into their best order: none is dropped, none added, and pins stay."""
 
 
+def _arrange_by(
+    lists: Any,
+    index: FloatArray,
+    attractiveness: FloatArray,
+    position_bias: FloatArray,
+    ranking: Ranking,
+    rng: np.random.Generator,
+) -> None:
+    arrange(lists, index, position_bias, ranking, rng)
+    rearrange(lists, attractiveness, position_bias, ranking, rng)
+
+
+@generic(default=_arrange_by)
+def arrange_by(
+    lists: Any,
+    index: FloatArray,
+    attractiveness: FloatArray,
+    position_bias: FloatArray,
+    ranking: Ranking,
+    rng: np.random.Generator,
+) -> None:
+    """Fill `ranking` with the items of the best list for `index`, in their best order for `attractiveness`."""
+
+
+def _nothing(lists: Any, least_index: FloatArray, ranking: Ranking) -> float:  # noqa: ARG001
+    return 0.0
+
+
+@generic(default=_nothing)
+def entry(lists: Any, least_index: FloatArray, ranking: Ranking) -> float:  # type: ignore[empty-body]
+    """An index that items must reach to be in the best list, given a lower bound on every index and an allowed list.
+
+    Whoever has a lower one need not be computed. Where values or constraints decide it is 0.
+    """
+
+
 @generic()
 def arrange_pairs(lists: Any, weight: FloatArray, ranking: Ranking, rng: np.random.Generator) -> None:
     """Fill `ranking` with the best list where item j in slot k weighs weight[k, j]; infinite weights are replaced."""

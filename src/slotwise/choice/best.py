@@ -17,7 +17,7 @@ def select_best(index: FloatArray, order: IntArray, count: int, rng: np.random.G
     and then one pass with hardly a move suffices. Linear in the length of `index` for a given `count`.
     """
     for position in range(1, count):
-        _sink(index, order, position)
+        sink(index, order, position)
     # positions beyond `count` that equal the smallest selected one
     tied_outside = 0
     for position in range(count, len(order)):
@@ -26,7 +26,7 @@ def select_best(index: FloatArray, order: IntArray, count: int, rng: np.random.G
         if index[candidate] > index[last]:
             order[count - 1] = candidate
             order[position] = last
-            _sink(index, order, count - 1)
+            sink(index, order, count - 1)
             tied_outside = tied_outside + 1 if index[order[count - 1]] == index[last] else 0
         elif index[candidate] == index[last]:
             tied_outside += 1
@@ -48,7 +48,7 @@ def fill_slots(ranking: Ranking, slot_order: IntArray, item_order: IntArray) -> 
 
 
 @inlined
-def _sink(index: FloatArray, order: IntArray, position: int) -> None:
+def sink(index: FloatArray, order: IntArray, position: int) -> None:
     """Insert the entry at `position` into the sorted entries before it."""
     item = order[position]
     while position > 0 and index[order[position - 1]] < index[item]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange, arrange_pairs, rearrange
+from slotwise.choice.arrange import arrange, arrange_by, arrange_pairs, entry, rearrange
 from slotwise.choice.assignment import Assignment, assign, assignment
-from slotwise.choice.best import fill_slots, select_best
+from slotwise.choice.best import fill_slots, select_best, sink
 from slotwise.choice.slot_order import order_slots, slot_order
 from slotwise.compiled import record
 from slotwise.typing import FloatArray, IntArray, Ranking
@@ -60,6 +60,32 @@ def _rearrange(
     by_bias = order_slots(lists.slots, position_bias, rng)
     for place in range(len(ranking)):
         ranking[by_bias[place]] = held[held_order[place]]
+
+
+@arrange_by.register(Sorted)
+def _arrange_by(
+    lists: Sorted,
+    index: FloatArray,
+    attractiveness: FloatArray,
+    position_bias: FloatArray,
+    ranking: Ranking,
+    rng: np.random.Generator,
+) -> None:
+    item_order = lists.item_order
+    select_best(index, item_order, len(ranking), rng)
+    # items of equal index are in random order, and stay so where they are equal here too
+    for position in range(1, len(ranking)):
+        sink(attractiveness, item_order, position)
+    fill_slots(ranking, order_slots(lists.slots, position_bias, rng), item_order)
+
+
+@entry.register(Sorted)
+def _entry(lists: Sorted, least_index: FloatArray, ranking: Ranking) -> float:  # noqa: ARG001
+    # as many items as there are slots have at least the least of these
+    least = math.inf
+    for slot in range(len(ranking)):
+        least = min(least, least_index[ranking[slot]])
+    return least
 
 
 @record

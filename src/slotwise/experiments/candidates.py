@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange, rearrange
+from slotwise.choice.arrange import arrange_by
 from slotwise.choice.best import select_best
 from slotwise.compiled import jit, record
 from slotwise.policies.belief import (
@@ -117,8 +117,7 @@ def _choose(policy: Candidate, rng: np.random.Generator) -> Ranking:
     for item in range(len(mean)):
         if policy.shows[item] == 0.0:
             index[item] = math.inf
-    arrange(policy.lists, index, belief.position_bias, ranking, rng)
-    rearrange(policy.lists, mean, belief.position_bias, ranking, rng)
+    arrange_by(policy.lists, index, mean, belief.position_bias, ranking, rng)
     return ranking
 
 

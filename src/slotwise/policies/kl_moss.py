@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange, rearrange
+from slotwise.choice.arrange import arrange_by, entry
 from slotwise.compiled import inlined, record
 from slotwise.policies.belief import (
     ATTRACTIVENESS_RATE,
@@ -84,7 +84,7 @@ def start(setting: Setting, belief: Any, acts: Acts) -> Any:
         shows=np.zeros(setting.items),
         mean=np.zeros(setting.items),
         index=np.zeros(setting.items),
-        ranking=np.zeros(setting.slots, np.int64),
+        ranking=np.arange(setting.slots),
     )
     return acting(policy, setting, acts)
 
@@ -95,17 +95,24 @@ def _choose(policy: KLMoss, rng: np.random.Generator) -> Ranking:
     belief, mean, index, ranking = policy.belief, policy.mean, policy.index, policy.ranking
     imagine(belief, rng)
     shape, rate, shows = belief.shape, belief.rate, policy.shows
-    fair = policy.round * len(ranking) / len(index)
-    for item in range(len(index)):
+    for item in range(len(mean)):
         mean[item] = shape[item] / rate[item]
+    fair = policy.round * len(ranking) / len(index)
+    # the last list is one to beat, and what is out of its reach needs no bound
+    least = entry(policy.lists, mean, ranking)
+    for item in range(len(index)):
         if shows[item] >= fair:
             index[item] = mean[item]
         elif shows[item] > 0.0:
-            index[item] = upper_bound(mean[item], math.log(fair / shows[item]) / rate[item])
+            divergence = math.log(fair / shows[item]) / rate[item]
+            gap = least - mean[item]
+            if gap > 0.0 and gap * gap > 2.0 * least * divergence:
+                index[item] = mean[item]  # kl(m, q) ≥ (q - m)²/(2q): the bound is below `least`
+            else:
+                index[item] = upper_bound(mean[item], divergence)
         else:
             index[item] = math.inf
-    arrange(policy.lists, index, belief.position_bias, ranking, rng)
-    rearrange(policy.lists, mean, belief.position_bias, ranking, rng)
+    arrange_by(policy.lists, index, mean, belief.position_bias, ranking, rng)
     return ranking
 
 

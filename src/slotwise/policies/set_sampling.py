@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange, rearrange
+from slotwise.choice.arrange import arrange_by
 from slotwise.compiled import record
 from slotwise.policies.belief import (
     ATTRACTIVENESS_RATE,
@@ -84,8 +84,7 @@ def _choose(policy: SetSampling, rng: np.random.Generator) -> Ranking:
     for item in range(len(mean)):
         mean[item] = shape[item] / rate[item]
         attractiveness[item] = rng.standard_gamma(shape[item]) / rate[item]
-    arrange(policy.lists, attractiveness, belief.position_bias, policy.ranking, rng)
-    rearrange(policy.lists, mean, belief.position_bias, policy.ranking, rng)
+    arrange_by(policy.lists, attractiveness, mean, belief.position_bias, policy.ranking, rng)
     return policy.ranking
 
 
