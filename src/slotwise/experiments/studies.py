@@ -1,0 +1,56 @@
+"""The studies behind the pages in `docs`: what each runs, and what it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from slotwise.errors import UnwritableFile
+from slotwise.experiments import calibration, estimators, figures, study, study_figures
+from slotwise.experiments.store import writable_folder
+from slotwise.files import replacing
+
+
+def write(name: str, out: Path, *, jobs: int = -1, quick: bool = False) -> None:
+    """Run one of `STUDIES` and write its tables and figures into `out`."""
+    try:
+        STUDIES[name](writable_folder(out), jobs, quick)
+    except OSError as problem:
+        raise UnwritableFile(f"cannot write into {out}: {problem.strerror or problem}") from problem
+
+
+def _policies(out: Path, jobs: int, quick: bool) -> None:
+    found = study.run(study.cells(replications=4, parts=("report",)) if quick else study.cells(), out, jobs=jobs)
+    _write_tables(out, study.tables(found))
+    figures.save(study_figures.by_problem(found), out, "policies_by_problem")
+    if not quick:
+        figures.save(study_figures.tails(found), out, "policies_tails")
+        figures.save(study_figures.long_run(found), out, "policies_long")
+
+
+def _estimators(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
+    estimators.write(out, replications=4 if quick else estimators.REPLICATIONS)
+
+
+def _calibration(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
+    found = calibration.run(datasets=50 if quick else 2_000)
+    lines = ["| sampler and data | parameter | mean rank | p |", "| --- | --- | ---: | ---: |"]
+    lines += [
+        f"| {calibration.CASES[one.sampler, one.data]} | {one.parameter} "
+        f"| {one.ranks.mean() / calibration.DRAWS:.3f} | {one.p_value:.2g} |"
+        for one in found
+    ]
+    _write_tables(out, "\n".join(lines) + "\n")
+    figures.save(calibration.figure(found), out, "calibration")
+
+
+def _write_tables(out: Path, text: str) -> None:
+    with replacing(out / "tables.md") as file:
+        file.write(text.encode())
+
+
+STUDIES: dict[str, Callable[[Path, int, bool], None]] = {
+    "policies": _policies,
+    "estimators": _estimators,
+    "calibration": _calibration,
+}
