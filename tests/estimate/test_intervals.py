@@ -199,7 +199,7 @@ APPROXIMATION = 0.012
 
 @pytest.mark.parametrize("gathered", ["at random", "by a policy"])
 @pytest.mark.parametrize("name", COVERAGE)
-def test_ninety_percent_intervals_hold_nine_in_ten(small: MNL, name: str, gathered: str) -> None:
+def test_nine_in_ten_hold_the_truth(small: MNL, name: str, gathered: str) -> None:
     """Fails with standard errors a fifth too small: seen in `test_broken_on_purpose`."""
     rng = np.random.default_rng(6)
     items: list[Any] = []

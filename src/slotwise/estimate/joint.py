@@ -157,6 +157,15 @@ class Joint:
             towards = step + left / before * towards
         return found[:items], found[items:]
 
+    def information(self, position_bias: FloatArray, attractiveness: FloatArray) -> FloatArray:
+        """The Fisher information on (log α, log λ after the first slot), given the rankings that were shown."""
+        _, chances, _ = self._expected(position_bias, attractiveness)
+        items, slots = len(attractiveness), len(position_bias)
+        place = np.concatenate([np.arange(items), [-1], items + np.arange(slots - 1)])
+        matrix = np.zeros((items + slots - 1, items + slots - 1))
+        information(self.shown, self.times, chances, place, matrix)
+        return matrix
+
     def log_errors(
         self, position_bias: FloatArray, attractiveness: FloatArray, items: BoolArray, slots: BoolArray
     ) -> tuple[FloatArray, FloatArray]:
