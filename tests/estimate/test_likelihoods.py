@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -248,3 +251,25 @@ def test_all_rankings_of_three() -> None:
     estimate = maximum_likelihood(Rankings(shown, clicks, np.full(len(shown), 10), items=3))
     assert estimate.attractiveness == pytest.approx(users.attractiveness, rel=1e-7)
     assert estimate.position_bias == pytest.approx(users.position_bias, rel=1e-7)
+
+
+def test_compiled_kernels_give_exactly_what_plain_python_gives(small: MNL) -> None:
+    script = (
+        "import numpy as np; from slotwise import MNL; from slotwise.estimate import *;"
+        "from slotwise.experiments.gathering import at_random;"
+        f"users = MNL(position_bias={small.position_bias.tolist()}, attractiveness={small.attractiveness.tolist()});"
+        "seen = at_random(users, 300, np.random.default_rng(1));"
+        "found = [f(seen) for f in ESTIMATORS.values()] + [scaling(seen.tally)];"
+        "print([(one.attractiveness.tolist(), one.attractiveness_error.tolist()) for one in found])"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "NUMBA_DISABLE_JIT": setting},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for setting in ("0", "1")
+    }
+    assert len(printed) == 1

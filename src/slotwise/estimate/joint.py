@@ -10,6 +10,7 @@ of scaling bounds that of ℓ from above, and 1/(1 + S) of it from below, so tha
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -234,7 +235,7 @@ def expected(
             weight = position_bias[slot] * attractiveness[item] if item >= 0 else 0.0
             chances[row, slot] = weight
             total += weight
-        rest += times[row] * np.log(total)
+        rest += times[row] * math.log(total)
         for slot in range(slots):
             chances[row, slot] /= total
             if chances[row, slot] > 0.0:
