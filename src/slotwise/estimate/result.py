@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -41,7 +41,7 @@ class Estimate:
     #: how many sweeps over the data it took
     sweeps: int
     #: what the standard errors and intervals are made of
-    evidence: Evidence
+    evidence: Evidence = field(repr=False)
 
     @property
     def attractiveness_error(self) -> FloatArray:

@@ -38,6 +38,8 @@ REPLICATIONS = 200
 LEVEL = 0.95
 #: how the data come about: uniformly random rankings, or a policy that shows more often what looks good
 GATHERED = ("at random", "epoch-ucb")
+#: where the figure's axis ends
+FARTHEST = 3.0
 #: weak: as much as half a click, in half a visit without one
 PRIOR = GammaPrior(shape=0.5, rate=0.5)
 
@@ -243,13 +245,15 @@ def figure(measured: Sequence[Measured]) -> Figure:
             look: dict[str, Any] = {"color": PALETTE[order % len(PALETTE)], "linewidths": 0}
             look |= {"s": 30} if one.rounds == longest else {"s": 12, "alpha": 0.7}
             first = one.rounds == longest and one.problem == problems[0]
-            row[0].scatter(one.variance, height, label=one.estimator if first else None, **look)
+            row[0].scatter(min(one.variance, FARTHEST), height, label=one.estimator if first else None, **look)
             row[1].scatter(100 * one.bias, height, **look)
             row[2].scatter(100 * one.covered, height, **look)
         row[0].axvline(1.0, color="0.3", linewidth=1, linestyle=":")
         row[1].axvline(0.0, color="0.3", linewidth=1, linestyle=":")
         row[2].axvline(100 * LEVEL, color="0.3", linewidth=1, linestyle=":")
-        row[0].set(xscale="log", yticks=list(places.values()), yticklabels=[f"({name})" for name in places])
+        row[0].set(
+            xlim=(0.7, FARTHEST + 0.1), yticks=list(places.values()), yticklabels=[f"({name})" for name in places]
+        )
         row[0].set_ylabel(f"gathered {'by ' if gathered != 'at random' else ''}{gathered}")
         row[1].set_xscale("symlog", linthresh=1.0)
         for axes in row:
@@ -258,7 +262,11 @@ def figure(measured: Sequence[Measured]) -> Figure:
             axes.set_axisbelow(True)
     for axes, text in zip(
         panels[-1],
-        ("variance of α, in units of the Cramér–Rao bound", "bias of α, %", f"{LEVEL:.0%} intervals that hold α, %"),
+        (
+            f"variance of α / Cramér–Rao bound; {FARTHEST:g} is that or more",
+            "bias of α, %",
+            f"{LEVEL:.0%} intervals that hold α, %",
+        ),
         strict=True,
     ):
         axes.set_xlabel(text)
