@@ -137,8 +137,14 @@ class Joint:
             information_times(self.shown, self.times, chances, vector[:items], vector[items:], product)
             return np.where(free, product, 0.0)
 
+        # an item with a high chance of a click has far less curvature than the bound: scale that to its own
+        own = above.items.copy()
+        subtract_squares(self.shown, self.times, chances, own)
+        scale = np.sqrt(np.divide(own, above.items, out=np.ones(items), where=own > 0))
+
         def preconditioned(vector: FloatArray) -> FloatArray:
-            return np.concatenate(above.solve(vector[:items], vector[items:]))
+            of_items, of_slots = above.solve(vector[:items] / scale, vector[items:])
+            return np.concatenate([of_items / scale, of_slots])
 
         residual = np.concatenate([of_items, of_slots])
         found = np.zeros_like(residual)
@@ -241,6 +247,15 @@ def expected(
             if chances[row, slot] > 0.0:
                 pairs[slot, shown[row, slot]] += times[row] * chances[row, slot]
     return rest
+
+
+@jit
+def subtract_squares(shown: IntArray, times: FloatArray, chances: FloatArray, own: FloatArray) -> None:
+    """Take Σ Tp² off `own`, per item, which leaves the diagonal of the information where Σ Tp was."""
+    for row in range(len(shown)):
+        for slot in range(shown.shape[1]):
+            if chances[row, slot] > 0.0:
+                own[shown[row, slot]] -= times[row] * chances[row, slot] ** 2
 
 
 @jit
