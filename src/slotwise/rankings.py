@@ -126,11 +126,12 @@ class Rankings:
         return self._per_pair(self.times[:, None])
 
     def _per_pair(self, counts: IntArray) -> IntArray:
-        total = np.zeros((self.slots, self.items), np.int64)
-        slot = np.broadcast_to(np.arange(self.slots), self.shown.shape)
-        there = self.shown != _NOTHING
-        np.add.at(total, (slot[there], self.shown[there]), np.broadcast_to(counts, self.shown.shape)[there])
-        return total
+        # a place more, in front, for what stands in an empty slot; sums are exact up to 2**53
+        total = [
+            np.bincount(shown + 1, weights=count, minlength=self.items + 1)[1:]
+            for shown, count in zip(self.shown.T, np.broadcast_to(counts, self.shown.shape).T, strict=True)
+        ]
+        return np.array(total).astype(np.int64)
 
     def count(self, ranking: Any, clicked: int) -> None:
         """Add one round, in place: `clicked` is a slot, or NO_CLICK."""

@@ -21,7 +21,7 @@ from slotwise.estimate.sandwich import log_errors
 from slotwise.rankings import Rankings
 from slotwise.typing import BoolArray, FloatArray, IntArray
 
-SWEEPS = 4
+SWEEPS = 2
 #: conjugate gradients stop when the residual, in the norm of the preconditioner, is this part of what it was
 ACCURACY = 1e-2
 MOST_ROUNDS = 60
