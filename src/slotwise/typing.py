@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 #: Items by slot: `ranking[k]` is the item shown in slot k. Slots and items count from 0.
 Ranking = NDArray[np.int64]

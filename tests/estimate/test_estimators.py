@@ -8,11 +8,13 @@ import math
 import numpy as np
 import pytest
 
-from slotwise import MNL, Tally, simulate
+from slotwise import MNL, NO_CLICK, Tally, simulate
 from slotwise.errors import InvalidInput
 from slotwise.estimate import ESTIMATORS, algorithm_1, groups, is_identifiable, known_bias, scaling
 from slotwise.estimate.accelerated import settle, solver
 from slotwise.estimate.algorithm_1 import START_ATTRACTIVENESS, solve_from_scratch
+from slotwise.experiments.gathering import at_random
+from slotwise.rankings import Rankings
 
 #: Algorithm 1 multiplies λ of the second slot by 1.3 in every sweep
 DIVERGING = Tally(np.array([[3, 0, 0], [0, 2, 1]]), np.array([[6, 2, 2], [1, 5, 4]]))
@@ -32,14 +34,19 @@ class AtRandom:
 
 
 @pytest.fixture(scope="module")
-def tally(small: MNL) -> Tally:
-    return simulate(small, AtRandom, rounds=30_000, seed=1)["AtRandom"].tallies[0]
+def seen(small: MNL) -> Rankings:
+    return at_random(small, 30_000, np.random.default_rng(1))
+
+
+@pytest.fixture(scope="module")
+def tally(seen: Rankings) -> Tally:
+    return seen.tally
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_consistent(small: MNL, tally: Tally, name: str) -> None:
+def test_consistent(small: MNL, seen: Rankings, tally: Tally, name: str) -> None:
     """Within five standard errors of the truth: about 1/√clicks relatively; false alarm below 1e-5 per parameter."""
-    estimate = ESTIMATORS[name](tally)
+    estimate = ESTIMATORS[name](seen)
     assert estimate.converged
     assert estimate.identifiable
     allowed = 5 * np.sqrt(2 / tally.clicks.sum(axis=0).min() + 2 / tally.clicks.sum(axis=1).min())
@@ -48,15 +55,16 @@ def test_consistent(small: MNL, tally: Tally, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_errors_shrink_like_one_over_the_square_root(small: MNL, tally: Tally, name: str) -> None:
+def test_errors_shrink_like_one_over_the_square_root(small: MNL, name: str) -> None:
     """A hundredth of the data, ten times the error, give or take a factor of 2.5: false alarm about 1e-4."""
-    run = simulate(small, AtRandom, rounds=300, replications=60, seed=2)["AtRandom"]
-    large = sum(run.tallies, start=Tally.empty(small.slots, small.items))
+    rng = np.random.default_rng(2)
+    runs = [at_random(small, 300, rng) for _ in range(60)]
+    large = sum(runs, start=Rankings.empty(small.slots, small.items))
 
-    def error(one: Tally) -> float:
+    def error(one: Rankings) -> float:
         return float(np.abs(np.log(ESTIMATORS[name](one).attractiveness / small.attractiveness)).mean())
 
-    little = np.mean([error(one) for one in run.tallies if ESTIMATORS[name](one).identifiable])
+    little = np.mean([error(one) for one in runs if ESTIMATORS[name](one).identifiable])
     assert 60**0.5 / 2.5 < little / error(large) < 60**0.5 * 2.5
 
 
@@ -64,9 +72,9 @@ def test_errors_shrink_like_one_over_the_square_root(small: MNL, tally: Tally, n
 def test_exact_data_give_the_exact_answer(small: MNL, name: str) -> None:
     """Counts in exact proportion, clicks = γ·passes, leave no room for error."""
     users = MNL(position_bias=[1.0, 0.5, 0.25], attractiveness=[0.5, 1.0, 2.0, 4.0])
-    passes = np.full((3, 4), 800)
-    clicks = np.outer(users.position_bias, users.attractiveness) * passes
-    estimate = ESTIMATORS[name](Tally(clicks.astype(int), passes))
+    shown = np.array(list(itertools.permutations(range(4), 3)))
+    clicks = 8 * users.position_bias * users.attractiveness[shown]
+    estimate = ESTIMATORS[name](Rankings(shown, clicks.astype(int), np.full(len(shown), 8), items=4))
     assert estimate.attractiveness == pytest.approx(users.attractiveness, rel=1e-5)
     assert estimate.position_bias == pytest.approx(users.position_bias, rel=1e-5)
 
@@ -134,18 +142,18 @@ def test_items_never_shown_are_unknown() -> None:
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_no_data_at_all(name: str) -> None:
-    estimate = ESTIMATORS[name](Tally.empty(2, 3))
+    estimate = ESTIMATORS[name](Rankings.empty(2, 3))
     assert np.isnan(estimate.attractiveness).all()
     assert not estimate.identifiable
     assert not estimate.converged
-    silent = ESTIMATORS[name](Tally(np.zeros((2, 3), int), np.ones((2, 3), int)))
+    silent = ESTIMATORS[name](Rankings.of_rounds([[0, 1], [1, 2], [2, 0]], [NO_CLICK] * 3, items=3))
     assert not silent.converged
     assert not silent.identifiable
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_clicks_without_a_single_pass_have_no_finite_answer(name: str) -> None:
-    estimate = ESTIMATORS[name](Tally(np.array([[4, 1]]), np.array([[0, 3]])))
+    estimate = ESTIMATORS[name](Rankings([[0], [1]], [[4], [1]], [0, 3], items=2))
     assert not estimate.converged
     assert estimate.attractiveness[0] == math.inf
 
@@ -187,6 +195,10 @@ def test_identifiability_against_the_definition() -> None:
         assert verdict == finite
         verdicts.add(verdict)
     assert verdicts == {True, False}
+
+
+def test_an_item_that_was_never_passed_is_not_identifiable() -> None:
+    assert not is_identifiable(Tally(np.array([[3, 1, 2], [1, 2, 0]]), np.array([[5, 2, 0], [2, 5, 0]])))
 
 
 def test_groups_name_the_parts() -> None:

@@ -1,6 +1,5 @@
 """The paper's bounds as functions: intervals from a tally, and regret from the size of a problem."""
 
-from slotwise.bounds.intervals import Intervals
 from slotwise.bounds.known import lemma_3, lemma_3_from_data, theorem_1, theorem_1_from_data
 from slotwise.bounds.regret import (
     hard_instance,
@@ -17,6 +16,7 @@ from slotwise.bounds.unknown import (
     theorem_2_intervals,
     theorem_2_radius,
 )
+from slotwise.estimate.intervals import Intervals
 
 __all__ = [
     "Intervals",

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.bounds.intervals import Intervals, around, checked_level, complete_epochs
+from slotwise.bounds.intervals import around, complete_epochs
 from slotwise.estimate import known_bias
+from slotwise.estimate.intervals import Intervals, checked_level
 from slotwise.tally import Tally
 from slotwise.typing import FloatArray
 

@@ -13,9 +13,10 @@ import math
 
 import numpy as np
 
-from slotwise.bounds.intervals import Intervals, around, checked_level, complete_epochs
+from slotwise.bounds.intervals import around, complete_epochs
 from slotwise.errors import InvalidInput
 from slotwise.estimate import algorithm_1, sensitivity
+from slotwise.estimate.intervals import Intervals, checked_level
 from slotwise.tally import Tally
 
 #: p ≥ ½ for every slot, since γ ≤ 1: the M of Corollary 1, which the paper rounds up to 9

@@ -11,6 +11,7 @@ from slotwise.cli.bounds import bounds
 from slotwise.cli.paper import paper
 from slotwise.cli.policies import policies
 from slotwise.cli.simulate import simulate
+from slotwise.cli.study import study
 
 app = typer.Typer(
     help="Rank things on a page, and learn from what is clicked.",
@@ -23,6 +24,7 @@ app.command()(paper)
 app.command()(simulate)
 app.command()(policies)
 app.command()(bounds)
+app.command()(study)
 
 
 def _print_version(wanted: bool) -> None:

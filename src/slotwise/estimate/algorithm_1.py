@@ -12,9 +12,9 @@ import math
 import numpy as np
 
 from slotwise.compiled import jit
+from slotwise.estimate.evidence import Counts, evidence, tally_of
 from slotwise.estimate.identifiability import is_identifiable
 from slotwise.estimate.result import Estimate
-from slotwise.tally import Tally
 from slotwise.typing import FloatArray
 
 #: ξ: the largest change of a parameter in the last sweep
@@ -32,19 +32,28 @@ START_ATTRACTIVENESS = 0.5
 START_BIAS = 1.0
 
 
-def algorithm_1(tally: Tally) -> Estimate:
+def algorithm_1(counts: Counts) -> Estimate:
     """Repeat λ_k = Σ_j N_kj/α_j / L and α_j = Σ_k N_kj/λ_k / Ñ_·j, with λ of the first slot held at 1.
 
     L, the number of complete epochs, is the number of passes of a slot.
 
+    >>> from slotwise.tally import Tally
     >>> estimate = algorithm_1(Tally(np.array([[30, 12], [8, 21]]), np.array([[50, 50], [50, 50]])))
     >>> estimate.attractiveness.round(2), estimate.position_bias.round(2), estimate.converged
     (array([0.42, 0.43]), array([1.  , 0.68]), True)
     """
+    tally = tally_of(counts)
     clicks = tally.clicks.astype(np.float64)
     position_bias, attractiveness, sweeps, converged = solve_from_scratch(clicks, tally.passes.astype(np.float64))
     attractiveness[(tally.passes.sum(axis=0) == 0) & (tally.clicks.sum(axis=0) == 0)] = math.nan
-    return Estimate(attractiveness, position_bias, converged, is_identifiable(tally), sweeps)
+    known = evidence(counts, tally, position_bias, attractiveness, weigh, at_rest=converged)
+    return Estimate(attractiveness, position_bias, converged, is_identifiable(tally), sweeps, known)
+
+
+def weigh(clicks: FloatArray, passes: FloatArray, gamma: FloatArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG001
+    """W = N/γ and g = 1/γ."""
+    factor = np.divide(1.0, gamma, out=np.zeros_like(gamma), where=gamma > 0)
+    return clicks * factor, factor
 
 
 def solve_from_scratch(clicks: FloatArray, passes: FloatArray) -> tuple[FloatArray, FloatArray, int, bool]:

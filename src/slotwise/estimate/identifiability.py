@@ -13,14 +13,14 @@ from slotwise.typing import IntArray
 def groups(tally: Tally) -> tuple[IntArray, IntArray]:
     """Number the parts that the data compare with each other, for each slot and for each item.
 
-    A clicked pair ties its item and slot together from both sides; a pair that was shown and never clicked bounds γ
-    from above only, an arc from the item to the slot. The parts are the strongly connected components of that graph.
+    A click on a pair bounds its γ from below, an arc from the slot to the item; a pass bounds it from above, an arc
+    from the item to the slot. The parts are the strongly connected components of that graph.
     """
     clicked_slot, clicked_item = np.nonzero(tally.clicks)
-    silent_slot, silent_item = np.nonzero((tally.passes > 0) & (tally.clicks == 0))
+    passed_slot, passed_item = np.nonzero(tally.passes)
     # slots are the nodes 0 … K-1, items the nodes K … K+J-1
-    tails = np.concatenate([clicked_slot, clicked_item + tally.slots, silent_item + tally.slots])
-    heads = np.concatenate([clicked_item + tally.slots, clicked_slot, silent_slot])
+    tails = np.concatenate([clicked_slot, passed_item + tally.slots])
+    heads = np.concatenate([clicked_item + tally.slots, passed_slot])
     nodes = tally.slots + tally.items
     graph = coo_array((np.ones(len(tails), np.int8), (tails, heads)), shape=(nodes, nodes)).tocsr()
     labels = connected_components(graph, connection="strong")[1].astype(np.int64)

@@ -8,16 +8,19 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.errors import InvalidInput
+from slotwise.estimate.evidence import Counts, evidence, tally_of
 from slotwise.estimate.result import Estimate
-from slotwise.tally import Tally
+from slotwise.estimate.scaling import weigh
 
 
-def known_bias(tally: Tally, position_bias: Any) -> Estimate:
+def known_bias(counts: Counts, position_bias: Any) -> Estimate:
     """Clicks over exposure: α_j = N_·j/Λ_j, Λ_j = Σ_k λ_kÑ_kj. Without bias if every epoch is complete.
 
+    >>> from slotwise.tally import Tally
     >>> known_bias(Tally(np.array([[2, 0], [0, 1]]), np.array([[8, 2], [2, 8]])), [1.0, 0.5]).attractiveness.round(3)
     array([0.222, 0.167])
     """
+    tally = tally_of(counts)
     bias = checks.positive_vector("position_bias", position_bias, each="slot")
     if len(bias) != tally.slots:
         raise InvalidInput(f"position_bias must have one entry per slot, {tally.slots}, got {len(bias)}")
@@ -26,4 +29,5 @@ def known_bias(tally: Tally, position_bias: Any) -> Estimate:
     with np.errstate(divide="ignore", invalid="ignore"):
         attractiveness = clicks / exposure
     finite = bool(np.isfinite(attractiveness).all())
-    return Estimate(attractiveness, bias, converged=finite, identifiable=finite, sweeps=1)
+    known = evidence(counts, tally, bias, attractiveness, weigh, at_rest=True, known_bias=True)
+    return Estimate(attractiveness, bias, converged=finite, identifiable=finite, sweeps=1, evidence=known)

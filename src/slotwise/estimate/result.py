@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
 
-from slotwise.typing import FloatArray
+import numpy as np
+
+from slotwise.estimate.intervals import EstimateIntervals, Intervals, around_logarithm, limit_without_clicks
+from slotwise.typing import BoolArray, FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What an estimate is uncertain by; computed when it is asked for."""
+
+    #: the standard errors of log α and log λ, NaN where there is none
+    log_errors: Callable[[], tuple[FloatArray, FloatArray]]
+    #: the passes, slots × items, and which items and slots stood in them without a single click
+    passes: FloatArray
+    silent_items: BoolArray
+    silent_slots: BoolArray
+    #: whether the iteration came to rest for all that has a finite answer
+    at_rest: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,3 +40,50 @@ class Estimate:
     identifiable: bool
     #: how many sweeps over the data it took
     sweeps: int
+    #: what the standard errors and intervals are made of
+    evidence: Evidence = field(repr=False)
+
+    @property
+    def attractiveness_error(self) -> FloatArray:
+        """The standard error of α, per item; NaN where the data do not give one, as without any click."""
+        return self.attractiveness * self._log_errors[0]
+
+    @property
+    def position_bias_error(self) -> FloatArray:
+        """The standard error of λ, per slot: 0 for the first slot and for a bias that was given, NaN as above."""
+        return self.position_bias * self._log_errors[1]
+
+    def intervals(self, level: float = 0.95) -> EstimateIntervals:
+        """Intervals that are symmetric on the log scale, for α and for λ.
+
+        An item or slot that was shown and never clicked has an interval from 0 up to where its silence would have had a
+        probability of (1 - level)/2, the other parameters taken as estimated. What the data do not determine, or an
+        iteration that did not come to rest has left anywhere, has (0, ∞).
+
+        >>> from slotwise import Tally
+        >>> from slotwise.estimate import scaling
+        >>> estimate = scaling(Tally(np.array([[30, 12], [8, 21]]), np.array([[50, 50], [50, 50]])))
+        >>> alpha, bias = estimate.intervals(0.9)
+        >>> alpha.low.round(2), alpha.high.round(2), bias.low.round(2), bias.high.round(2)
+        (array([0.32, 0.27]), array([0.64, 0.56]), array([1.  , 0.46]), array([1.  , 1.03]))
+        """
+        of_items, of_slots = self._log_errors
+        alpha = around_logarithm(self.attractiveness, of_items, level)
+        bias = around_logarithm(self.position_bias, of_slots, level)
+        if self.evidence.at_rest:
+            known = self.evidence
+            self._silence(alpha, known.silent_items, self.position_bias, known.passes)
+            self._silence(bias, known.silent_slots, self.attractiveness, known.passes.T)
+        return EstimateIntervals(alpha, bias)
+
+    @staticmethod
+    def _silence(intervals: Intervals, silent: BoolArray, weights: FloatArray, passes: FloatArray) -> None:
+        if silent.any():
+            counted = np.where(np.isfinite(weights), weights, 0.0)
+            intervals.high[silent] = limit_without_clicks(counted, passes[:, silent], intervals.level)
+
+    @cached_property
+    def _log_errors(self) -> tuple[FloatArray, FloatArray]:
+        if not self.evidence.at_rest:
+            return np.full_like(self.attractiveness, np.nan), np.full_like(self.position_bias, np.nan)
+        return self.evidence.log_errors()

@@ -11,9 +11,9 @@ import math
 import numpy as np
 
 from slotwise.compiled import jit
+from slotwise.estimate.evidence import Counts, evidence, tally_of
 from slotwise.estimate.identifiability import is_identifiable
 from slotwise.estimate.result import Estimate
-from slotwise.tally import Tally
 from slotwise.typing import FloatArray
 
 #: the largest relative change of a parameter in the last sweep
@@ -21,25 +21,35 @@ TOLERANCE = 1e-10
 MOST_SWEEPS = 10_000
 
 
-def scaling(tally: Tally) -> Estimate:
+def scaling(counts: Counts) -> Estimate:
     """Repeat α_j = N_·j / Σ_k λ_kÑ_kj and λ_k = N_k· / Σ_j α_jÑ_kj, with λ of the first slot held at 1.
 
+    >>> from slotwise.tally import Tally
     >>> estimate = scaling(Tally(np.array([[30, 12], [8, 21]]), np.array([[50, 50], [50, 50]])))
     >>> estimate.attractiveness.round(2), estimate.position_bias.round(2), estimate.converged
     (array([0.45, 0.39]), array([1.  , 0.69]), True)
     """
+    tally = tally_of(counts)
     position_bias, attractiveness, sweeps, converged = solve_from_scratch(
         tally.clicks.astype(np.float64), tally.passes.astype(np.float64)
     )
     attractiveness[(tally.passes.sum(axis=0) == 0) & (tally.clicks.sum(axis=0) == 0)] = math.nan
-    return Estimate(attractiveness, position_bias, converged, is_identifiable(tally), sweeps)
+    known = evidence(counts, tally, position_bias, attractiveness, weigh, at_rest=sweeps < MOST_SWEEPS)
+    return Estimate(attractiveness, position_bias, converged, is_identifiable(tally), sweeps, known)
+
+
+def weigh(clicks: FloatArray, passes: FloatArray, gamma: FloatArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG001
+    """W = γÑ and g = 1."""
+    return gamma * passes, np.ones_like(gamma)
 
 
 def solve_from_scratch(clicks: FloatArray, passes: FloatArray) -> tuple[FloatArray, FloatArray, int, bool]:
     """λ, α, the sweeps taken, and whether they came to rest; counts need not be whole."""
     slots, items = clicks.shape
     position_bias, attractiveness = np.ones(slots), np.zeros(items)
-    sweeps = _solve(clicks.sum(axis=1), clicks.sum(axis=0), passes, position_bias, attractiveness)
+    # an item that was clicked and never passed has α = ∞ in any slot: its clicks say nothing of the slots
+    slot_clicks = clicks[:, passes.any(axis=0)].sum(axis=1)
+    sweeps = _solve(slot_clicks, clicks.sum(axis=0), passes, position_bias, attractiveness)
     finite = bool(np.isfinite(attractiveness).all() and np.isfinite(position_bias).all())
     at_rest = sweeps < MOST_SWEEPS and bool(clicks.any()) and finite
     return position_bias, attractiveness, sweeps, at_rest

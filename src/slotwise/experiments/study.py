@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,14 +68,18 @@ class Cell:
         }
 
 
-def cells(replications: int = 200, seed: int = 1, parts: Sequence[str] = ("report", "losers", "long", "choose")) -> list[Cell]:
+def cells(
+    replications: int = 200, seed: int = 1, parts: Sequence[str] = ("report", "losers", "long", "choose")
+) -> list[Cell]:
     """Everything to run; the parts but `report` have fewer replications."""
 
     def cell(part: str, problem: Problem, given: str | tuple[str, bool], count: int, recorded: tuple[int, ...]) -> Cell:
         if isinstance(given, str):
             return Cell(part, problem, given, given, count, seed, recorded)
         name, known = given
-        return Cell(part, problem, f"{name}{' (known)' if known else ''}", candidate(name, known), count, seed, recorded)
+        return Cell(
+            part, problem, f"{name}{' (known)' if known else ''}", candidate(name, known), count, seed, recorded
+        )
 
     problems = paper_problems() | further_problems()
     drawn = [
@@ -94,7 +98,7 @@ def cells(replications: int = 200, seed: int = 1, parts: Sequence[str] = ("repor
         longer = Problem(problem.id, problem.users, LONG_ROUNDS)
         found += [cell("long", longer, id, max(1, replications // 4), LONG_RECORDED) for id in UNKNOWN[:4]]
     for problem in drawn:
-        everyone = [*UNKNOWN[:4], *[(name, False) for name in CANDIDATES]]
+        everyone: list[str | tuple[str, bool]] = [*UNKNOWN[:4], *[(name, False) for name in CANDIDATES]]
         found += [cell("choose", problem, given, max(1, replications // 20), (problem.rounds,)) for given in everyone]
     return [one for one in found if one.part in parts]
 
@@ -108,9 +112,7 @@ class Finding:
     seconds: float
 
 
-def run(
-    todo: Sequence[Cell], out: Path, *, jobs: int = -1, progress: bool | None = None
-) -> list[Finding]:
+def run(todo: Sequence[Cell], out: Path, *, jobs: int = -1, progress: bool | None = None) -> list[Finding]:
     """Run the cells that are not in `out` yet."""
     folder = writable_folder(out / "cells")
     done = []
@@ -157,10 +159,13 @@ def tables(found: Sequence[Finding]) -> str:
         for part, title in (("report", "registered"), ("losers", "not registered")):
             rows = [one for one in found if one.cell.part == part and one.cell.problem.id == problem]
             if rows:
-                text.append(f"### Problem ({problem}), {title}, {rows[0].cell.problem.rounds:,} rounds\n\n{_final(rows)}")
+                text.append(
+                    f"### Problem ({problem}), {title}, {rows[0].cell.problem.rounds:,} rounds\n\n{_final(rows)}"
+                )
     long = [one for one in found if one.cell.part == "long"]
     for problem in dict.fromkeys(one.cell.problem.id for one in long):
-        text.append(f"### Problem ({problem}), a million rounds\n\n{_through_time([f for f in long if f.cell.problem.id == problem])}")
+        rows = [one for one in long if one.cell.problem.id == problem]
+        text += [f"### Problem ({problem}), a million rounds\n\n{_through_time(rows)}"]
     chosen = relative([one for one in found if one.cell.part == "choose"])
     if chosen:
         text.append(f"### {CHOOSING} random problems, relative to {PLAIN}\n\n{_relative(chosen)}")

@@ -24,7 +24,11 @@ def by_problem(found: Sequence[Finding]) -> Figure:
         problems = list(dict.fromkeys(one.cell.problem.id for one in rows))
         plain = {one.cell.problem.id: one.regret[:, -1].mean() for one in rows if one.cell.label == labels[0]}
         for number, label in enumerate(labels):
-            ours = {one.cell.problem.id: one.regret[:, -1] / plain[one.cell.problem.id] for one in rows if one.cell.label == label}
+            ours = {
+                one.cell.problem.id: one.regret[:, -1] / plain[one.cell.problem.id]
+                for one in rows
+                if one.cell.label == label
+            }
             places = np.arange(len(problems)) + 0.14 * (number - (len(labels) - 1) / 2)
             means = [ours[id].mean() for id in problems]
             worst = [ours[id].max() for id in problems]
@@ -38,7 +42,9 @@ def by_problem(found: Sequence[Finding]) -> Figure:
         axes.yaxis.set_major_formatter("{x:g}")
         axes.legend(frameon=False, fontsize="small", ncols=len(labels), loc="upper center")
         axes.set_ylim(top=axes.get_ylim()[1] * 1.6)
-    drawn.suptitle("Mean (dots) and worst replication (triangles), relative to plain posterior sampling", fontsize="medium")
+    drawn.suptitle(
+        "Mean (dots) and worst replication (triangles), relative to plain posterior sampling", fontsize="medium"
+    )
     return drawn
 
 
@@ -79,5 +85,7 @@ def long_run(found: Sequence[Finding]) -> Figure:
         axes.set_ylim(bottom=0)
     axes = drawn.axes[0]
     axes.set_ylabel("mean regret; triangle: worst")
-    drawn.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False, fontsize="small")
+    drawn.legend(
+        *axes.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False, fontsize="small"
+    )
     return drawn

@@ -1,0 +1,77 @@
+"""What the estimators are given, and the standard errors of those that weigh a tally's counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from slotwise.errors import InvalidInput
+from slotwise.estimate.curvature import Curvature
+from slotwise.estimate.identifiability import groups
+from slotwise.estimate.result import Evidence
+from slotwise.estimate.sandwich import log_errors, passes_of
+from slotwise.rankings import Rankings
+from slotwise.tally import Tally
+from slotwise.typing import BoolArray, FloatArray
+
+#: what was seen; standard errors are exact to first order with rankings, and near that with a tally
+Counts = Tally | Rankings
+
+#: from clicks, passes and γ, all slots × items, to the weight W and the factor g of an estimator's equations
+Weigh = Callable[[FloatArray, FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+
+
+def tally_of(counts: Counts) -> Tally:
+    """The tally that `counts` is or amounts to."""
+    if isinstance(counts, Rankings):
+        return counts.tally
+    if not isinstance(counts, Tally):
+        raise InvalidInput(f"counts must be a Tally or Rankings, got {counts!r}")
+    return counts
+
+
+def tied(tally: Tally) -> tuple[BoolArray, BoolArray]:
+    """Which items and which slots the data compare with the first slot."""
+    slots, items = groups(tally)
+    return items == slots[0], slots == slots[0]
+
+
+def evidence(
+    counts: Counts,
+    tally: Tally,
+    position_bias: FloatArray,
+    attractiveness: FloatArray,
+    weigh: Weigh,
+    *,
+    at_rest: bool,
+    known_bias: bool = False,
+) -> Evidence:
+    """The evidence on an estimate that solves Σ_k g(N - γÑ) = 0 and, unless the bias is known, Σ_j g(N - γÑ) = 0."""
+    # copies: the caller may count on, and the standard errors may be asked for later
+    clicks, passes = tally.clicks.astype(np.float64), tally.passes.astype(np.float64)
+    rankings = passes_of(counts) if isinstance(counts, Rankings) else None
+
+    def errors() -> tuple[FloatArray, FloatArray]:
+        if known_bias:
+            of_items, of_slots = clicks.any(axis=0), np.ones(len(clicks), bool)
+        else:
+            of_items, of_slots = tied(Tally(clicks.astype(np.int64), passes.astype(np.int64)))
+        # an item that was clicked and never passed has no finite estimate, and no part in those of the others
+        of_items &= np.isfinite(attractiveness)
+        gamma = np.outer(np.where(of_slots, position_bias, 0.0), np.where(of_items, attractiveness, 0.0))
+        weight, factor = weigh(np.where(gamma > 0, clicks, 0.0), passes, gamma)
+        by_slot = np.zeros(len(clicks)) if known_bias else weight.sum(axis=1)
+        by_slot[0] = 0.0
+        curvature = Curvature(weight.sum(axis=0), by_slot, weight)
+        item_errors, slot_errors = log_errors(gamma, factor, curvature, passes, rankings)
+        return np.where(of_items, item_errors, np.nan), np.where(of_slots, slot_errors, np.nan)
+
+    silent_slots = (clicks.sum(axis=1) == 0) & (passes.sum(axis=1) > 0)
+    return Evidence(
+        errors,
+        passes,
+        silent_items=(clicks.sum(axis=0) == 0) & (passes.sum(axis=0) > 0),
+        silent_slots=silent_slots & (not known_bias) & (np.arange(len(clicks)) > 0),
+        at_rest=at_rest,
+    )

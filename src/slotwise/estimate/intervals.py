@@ -1,0 +1,82 @@
+"""What every interval function answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from slotwise.errors import InvalidInput
+from slotwise.typing import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """An interval per item for its attractiveness, or per slot for its position bias."""
+
+    low: FloatArray
+    high: FloatArray
+    #: the probability with which one interval is meant to hold its true value
+    level: float
+
+    @property
+    def width(self) -> FloatArray:
+        """high - low."""
+        return self.high - self.low
+
+    def covers(self, values: Any) -> Any:
+        """Whether each interval holds the given value."""
+        return (self.low <= np.asarray(values)) & (np.asarray(values) <= self.high)
+
+
+class EstimateIntervals(NamedTuple):
+    """The intervals around an estimate."""
+
+    attractiveness: Intervals
+    position_bias: Intervals
+
+
+def around_logarithm(middle: FloatArray, log_error: FloatArray, level: float) -> Intervals:
+    """middle · exp(±zσ), σ being the standard error of the logarithm; (0, ∞) where either is not a number."""
+    known = np.isfinite(middle) & np.isfinite(log_error) & (middle > 0)
+    with np.errstate(over="ignore"):
+        factor = np.exp(ndtri(0.5 + checked_level(level) / 2.0) * np.where(known, log_error, 0.0))
+    known_middle = np.where(known, middle, 0.0)
+    return Intervals(known_middle / factor, np.where(known, known_middle * factor, np.inf), level)
+
+
+def checked_level(level: float) -> float:
+    """A probability, neither 0 nor 1."""
+    if not 0.0 < level < 1.0:
+        raise InvalidInput(f"level must be between 0 and 1, got {level!r}")
+    return level
+
+
+#: sweeps of `limit_without_clicks`; each doubles the digits, after a few to come near
+_MOST_STEPS = 60
+
+
+def limit_without_clicks(weights: FloatArray, passes: FloatArray, level: float) -> FloatArray:
+    """The largest x that the silence of each column still allows: Π_k (1 + weights_k·x)^-passes_k = (1 - level)/2.
+
+    Of the visits that clicked either on the item in slot k or on nothing, each clicked on nothing with probability
+    1/(1 + γ_k), so the left side is the probability of no click in that many passes: exact, given the weights.
+    """
+    target = -np.log((1.0 - checked_level(level)) / 2.0)
+    exposure = weights @ passes
+    with np.errstate(divide="ignore"):
+        limit = target / exposure
+    finite = np.isfinite(limit)
+    # the sum of logarithms is concave and starts below the target, so that Newton steps never pass the solution
+    at, passed = limit[finite], passes[:, finite]
+    for _ in range(_MOST_STEPS):
+        silence = sum(count * np.log1p(weight * at) for weight, count in zip(weights, passed, strict=True))
+        slope = sum(count * weight / (1.0 + weight * at) for weight, count in zip(weights, passed, strict=True))
+        step = (target - silence) / slope
+        at = at + step
+        if not (step > 1e-12 * at).any():
+            break
+    limit[finite] = at
+    return np.asarray(limit)

@@ -1,0 +1,156 @@
+"""Standard errors: how much the estimates vary because the clicks do, whatever chose the rankings.
+
+In a round with ranking A, X_k - γ_kP, with X_k for a click on slot k and P for none, has mean 0, variance p(γ_k + γ_k²)
+and covariance pγ_kγ_m with slot m, p being the probability of no click. An estimator weighs these by g_kj, and with the
+curvature's d, U and H a change in them moves log λ by -H⁻¹R and log α_i by S_i/d_i + U_i·H⁻¹R, where
+
+    S_i = Σ_k g_ki(N_ki - γ_kiÑ_ki),  R = Σ_j U_jS_j - Σ_kj e_k g_kj(N_kj - γ_kjÑ_kj).
+
+Their variances follow from those of a round, in O(K²) a ranking, given how often each ranking was passed. A tally does
+not say which items were passed together; there the other slots are taken to be filled as they were on average, less the
+item itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from slotwise.compiled import jit
+from slotwise.estimate.curvature import Curvature
+from slotwise.rankings import Rankings
+from slotwise.typing import BoolArray, FloatArray, IntArray
+
+
+def log_errors(
+    gamma: FloatArray,
+    factor: FloatArray,
+    curvature: Curvature,
+    passes: FloatArray,
+    rankings: tuple[IntArray, FloatArray] | None,
+    prior: tuple[FloatArray, FloatArray] | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    """The standard errors of log α and log λ, for γ and g, slots × items.
+
+    `rankings` are the distinct ones with their passes, where they are known; else the passes per pair stand for them.
+    `prior`, per item and per slot, is the curvature of a prior, which counts as data of that variance.
+    """
+    shares, inverse = np.ascontiguousarray(curvature.shares.T), curvature.inverse
+    items, slots = shares.shape
+    held = ~(curvature.slots > 0)
+    own, common = np.zeros(items), np.zeros((items, slots))
+    spread = np.zeros((slots, slots))
+    if rankings is None:
+        _over_pairs(gamma, factor, shares, held, passes, own, common, spread)
+        spread = (spread + spread.T) / 2.0
+    else:
+        _over_rankings(gamma, factor, shares, held, *rankings, own, common, spread)
+    if prior is not None:
+        own += prior[0]
+        common += prior[0][:, None] * shares
+        spread += (shares.T * prior[0]) @ shares + np.diag(np.where(held, 0.0, prior[1]))
+    lever = shares @ inverse
+    total = curvature.items
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_items = own / total**2 + 2.0 * (lever * common).sum(axis=1) / total + ((lever @ spread) * lever).sum(axis=1)
+        of_slots = np.diag(inverse @ spread @ inverse)
+        return np.sqrt(of_items), np.sqrt(of_slots)
+
+
+def passes_of(rankings: Rankings) -> tuple[IntArray, FloatArray]:
+    """The distinct rankings and how often each was passed, as `log_errors` takes them."""
+    return rankings.shown, rankings.passes.astype(np.float64)
+
+
+@jit
+def _over_rankings(
+    gamma: FloatArray,
+    factor: FloatArray,
+    shares: FloatArray,
+    held: BoolArray,
+    shown: IntArray,
+    passes: FloatArray,
+    own: FloatArray,
+    common: FloatArray,
+    spread: FloatArray,
+) -> None:
+    """Var S_i, Cov(S_i, R) and Var R, from the rankings."""
+    slots = shown.shape[1]
+    here, together = np.zeros(slots), np.zeros(slots)
+    for row in range(len(shown)):
+        count = passes[row]
+        if count == 0.0:
+            continue
+        together[:] = 0.0
+        for slot in range(slots):
+            item = shown[row, slot]
+            if item >= 0 and gamma[slot, item] > 0.0:
+                _influence(factor, shares, held, slot, item, here)
+                for k in range(slots):
+                    together[k] += gamma[slot, item] * here[k]
+        for slot in range(slots):
+            item = shown[row, slot]
+            if item >= 0 and gamma[slot, item] > 0.0:
+                _influence(factor, shares, held, slot, item, here)
+                weight = count * gamma[slot, item]
+                own[item] += weight * (1.0 + gamma[slot, item]) * factor[slot, item] ** 2
+                for k in range(slots):
+                    common[item, k] += weight * factor[slot, item] * (here[k] + together[k])
+                    for m in range(slots):
+                        spread[k, m] += weight * here[k] * here[m]
+        for k in range(slots):
+            for m in range(slots):
+                spread[k, m] += count * together[k] * together[m]
+
+
+@jit
+def _over_pairs(
+    gamma: FloatArray,
+    factor: FloatArray,
+    shares: FloatArray,
+    held: BoolArray,
+    passes: FloatArray,
+    own: FloatArray,
+    common: FloatArray,
+    spread: FloatArray,
+) -> None:
+    """The same from a tally: the company of an item is what stood in each other slot when the item did not."""
+    slots, items = passes.shape
+    here, others = np.zeros(slots), np.zeros(slots)
+    total, rounds = np.zeros((slots, slots)), np.zeros(slots)
+    without = np.zeros((slots, slots))
+    for slot in range(slots):
+        for item in range(items):
+            rounds[slot] += passes[slot, item]
+            if passes[slot, item] > 0.0 and gamma[slot, item] > 0.0:
+                _influence(factor, shares, held, slot, item, here)
+                for k in range(slots):
+                    total[slot, k] += passes[slot, item] * gamma[slot, item] * here[k]
+    for item in range(items):
+        others[:] = 0.0
+        for slot in range(slots):
+            without[slot, :] = 0.0
+            if rounds[slot] - passes[slot, item] > 0.0:
+                _influence(factor, shares, held, slot, item, here)
+                for k in range(slots):
+                    mine = passes[slot, item] * gamma[slot, item] * here[k] if gamma[slot, item] > 0.0 else 0.0
+                    without[slot, k] = (total[slot, k] - mine) / (rounds[slot] - passes[slot, item])
+                    others[k] += without[slot, k]
+        for slot in range(slots):
+            if passes[slot, item] > 0.0 and gamma[slot, item] > 0.0:
+                _influence(factor, shares, held, slot, item, here)
+                weight = passes[slot, item] * gamma[slot, item]
+                own[item] += weight * (1.0 + gamma[slot, item]) * factor[slot, item] ** 2
+                for k in range(slots):
+                    beside = gamma[slot, item] * here[k] + others[k] - without[slot, k]
+                    common[item, k] += weight * factor[slot, item] * (here[k] + beside)
+                    for m in range(slots):
+                        spread[k, m] += weight * (here[k] + beside) * here[m]
+
+
+@jit
+def _influence(factor: FloatArray, shares: FloatArray, held: BoolArray, slot: int, item: int, here: FloatArray) -> None:
+    """g_kj(U_j - e_k), with e_k = 0 for a slot that is held."""
+    for k in range(len(here)):
+        here[k] = factor[slot, item] * shares[item, k]
+    if not held[slot]:
+        here[slot] -= factor[slot, item]

@@ -1,0 +1,46 @@
+"""Rounds to estimate from, with every ranking kept: shown at random, or by a policy that learns meanwhile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from slotwise.choice import MNL
+from slotwise.choice.model import draw
+from slotwise.compiled import jit
+from slotwise.policies import Setting
+from slotwise.policies.policy import choose, learn
+from slotwise.policies.registry import parse
+from slotwise.rankings import Rankings
+from slotwise.typing import NO_CLICK, IntArray
+
+
+def at_random(users: MNL, rounds: int, rng: np.random.Generator) -> Rankings:
+    """Rounds of uniformly random rankings.
+
+    >>> at_random(MNL(position_bias=[1.0], attractiveness=[0.5, 1.0]), 100, np.random.default_rng(0)).rounds
+    100
+    """
+    shown = np.argsort(rng.random((rounds, users.items)), axis=1)[:, : users.slots]
+    weights = np.cumsum(users.position_bias * users.attractiveness[shown], axis=1)
+    left = rng.random(rounds) * (1.0 + weights[:, -1]) - 1.0
+    clicked = np.minimum((weights <= left[:, None]).sum(axis=1), users.slots - 1)
+    return Rankings.of_rounds(shown, np.where(left < 0.0, NO_CLICK, clicked), items=users.items)
+
+
+def by_policy(users: MNL, policy: str, rounds: int, rng: np.random.Generator) -> Rankings:
+    """Rounds in which a registered policy acts, given by its id."""
+    setting = Setting(users.slots, users.items, rounds, users.position_bias)
+    shown, clicked = np.zeros((rounds, users.slots), np.int64), np.zeros(rounds, np.int64)
+    _play(parse(policy).start(setting), users, rng, shown, clicked)
+    return Rankings.of_rounds(shown, clicked, items=users.items)
+
+
+@jit
+def _play(policy: Any, users: Any, rng: np.random.Generator, shown: IntArray, clicked: IntArray) -> None:
+    for now in range(len(shown)):
+        ranking = choose(policy, rng)
+        shown[now, :] = ranking
+        clicked[now] = draw(users, ranking, rng)
+        learn(policy, ranking, clicked[now])
