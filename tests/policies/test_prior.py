@@ -6,7 +6,7 @@ from scipy import optimize, special
 
 from slotwise import Setting
 from slotwise.policies.belief import absorb, imagine, told_bias
-from slotwise.policies.prior import EULER, LEAST_SHAPE, digamma, learned_prior, relearn, shape_of, trigamma
+from slotwise.policies.prior import EULER, EXTRA_ITEMS, LEAST_SHAPE, digamma, learned_prior, relearn, shape_of, trigamma
 
 
 @pytest.mark.parametrize("x", [1e-3, 0.3, 1.0, 4.7, 30.0, 1e6])
@@ -30,7 +30,7 @@ def test_em_climbs_to_the_best_prior() -> None:
     clicks = rng.poisson(rng.gamma(2.0, 1 / 5.0, 40) * exposure).astype(float)
     prior, belief = learned_prior(0.1, 0.1), _belief(0.1, 0.1, clicks.tolist(), exposure.tolist())
     for _ in range(300):
-        relearn(prior, belief, np.ones(40))
+        relearn(prior, belief)
     assert belief.shape == pytest.approx(prior.shape + clicks)
     assert belief.prior_rate == pytest.approx(np.full(40, prior.rate))
 
@@ -41,7 +41,7 @@ def test_em_climbs_to_the_best_prior() -> None:
         s, r = np.exp(parameters)
         items = special.gammaln(s + clicks) - special.gammaln(s) + s * np.log(r) - (s + clicks) * np.log(r + exposure)
         more = s * np.log(r) - special.gammaln(s) + s * (np.log(extra) - EULER) - r * extra
-        return -float(items.sum() + more)
+        return -float(items.sum() + EXTRA_ITEMS * more)
 
     best = optimize.minimize(negative, np.zeros(2), method="BFGS")
     assert np.log([prior.shape, prior.rate]) == pytest.approx(best.x, abs=1e-3)
@@ -51,14 +51,14 @@ def test_without_passes_or_clicks_it_stays_within_reason() -> None:
     for clicks, exposure in (([3.0, 2.0, 1.0], [0.0] * 3), ([0.0] * 3, [9.0] * 3), ([1.0] * 3, [1e6] * 3)):
         prior, belief = learned_prior(0.1, 0.1), _belief(0.1, 0.1, clicks, exposure)
         for _ in range(500):
-            relearn(prior, belief, np.ones(3))
+            relearn(prior, belief)
         assert LEAST_SHAPE <= prior.shape < 100.0
         assert 0.0 < prior.rate < np.inf
         assert (belief.rate > 0.0).all()
 
 
-def test_items_never_shown_do_not_count() -> None:
+def test_items_without_exposure_do_not_count() -> None:
     prior, other = learned_prior(0.1, 0.1), learned_prior(0.1, 0.1)
-    relearn(prior, _belief(0.1, 0.1, [5.0, 2.0], [10.0, 10.0]), np.ones(2))
-    relearn(other, _belief(0.1, 0.1, [5.0, 2.0, 0.0], [10.0, 10.0, 0.0]), np.array([1.0, 1.0, 0.0]))
+    relearn(prior, _belief(0.1, 0.1, [5.0, 2.0], [10.0, 10.0]))
+    relearn(other, _belief(0.1, 0.1, [5.0, 2.0, 9.0], [10.0, 10.0, 0.0]))
     assert (prior.shape, prior.rate) == (other.shape, other.rate)

@@ -86,7 +86,7 @@ def candidate(name: str, known: bool) -> Callable[[Setting], Candidate]:
 
 
 def _start(setting: Setting, rule: int, strength: float, known: bool) -> Candidate:
-    prior = {"shape": ATTRACTIVENESS_SHAPE, "rate": ATTRACTIVENESS_RATE}
+    prior: dict[str, Any] = {"shape": ATTRACTIVENESS_SHAPE, "rate": ATTRACTIVENESS_RATE}
     if not known:
         setting = Setting(setting.slots, setting.items, setting.rounds)
     items = setting.items

@@ -58,7 +58,7 @@ def tails(found: Sequence[Finding]) -> Figure:
         style = "-" if label in UNKNOWN else "--"
         colour = PALETTE[number % len(PALETTE)]
         share = np.arange(1, len(ordered) + 1) / len(ordered)
-        axes.plot(ordered, share, style, color=colour, linewidth=2.0 if label == "kl-moss" else 1.2, label=label)
+        axes.plot(ordered, share, style, color=colour, linewidth=2.0 if label == UNKNOWN[-1] else 1.2, label=label)
     axes.set(xscale="log", yscale="log", xlabel=f"regret relative to the mean of {PLAIN} on the same problem")
     axes.set_ylabel("share of replications above")
     axes.set_title(f"Tails over {CHOOSING} random problems; dashed: not registered", fontsize="medium")

@@ -31,6 +31,8 @@ ATTRACTIVENESS_RATE = 0.1
 BIAS_SHAPE = 2.0
 #: the mode is found anew when the data have grown by this part; before that its shift is far below its spread
 GROWTH = 0.02
+#: a draw is kept for no longer than this part of the rounds so far
+KEPT_PART = 0.01
 #: a Newton step of log λ is cut to this length, and the last one is shorter than that
 LONGEST_STEP = 1.0
 SHORTEST_STEP = 0.01
@@ -74,6 +76,9 @@ class LearnedBias:
     #: rounds counted, and the round from which the mode is out of date
     rounds: float
     outdated: float
+    #: for how many decisions a draw is kept at most, and for how many more this one is
+    keep: int
+    wait: int
     #: room: standard normal draws, or λ at the mode and its step; and the Cholesky factor of -ℓ″
     noise: FloatArray
     step: FloatArray
@@ -108,8 +113,14 @@ def told_bias(setting: Setting, *, shape: Any, rate: Any) -> ToldBias:
     )
 
 
-def learned_bias(setting: Setting, *, shape: Any, rate: Any, bias_shape: Any, bias_spread: Any = 1.0) -> LearnedBias:
-    """Before the first round, the bias to be learned; `bias_spread` scales the standard deviation of what is drawn."""
+def learned_bias(
+    setting: Setting, *, shape: Any, rate: Any, bias_shape: Any, bias_spread: Any = 1.0, keep: int = 1
+) -> LearnedBias:
+    """Before the first round, the bias to be learned.
+
+    `bias_spread` scales the standard deviation of what is drawn. A draw is kept for up to `keep` decisions, once there
+    are so many rounds that it hardly matters.
+    """
     slots, items = setting.slots, setting.items
     rates = checks.per_item("rate", rate, items)
     return LearnedBias(
@@ -125,6 +136,8 @@ def learned_bias(setting: Setting, *, shape: Any, rate: Any, bias_shape: Any, bi
         spread=np.zeros((slots, slots)),
         rounds=0.0,
         outdated=0.0,
+        keep=keep,
+        wait=0,
         noise=np.zeros(slots),
         step=np.zeros(slots),
         cholesky=np.zeros((slots, slots)),
@@ -175,6 +188,10 @@ def _absorb_told(belief: ToldBias, clicks: FloatArray, passes: FloatArray) -> No
 
 @imagine.register(LearnedBias)
 def _imagine(belief: LearnedBias, rng: np.random.Generator) -> None:
+    if belief.wait > 0:
+        belief.wait -= 1
+        return
+    belief.wait = min(belief.keep, int(belief.rounds * KEPT_PART)) - 1
     if belief.rounds >= belief.outdated:
         find_mode(belief)
         belief.outdated = belief.rounds * (1.0 + GROWTH) + 1e-9
@@ -202,6 +219,7 @@ def _update_learned(belief: LearnedBias, ranking: Ranking, clicked: int) -> None
         for slot in range(len(ranking)):
             if ranking[slot] != EMPTY:
                 belief.passes[ranking[slot], slot] += 1.0
+                belief.rate[ranking[slot]] += belief.position_bias[slot]
     else:
         belief.slot_clicks[clicked] += 1.0
         belief.shape[ranking[clicked]] += 1.0
@@ -217,6 +235,7 @@ def _absorb_learned(belief: LearnedBias, clicks: FloatArray, passes: FloatArray)
             belief.passes[item, slot] += passes[slot, item]
             belief.rounds += clicks[slot, item] + passes[slot, item] / slots
     belief.outdated = 0.0
+    belief.wait = 0
 
 
 @jit

@@ -25,11 +25,12 @@ from slotwise.policies.policy import Setting, arrangement, choose, learn, learn_
 from slotwise.policies.registry import register
 from slotwise.typing import FloatArray, IntArray, Ranking
 
-#: of the sampled bias: half its posterior variance. Chosen on random problems; see docs/policies.md
-BIAS_SPREAD = 0.7
-#: where Newton's method for the bound stops, relative to the bonus, or else after this many steps
-TOLERANCE = 1e-6
+#: Newton's method for the bound stops after a step this small, relative to the bonus; its square is left
+TOLERANCE = 1e-3
 MOST_STEPS = 20
+#: up to here the series for the bound is right to five digits, and from here on it is no good start
+NEAR = 0.5
+FAR = 3.0
 
 
 @record
@@ -59,7 +60,7 @@ def kl_moss(
     shape: Any = ATTRACTIVENESS_SHAPE,
     rate: Any = ATTRACTIVENESS_RATE,
     bias_shape: Any = BIAS_SHAPE,
-    bias_spread: Any = BIAS_SPREAD,
+    bias_spread: Any = 1.0,
     acts: Acts = "rounds",
 ) -> Any:
     """With the position bias learned."""
@@ -132,19 +133,25 @@ def _learn_epoch(policy: KLMoss, ranking: Ranking, clicks: IntArray) -> None:
 def upper_bound(mean: float, divergence: float) -> float:
     """The largest q with mean·log(mean/q) + q - mean ≤ divergence.
 
-    With q = mean·(1 + x) it is the positive root of x - log(1 + x) = divergence/mean; Newton's method falls to it from
-    above, and a handful of steps is enough.
+    With q = mean·(1 + x) it is the positive root of x - log(1 + x) = divergence/mean, by Newton's method.
 
     >>> q = upper_bound(2.0, 0.5)
     >>> round(2.0 * math.log(2.0 / q) + q - 2.0, 9)
     0.5
     """
     goal = divergence / mean
-    # kl(m, q) ≥ (q - m)²/(2q) puts the root below this
-    x = goal + math.sqrt(goal * (goal + 2.0))
+    root = math.sqrt(2.0 * goal)
+    if root < FAR:
+        # the series of the positive root
+        x = root * (1.0 + root * (1.0 / 3.0 + root * (1.0 / 36.0 - root / 270.0)))
+        if root < NEAR:
+            return mean * (1.0 + x)
+    else:
+        # kl(m, q) ≥ (q - m)²/(2q) puts the root below this
+        x = goal + math.sqrt(goal * (goal + 2.0))
     for _ in range(MOST_STEPS):
         step = (x - math.log1p(x) - goal) * (1.0 + x) / x
         x -= step
-        if step <= TOLERANCE * x:
+        if abs(step) <= TOLERANCE * x:
             break
     return mean * (1.0 + x)

@@ -7,12 +7,15 @@ from typing import Any
 
 from slotwise.compiled import jit, record
 from slotwise.policies.belief import GROWTH
-from slotwise.typing import FloatArray
 
 #: EM steps each time; the next time goes on from there
 STEPS = 3
 #: while hardly anything was clicked the fit would say that all attractiveness is in one item, and never look at others
 LEAST_SHAPE = 0.05
+#: less than any pass gives, and more than rounding leaves
+NO_EXPOSURE = 1e-6
+#: made-up items among those that the prior is learned from
+EXTRA_ITEMS = 2.0
 #: -ψ(1)
 EULER = 0.5772156649015329
 
@@ -33,30 +36,32 @@ def learned_prior(shape: float, rate: float) -> LearnedPrior:
 
 
 @jit
-def relearn(prior: LearnedPrior, belief: Any, shows: FloatArray) -> None:
-    """Fit shape and rate to the items shown so far, and put them into the belief in place of the old ones.
+def relearn(prior: LearnedPrior, belief: Any) -> None:
+    """Fit shape and rate to the items with exposure, and put them into the belief in place of the old ones.
 
     E-step: the mean of α_j and of log α_j in its Gamma posterior. M-step: the Gamma distribution with the averages of
     these, M and L: log s - ψ(s) = log M - L, r = s/M.
     """
     shape, rate = prior.shape, prior.rate
     for _ in range(STEPS):
-        # an item more, with one click in one unit of exposure and the spread of an exponential variable: with too few
-        # passes the mean would have no bound, and with items that are all alike the shape
+        # items more, each with one click in one unit of exposure and the spread of an exponential variable: with few
+        # items, or with all alike, the fit would be too sure of what the others are like
         extra = (shape + 1.0) / (rate + 1.0)
-        count, mean, mean_log = 1, extra, math.log(extra) - EULER
-        for item in range(len(shows)):
-            if shows[item] > 0.0:
-                count += 1
+        count, mean, mean_log = EXTRA_ITEMS, EXTRA_ITEMS * extra, EXTRA_ITEMS * (math.log(extra) - EULER)
+        for item in range(len(belief.shape)):
+            exposure = belief.rate[item] - prior.rate
+            # without a pass so far the clicks of an item say nothing: any attractiveness could explain them
+            if exposure > NO_EXPOSURE:
+                count += 1.0
                 posterior_shape = belief.shape[item] - prior.shape + shape
-                posterior_rate = belief.rate[item] - prior.rate + rate
+                posterior_rate = exposure + rate
                 mean += posterior_shape / posterior_rate
                 mean_log += digamma(posterior_shape) - math.log(posterior_rate)
         mean /= count
         mean_log /= count
         shape = max(LEAST_SHAPE, shape_of(math.log(mean) - mean_log))
         rate = shape / mean
-    for item in range(len(shows)):
+    for item in range(len(belief.shape)):
         belief.shape[item] += shape - prior.shape
         belief.prior_rate[item] += rate - prior.rate
         belief.rate[item] += rate - prior.rate

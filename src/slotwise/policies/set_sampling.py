@@ -12,7 +12,6 @@ from slotwise.policies.belief import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
     BIAS_SHAPE,
-    count_shows,
     imagine,
     learned_bias,
     told_bias,
@@ -37,8 +36,7 @@ class SetSampling:
     belief: Any
     prior: LearnedPrior
     lists: Any
-    #: per item: rounds shown, α as drawn, mean of α
-    shows: FloatArray
+    #: per item: α as drawn, and its mean
     attractiveness: FloatArray
     mean: FloatArray
     ranking: Ranking
@@ -66,7 +64,6 @@ def start(setting: Setting, belief: Any, acts: Acts) -> Any:
         belief=belief,
         prior=learned_prior(ATTRACTIVENESS_SHAPE, ATTRACTIVENESS_RATE),
         lists=arrangement(setting),
-        shows=np.zeros(setting.items),
         attractiveness=np.zeros(setting.items),
         mean=np.zeros(setting.items),
         ranking=np.zeros(setting.slots, np.int64),
@@ -79,7 +76,7 @@ def _choose(policy: SetSampling, rng: np.random.Generator) -> Ranking:
     belief, prior, attractiveness, mean = policy.belief, policy.prior, policy.attractiveness, policy.mean
     imagine(belief, rng)
     if prior.rounds >= prior.outdated:
-        relearn(prior, belief, policy.shows)
+        relearn(prior, belief)
     shape, rate = belief.shape, belief.rate
     for item in range(len(mean)):
         mean[item] = shape[item] / rate[item]
@@ -91,12 +88,10 @@ def _choose(policy: SetSampling, rng: np.random.Generator) -> Ranking:
 @learn.register(SetSampling)
 def _learn(policy: SetSampling, ranking: Ranking, clicked: int) -> None:
     policy.prior.rounds += 1.0
-    count_shows(policy.shows, ranking)
     update(policy.belief, ranking, clicked)
 
 
 @learn_epoch.register(SetSampling)
 def _learn_epoch(policy: SetSampling, ranking: Ranking, clicks: IntArray) -> None:
     policy.prior.rounds += 1.0
-    count_shows(policy.shows, ranking)
     update_by_epoch(policy.belief, ranking, clicks)
