@@ -20,6 +20,7 @@ from slotwise.choice.arrangement import arrangement_for
 from slotwise.compiled import jit
 from slotwise.experiments.problems import paper_problems
 from slotwise.policies import choose, learn
+from slotwise.policies.belief import absorb
 
 TURNS = 5
 ROUNDS = 1_000_000
@@ -31,6 +32,7 @@ def main() -> None:
     rates = _against_bare_loops(problems["a"].users)
     _every_policy(problems["a"].users, rates)
     _sensitivities(problems["c"].users)
+    _sampling(problems["a"].users)
     _items()
     _lists()
     _start_up()
@@ -106,7 +108,7 @@ def _numpy_epoch_ucb(users: MNL, rounds: int) -> float:
 def _every_policy(users: MNL, epoch_ucb: float) -> None:
     print("\nevery policy on (a)                  million rounds/s   of epoch-ucb's")
     for entry in [*policies(), policy("epoch-ucb-upb-star", sensitivity="analytic")]:
-        rounds = 20_000 if "upb" in entry.id else 500_000
+        rounds = 20_000 if "upb" in entry.id or "pairs" in entry.id else 500_000
         seconds = simulate(users, entry, rounds=rounds, replications=3, jobs=1)[str(entry)].seconds / 3
         rate = rounds / seconds
         print(f"  {entry!s:<40} {rate / 1e6:8.2f} {rate / epoch_ucb:14.2f}")
@@ -122,6 +124,48 @@ def _sensitivities(users: MNL) -> None:
     print(f"finite differences {seconds['finite-difference']:.3f} s")
     _verdict("finite differences / analytic", seconds["finite-difference"] / seconds["analytic"], 10.0)
     print(f"  40 replications of (c) on one core: {40 * seconds['finite-difference'] / 60:.1f} minutes")
+
+
+#: the policies of our own that sample, biases unknown; the first is the default
+SAMPLING = ("randomised-moss", "posterior-sampling")
+
+
+def _sampling(users: MNL) -> None:
+    """Rounds a second beside Epoch-UCB's, turn by turn, and the cost of a decision among many items."""
+    print("\nsampling, biases unknown, on (a)")
+    rates: dict[str, list[float]] = {id: [] for id in ("epoch-ucb", *SAMPLING)}
+    for _ in range(TURNS):
+        for id, found in rates.items():
+            found.append(ROUNDS / simulate(users, id, rounds=ROUNDS, jobs=1)[id].seconds)
+    for id in SAMPLING:
+        ratio = statistics.median(ours / base for ours, base in zip(rates[id], rates["epoch-ucb"], strict=True))
+        print(f"  {id:<34} {statistics.median(rates[id]) / 1e6:7.2f} million rounds/s")
+        if id == SAMPLING[0]:
+            _verdict(f"{id} / epoch-ucb", ratio, 1 / 3)
+        else:
+            print(f"  {id} / epoch-ucb: {ratio:.3g}")
+    print("\none choose and learn among items all shown, K = 10    J = 1,000      J = 100,000")
+    for id in SAMPLING:
+        small, large = (_decision_among_shown(id, items) for items in (1_000, 100_000))
+        print(f"  {id:<34} {small * 1e6:24.1f} µs {large * 1e6:12.1f} µs")
+        _verdict(f"100 µs / {id}, J = 1,000", 100e-6 / small, 1.0)
+        _verdict(f"10 ms / {id}, J = 100,000", 10e-3 / large, 1.0)
+
+
+def _decision_among_shown(id: str, items: int) -> float:
+    """A decision once every item has been in every slot now and then."""
+    rng, slots = np.random.default_rng(1), 10
+    users = MNL(position_bias=np.linspace(1.0, 0.3, slots), attractiveness=rng.exponential(0.1, items) + 1e-3)
+    acting = policy(id).start(Setting(slots, items, 1_000_000))
+    passes = rng.integers(1, 50, (slots, items)).astype(np.float64)
+    clicks = rng.poisson(passes * np.outer(users.position_bias, users.attractiveness)).astype(np.float64)
+    absorb(acting.belief, clicks, passes)
+    if hasattr(acting, "shows"):
+        acting.shows[:] = (clicks + passes).sum(axis=0)
+    # past the first rounds, in which what changes slowly is found anew each time
+    _decide(acting, rng, 120)
+    count = max(50, 5_000_000 // items // slots)
+    return 1 / _rate(lambda: _decide(acting, rng, count), count)
 
 
 def _items() -> None:

@@ -2,8 +2,21 @@
 
 from slotwise.choice import MNL, Goal
 from slotwise.policies import Setting, policies, policy
+from slotwise.rankings import Rankings
 from slotwise.simulate import Results, simulate
 from slotwise.tally import Tally
 from slotwise.typing import EMPTY, NO_CLICK
 
-__all__ = ["EMPTY", "MNL", "NO_CLICK", "Goal", "Results", "Setting", "Tally", "policies", "policy", "simulate"]
+__all__ = [
+    "EMPTY",
+    "MNL",
+    "NO_CLICK",
+    "Goal",
+    "Rankings",
+    "Results",
+    "Setting",
+    "Tally",
+    "policies",
+    "policy",
+    "simulate",
+]

@@ -21,7 +21,8 @@ from tests.chance import assert_frequencies, assert_mean_is
 
 ANALYTIC = [policy(id, sensitivity="analytic") for id in ("epoch-ucb-upb", "epoch-ucb-upb-star")]
 BERNSTEIN = [policy(entry.id, bound="bernstein") for entry in policies() if entry.id.startswith("pairwise-ucb")]
-ALL = [*policies(), *ANALYTIC, *BERNSTEIN]
+IN_EPOCHS = [policy(id, acts="epochs") for id in ("posterior-sampling", "set-sampling", "kl-moss", "randomised-moss")]
+ALL = [*policies(), *ANALYTIC, *BERNSTEIN, *IN_EPOCHS, policy("posterior-sampling", likelihood="joint")]
 every_policy = pytest.mark.parametrize("chosen", ALL, ids=str)
 
 #: for a policy that takes the slots to be in decreasing order, they are

@@ -72,10 +72,13 @@ def test_an_empty_slot_teaches_nothing(chosen: Policy) -> None:
         learn(acting, ranking, NO_CLICK if now % 2 else int(np.flatnonzero(ranking != EMPTY)[0]))
     assert empty > 0
     inner = getattr(acting, "policy", acting)
-    counted = [getattr(inner, name) for name in ("clicks", "passes", "shows", "exposure") if hasattr(inner, name)]
+    parts = [inner, *(getattr(inner, name) for name in ("belief", "model") if hasattr(inner, name))]
+    names = ("clicks", "passes", "shows", "exposure", "item_trials", "trials")
+    counted = [getattr(part, name) for part in parts for name in names if hasattr(part, name)]
     assert counted
     for counts in counted:
-        assert not counts[..., 3].any()
+        # three slots and four items: the axis of the items is the one of length 4
+        assert not np.take(counts, 3, axis=counts.shape.index(4)).any()
 
 
 @every_policy

@@ -33,7 +33,7 @@ def _estimators(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
 
 
 def _calibration(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
-    found = calibration.run(datasets=50 if quick else 2_000)
+    found = calibration.run(datasets=50 if quick else 1_000)
     lines = ["| sampler and data | parameter | mean rank | p |", "| --- | --- | ---: | ---: |"]
     lines += [
         f"| {calibration.CASES[one.sampler, one.data]} | {one.parameter} "
