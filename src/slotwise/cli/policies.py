@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from slotwise.policies import policies as registered
 
@@ -20,7 +20,9 @@ def policies(
         fields = ("id", "name", "position_bias", "citation", "default", "takes_goal")
         print(json.dumps([{name: getattr(policy, name) for name in fields} for policy in registered()], indent=2))
         return
-    table = Table("id", "name", "position bias", "goal", "citation", box=None, header_style="bold")
+    # whatever the width of the terminal, an id is there to be copied
+    id = Column("id", no_wrap=True)
+    table = Table(id, "name", "position bias", "goal", "citation", box=None, header_style="bold")
     for policy in registered():
         marked = f"{policy.id} (default)" if policy.default else policy.id
         table.add_row(marked, policy.name, policy.position_bias, "yes" if policy.takes_goal else "no", policy.citation)
