@@ -94,6 +94,27 @@ FAULTS = [
         "tests/simulate/test_regret.py::test_regret_is_what_was_recorded[b-epoch-ucb]",
     ),
     Fault(
+        "the exact sampler gives doing nothing half its weight",
+        "policies/gibbs.py",
+        "        total = 1.0\n",
+        "        total = 0.5\n",
+        "tests/experiments/test_calibration.py::test_the_truth_ranks_uniformly_among_samples[joint-choices]",
+    ),
+    Fault(
+        "the sampled bias has a fifth too little spread",
+        "policies/belief.py",
+        "belief.bias_spread / lower[column, column]",
+        "0.8 * belief.bias_spread / lower[column, column]",
+        "tests/policies/test_belief.py::test_the_spread_is_a_root_of_the_inverse_curvature[1.0]",
+    ),
+    Fault(
+        "an item is chosen by bounds at twice their level",
+        "policies/randomised_moss.py",
+        "min(level, math.log(1.0 + fair / shows[item])) / rate[item]",
+        "min(2.0 * level, math.log(1.0 + fair / shows[item])) / rate[item]",
+        "tests/policies/test_randomised_moss.py::test_sets_are_shown_as_often_as_the_definition_says[[0, 1]]",
+    ),
+    Fault(
         "a pairwise bound is a little too low",
         "policies/pairwise.py",
         "math.expm1(min(level / trials, 700.0))",
