@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# one worker per core; PYTEST_ARGS= for one after the other
+PYTEST_ARGS ?= -n auto
 
 .PHONY: help paper test lint types layers pytest bench pin clean
 

@@ -136,7 +136,7 @@ def upper_bound(mean: float, divergence: float) -> float:
     With q = mean·(1 + x) it is the positive root of x - log(1 + x) = divergence/mean, by Newton's method.
 
     >>> q = upper_bound(2.0, 0.5)
-    >>> round(2.0 * math.log(2.0 / q) + q - 2.0, 9)
+    >>> round(2.0 * math.log(2.0 / q) + q - 2.0, 6)
     0.5
     """
     goal = divergence / mean
