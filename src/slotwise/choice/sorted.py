@@ -52,12 +52,22 @@ def _arrange(
 def _rearrange(
     lists: Sorted, attractiveness: FloatArray, position_bias: FloatArray, ranking: Ranking, rng: np.random.Generator
 ) -> None:
-    held, held_index, held_order = lists.held, lists.held_index, lists.held_order
+    by_bias = order_slots(lists.slots, position_bias, rng)
+    held_order = lists.held_order
+    # mostly they are in order already
+    in_order = True
+    for place in range(1, len(ranking)):
+        if not attractiveness[ranking[by_bias[place - 1]]] > attractiveness[ranking[by_bias[place]]]:
+            in_order = False
+    if in_order:
+        for place in range(len(ranking)):
+            held_order[place] = by_bias[place]
+        return
+    held, held_index = lists.held, lists.held_index
     for slot in range(len(ranking)):
         held[slot] = ranking[slot]
         held_index[slot] = attractiveness[ranking[slot]]
     select_best(held_index, held_order, len(ranking), rng)
-    by_bias = order_slots(lists.slots, position_bias, rng)
     for place in range(len(ranking)):
         ranking[by_bias[place]] = held[held_order[place]]
 
