@@ -45,7 +45,7 @@ bench: $(READY)
 
 pin: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip compile pyproject.toml --extra plot --extra frames --extra cli --group dev --universal \
+	$(BIN)/uv pip compile pyproject.toml --extra plot --extra frames --extra cli --extra logs --extra spark --extra serve --group dev --universal \
 		--python-version 3.11 --generate-hashes --no-header --no-annotate --quiet --upgrade -o requirements-dev.txt
 
 clean:
