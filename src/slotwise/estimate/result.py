@@ -92,14 +92,15 @@ class Estimate:
         >>> round(estimate.log_error_of(np.array([[0.6, 0.0], [0.0, 0.4]])), 3)
         0.156
         """
-        slots, items = self._parts
+        slots, items = self.parts
         used = np.nonzero(weights)
         if not self.evidence.at_rest or (slots[used[0]] != items[used[1]]).any():
             return float("nan")
         return self.evidence.log_error_of(weights.sum(axis=0), weights.sum(axis=1))
 
     @cached_property
-    def _parts(self) -> tuple[IntArray, IntArray]:
+    def parts(self) -> tuple[IntArray, IntArray]:
+        """The parts that the data compare with each other, numbered, for each slot and for each item."""
         return self.evidence.parts()
 
     @staticmethod
