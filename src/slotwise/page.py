@@ -36,6 +36,11 @@ def write_page(path: Path, title: str, parts: Iterable[str]) -> None:
         file.write(whole.encode())
 
 
+def heading(text: str, level: int = 2) -> str:
+    """A heading of plain text."""
+    return f"<h{level}>{escape(text)}</h{level}>"
+
+
 def figure(picture: Path, caption: str) -> str:
     """An SVG file in the page itself."""
     data = base64.b64encode(picture.read_bytes()).decode()

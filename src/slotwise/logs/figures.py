@@ -30,7 +30,7 @@ def position_bias(fit: Fit) -> Figure:
 
 def items(fit: Fit) -> Figure:
     """Items by attractiveness, with intervals: all, or the best and the worst."""
-    drawn = new_figure(9, 1.3 + 0.24 * min(len(fit.item_ids), BEST + WORST))
+    drawn = new_figure(9, 1.8 + 0.24 * min(len(fit.item_ids), BEST + WORST))
     _draw_items(drawn.subplots(), fit)
     return drawn
 
@@ -60,16 +60,19 @@ def observed_and_fitted(found: Goodness) -> Figure:
     by_slot.legend(frameon=False)
     bare(by_slot)
     if len(found.clicks):
-        by_pair.scatter(found.expected, np.maximum(found.clicks, 0.5), s=12, color=BLUE, alpha=0.6, linewidths=0)
-        path = np.geomspace(0.8 * found.expected.min(), 1.25 * found.expected.max(), 50)
-        by_pair.plot(path, path, color="0.4", linewidth=1)
-        band = 1.96 * np.sqrt(path)
-        by_pair.fill_between(path, np.maximum(path - band, 0.5), path + band, color="0.9", linewidth=0, label="chance")
-        by_pair.set(xscale="log", yscale="log")
-        by_pair.legend(frameon=False, loc="upper left")
-    by_pair.set(xlabel="clicks fitted, by slot and item", ylabel="clicks observed")
-    for axis in (by_pair.xaxis, by_pair.yaxis):
-        axis.set_major_formatter("{x:,.0f}")
+        path = np.geomspace(0.8 * found.expected.min(), 1.25 * found.expected.max(), 100)
+        band = 1.96 / np.sqrt(path)
+        by_pair.fill_between(path, -band, band, color="0.88", linewidth=0, label="within chance")
+        off = found.clicks / found.expected - 1.0
+        by_pair.scatter(found.expected, off, s=14, color=BLUE, alpha=0.7, linewidths=0, zorder=3)
+        by_pair.set(xscale="log")
+        far = 1.15 * float(np.abs(np.append(off, band[0])).max())
+        by_pair.set_ylim(-min(1.05, far), far)
+        by_pair.legend(frameon=False, loc="upper right")
+    by_pair.axhline(0.0, color="0.4", linewidth=1)
+    by_pair.set(xlabel="clicks fitted, by slot and item", ylabel="clicks observed, beside fitted")
+    by_pair.xaxis.set_major_formatter("{x:,.0f}")
+    by_pair.yaxis.set_major_formatter(lambda value, _: f"{100 * value:+.0f} %")
     bare(by_pair)
     return drawn
 
@@ -94,7 +97,7 @@ def models(found: HeldOut) -> Figure:
 def _draw_slots(axes: Axes, fit: Fit) -> None:
     interval = fit.estimate.intervals(LEVEL).position_bias
     slots = np.arange(1, fit.slots + 1)
-    top = _draw_intervals(axes, slots, fit.estimate.position_bias, interval.low, interval.high, upright=True)
+    top = _draw_intervals(axes, slots, fit.estimate.position_bias, interval.low, interval.high)
     axes.axhline(1.0, color="0.7", linewidth=0.8, linestyle=":")
     axes.set(xlabel="slot", ylabel="weight beside slot 1")
     axes.set_ylim(0, top)
@@ -103,49 +106,53 @@ def _draw_slots(axes: Axes, fit: Fit) -> None:
 
 
 def _draw_items(axes: Axes, fit: Fit) -> None:
-    alpha = fit.estimate.attractiveness
+    alpha, decided = fit.estimate.attractiveness, fit.shrunken.attractiveness
     interval = fit.estimate.intervals(LEVEL).attractiveness
     # by the estimate that a decision would be made on: an item seen twice and clicked once is not the best
-    order = np.argsort(-fit.shrunken.attractiveness, kind="stable")
-    left_out = max(0, len(order) - BEST - WORST)
+    order = np.argsort(-decided, kind="stable")
+    order = order[np.isfinite(interval.high[order])]
+    unknown, left_out = len(alpha) - len(order), max(0, len(order) - BEST - WORST)
     if left_out:
         order = np.concatenate([order[:BEST], order[-WORST:]])
     places = np.arange(len(order))[::-1].astype(np.float64)
     if left_out:
         places[:BEST] += 1.0
-        axes.text(0.02, WORST, f"… {left_out:,} items between …", va="center", color="0.4", transform=_beside(axes))
-    right = _draw_intervals(axes, places, alpha[order], interval.low[order], interval.high[order], upright=False)
+        between = f"… {left_out:,} items between …"
+        axes.text(0.02, WORST, between, va="center", color="0.4", transform=axes.get_yaxis_transform())
+    low, high, middle = interval.low[order], interval.high[order], alpha[order]
+    clicked = middle > 0
+    left = 0.8 * float(np.concatenate([low[clicked], high[~clicked] / 10.0]).min(initial=decided.min()))
+    axes.hlines(places, np.maximum(low, left), high, color=BLUE, linewidth=2, alpha=0.45)
+    axes.plot(middle[clicked], places[clicked], "o", color=BLUE, markersize=5, label="as seen in the log")
+    axes.plot(decided[order], places, "|", color="0.2", markersize=9, label="to decide on")
     axes.set_yticks(places, [_short(fit.item_ids[item]) for item in order], fontsize="small")
-    axes.set_xlim(0, right)
-    axes.set_xlabel("attractiveness: clicks on it in slot 1, per impression without a click")
+    label = "attractiveness: clicks on it in slot 1, per impression without a click"
+    axes.set(
+        xscale="log", xlabel=label + (f"\n({unknown:,} items of which nothing is known are not drawn)" * (unknown > 0))
+    )
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_xlim(left=left)
     axes.set_ylim(-0.8, places.max(initial=0.0) + 0.8)
+    axes.legend(frameon=False, fontsize="small", loc="lower right")
     bare(axes)
 
 
-def _draw_intervals(axes: Axes, places: Any, middle: Any, low: Any, high: Any, *, upright: bool) -> float:
-    """Points with intervals, those without an upper end as arrows; returns where the axis should end."""
-    bounded = np.isfinite(high)
-    points = middle[np.isfinite(middle)]
-    ends = np.concatenate([high[bounded & (high <= 4.0 * max(points.max(initial=0.0), 1e-12))], points])
-    end = 1.08 * float(ends.max(initial=0.0)) or 1.0
-    draw = axes.vlines if upright else axes.hlines
-    draw(places, np.minimum(low, end), np.minimum(high, end), color=BLUE, linewidth=2, alpha=0.45)
+def _draw_intervals(axes: Axes, places: Any, middle: Any, low: Any, high: Any) -> float:
+    """Upright points with intervals, those without an upper end as arrows; returns where the axis should end."""
     known = np.isfinite(middle)
-    pairs = (places[known], middle[known]) if upright else (middle[known], places[known])
-    axes.plot(*pairs, "o", color=BLUE, markersize=5)
+    points = middle[known]
+    ends = np.concatenate([high[high <= 4.0 * max(points.max(initial=0.0), 1e-12)], points])
+    end = 1.08 * float(ends.max(initial=0.0)) or 1.0
+    axes.vlines(places, np.minimum(low, end), np.minimum(high, end), color=BLUE, linewidth=2, alpha=0.45)
+    axes.plot(places[known], points, "o", color=BLUE, markersize=5)
     cut = ~(high <= end)
-    arrows = (places[cut], np.full(cut.sum(), end)) if upright else (np.full(cut.sum(), end), places[cut])
-    axes.plot(*arrows, "^" if upright else ">", color=BLUE, markersize=5, alpha=0.45, clip_on=False)
+    axes.plot(places[cut], np.full(cut.sum(), end), "^", color=BLUE, markersize=5, alpha=0.45, clip_on=False)
     return end
 
 
 def _slot_ticks(axes: Axes, slots: int) -> None:
     step = max(1, slots // 20)
     axes.set_xticks(np.arange(1, slots + 1, step))
-
-
-def _beside(axes: Axes) -> Any:
-    return axes.get_yaxis_transform()
 
 
 def _short(name: str, longest: int = LONGEST_NAME) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LEVEL = 0.95
+#: an item that was shown less often is said to be hardly known
+FEW = 100
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,17 @@ class Recommendation:
     #: an id per slot, None where nothing is left to show
     items: tuple[str | None, ...]
     rate: Rate
+    #: how many of them were never shown in that slot, and how many hardly anywhere
+    never_there: int
+    hardly_shown: int
+
+    def caution(self) -> str:
+        """What speaks against taking the rate at its word; nothing if nothing does."""
+        count = sum(item is not None for item in self.items)
+        words = [f"{self.never_there} of the {count} items were never shown in that slot"] if self.never_there else []
+        if self.hardly_shown:
+            words.append(f"{self.hardly_shown} of the {count} were shown fewer than {FEW} times anywhere")
+        return f"This rests on the model: {', and '.join(words)}." if words else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,21 +149,24 @@ class Fit:
         slots = np.argsort(-estimate.position_bias, kind="stable")[:filled]
         ranking[slots] = np.argsort(-estimate.attractiveness, kind="stable")[:filled]
         ids = tuple(None if item == EMPTY else self.item_ids[item] for item in ranking)
-        return Recommendation(ids, expected_rate(estimate, ranking[None, :], np.ones(1), level))
+        used = np.flatnonzero(ranking != EMPTY)
+        return Recommendation(
+            ids,
+            expected_rate(estimate, ranking[None, :], np.ones(1), level),
+            never_there=int((self.showings[used, ranking[used]] == 0).sum()),
+            hardly_shown=int((self.showings[:, ranking[used]].sum(axis=0) < FEW).sum()),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers, None for what is not finite."""
-        items, slots = self._items(), self._slots()
         names = ("attractiveness", "low", "high", "shown", "clicks")
-        rows = zip(*(_plain(items[name]) for name in names), strict=True)
         return {
             "impressions": self.impressions,
             "no_click": self.no_click,
             "multi_click": self.multi_click,
-            "items": {id: dict(zip(names, row, strict=True)) for id, row in zip(self.item_ids, rows, strict=True)},
+            "items": {id: dict(zip(names, row, strict=True)) for id, *row in self.item_rows()},
             "position_bias": [
-                dict(zip(("slot", "estimate", "low", "high"), row, strict=True))
-                for row in zip(*(_plain(slots[name]) for name in ("slot", "position_bias", "low", "high")), strict=True)
+                dict(zip(("slot", "estimate", "low", "high"), row, strict=False)) for row in self.slot_rows()
             ],
             "converged": self.estimate.converged,
             "identifiable": self.estimate.identifiable,
@@ -164,6 +180,14 @@ class Fit:
     def slots_frame(self) -> pd.DataFrame:
         """A data frame with a row per slot: position bias, interval, shown, clicks."""
         return _frame(self._slots())
+
+    def item_rows(self) -> Iterator[tuple[Any, ...]]:
+        """The rows of `items_frame`."""
+        return zip(self.item_ids, *(_plain(column) for column in self._items().values()), strict=True)
+
+    def slot_rows(self) -> Iterator[tuple[Any, ...]]:
+        """The rows of `slots_frame`."""
+        return zip(*(_plain(column) for column in self._slots().values()), strict=True)
 
     def plot(self) -> Figure:
         """Position bias and attractiveness with their intervals."""

@@ -90,7 +90,7 @@ def goodness(fit: Fit) -> Goodness | None:
     filled = fit.rankings.showings.sum(axis=1)
     at_least = np.maximum(filled, 1)
     observed = seen.sum(axis=1) / at_least
-    tested = there.clicks >= FEWEST_EXPECTED
+    tested = (there.clicks >= FEWEST_EXPECTED) & (there.variance > 0)
     slot, item = np.nonzero(tested)
     clicks, means, variance = seen[tested], there.clicks[tested], there.variance[tested]
     terms = (clicks - means) ** 2 / variance

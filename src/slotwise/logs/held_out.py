@@ -24,6 +24,15 @@ PART = 0.2
 #: with more impressions than this, so many of them at random: the models have long parted by then
 MOST_IMPRESSIONS = 200_000
 WEAK_SHAPE = 1.0
+#: standard errors
+CLEAR = 2.0
+#: what it means if a model predicts better than multinomial logit with slot bias
+REMEDIES = {
+    "slots and items (position-based model)": "users seem to judge items one by one, not to choose among them.",
+    "items only": "slots hardly differ here, or too little was seen to tell by how much.",
+    "slots only": "items hardly differ here, or too little was seen of each to tell by how much.",
+    "all alike": "too little was seen to tell slots and items apart.",
+}
 SMALLEST_ODDS = 1e-9
 
 
@@ -46,6 +55,23 @@ class HeldOut:
     fitted_on: int
     impressions: int
     scores: tuple[Score, ...]
+
+    def in_words(self) -> str:
+        """Which model predicts best, and what that means."""
+        if not self.scores:
+            return "There are too few impressions to hold any out."
+        ours, others = self.scores[0].model, self.scores[1:]
+        better = [one for one in others if one.difference > CLEAR * one.standard_error]
+        level = [one.model for one in others if abs(one.difference) <= CLEAR * one.standard_error]
+        if better:
+            best = max(better, key=lambda one: one.difference)
+            return (
+                f"“{best.model}” predicts the impressions held out better than “{ours}”, by "
+                f"{1000 * best.difference:.3g} per thousand: {REMEDIES[best.model]}"
+            )
+        if level:
+            return f"“{ours}” predicts no worse than any other; no clear difference to “{'” and “'.join(level)}”."
+        return f"“{ours}” predicts the impressions held out better than every other model."
 
 
 def multinomial_logit(seen: Rankings) -> FloatArray:

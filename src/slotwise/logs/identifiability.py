@@ -6,11 +6,10 @@ impression without one from above; what is tied together in both directions can 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from slotwise.logs.fit import LEVEL, Fit
+from slotwise.logs.words import and_more
 from slotwise.typing import BoolArray, IntArray
 
 #: names that are listed before "and 37 more"
@@ -88,11 +87,11 @@ def _items(fit: Fit) -> list[str]:
             f"attractiveness of {_names(fit, unbeaten, shown)}."
         )
     # items of a part with a slot in it are what `_between_slots` speaks of
-    apart = ~np.isin(of_items, of_slots) & (clicks > 0) & ~np.isinf(fit.estimate.attractiveness)
-    if apart.any():
+    apart = np.flatnonzero(~np.isin(of_items, of_slots) & (clicks > 0) & ~np.isinf(fit.estimate.attractiveness))
+    if len(apart):
         sentences.append(
-            f"{_count(np.flatnonzero(apart), 'item')} clicked, but cannot be compared with the others: the slots "
-            f"that would tie them were never clicked, or never passed over: {_names(fit, np.flatnonzero(apart), shown)}."
+            f"{_count(apart, 'item')} clicked, but cannot be compared with the others: the slots "
+            f"that would tie them were never clicked, or never passed over: {_names(fit, apart, shown)}."
         )
     return sentences
 
@@ -133,13 +132,6 @@ def _names(fit: Fit, items: IntArray, shown: IntArray) -> str:
     """The ids of the items that were shown most, and how many more there are."""
     first = items[np.argsort(-shown[items], kind="stable")][:LISTED]
     return and_more([fit.item_ids[item] for item in first], len(items))
-
-
-def and_more(names: Sequence[str], count: int) -> str:
-    """The names of the first few of `count`, and how many more there are."""
-    if count > len(names):
-        return f"{', '.join(names)} and {count - len(names):,} more"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _count(items: IntArray, what: str) -> str:

@@ -13,9 +13,9 @@ from slotwise import checks
 from slotwise.choice import best_ranking, reward
 from slotwise.errors import InvalidInput, InvalidRanking, UnknownName
 from slotwise.logs.fit import LEVEL, Fit
-from slotwise.logs.identifiability import and_more
 from slotwise.logs.propensity import ByPropensity, Logged, inverse_propensity, warnings_of
 from slotwise.logs.rate import Rate, around, expected_rate
+from slotwise.logs.words import and_more
 from slotwise.policies.registry import Policy, parse
 from slotwise.simulate import simulate
 from slotwise.typing import EMPTY, FloatArray, IntArray
