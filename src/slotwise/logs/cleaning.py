@@ -16,7 +16,7 @@ import ibis.expr.types as ir
 
 from slotwise import checks
 from slotwise.errors import InvalidInput
-from slotwise.logs.columns import Columns, misread
+from slotwise.logs.columns import Columns, empty, misread
 from slotwise.logs.columns import rows as rows_of
 
 MultiClick = Literal["first", "last", "drop"]
@@ -38,8 +38,11 @@ RULES = {
     "conflicting_slots": "impressions with two items in one slot: left out, what was shown is not known",
     "repeated_items": "impressions with an item in two slots: left out, the model shows an item once",
     "click_not_shown": "impressions with a click on something that has no slot or item, or was not shown: left out",
-    "multi_click": "impressions with clicks on several items",
-    "multi_click_unordered": "of these, left out because the order of their clicks is missing",
+    "empty_impressions": "impressions without any item: left out",
+    "multi_click_first": "impressions with clicks on several items: the first click counts",
+    "multi_click_last": "impressions with clicks on several items: the last click counts",
+    "multi_click_drop": "impressions with clicks on several items: left out",
+    "multi_click_unordered": "impressions with clicks on several items and their order missing: left out",
 }
 
 
@@ -88,16 +91,16 @@ def cleaned(table: ir.Table, columns: Columns, multi_click: MultiClick | None = 
         usable = _usable(rows, keys, 1 if first == 0 else 0)
         pages = keep(_pages(usable, keys))
         odd = keep(_odd(usable, pages, keys))
-        any_odd = odd.count().execute() > 0
+        any_odd = odd.count().to_pyarrow().as_py() > 0
         regular = pages.anti_join(odd, list(keys)) if any_odd else pages
         whole = _regular(usable, regular, odd, keys)
         totals: dict[str | None, PageCounts] = {}
         _count_pages(totals, regular.mutate(counted=ibis.literal(True), several=ibis.literal(False)), keys)
-        counts["missing_slots"] += int(regular.gap.sum().execute() or 0)
+        counts["missing_slots"] += int(regular.gap.sum().to_pyarrow().as_py() or 0)
         if any_odd:
             unique = keep(_unique(usable.semi_join(odd, list(keys)), keys))
             judged = keep(_judged(unique, keys, rule))
-            _count_odd(unique, judged, counts)
+            _count_odd(unique, judged, counts, rule)
             _count_pages(totals, judged.mutate(counted=judged.verdict == "kept"), keys)
             whole = whole.union(_mended(unique, judged, keys, rule))
         if not any(found.counted for found in totals.values()):
@@ -132,6 +135,7 @@ def _survey(table: ir.Table, rows: ir.Table, columns: Columns) -> tuple[dict[str
             raise InvalidInput(f"{column} must be {what}, got {example[0]['value']!r}")
     if any(found[name] < found["rows"] for name in given):
         counts |= _nulls(rows)
+    counts["empty_impressions"] = empty(table, columns)
     first, last = found["first"], found["last"]
     if first is None:
         raise InvalidInput(f"the log has no slot in any of its {counts['rows']:,} rows")
@@ -213,13 +217,13 @@ def _own_bits(number: ir.Value) -> ir.Value:
 
 
 # DuckDB's own: the hash of ibis is made signed first, which takes as long as the hash itself
-@ibis.udf.scalar.builtin(name="hash", signature=((dt.string,), dt.uint64))
-def _hash(text: Any) -> Any:  # type: ignore[empty-body]
+@ibis.udf.scalar.builtin(name="hash", signature=((dt.string,), dt.uint64))  # type: ignore[untyped-decorator]
+def _hash(text: Any) -> Any:
     """64 bits."""
 
 
-@ibis.udf.scalar.builtin(name="bit_count", signature=((dt.uint64,), dt.int64))
-def _bit_count(number: Any) -> Any:  # type: ignore[empty-body]
+@ibis.udf.scalar.builtin(name="bit_count", signature=((dt.uint64,), dt.int64))  # type: ignore[untyped-decorator]
+def _bit_count(number: Any) -> Any:
     """How many bits are set."""
 
 
@@ -275,7 +279,7 @@ def _judged(unique: ir.Table, keys: Sequence[str], rule: MultiClick) -> ir.Table
         (found.lost > 0, "click_not_shown"),
         (found.slots < found.shown, "conflicting_slots"),
         (found["items"] < found.shown, "repeated_items"),
-        (several & ibis.literal(rule == "drop"), "multi_click"),
+        (several & ibis.literal(rule == "drop"), "multi_click_drop"),
         (several & (found.unordered > 0), "multi_click_unordered"),
         else_="kept",
     )
@@ -285,16 +289,18 @@ def _judged(unique: ir.Table, keys: Sequence[str], rule: MultiClick) -> ir.Table
     )
 
 
-def _count_odd(unique: ir.Table, judged: ir.Table, counts: dict[str, int]) -> None:
-    counts["duplicate_rows"] += int((unique.copies - 1).sum().execute() or 0)
+def _count_odd(unique: ir.Table, judged: ir.Table, counts: dict[str, int], rule: MultiClick) -> None:
+    counts["duplicate_rows"] += int((unique.copies - 1).sum().to_pyarrow().as_py() or 0)
     for row in (
         judged.group_by("verdict").aggregate(times=judged.count(), gaps=judged.gap.sum()).to_pyarrow().to_pylist()
     ):
         if row["verdict"] == "kept":
             counts["missing_slots"] += int(row["gaps"])
-        elif row["verdict"] != "multi_click":
+        else:
             counts[row["verdict"]] += int(row["times"])
-    counts["multi_click"] += int(judged.several.sum().execute() or 0)
+    counts[f"multi_click_{rule}"] += (
+        judged.count(where=judged.several & (judged.verdict == "kept")).to_pyarrow().as_py()
+    )
 
 
 def _mended(unique: ir.Table, judged: ir.Table, keys: Sequence[str], rule: MultiClick) -> ir.Table:

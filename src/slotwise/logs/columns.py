@@ -62,6 +62,15 @@ def misread(table: ir.Table, columns: Columns) -> dict[str, ir.BooleanValue]:
     return found
 
 
+def empty(table: ir.Table, columns: Columns) -> int:
+    """How many impressions of a wide log show nothing: they have no rows."""
+    columns, wide = _found(table, columns)
+    if not wide:
+        return 0
+    items = _texts(table[columns.item], columns.item)
+    return int(table.count(where=(items.length() == 0).fill_null(True)).to_pyarrow().as_py())
+
+
 def _of_long(table: ir.Table, columns: Columns) -> ir.Table:
     return table.select(
         **_page(table, columns),
@@ -114,7 +123,9 @@ def _found(table: ir.Table, columns: Columns) -> tuple[Columns, bool]:
     if columns.item == Columns.item and "item" not in table.columns and "items" in table.columns:
         names["item"] = "items"
     item = names["item"]
-    wide = item in table.columns and (table[item].type().is_array() or names["slot"] not in table.columns)
+    # lists written as text are looked for only where they were named, or nothing else can be meant
+    text = columns.slot == Columns.slot and columns.slot not in table.columns and item != Columns.item
+    wide = item in table.columns and (table[item].type().is_array() or text)
     optional = {"impression", "slot"} if wide else set()
     for role, name in names.items():
         if name is not None and name not in table.columns and role not in optional:

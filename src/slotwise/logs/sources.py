@@ -130,7 +130,7 @@ def _kind(file: str) -> str:
 
 
 def _is_database(source: Any) -> bool:
-    return os.fspath(source).lower().endswith(DATABASE)
+    return str(os.fspath(source)).lower().endswith(DATABASE)
 
 
 def _table(connection: Any, name: str | None, where: str) -> ir.Table:
