@@ -197,7 +197,7 @@ def _pages(usable: ir.Table, keys: Sequence[str]) -> ir.Table:
         odd=(pages.clicks > 1) | (pages.placed < pages.shown) | (pages.different < pages.shown),
         # items that are different under one hash are different
         suspect=ibis.and_(*(pages[name] < pages.shown for name in items)),
-        gap=(pages.last > pages.shown).cast("int64"),
+        gap=pages.last > pages.shown,
     )
 
 
@@ -283,7 +283,7 @@ def _judged(unique: ir.Table, keys: Sequence[str], rule: MultiClick) -> ir.Table
         (several & (found.unordered > 0), "multi_click_unordered"),
         else_="kept",
     )
-    gap = (found.last > found.shown).fill_null(False).cast("int64")
+    gap = (found.last > found.shown).fill_null(False)
     return found.select(
         *keys, verdict=verdict, no_click=found.clicks == 0, several=several & (found.lost == 0), gap=gap
     )
