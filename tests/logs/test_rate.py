@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from slotwise import EMPTY, MNL, Rankings, Tally
-from slotwise.estimate import ESTIMATORS, Estimate, maximum_likelihood, scaling
+from slotwise.estimate import ESTIMATORS, Estimate, composite, maximum_likelihood, scaling
 from slotwise.experiments.gathering import by_policy
 from slotwise.logs.fit import Fit
 from slotwise.logs.rate import expected_rate
@@ -75,7 +76,15 @@ def test_what_cannot_be_compared_is_not_answered() -> None:
     assert rate(scaling(seen), [EMPTY, 3]).click_rate == pytest.approx(2 / 10)
 
 
-@pytest.mark.parametrize("name", ["scaling", "scaling, tally", "composite", "maximum-likelihood"])
+ESTIMATED: dict[str, Callable[[Rankings], Estimate]] = {
+    "scaling": scaling,
+    "scaling, tally": lambda seen: scaling(seen.tally),
+    "composite": composite,
+    "maximum-likelihood": maximum_likelihood,
+}
+
+
+@pytest.mark.parametrize("name", ESTIMATED)
 @pytest.mark.parametrize("gathered", ["at random", "by a policy"])
 def test_nine_in_ten_hold_the_true_rate(small: MNL, name: str, gathered: str) -> None:
     """Of a list that was seldom or never shown as a whole, and of a mixture of two."""
@@ -87,7 +96,7 @@ def test_nine_in_ten_hold_the_true_rate(small: MNL, name: str, gathered: str) ->
     covered = []
     for _ in range(300):
         seen = rankings(odds, 500, rng) if gathered == "at random" else by_policy(small, "toprank", 2_000, rng)
-        estimate = ESTIMATORS[name.removesuffix(", tally")](seen.tally if name.endswith("tally") else seen)
+        estimate = ESTIMATED[name](seen)
         found = [expected_rate(estimate, lists[:1], ONE, 0.9), expected_rate(estimate, lists, np.full(2, 0.5), 0.9)]
         covered.append([one.low <= value <= one.high for one, value in zip(found, true, strict=True)])
     assert_mean_is(np.clip(np.mean(covered, axis=0), 0.88, 0.92), covered)
@@ -96,16 +105,15 @@ def test_nine_in_ten_hold_the_true_rate(small: MNL, name: str, gathered: str) ->
 def test_nine_in_ten_hold_the_rate_of_the_list_that_was_chosen_for_it() -> None:
     """The best of many items is chosen by an estimate that is too high for it; the learned prior makes up for that.
 
-    Without it, 57 % are held here.
+    Without it two thirds are held here, and the rate comes out five points too high.
     """
     rng = np.random.default_rng(3)
     bias = np.array([1.0, 0.6, 0.3])
     covered = []
-    for _ in range(200):
+    for _ in range(120):
         alpha = rng.gamma(2.0, 0.1, 40)
         fit = Fit.of_rankings(rankings(np.outer(bias, alpha), 1_500, rng))
         best = fit.best(0.9)
         total = bias @ alpha[[int(str(id)) for id in best.items]]
         covered.append(best.rate.low <= total / (1 + total) <= best.rate.high)
-    # what the prior itself is uncertain by is not in the interval
-    assert_mean_is(np.clip(np.mean(covered), 0.84, 0.92), np.array(covered, float))
+    assert_mean_is(np.clip(np.mean(covered), 0.88, 0.92), np.array(covered, float))
