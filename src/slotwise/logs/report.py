@@ -70,7 +70,7 @@ def _several(every: Sequence[Diagnosis], folder: Path, source: str, rules: Mappi
     for number, one in enumerate(by_size):
         name = escape(str(one.fit.placement))
         label = f'<a href="#p{number}">{name}</a>' if number < len(full) else name
-        sure = "yes" if one.fit.estimate.converged and one.fit.estimate.identifiable else "in part"
+        sure = "yes" if one.slots_comparable else "no"
         numbers = [
             f"{one.fit.impressions:,}",
             f"{len(one.fit.item_ids):,}",
@@ -82,7 +82,7 @@ def _several(every: Sequence[Diagnosis], folder: Path, source: str, rules: Mappi
     heads = ("impressions", "items", "click rate", "expected of the best list")
     parts.append(
         f"<table><tr><th>placement</th>{''.join(f'<th class=n>{head}</th>' for head in heads)}"
-        f"<th>all comparable?</th></tr>{''.join(rows)}</table>"
+        f"<th>slots comparable?</th></tr>{''.join(rows)}</table>"
     )
     for number, one in enumerate(full):
         parts.append(f'<h1 id="p{number}">{escape(str(one.fit.placement))}</h1>')

@@ -12,6 +12,7 @@ from slotwise.drawing import save
 from slotwise.logs import figures
 from slotwise.logs.diagnosis import Diagnosis
 from slotwise.logs.fitted import LEVEL, Fit
+from slotwise.logs.goodness import FEWEST_DEGREES
 from slotwise.logs.words import level, number, percent, with_interval
 from slotwise.page import bullets, figure, heading, paragraph, table
 
@@ -63,14 +64,14 @@ def _fit_part(one: Diagnosis, folder: Path, prefix: str) -> list[str]:
     )
     numbers = (
         f"Without any click: {percent(found.no_click)} observed, {percent(found.fitted_no_click)} fitted. Over "
-        f"{len(found.clicks):,} pairs, chi-square is {found.chi_square:,.0f} with {found.degrees:,} degrees of freedom."
+        f"{len(found.clicks):,} pairs, chi-square is {found.chi_square:,.0f}, degrees of freedom {found.degrees:,.0f}."
     )
     parts = [
         paragraph(found.in_words()),
         _draw(figures.observed_and_fitted(found), folder, f"{prefix}fit", caption),
         paragraph(numbers + (" From a random part of the impressions." if one.fit.sampled else "")),
     ]
-    if found.degrees > 0 and found.worst:
+    if found.degrees >= FEWEST_DEGREES and found.worst:
         rows = [[str(pair.slot), pair.item, f"{pair.clicks:,}", f"{pair.expected:,.0f}"] for pair in found.worst]
         parts += ["<details><summary>The pairs that are furthest off</summary>"]
         parts += [table(["#slot", "item", "#clicks observed", "#fitted"], rows), "</details>"]
