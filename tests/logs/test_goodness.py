@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from slotwise import Rankings
-from slotwise.logs.fit import Fit
+from slotwise.logs.fitted import Fit
 from slotwise.logs.goodness import goodness
 from tests.chance import FALSE_ALARM
 from tests.logs.rounds import rankings

@@ -8,7 +8,7 @@ import numpy as np
 
 from slotwise import Rankings
 from slotwise.estimate.intervals import limit_without_clicks
-from slotwise.logs.fit import Fit
+from slotwise.logs.fitted import Fit
 from slotwise.logs.identifiability import ALL_COMPARABLE, what_cannot_be_said
 from tests.logs.rounds import rankings
 

@@ -11,7 +11,7 @@ import pytest
 from slotwise import Rankings
 from slotwise.choice import best_ranking, reward
 from slotwise.errors import InvalidInput, InvalidRanking, UnknownName
-from slotwise.logs.fit import Fit
+from slotwise.logs.fitted import Fit
 from slotwise.logs.off_policy import evaluate
 from slotwise.logs.propensity import Logged
 from tests.logs.rounds import drawn

@@ -12,7 +12,7 @@ import pytest
 from slotwise import EMPTY, MNL, Rankings, Tally
 from slotwise.estimate import ESTIMATORS, Estimate, composite, maximum_likelihood, scaling
 from slotwise.experiments.gathering import by_policy
-from slotwise.logs.fit import Fit
+from slotwise.logs.fitted import Fit
 from slotwise.logs.rate import expected_rate
 from tests.chance import assert_mean_is
 from tests.logs.rounds import rankings

@@ -14,7 +14,7 @@ import pytest
 from slotwise import EMPTY, Rankings
 from slotwise.logs import figures, report
 from slotwise.logs.diagnosis import Diagnosis
-from slotwise.logs.fit import Fit
+from slotwise.logs.fitted import Fit
 from slotwise.logs.report import write_report
 from tests.logs.rounds import rankings
 

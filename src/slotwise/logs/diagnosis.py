@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from slotwise.logs.fit import LEVEL, Fit, Recommendation
+from slotwise.logs.fitted import LEVEL, Fit, Recommendation
 from slotwise.logs.goodness import Goodness, goodness
 from slotwise.logs.held_out import HeldOut, held_out
 from slotwise.logs.identifiability import ALL_COMPARABLE, what_cannot_be_said

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slotwise.drawing import PALETTE, bare, new_figure
-from slotwise.logs.fit import LEVEL, Fit
+from slotwise.logs.fitted import LEVEL, Fit
 from slotwise.logs.goodness import Goodness
 from slotwise.logs.held_out import HeldOut
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from slotwise.estimate.odds import expected
-from slotwise.logs.fit import Fit
+from slotwise.logs.fitted import Fit
 from slotwise.typing import BoolArray, FloatArray, IntArray
 
 #: pairs with fewer expected clicks are not tested

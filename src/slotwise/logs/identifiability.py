@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from slotwise.logs.fit import LEVEL, Fit
+from slotwise.logs.fitted import LEVEL, Fit
 from slotwise.logs.words import and_more
 from slotwise.typing import BoolArray, IntArray
 

@@ -12,7 +12,7 @@ import numpy as np
 from slotwise import checks
 from slotwise.choice import best_ranking, reward
 from slotwise.errors import InvalidInput, InvalidRanking, UnknownName
-from slotwise.logs.fit import LEVEL, Fit
+from slotwise.logs.fitted import LEVEL, Fit
 from slotwise.logs.propensity import ByPropensity, Logged, inverse_propensity, warnings_of
 from slotwise.logs.rate import Rate, around, expected_rate
 from slotwise.logs.words import and_more

@@ -13,7 +13,7 @@ from typing import Any
 
 from slotwise.files import replacing
 from slotwise.logs.diagnosis import Diagnosis
-from slotwise.logs.fit import Fit, as_json
+from slotwise.logs.fitted import Fit, as_json
 from slotwise.logs.sections import sections
 from slotwise.logs.words import level, percent, with_interval
 from slotwise.page import bullets, heading, paragraph, write_page

@@ -11,7 +11,7 @@ import numpy as np
 from slotwise.drawing import save
 from slotwise.logs import figures
 from slotwise.logs.diagnosis import Diagnosis
-from slotwise.logs.fit import LEVEL, Fit
+from slotwise.logs.fitted import LEVEL, Fit
 from slotwise.logs.goodness import FEWEST_DEGREES
 from slotwise.logs.words import level, number, percent, with_interval
 from slotwise.page import bullets, figure, heading, paragraph, table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from slotwise.logs.fit import LEVEL
+from slotwise.logs.fitted import LEVEL
 from slotwise.logs.rate import Rate
 
 

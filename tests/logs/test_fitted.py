@@ -11,7 +11,7 @@ import pytest
 from slotwise import Rankings, simulate
 from slotwise.errors import InvalidInput
 from slotwise.estimate import ESTIMATORS
-from slotwise.logs.fit import Fit, as_json
+from slotwise.logs.fitted import Fit, as_json
 from tests.chance import assert_mean_is
 from tests.logs.rounds import rankings
 

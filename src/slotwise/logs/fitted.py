@@ -14,6 +14,7 @@ from slotwise.choice import MNL
 from slotwise.errors import InvalidInput, MissingExtra
 from slotwise.estimate import ESTIMATORS, Estimate
 from slotwise.estimate.odds import expected
+from slotwise.logs.propensity import Logged
 from slotwise.logs.rate import Rate, expected_rate
 from slotwise.logs.shrinkage import shrunken
 from slotwise.rankings import Rankings
@@ -66,15 +67,20 @@ class Fit:
     estimator: str
     #: whole lists, of all impressions or of some at random
     rankings: Rankings | None
+    #: found in the log; of those that were counted, without a click; with clicks on several items
     impressions: int
     no_click: int
     multi_click: int
-    #: of all impressions; None where their lists are not all there
+    #: of all impressions that were counted
     log_likelihood: float | None
     #: what was cleaned: a rule's name, and how many rows or impressions it met
     cleaning: Mapping[str, int] = field(default_factory=dict)
     #: whether `rankings` are only some of the impressions
     sampled: bool = False
+    #: the impressions in the tally, if not all
+    counted: int | None = None
+    #: impressions with the probability of their lists, where the log has it
+    logged: Logged | None = None
 
     @classmethod
     def of_rankings(
@@ -119,7 +125,8 @@ class Fit:
     @property
     def click_rate(self) -> float:
         """The part of the impressions that had a click."""
-        return 1.0 - self.no_click / self.impressions if self.impressions else math.nan
+        counted = self.impressions if self.counted is None else self.counted
+        return 1.0 - self.no_click / counted if counted else math.nan
 
     @cached_property
     def shrunken(self) -> Estimate:
@@ -134,11 +141,16 @@ class Fit:
     @property
     def odds(self) -> FloatArray:
         """γ of every pair, slots × items; where the estimate is 0 over 0, or infinite, that with a learned prior."""
+        alpha, bias = self.odds_of_parts()
+        return np.asarray(np.outer(bias, alpha))
+
+    def odds_of_parts(self) -> tuple[FloatArray, FloatArray]:
+        """α and λ whose product `odds` is."""
         alpha, bias = self.estimate.attractiveness, self.estimate.position_bias
         if not (np.isfinite(alpha).all() and np.isfinite(bias).all()):
             alpha = np.where(np.isfinite(alpha), alpha, self.shrunken.attractiveness)
             bias = np.where(np.isfinite(bias), bias, self.shrunken.position_bias)
-        return np.asarray(np.outer(bias, alpha))
+        return alpha, bias
 
     def model(self) -> MNL:
         """Users who choose as this fit says, for a simulation; with the learned prior."""
