@@ -110,7 +110,7 @@ def test_nine_in_ten_hold_the_rate_of_the_list_that_was_chosen_for_it() -> None:
     rng = np.random.default_rng(3)
     bias = np.array([1.0, 0.6, 0.3])
     covered = []
-    for _ in range(120):
+    for _ in range(80):
         alpha = rng.gamma(2.0, 0.1, 40)
         fit = Fit.of_rankings(rankings(np.outer(bias, alpha), 1_500, rng))
         best = fit.best(0.9)

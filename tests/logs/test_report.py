@@ -38,14 +38,15 @@ def fit() -> Fit:
 
 
 def test_a_page_that_holds_all_it_shows(fit: Fit, tmp_path: Path) -> None:
-    object.__setattr__(fit, "cleaning", {"the same item twice": 3})
-    path = write_report(fit, tmp_path / "new" / "out", rules={"the same item twice": "the first was kept"})
+    object.__setattr__(fit, "cleaning", {"the same item twice": 3, "no item": 0})
+    path = write_report(fit, tmp_path / "new" / "out", rules={"the same item twice": "twice: the first is kept"})
     page = path.read_text()
     assert re.findall("<h2>(.*?)</h2>", page) == HEADINGS
     assert page.count("data:image/svg+xml;base64,") == 4
     assert not re.search(r'(src|href)="(?!data:|#)', page)
     assert "<b>bold" not in page
-    assert '<td>the same item twice</td><td class="n">3</td><td>the first was kept</td>' in page
+    assert '<td class="n">3</td><td>twice: the first is kept</td>' in page
+    assert "Looked for, and not found</summary><ul><li>no item</li>" in page
     for name in ("position_bias", "items", "fit", "models"):
         assert (path.parent / f"{name}.png").stat().st_size > 5_000
         assert (path.parent / f"{name}.svg").exists()
@@ -112,7 +113,7 @@ def test_without_whole_lists(fit: Fit, tmp_path: Path) -> None:
     page = write_report(bare, tmp_path).read_text()
     assert page.count("data:image") == 2
     assert "Whole lists were not kept" in page
-    assert "0.24&nbsp;% had several, of which one was counted" in page
+    assert "0.24&nbsp;% clicked several items." in page
 
 
 def test_plain_words_come_first(fit: Fit) -> None:

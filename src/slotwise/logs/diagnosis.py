@@ -60,7 +60,7 @@ class Diagnosis:
             f"{percent(fit.click_rate)} had a click."
         ]
         if fit.multi_click:
-            words[0] += f" {percent(fit.multi_click / fit.impressions)} had several, of which one was counted."
+            words[0] += f" {percent(fit.multi_click / fit.impressions)} clicked several items."
         words.append(_slots_in_words(fit))
         words.append(_gain_in_words(self))
         if self.goodness is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ MOST_ROWS = 30
 FORMATS = ("png", "svg")
 
 
-def sections(one: Diagnosis, folder: Path, prefix: str, rules: Mapping[str, str]) -> list[str]:
+def sections(one: Diagnosis, folder: Path, prefix: str) -> list[str]:
     """All of it; the figures go into `folder` as well, their names beginning with `prefix`."""
     fit = one.fit
     return [
@@ -49,8 +48,6 @@ def sections(one: Diagnosis, folder: Path, prefix: str, rules: Mapping[str, str]
         bullets(one.open),
         heading("What slotwise would show"),
         *_best_part(one),
-        heading("What was cleaned"),
-        _cleaning(fit, rules),
     ]
 
 
@@ -133,13 +130,6 @@ def _best_part(one: Diagnosis) -> list[str]:
         ),
         table(["#slot", "item", "#attractiveness", "#interval", "#times shown", "#in this slot"], rows),
     ]
-
-
-def _cleaning(fit: Fit, rules: Mapping[str, str]) -> str:
-    if not fit.cleaning:
-        return paragraph("Nothing had to be.")
-    rows = [[rule, f"{count:,}", rules.get(rule, "")] for rule, count in fit.cleaning.items()]
-    return table(["what was found", "#how often", "what was done"], rows)
 
 
 def _slot_table(fit: Fit) -> str:
