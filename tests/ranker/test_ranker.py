@@ -104,14 +104,17 @@ def test_a_tally_starts_it_warm_in_order_or_by_id() -> None:
     tally = Tally(np.array([[50, 5, 0, 0], [1, 40, 0, 0]]), np.full((2, 4), 60))
     warm = Ranker(IDS, 2, tally=tally, seed=3)
     assert warm.tally == tally
+    assert warm.estimates()["a"].shown == 51 + 120
     assert warm.estimates()["a"].attractiveness > warm.estimates()["c"].attractiveness
 
     class Named(Tally):
         item_ids = ("d", "b")
+        showings = np.array([[9, 9], [9, 9]])
 
     ranker = Ranker(IDS, 2, tally=Named(np.array([[1, 2], [3, 4]]), np.array([[5, 6], [7, 8]])))
     assert ranker.tally.clicks.tolist() == [[0, 2, 0, 1], [0, 4, 0, 3]]
     assert ranker.tally.passes.tolist() == [[0, 6, 0, 5], [0, 8, 0, 7]]
+    assert ranker.estimates().shown.tolist() == [0, 18, 0, 18]
     with pytest.raises(InvalidInput, match="the tally counts 'd', which is not one of the 2 items"):
         Ranker(["a", "b"], 2, tally=Named(np.array([[1, 2], [3, 4]]), np.array([[5, 6], [7, 8]])))
     with pytest.raises(InvalidInput, match="the tally is of 3 slots and 4 items"):
@@ -120,6 +123,20 @@ def test_a_tally_starts_it_warm_in_order_or_by_id() -> None:
         Ranker(IDS, 2, tally=3)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="seed must be at least 0"):
         Ranker(IDS, 2, seed=-1)
+
+
+def test_a_log_starts_it_warm() -> None:
+    """As `slotwise.logs.tally` counts it: by its own names, with what else was on the page."""
+    pa, logs = pytest.importorskip("pyarrow"), pytest.importorskip("slotwise.logs")
+    counted = logs.tally(
+        pa.table(
+            {"impression": [1, 1, 2, 2], "slot": [1, 2, 1, 2], "item": ["d", "b", "b", "d"], "clicked": [0, 1, 0, 0]}
+        )
+    )
+    ranker = Ranker(IDS, counted.slots, tally=counted)
+    assert ranker.tally.clicks.tolist() == [[0, 0, 0, 0], [0, 1, 0, 0]]
+    assert ranker.estimates().shown.tolist() == [0, 2, 0, 2]
+    assert set(Ranker(counted.item_ids, counted.slots, tally=counted).rank().items) == {"b", "d"}
 
 
 def _used() -> Ranker:
