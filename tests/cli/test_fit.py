@@ -86,6 +86,16 @@ def test_words(folder: Path, run: Callable[..., str]) -> None:
     assert "position bias" in screen
 
 
+def test_names_are_printed_as_they_are(folder: Path, run: Callable[..., str]) -> None:
+    rows = [
+        f"{one},{slot},{item},{int(one % 4 == slot)}" for one in range(40) for slot, item in ((1, "[/b]"), (2, ":x:"))
+    ]
+    (folder / "names.csv").write_text("\n".join(["impression,slot,item,clicked", *rows]))
+    screen = run("fit", "names.csv")
+    assert "[/b]" in screen
+    assert ":x:" in screen
+
+
 def test_evaluate(folder: Path, run: Callable[..., str]) -> None:
     list_of_three = ("evaluate", "clean.parquet", "--ranking", "2,0,1")
     found = json.loads(run(*list_of_three, "--json"))
@@ -105,6 +115,7 @@ def test_evaluate(folder: Path, run: Callable[..., str]) -> None:
         (("fit", "clean.parquet", "--estimator", "guess"), "unknown estimator 'guess'"),
         (("evaluate", "clean.parquet"), "ranking or policy must be given"),
         (("evaluate", "clean.parquet", "--ranking", "7"), "'7'"),
+        (("evaluate", "clean.parquet", "--ranking", " , "), "ranking must name at least one item, got ' , '"),
         (("evaluate", "dirty.parquet", "--ranking", "i1", "--placement", "page"), "give both or none"),
     ],
 )

@@ -88,6 +88,7 @@ class Plain:
         self.pages: dict[str, Counter[str]] = defaultdict(Counter)
         self.rule = rule
         from_zero = any(row[2] == 0 for row in rows)
+        assert from_zero or any(row[2] == 1 for row in rows)
         self.counts["slots_from_0"] = int(from_zero)
         pages: dict[tuple[str, int], dict[tuple[Any, Any], list[Any]]] = defaultdict(dict)
         for page, impression, slot, item, clicked, turn in rows:
@@ -106,7 +107,9 @@ class Plain:
             copies[0] += 1
             copies[1] = copies[1] or bool(clicked)
             if clicked and turn is not None:
-                copies[2] = turn if copies[2] is None else min(copies[2], turn)
+                earliest = turn if copies[2] is None else min(copies[2], turn)
+                latest = turn if copies[2] is None else max(copies[2], turn)
+                copies[2] = latest if rule == "last" else earliest
         for (page, _), pairs in pages.items():
             self._count_page(page, pairs)
 

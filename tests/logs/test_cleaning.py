@@ -26,7 +26,11 @@ def log_of(rows: list[Any]) -> pa.Table:
 def test_everything_that_can_be_wrong_is_counted_as_in_plain_python(seed: int, rule: Any) -> None:
     rows = dirty_rows(seed, from_zero=seed == 2)
     plain = Plain(rows, rule)
-    assert all(plain.counts[name] for name in RULES if not name.startswith(("multi_click", "slots_from", "empty")))
+    assert all(
+        plain.counts[name]
+        for name in RULES
+        if not name.startswith(("multi_click", "slots_from", "empty", "lost_placements"))
+    )
     plain.check(tallies(table(rows), PAGES, multi_click=rule))
 
 
@@ -67,6 +71,43 @@ def test_slots_may_be_counted_from_0_or_1() -> None:
     from_zero = tally(log_of([(one, slot - 1, item, hit) for one, slot, item, hit in REGULAR]))
     assert from_zero.cleaning["slots_from_0"] == 1
     assert from_zero == tally(log_of(REGULAR))
+
+
+def test_slots_may_begin_later() -> None:
+    later = tally(log_of([(one, slot + 4, item, hit) for one, slot, item, hit in REGULAR]))
+    assert later.cleaning["slots_from_later"] == 4
+    assert later == tally(log_of(REGULAR))
+
+
+def test_a_stray_slot_0_does_not_shift_all() -> None:
+    rows = [(one, slot, item, 0) for one in range(20) for slot, item in ((1, "a"), (2, "b"))]
+    with pytest.raises(InvalidInput, match="counted from 0 or from 1, got 1 rows of 0 beside 20 of 1"):
+        tally(log_of([*rows, (30, 0, "a", 0)]))
+
+
+def test_the_last_of_two_copies_is_the_last() -> None:
+    rows = {
+        "impression": [1, 1, 1],
+        "slot": [1, 1, 2],
+        "item": ["a", "a", "b"],
+        "clicked": [1, 1, 1],
+        "turn": [1, 9, 5],
+    }
+    for rule, slot in (("first", 0), ("last", 0)):
+        assert tally(pa.table(rows), Columns(order="turn"), multi_click=rule).clicks[slot, 0] == 1  # type: ignore[arg-type]
+
+
+def test_a_placement_that_is_lost_is_counted() -> None:
+    log = {
+        "page": ["x", "y", "y"],
+        "impression": [1, 1, 1],
+        "slot": [1, 1, 2],
+        "item": ["a", "a", "a"],
+        "clicked": [0] * 3,
+    }
+    found = tallies(pa.table(log), Columns(placement="page"))
+    assert list(found) == ["x"]
+    assert found["x"].cleaning["lost_placements"] == 1
 
 
 def test_a_gap_is_an_empty_slot() -> None:

@@ -29,6 +29,8 @@ CLICKED = ["b", None, "a"]
         (LISTS, [["b"], None, ["a", "a"]]),
         (["|".join(one) for one in LISTS], ["b", "", "a"]),
         (['["a", "b"]', '["b","a"]', '[ "c","b","a" ]'], CLICKED),
+        (["['a', 'b']", "['b', 'a']", "['c' 'b' 'a']"], CLICKED),
+        (["[a, b]", "[b a]", " c | b | a "], CLICKED),
     ],
 )
 @pytest.mark.parametrize("numbered", [True, False])
@@ -84,7 +86,9 @@ def test_columns_of_other_names() -> None:
     [
         [3, 2],
         ["3", "2.5e0"],
-        [datetime.datetime(2026, 1, 1, 0, 0, 0, 500_000), datetime.datetime(2026, 1, 1)],
+        ["2026-01-01 10:00:08", "2026-01-01T10:00:07.5Z"],
+        [datetime.time(10, 0, 8), datetime.time(10, 0, 7)],
+        [datetime.datetime(2026, 1, 1, 0, 0, 8), datetime.datetime(2026, 1, 1, 0, 0, 7, 600_000)],
         [datetime.date(2026, 1, 2), datetime.date(2026, 1, 1)],
     ],
 )
@@ -116,3 +120,14 @@ def test_columns_that_cannot_be_read() -> None:
         tally(LONG.set_column(1, "slot", pa.array([True] * 7)))
     with pytest.raises(InvalidInput, match="clicked must hold clicks"):
         tally(LONG.set_column(3, "clicked", pa.array([datetime.date(2026, 1, 1)] * 7)))
+    log = pa.table({"impression": [[1], [2]], "slot": [1, 1], "item": ["a", "b"], "clicked": [0, 1]})
+    with pytest.raises(InvalidInput, match="impression must hold ids, got a column of array<int64>"):
+        tally(log)
+    log = pa.table({"impression": [1, 1], "slot": [1, 2], "item": ["a", "b"], "clicked": [1, 1], "when": ["1", "noon"]})
+    with pytest.raises(InvalidInput, match="when must be a number or a time, got 'noon'"):
+        tally(log, Columns(order="when"))
+
+
+def test_items_of_a_json_list_may_have_commas() -> None:
+    found = tally(pa.table({"items": ['["tea, black", "milk"]', '["milk", "tea, black"]'], "clicked": ["milk", None]}))
+    assert found.item_ids == ("milk", "tea, black")

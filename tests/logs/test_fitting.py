@@ -113,6 +113,27 @@ def test_estimators_take_the_tally_of_a_log() -> None:
     assert type(counted + counted) is Tally
 
 
+def test_a_sample_is_of_the_impressions_of_every_placement() -> None:
+    """Ids that come again in every placement are different impressions."""
+    log = generated(20, pages=200, seed=10)
+    again = pa.array(np.repeat(np.arange(4_000) // 200, 3))
+    found = fits(log.set_column(1, "impression", again), PAGES, sample=1_000)
+    rounds = sum(one.rankings.rounds for one in found if one.rankings is not None)
+    assert 800 < rounds < 1_200
+
+
+def test_inverse_propensity_has_every_impression() -> None:
+    found = fit(generated(2_000, pages=1, seed=7), Columns(propensity="propensity"), sample=100)
+    assert found.logged is not None
+    assert len(found.logged.shown) == 2_000
+
+
+def test_slots_that_were_never_filled_are_not_recommended() -> None:
+    log = generated(2_000, pages=1, seed=11)
+    spread = fit(log.set_column(2, "slot", pa.array(np.tile([1, 4, 9], 2_000))))
+    assert [slot for slot, item in enumerate(spread.best().items) if item is not None] == [0, 3, 8]
+
+
 def test_propensities_come_along() -> None:
     log = generated(200, pages=1, seed=7)
     found = fit(log, Columns(propensity="propensity"))

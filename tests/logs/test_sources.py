@@ -66,6 +66,31 @@ def test_ids_of_a_text_file_stay_as_they_are(tmp_path: Path) -> None:
     assert tally(tmp_path / "log.csv").item_ids == ("007", "7")
 
 
+STRANGE = {
+    "one.csv": 'impression,slot,item,clicked\n#1,1,"a ""b""",1\n#1,2,"c\nd",0\n#2,1,\'e\',0\n',
+    "two.csv": "clicked,item,slot,impression\n0,#5,1,#3\n",
+    "semicolon.csv": "impression;slot;item;clicked\n1;1;a,b;1\n2;1;a,b;0\n",
+}
+
+
+def write_strange(folder: Path) -> None:
+    for name, text in STRANGE.items():
+        (folder / name).write_text(text)
+
+
+def check_strange(folder: Path, engine: str) -> None:
+    """Comments that are none, quotes, lines within a field, other separators, columns in another order."""
+    both = tally(str(folder / "[ot][nw][eo].csv"), engine=engine)
+    assert both.item_ids == ("#5", "'e'", 'a "b"', "c\nd")
+    assert (both.impressions, both.cleaning["rows"]) == (3, 4)
+    assert tally(folder / "semicolon.csv", engine=engine).item_ids == ("a,b",)
+
+
+def test_strange_text_files(tmp_path: Path) -> None:
+    write_strange(tmp_path)
+    check_strange(tmp_path, "duckdb")
+
+
 def test_frames_and_tables(plain: Plain) -> None:
     plain.check(tallies(LOG, PAGES))
     plain.check(tallies(pd.DataFrame(ROWS, columns=COLUMNS), PAGES))
@@ -105,9 +130,10 @@ def test_a_postgresql_table(postgres: Postgres, plain: Plain) -> None:
 
 
 def test_a_password_is_not_repeated() -> None:
-    with pytest.raises(UnreadableFile, match="cannot be reached") as caught:
-        tallies("postgresql://me:secret@127.0.0.1:1/nothing?connect_timeout=2", PAGES)
-    assert "secret" not in str(caught.value)
+    for given in ("me:secret@127.0.0.1:1/nothing?connect_timeout=2", "127.0.0.1:1/shop?user=me&password=secret"):
+        with pytest.raises(UnreadableFile, match="cannot be reached") as caught:
+            tallies(f"postgresql://{given}", PAGES)
+        assert "secret" not in str(caught.value)
 
 
 def test_a_log_larger_than_the_memory_it_is_given(tmp_path: Path) -> None:
@@ -145,13 +171,17 @@ def test_an_engine_that_fails_says_so_in_a_line(tmp_path: Path) -> None:
         ("empty", {}, UnreadableFile, "the folder empty has no"),
         ("broken.parquet", {"engine": "hadoop"}, InvalidInput, "engine must be duckdb or spark, got 'hadoop'"),
         ("broken.parquet", {"master": "local"}, InvalidInput, "master is for the engine spark"),
+        ("broken.parquet", {"table": "clicks"}, InvalidInput, "table is for a .duckdb file or a PostgreSQL database"),
+        ("", {}, UnreadableFile, "got ''"),
+        (5, {}, InvalidInput, "a log must be a path, .*, got 5"),
+        (LOG, {"engine": "spark"}, InvalidInput, "the engine spark reads files"),
         ("broken.parquet", {"memory": "much"}, InvalidInput, "memory must be like 500MB or 4GB, got 'much'"),
     ],
 )
 def test_what_cannot_be_read(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    source: str,
+    source: Any,
     options: dict[str, Any],
     error: type[Exception],
     message: str,

@@ -18,6 +18,7 @@ from slotwise.logs import Columns, LogTally, fits, tallies, tally
 from slotwise.logs.sources import JAVA
 
 from .plain import Plain, dirty_rows, table
+from .test_sources import check_strange, write_strange
 
 pytestmark = [
     pytest.mark.skipif(
@@ -61,8 +62,20 @@ def test_spark_and_duckdb_agree_on_fits(session: SparkSession, tmp_path: Path) -
         assert one.log_likelihood == pytest.approx(other.log_likelihood, rel=1e-12)
 
 
+def test_strange_text_files(session: SparkSession, tmp_path: Path) -> None:
+    write_strange(tmp_path)
+    check_strange(tmp_path, "spark")
+
+
+def test_times_in_text(session: SparkSession, tmp_path: Path) -> None:
+    text = "impression,slot,item,clicked,when\n1,1,a,1,2026-01-01 10:00:08\n1,2,b,1,2026-01-01T10:00:07.5Z\n"
+    (tmp_path / "log.csv").write_text(text)
+    found = tally(tmp_path / "log.csv", Columns(order="when"), engine="spark")
+    assert found.clicks.tolist() == [[0, 0], [0, 1]]
+
+
 def test_wide_logs(session: SparkSession, tmp_path: Path) -> None:
-    log = pa.table({"impression": [1, 2, 3], "items": [["a", "b"], ["b", "a"], ["c"]], "clicked": [["b"], [], ["z"]]})
+    log = pa.table({"impression": [1, 2, 3], "items": ["a|b", "['b', 'a']", '["c"]'], "clicked": ["b", None, "z"]})
     pq.write_table(log, tmp_path / "log.parquet")
     by_spark = tally(tmp_path / "log.parquet", engine="spark")
     by_duckdb = tally(tmp_path / "log.parquet")

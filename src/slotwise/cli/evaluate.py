@@ -6,7 +6,6 @@ import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from slotwise.cli.fit import (
     AsJson,
@@ -25,6 +24,7 @@ from slotwise.cli.fit import (
     Slot,
     TableName,
     fitted,
+    screen,
 )
 from slotwise.errors import InvalidInput
 
@@ -60,6 +60,8 @@ def evaluate(
 
     if (ranking is None) == (policy is None):
         raise InvalidInput("ranking or policy must be given, and not both")
+    if not (policy or (ranking or "").strip(" ,")):
+        raise InvalidInput(f"ranking must name at least one item, got {ranking or policy!r}")
     if (placement is None) != (at is None):
         raise InvalidInput("--placement names the column and --at the one to evaluate: give both or none")
     columns = Columns(impression, slot, item, clicked, placement, order, propensity)
@@ -74,11 +76,11 @@ def evaluate(
     if as_json:
         print(json.dumps(answer.to_json(), allow_nan=False))
         return
-    console = Console()
-    console.print(f"by the fitted model      {with_interval(answer.by_model)}", highlight=False)
+    console = screen()
+    console.print(f"by the fitted model      {with_interval(answer.by_model)}")
     if answer.by_propensity is not None:
         normalised = with_interval(answer.by_propensity.self_normalised)
-        console.print(f"by inverse propensity    {normalised}", highlight=False)
-    console.print(f"in the log               {answer.observed:.2%}", highlight=False)
+        console.print(f"by inverse propensity    {normalised}")
+    console.print(f"in the log               {answer.observed:.2%}")
     for warning in answer.warnings:
-        console.print(f"\nNote: {warning}", highlight=False)
+        console.print(f"\nNote: {warning}")

@@ -90,9 +90,16 @@ def fit(
     if out is not None:
         with telling() as tell:
             tell("writing the report")
-            page = write_report(found, out, source=log.rsplit("/", 1)[-1], rules=RULES)
+            page = write_report(found, out, source=name_of(log), rules=RULES)
         if not as_json:
-            Console().print(f"\nReport: {page}", soft_wrap=True, highlight=False)
+            screen().print(f"\nReport: {page}", soft_wrap=True)
+
+
+def name_of(log: str) -> str:
+    """A log in a heading: the file, or the database without its secrets."""
+    from slotwise.logs.sources import hidden
+
+    return hidden(log).rstrip("/").rsplit("/", 1)[-1]
 
 
 def fitted(log: str, columns: Columns, estimator: str, **options: Any) -> list[Fit]:
@@ -103,32 +110,37 @@ def fitted(log: str, columns: Columns, estimator: str, **options: Any) -> list[F
         return fits(log, columns, estimator=estimator, progress=tell, **options)
 
 
+def screen(*, stderr: bool = False) -> Console:
+    """What prints names as they are, whatever is in them."""
+    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+
 @contextlib.contextmanager
 def telling() -> Iterator[Callable[[str], None]]:
     """A line on stderr, if that is a screen, that says what is being done; gone at the end."""
-    console = Console(stderr=True)
+    console = screen(stderr=True)
     with console.status("") if console.is_terminal else contextlib.nullcontext() as status:
         yield (lambda step: status.update(f"{step} …")) if status is not None else (lambda _: None)
 
 
 def _show(found: list[Fit], cleaning: dict[str, int], rules: Any) -> None:
-    console = Console()
+    console = screen()
     if len(found) > 1:
         console.print(_summary(found))
     else:
         _show_one(console, found[0])
     rows = {rule: count for rule, count in cleaning.items() if rule != "rows"}
     if rows:
-        console.print("\nIn the log:", highlight=False)
+        console.print("\nIn the log:")
         for rule, count in rows.items():
-            console.print(f"  {count:>12,}  {rules[rule]}", highlight=False, soft_wrap=True)
+            console.print(f"  {count:>12,}  {rules[rule]}", soft_wrap=True)
 
 
 def _show_one(console: Console, one: Fit) -> None:
     from slotwise.logs.diagnosis import Diagnosis
 
     for line in Diagnosis(one).in_words():
-        console.print(line, highlight=False)
+        console.print(line)
     slots = _table("slot", "position bias", "95 % interval", "shown", "clicks")
     for slot, bias, low, high, shown, clicks in one.slot_rows():
         slots.add_row(str(slot), _number(bias), _interval(low, high), f"{shown:,}", f"{clicks:,}")
@@ -141,7 +153,7 @@ def _show_one(console: Console, one: Fit) -> None:
     console.print()
     console.print(items)
     if len(rows) > NAMED:
-        console.print(f"and {len(rows) - NAMED:,} more items", highlight=False)
+        console.print(f"and {len(rows) - NAMED:,} more items")
 
 
 def _summary(found: list[Fit]) -> Table:

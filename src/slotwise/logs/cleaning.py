@@ -23,6 +23,8 @@ MultiClick = Literal["first", "last", "drop"]
 MULTI_CLICK = ("first", "last", "drop")
 #: a slot beyond is taken for a mistake in the choice of the column
 MOST_SLOTS = 1_000
+#: slots are counted from 0 if there are at least so many rows of 0 to one of 1
+STRAY = 0.1
 
 #: what each count is of, and what is done with it, in words
 RULES = {
@@ -34,11 +36,13 @@ RULES = {
     "null_item": "rows without an item, not clicked: left out, the rest of their impression is kept",
     "duplicate_rows": "rows that repeat another one (same impression, slot and item): counted once",
     "slots_from_0": "slots are counted from 0 in the log: 1 was added to each",
+    "slots_from_later": "slots begin later than at 1 in the log: so much was taken from each, to make the first one 1",
     "missing_slots": "impressions with a gap in their slots: the slots in the gap are taken as empty",
     "conflicting_slots": "impressions with two items in one slot: left out, what was shown is not known",
     "repeated_items": "impressions with an item in two slots: left out, the model shows an item once",
     "click_not_shown": "impressions with a click on something that has no slot or item, or was not shown: left out",
     "empty_impressions": "impressions without any item: left out",
+    "lost_placements": "placements of which no impression could be counted: left out",
     "multi_click_first": "impressions with clicks on several items: the first click counts",
     "multi_click_last": "impressions with clicks on several items: the last click counts",
     "multi_click_drop": "impressions with clicks on several items: left out",
@@ -88,7 +92,7 @@ def cleaned(table: ir.Table, columns: Columns, multi_click: MultiClick | None = 
         rule = _rule(multi_click, ordered="order" in rows.columns)
         counts, first = _survey(table, rows, columns)
         keys = tuple(name for name in ("placement", "impression") if name in rows.columns)
-        usable = _usable(rows, keys, 1 if first == 0 else 0)
+        usable = _usable(rows, keys, 1 - first)
         pages = keep(_pages(usable, keys))
         odd = keep(_odd(usable, pages, keys))
         any_odd = odd.count().to_pyarrow().as_py() > 0
@@ -98,7 +102,7 @@ def cleaned(table: ir.Table, columns: Columns, multi_click: MultiClick | None = 
         _count_pages(totals, regular.mutate(counted=ibis.literal(True), several=ibis.literal(False)), keys)
         counts["missing_slots"] += int(regular.gap.sum().to_pyarrow().as_py() or 0)
         if any_odd:
-            unique = keep(_unique(usable.semi_join(odd, list(keys)), keys))
+            unique = keep(_unique(usable.semi_join(odd, list(keys)), keys, rule))
             judged = keep(_judged(unique, keys, rule))
             _count_odd(unique, judged, counts, rule)
             _count_pages(totals, judged.mutate(counted=judged.verdict == "kept"), keys)
@@ -106,6 +110,7 @@ def cleaned(table: ir.Table, columns: Columns, multi_click: MultiClick | None = 
         if not any(found.counted for found in totals.values()):
             left_out = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
             raise InvalidInput(f"the log has no impression that can be counted: {left_out or 'it is empty'}")
+        counts["lost_placements"] = sum(not found.counted for found in totals.values())
         yield Clean(whole, keys, counts, totals)
 
 
@@ -131,7 +136,8 @@ def _survey(table: ir.Table, rows: ir.Table, columns: Columns) -> tuple[dict[str
     for column, wrong in misread(table, columns).items():
         example = table.filter(wrong).select(value=table[column].cast("string")).limit(1).to_pyarrow().to_pylist()
         if example:
-            what = "a whole number" if column == columns.slot else "true or false, 1 or 0"
+            kinds = {columns.slot: "a whole number", columns.clicked: "true or false, 1 or 0"}
+            what = kinds.get(column, "a number" if column == columns.propensity else "a number or a time")
             raise InvalidInput(f"{column} must be {what}, got {example[0]['value']!r}")
     if any(found[name] < found["rows"] for name in given):
         counts |= _nulls(rows)
@@ -143,8 +149,20 @@ def _survey(table: ir.Table, rows: ir.Table, columns: Columns) -> tuple[dict[str
         raise InvalidInput(f"{columns.slot} must be counted from 0 or 1, got {first}")
     if last > MOST_SLOTS:
         raise InvalidInput(f"{columns.slot} must be at most {MOST_SLOTS}, got {last}: is it the column of the slots?")
+    if first == 0:
+        _refuse_stray_zero(rows, columns.slot)
     counts["slots_from_0"] = int(first == 0)
+    counts["slots_from_later"] = max(0, first - 1)
     return counts, first
+
+
+def _refuse_stray_zero(rows: ir.Table, name: str) -> None:
+    """A first slot that is hardly ever filled is a mistake, by which all slots would be off by one."""
+    found = _one(rows.aggregate(zero=rows.count(where=rows.slot == 0), one=rows.count(where=rows.slot == 1)))
+    if found["zero"] < STRAY * found["one"]:
+        raise InvalidInput(
+            f"{name} must be counted from 0 or from 1, got {found['zero']:,} rows of 0 beside {found['one']:,} of 1"
+        )
 
 
 def _nulls(rows: ir.Table) -> dict[str, int]:
@@ -167,7 +185,7 @@ def _one(answers: ir.Table) -> dict[str, Any]:
     return dict(row)
 
 
-def _usable(rows: ir.Table, keys: Sequence[str], from_zero: int) -> ir.Table:
+def _usable(rows: ir.Table, keys: Sequence[str], shift: int) -> ir.Table:
     """Rows that say something: those that are placed, and clicks on what is not."""
     clicked = rows.clicked.fill_null(False)
     known = rows.impression.notnull()
@@ -175,7 +193,7 @@ def _usable(rows: ir.Table, keys: Sequence[str], from_zero: int) -> ir.Table:
         known &= rows.placement.notnull()
     said = known & ((rows.slot.notnull() & rows.item.notnull()) | clicked)
     return rows.filter(said).mutate(
-        slot=lambda kept: kept.slot + from_zero, clicked=lambda kept: kept.clicked.fill_null(False)
+        slot=lambda kept: kept.slot + shift, clicked=lambda kept: kept.clicked.fill_null(False)
     )
 
 
@@ -250,11 +268,12 @@ def _row(rows: ir.Table, keys: Sequence[str], **made: Any) -> ir.Table:
     return rows.mutate(**made).select(*names, "page_clicked", *last)
 
 
-def _unique(rows: ir.Table, keys: Sequence[str]) -> ir.Table:
+def _unique(rows: ir.Table, keys: Sequence[str], rule: MultiClick) -> ir.Table:
     """Each slot and item of an impression once, clicked if any of its copies is."""
     rest: dict[str, Any] = {}
     if "order" in rows.columns:
-        rest["order"] = ibis.ifelse(rows.clicked, rows.order, None).min()
+        clicked = ibis.ifelse(rows.clicked, rows.order, None)
+        rest["order"] = clicked.max() if rule == "last" else clicked.min()
     if "propensity" in rows.columns:
         rest["propensity"] = rows.propensity.max()
     return rows.group_by([*keys, "slot", "item"]).aggregate(copies=rows.count(), clicked=rows.clicked.any(), **rest)

@@ -7,14 +7,15 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import ibis
+import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
 
 from slotwise.errors import InvalidInput
 
 TRUE = ("1", "true", "t", "yes", "y")
 FALSE = ("0", "false", "f", "no", "n")
-#: what stands between the items of a list that is written as text; a JSON list is understood as well
-SEPARATOR = "|"
+#: put between the items of a list that is written as text, and in no item: the unit separator of ASCII
+SEPARATOR = "\x1f"
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,12 @@ def rows(table: ir.Table, columns: Columns, keep: Callable[[ir.Table], ir.Table]
 
 
 def misread(table: ir.Table, columns: Columns) -> dict[str, ir.BooleanValue]:
-    """By column, where the table holds something that is no slot or no click."""
+    """By column, where the table holds something that is no slot, no click, no number or time."""
     columns, wide = _found(table, columns)
     found: dict[str, ir.BooleanValue] = {}
+    for name in (columns.order, columns.propensity):
+        if name is not None and table[name].type().is_string():
+            found[name] = _given(table[name]) & _number(table[name], name).isnull()
     if not wide:
         slot, clicked = table[columns.slot], table[columns.clicked]
         # not asked where the type leaves no doubt: it would take a reading of the whole log
@@ -74,7 +78,7 @@ def empty(table: ir.Table, columns: Columns) -> int:
 def _of_long(table: ir.Table, columns: Columns) -> ir.Table:
     return table.select(
         **_page(table, columns),
-        impression=table[columns.impression],
+        impression=_key(table[columns.impression], columns.impression),
         slot=_slot(table[columns.slot], columns.slot),
         item=_text(table[columns.item]),
         clicked=_clicked(table[columns.clicked], columns.clicked),
@@ -86,7 +90,9 @@ def _of_wide(table: ir.Table, columns: Columns, keep: Callable[[ir.Table], ir.Ta
     """Unfold the lists; a click on what is not in its list becomes a clicked row without slot and item."""
     lists = table.select(
         **_page(table, columns),
-        impression=table[columns.impression] if columns.impression in table.columns else ibis.row_number(),
+        impression=_key(table[columns.impression], columns.impression)
+        if columns.impression in table.columns
+        else ibis.row_number(),
         items=_texts(table[columns.item], columns.item),
         chosen=_chosen(table[columns.clicked], columns.clicked),
         **_optional(table, columns),
@@ -147,19 +153,48 @@ def _optional(table: ir.Table, columns: Columns) -> dict[str, Any]:
 
 
 def _number(column: ir.Value, name: str) -> ir.Value:
+    """A number, or a time in seconds; null where it is neither."""
     kind = column.type()
-    if kind.is_temporal():
-        return column.cast("timestamp").epoch_seconds().cast("float64") if kind.is_date() else _seconds(column)
+    if kind.is_date():
+        return _seconds(column.cast("timestamp"))
+    if kind.is_timestamp():
+        return _seconds(column)
+    if kind.is_time():
+        whole = column.hour() * 3_600 + column.minute() * 60 + column.second()
+        return whole.cast("float64") + column.microsecond().cast("float64") / 1e6
     if kind.is_string():
         text = _trimmed(column)
-        return ibis.ifelse(text.re_search(r"^[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?$"), text, None).cast("float64")
+        number = ibis.ifelse(text.re_search(r"^[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?$"), text, None).cast("float64")
+        dated = text.re_replace(r"[zZ]$|([+]00(:?00)?)$", "")
+        time = ibis.ifelse(
+            dated.re_search(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9.]+)?)?$"), dated, None
+        )
+        return number.coalesce(_seconds(time.try_cast("timestamp")))
     if kind.is_numeric():
         return column.cast("float64")
     raise InvalidInput(f"{name} must hold numbers or times, got a column of {kind}")
 
 
 def _seconds(column: ir.Value) -> ir.Value:
-    return column.epoch_seconds().cast("float64") + column.microsecond().cast("float64") / 1e6
+    if column.get_backend().name == "pyspark":
+        return _unix_micros(column.cast("timestamp('UTC')")).cast("float64") / 1e6
+    # whole seconds first: some engines would round them up
+    return column.truncate("s").epoch_seconds().cast("float64") + column.microsecond().cast("float64") / 1e6
+
+
+@ibis.udf.scalar.builtin(  # type: ignore[untyped-decorator]
+    name="unix_micros", signature=((dt.Timestamp(timezone="UTC"),), dt.int64)
+)
+def _unix_micros(time: Any) -> Any:
+    """Spark's own, as ibis knows no microseconds there."""
+
+
+def _key(column: ir.Value, name: str) -> ir.Value:
+    """Numbers and text as they are, which is quick to group by; the rest as text."""
+    kind = column.type()
+    if kind.is_nested() or kind.is_interval() or kind.is_json():
+        raise InvalidInput(f"{name} must hold ids, got a column of {kind}")
+    return column if kind.is_integer() or kind.is_string() else column.cast("string")
 
 
 def _text(column: ir.Value) -> ir.Value:
@@ -202,7 +237,8 @@ def _clicked(column: ir.Value, name: str) -> ir.Value:
         return ibis.ifelse(_given(column) & (column >= 0), column > 0, None)
     if kind.is_string():
         word = _trimmed(column).lower()
-        return ibis.cases((word.isin(TRUE), True), (word.isin(FALSE), False))
+        count = ibis.ifelse(word.re_search(r"^[0-9]+(\.0*)?$"), word, None).cast("float64")
+        return ibis.cases((word.isin(TRUE), True), (word.isin(FALSE), False), (count.notnull(), count > 0))
     raise InvalidInput(f"{name} must hold clicks, as true and false or 1 and 0, got a column of {kind}")
 
 
@@ -213,9 +249,15 @@ def _texts(column: ir.Value, name: str) -> ir.Value:
         return column.cast("array<string>")
     if kind.is_string():
         text = _trimmed(column)
-        plain = text.re_replace(r'^\[\s*"?|"?\s*\]$', "").re_replace(r'"?\s*,\s*"?', SEPARATOR)
-        as_text = ibis.ifelse(text.startswith("["), plain, text)
-        return ibis.ifelse(as_text == "", ibis.literal([], "array<string>"), as_text.split(SEPARATOR))
+        # JSON, or a list as Python or NumPy print it
+        inside = text.re_replace(r"^\[\s*|\s*\]$", "")
+        apart = ibis.cases(
+            (~text.startswith("["), text.re_replace(r"\s*[|]\s*", SEPARATOR)),
+            (inside.startswith('"'), inside.re_replace(r'"\s*,?\s*"', SEPARATOR).re_replace(r'^"|"$', "")),
+            (inside.startswith("'"), inside.re_replace(r"'\s*,?\s*'", SEPARATOR).re_replace(r"^'|'$", "")),
+            else_=inside.re_replace(r"\s*,\s*|\s+", SEPARATOR),
+        )
+        return ibis.ifelse(apart == "", ibis.literal([], "array<string>"), apart.split(SEPARATOR))
     raise InvalidInput(f"{name} must hold lists of items in a log without slots, got a column of {kind}")
 
 

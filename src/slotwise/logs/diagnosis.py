@@ -11,6 +11,7 @@ from slotwise.logs.fitted import LEVEL, Fit, Recommendation
 from slotwise.logs.goodness import Goodness, goodness
 from slotwise.logs.held_out import HeldOut, held_out
 from slotwise.logs.identifiability import ALL_COMPARABLE, what_cannot_be_said
+from slotwise.logs.propensity import wilson
 from slotwise.logs.words import percent, with_interval
 
 #: items of the best list that are named
@@ -18,6 +19,8 @@ NAMED = 3
 #: a slot's weight that may be so many times larger or smaller is not spoken of
 VAGUE = 5.0
 ALIKE = 0.95
+#: with a smaller part of the impressions counted, that is said first
+MOSTLY = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +64,16 @@ class Diagnosis:
         ]
         if fit.multi_click:
             words[0] += f" {percent(fit.multi_click / fit.impressions)} clicked several items."
+        if fit.counted is not None and fit.counted < MOSTLY * fit.impressions:
+            words.append(
+                f"Only {percent(fit.counted / fit.impressions)} of the impressions could be counted. See why the "
+                "others were left out before you believe the rest."
+            )
+        if not fit.no_click:
+            words.append(
+                "Every impression has a click. How attractive things are shows in how often nothing is clicked, so "
+                "that a log without such impressions says next to nothing: are they missing?"
+            )
         words.append(_slots_in_words(fit))
         words.append(_gain_in_words(self))
         if self.goodness is not None:
@@ -89,11 +102,12 @@ def _slots_in_words(fit: Fit) -> str:
 def _gain_in_words(one: Diagnosis) -> str:
     names = [name for name in one.best.items if name is not None][:NAMED]
     rate, observed = one.best.rate, one.fit.click_rate
+    low, high = wilson(observed, one.fit.tally_rounds, LEVEL)
     against = (
         "more than was observed"
-        if rate.low > observed
+        if rate.low > high
         else "less than was observed"
-        if rate.high < observed
+        if rate.high < low
         else "which may be no more than was observed"
     )
     return (

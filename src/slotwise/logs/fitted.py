@@ -125,8 +125,12 @@ class Fit:
     @property
     def click_rate(self) -> float:
         """The part of the impressions that had a click."""
-        counted = self.impressions if self.counted is None else self.counted
-        return 1.0 - self.no_click / counted if counted else math.nan
+        return 1.0 - self.no_click / self.tally_rounds if self.tally_rounds else math.nan
+
+    @property
+    def tally_rounds(self) -> int:
+        """The impressions that were counted."""
+        return self.impressions if self.counted is None else self.counted
 
     @cached_property
     def shrunken(self) -> Estimate:
@@ -159,9 +163,11 @@ class Fit:
     def best(self, level: float = LEVEL) -> Recommendation:
         """The k-th most attractive item in the slot of the k-th largest bias, after shrinking, and its click rate."""
         estimate = self.shrunken
-        filled = min(self.slots, len(self.item_ids))
+        # of a slot that never held anything the log does not even say that it is there
+        there = self.showings.any(axis=1)
+        filled = min(int(there.sum()), len(self.item_ids))
         ranking = np.full(self.slots, EMPTY)
-        slots = np.argsort(-estimate.position_bias, kind="stable")[:filled]
+        slots = np.argsort(np.where(there, -estimate.position_bias, np.inf), kind="stable")[:filled]
         ranking[slots] = np.argsort(-estimate.attractiveness, kind="stable")[:filled]
         ids = tuple(None if item == EMPTY else self.item_ids[item] for item in ranking)
         used = np.flatnonzero(ranking != EMPTY)

@@ -64,7 +64,8 @@ def fits(
 ) -> list[Fit]:
     """Fit every placement of a log, in order of their names, from one pass over it.
 
-    `sample` bounds the impressions whose whole lists are kept in memory; maximum likelihood needs all of them.
+    `sample` bounds the impressions whose whole lists are kept in memory; maximum likelihood and inverse propensity need
+    all of them.
     `progress` is told what is being done.
     """
     if estimator not in ESTIMATOR_NAMES:
@@ -78,7 +79,9 @@ def fits(
         progress("counting")
         counted = counts_of(rows)
         progress("reading whole lists")
-        lists, sampled = lists_of(rows, counted, None if estimator == "maximum-likelihood" else sample)
+        # inverse propensity lives on the few impressions that showed the very list: none is to spare
+        every = estimator == "maximum-likelihood" or columns.propensity is not None
+        lists, sampled = lists_of(rows, counted, None if every else sample)
         progress("estimating")
         found = [_fit(one, lists[name], estimator, sampled) for name, one in counted.items()]
         progress("how likely the log is")

@@ -59,7 +59,7 @@ def lists_of(
     total = sum(one.counted for one in counted.values())
     rows, sampled = log.rows, at_most is not None and total > at_most
     if at_most is not None and sampled:
-        rows = rows.filter(_part(rows.impression) < int(PARTS * at_most / total))
+        rows = rows.filter(_part([rows[key] for key in log.keys]) < int(PARTS * at_most / total))
     names = [*log.keys, "slot", "item", "clicked"] + (["propensity"] if "propensity" in rows.columns else [])
     found = rows.select(*names).to_pyarrow()
     if "placement" not in log.keys:
@@ -78,19 +78,19 @@ def _per_page(values: np.ndarray, pages: np.ndarray, count: int) -> np.ndarray:
     lowest, highest = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(lowest, pages, values)
     np.maximum.at(highest, pages, values)
-    differ = np.flatnonzero(lowest < highest)
+    differ = np.flatnonzero(lowest < highest * (1.0 - 1e-9))
     if differ.size:
         raise InvalidInput(
             "propensity must be the same in all rows of an impression, the probability of its whole list, got "
-            f"{lowest[differ[0]]!r} and {highest[differ[0]]!r} in one ({len(differ):,} of {count:,} differ)"
+            f"{lowest[differ[0]]:.6g} and {highest[differ[0]]:.6g} in one ({len(differ):,} of {count:,} differ)"
         )
     return np.where(np.isfinite(highest), highest, np.nan)
 
 
-def _part(key: ir.Value) -> ir.Value:
+def _part(keys: list[ir.Value]) -> ir.Value:
     """A number from 0 to PARTS - 1 that depends on the impression alone."""
-    text = key.cast("string")
-    hashed = {"duckdb": _hash, "postgres": _hashtext}.get(key.get_backend().name, lambda of: of.hash())(text)
+    text = ibis.literal("").join([key.cast("string") for key in keys])
+    hashed = {"duckdb": _hash, "postgres": _hashtext}.get(keys[0].get_backend().name, lambda of: of.hash())(text)
     return (hashed.cast("int64") if hashed.type() != dt.uint64 else (hashed >> 1).cast("int64")).abs() % PARTS
 
 

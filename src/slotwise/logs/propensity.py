@@ -98,7 +98,7 @@ def inverse_propensity(logged: Logged, lists: IntArray, chances: FloatArray, lev
     if 0.0 < normalised < 1.0 and spread > 0.0:
         to_normal = around(normalised, spread / (normalised * (1.0 - normalised)), level)
     else:
-        to_normal = Rate(normalised, *_wilson(normalised, effective, level))
+        to_normal = Rate(normalised, *wilson(normalised, effective, level))
     return ByPropensity(
         plain=_mean(weights * clicked, level),
         self_normalised=to_normal,
@@ -130,7 +130,7 @@ def _mean(values: FloatArray, level: float) -> Rate:
     return Rate(middle, max(0.0, middle - far), min(1.0, middle + far))
 
 
-def _wilson(rate: float, count: float, level: float) -> tuple[float, float]:
+def wilson(rate: float, count: float, level: float) -> tuple[float, float]:
     """The score interval of a proportion, which does not shrink to a point at 0 or 1."""
     z = float(ndtri(0.5 + level / 2.0)) ** 2
     middle = (rate + z / (2.0 * count)) / (1.0 + z / count)

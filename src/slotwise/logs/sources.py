@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import glob
 import os
 import re
 import shutil
@@ -17,11 +16,10 @@ import ibis.expr.types as ir
 
 from slotwise import checks
 from slotwise.errors import InvalidInput, MissingExtra, UnreadableFile
+from slotwise.logs.files import first_line, read_files
 
 ENGINES = ("duckdb", "spark")
 ENGINE_MODULES = ("duckdb", "psycopg", "pyspark", "py4j")
-PARQUET = (".parquet", ".pq")
-TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
 DATABASE = (".duckdb", ".ddb", ".db")
 SERVERS = ("postgresql://", "postgres://")
 JAVA = "Spark needs Java 17 or 21: apt-get install openjdk-17-jre-headless, or set JAVA_HOME"
@@ -55,11 +53,15 @@ def read(
         # no space, a file that ends too early, a server that went away: theirs, but said in a line
         if type(problem).__module__.strip("_").split(".")[0] not in ENGINE_MODULES:
             raise
-        raise UnreadableFile(f"the log cannot be counted: {_first_line(problem)}") from problem
+        raise UnreadableFile(f"the log cannot be counted: {first_line(problem)}") from problem
 
 
 @contextlib.contextmanager
 def _opened(source: Any, table: str | None, engine: str, master: str | None, memory: str | None) -> Iterator[ir.Table]:
+    if table is not None and not (isinstance(source, str | os.PathLike) and _has_tables(source)):
+        raise InvalidInput(f"table is for a .duckdb file or a PostgreSQL database, got {table!r}")
+    if engine == "spark" and not isinstance(source, str | os.PathLike):
+        raise InvalidInput(f"the engine spark reads files, got {checks.short(source)}")
     if isinstance(source, ir.Table):
         yield source
     elif isinstance(source, str) and source.startswith(SERVERS):
@@ -69,84 +71,41 @@ def _opened(source: Any, table: str | None, engine: str, master: str | None, mem
             yield found
     elif not isinstance(source, str | os.PathLike):
         with _duckdb(memory) as connection:
-            yield connection.create_view("log", ibis.memtable(source))
+            yield connection.create_view("log", _in_memory(source))
     elif engine == "spark":
         with _spark(master) as connection:
-            yield _files(connection, os.fspath(source))
+            yield read_files(connection, os.fspath(source))
     elif _is_database(source):
         with _duckdb(memory, database=source) as connection:
             yield _table(connection, table, os.fspath(source))
     else:
         with _duckdb(memory) as connection:
-            yield _files(connection, os.fspath(source))
+            yield read_files(connection, os.fspath(source))
 
 
-def _files(connection: Any, pattern: str) -> ir.Table:
-    files = _matching(pattern)
-    kinds = {_kind(file) for file in files}
-    if len(kinds) > 1:
-        names = " and ".join(sorted(Path(next(f for f in files if _kind(f) == kind)).name for kind in kinds))
-        raise InvalidInput(f"the files of a log must be of one kind, got {names} in {pattern}")
-    reader = _read_by_duckdb if connection.name == "duckdb" else _read_by_spark
+def hidden(address: str) -> str:
+    """An address without what may be a password.
+
+    >>> hidden("postgresql://me:secret@host/shop?password=secret")
+    'postgresql://…@host/shop'
+    """
+    return re.sub(r"//[^@/]*@", "//…@", address).partition("?")[0] if "://" in address else address
+
+
+def _in_memory(source: Any) -> ir.Table:
     try:
-        return reader(connection, files, kinds.pop())
+        return ibis.memtable(source)
     except Exception as problem:
-        raise UnreadableFile(f"{pattern} cannot be read: {_first_line(problem)}") from problem
-
-
-def _read_by_duckdb(connection: Any, files: list[str], kind: str) -> ir.Table:
-    if kind == "parquet":
-        return connection.read_parquet(files)
-    # all as text: an item 007 is not an item 7
-    return connection.read_csv(files, all_varchar=True, header=True)
-
-
-def _read_by_spark(connection: Any, files: list[str], kind: str) -> ir.Table:
-    reader = connection._session.read
-    tabs = ".tsv" in Path(files[0]).name
-    frame = reader.parquet(*files) if kind == "parquet" else reader.csv(files, header=True, sep="\t" if tabs else ",")
-    frame.createOrReplaceTempView("slotwise_log")
-    return connection.table("slotwise_log")
-
-
-def _matching(pattern: str) -> list[str]:
-    """The files of a path, a folder (and those below it) or a pattern, in order."""
-    if "://" in pattern:
-        # s3://, hdfs://: the engine knows
-        return [pattern]
-    path = Path(pattern)
-    if path.is_dir():
-        found = [
-            os.path.join(folder, name)
-            for folder, folders, names in os.walk(path)
-            for name in names
-            # what Spark and editors leave beside the data
-            if not name.startswith(("_", "."))
-        ]
-        found = [file for file in found if _known(file)]
-        if not found:
-            raise UnreadableFile(f"the folder {pattern} has no {', '.join(PARQUET + TEXT)} files")
-    elif path.exists():
-        found = [pattern]
-    else:
-        found = [file for file in glob.glob(pattern, recursive=True) if os.path.isfile(file)]
-        if not found:
-            raise UnreadableFile(f"there is no file {pattern}")
-    return sorted(found)
-
-
-def _known(file: str) -> bool:
-    return file.lower().endswith(PARQUET + TEXT)
-
-
-def _kind(file: str) -> str:
-    if not _known(file):
-        raise InvalidInput(f"a log must be a {', '.join(PARQUET + TEXT)} file or a database, got {file}")
-    return "parquet" if file.lower().endswith(PARQUET) else "text"
+        kinds = "a path, an address, a data frame, an Arrow or an ibis table"
+        raise InvalidInput(f"a log must be {kinds}, got {checks.short(source)}: {first_line(problem)}") from problem
 
 
 def _is_database(source: Any) -> bool:
     return str(os.fspath(source)).lower().endswith(DATABASE)
+
+
+def _has_tables(source: Any) -> bool:
+    return _is_database(source) or str(source).startswith(SERVERS)
 
 
 def _table(connection: Any, name: str | None, where: str) -> ir.Table:
@@ -188,7 +147,7 @@ def _duckdb(memory: str | None, database: Any = None) -> Iterator[Any]:
                 **settings,
             )
         except Exception as problem:
-            raise UnreadableFile(f"{database} cannot be opened: {_first_line(problem)}") from problem
+            raise UnreadableFile(f"{database} cannot be opened: {first_line(problem)}") from problem
         try:
             yield connection
         finally:
@@ -199,15 +158,15 @@ def _duckdb(memory: str | None, database: Any = None) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _postgresql(address: str, table: str | None) -> Iterator[ir.Table]:
-    hidden = re.sub(r"//[^@/]*@", "//…@", address)
+    shown = hidden(address)
     try:
         connection = ibis.postgres.connect(**_parts(address))
     except ImportError:
         raise MissingExtra("a PostgreSQL table", "logs") from None
     except Exception as problem:
-        raise UnreadableFile(f"{hidden} cannot be reached: {_first_line(problem)}") from None
+        raise UnreadableFile(f"{shown} cannot be reached: {first_line(problem)}") from None
     try:
-        yield _table(connection, table, hidden)
+        yield _table(connection, table, shown)
     finally:
         connection.disconnect()
 
@@ -250,7 +209,3 @@ def _spark(master: str | None) -> Iterator[Any]:
     finally:
         if running is None:
             session.stop()
-
-
-def _first_line(problem: BaseException) -> str:
-    return str(problem).strip().splitlines()[0] if str(problem).strip() else type(problem).__name__
