@@ -1,0 +1,154 @@
+"""What a worker holds in memory: every placement's learner, and a tally no more than a second behind the store's."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+import numpy as np
+
+from slotwise.errors import SlotwiseError
+from slotwise.service.definition import Definition
+from slotwise.service.learning import Learning
+from slotwise.service.store import Store
+from slotwise.service.store.contract import Arm, Counters, TallyRow, Version
+from slotwise.typing import IntArray
+
+Answer = TypeVar("Answer")
+#: between two looks at the store; together with the look itself well below the bound
+REFRESH_SECONDS: Final = 0.4
+
+log = logging.getLogger("slotwise.service")
+
+
+@dataclass
+class Placement:
+    """One placement as this worker knows it."""
+
+    name: str
+    definition: Definition
+    learning: Learning
+    version: int
+    revision: int
+    #: per slot and item of the definition, as far as the learner has been told
+    clicks: IntArray
+    passes: IntArray
+
+
+@dataclass(frozen=True)
+class _Change:
+    """More for the learner of a placement."""
+
+    placement: Placement
+    revision: int
+    clicks: IntArray
+    passes: IntArray
+
+
+class Placements:
+    """All placements; decisions read them, and one task at a time brings them up to date."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[str, Placement] = {}
+        self._thread = ThreadPoolExecutor(1, "slotwise-reader")
+        self._turn = asyncio.Lock()
+        self._refreshed = time.monotonic()
+        self.counted: Mapping[str, Mapping[Arm, Counters]] = {}
+
+    def get(self, name: str) -> Placement | None:
+        """From memory."""
+        return self._known.get(name)
+
+    def names(self) -> list[str]:
+        """In order."""
+        return sorted(self._known)
+
+    def staleness(self) -> float:
+        """Seconds since the store was last looked at."""
+        return time.monotonic() - self._refreshed
+
+    async def read(self, work: Callable[[Store], Answer]) -> Answer:
+        """Something from the store, in the thread that reads it."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._store)
+
+    async def find(self, name: str) -> Placement | None:
+        """From the store, for it may have been put a moment ago, here or through another worker."""
+        async with self._turn:
+            version = await self.read(lambda store: store.version(name))
+            if version is not None:
+                await self._follow(version)
+        return self._known.get(name)
+
+    async def refresh(self) -> None:
+        """Look at the store once."""
+        async with self._turn:
+            began = time.monotonic()
+            for version in await self.read(lambda store: store.versions()):
+                await self._follow(version)
+            self.counted = await self.read(lambda store: store.counters())
+            self._refreshed = began
+
+    async def keep_fresh(self) -> None:
+        """Look at the store for ever; when it does not answer, decisions go on with what is known."""
+        answered = True
+        while True:
+            try:
+                await self.refresh()
+                if not answered:
+                    log.info("store answers again")
+                answered = True
+            except SlotwiseError as problem:
+                if answered:
+                    log.error("store does not answer", extra={"problem": str(problem)})
+                answered = False
+            except Exception:
+                log.exception("refresh failed")
+            await asyncio.sleep(REFRESH_SECONDS)
+
+    async def close(self) -> None:
+        """Let go of the store."""
+        await self.read(lambda store: store.close())
+        self._thread.shutdown()
+
+    async def _follow(self, version: Version) -> None:
+        known = self._known.get(version.placement)
+        if known and (known.version, known.revision) == (version.version, version.revision):
+            return
+        found = await self.read(lambda store: _look(store, version, known))
+        # learners change here only, between two decisions and never during one
+        if isinstance(found, Placement):
+            self._known[found.name] = found
+        else:
+            found.placement.learning.absorb(found.clicks, found.passes)
+            found.placement.clicks += found.clicks
+            found.placement.passes += found.passes
+            found.placement.revision = found.revision
+
+
+def _look(store: Store, version: Version, known: Placement | None) -> Placement | _Change:
+    if known is not None and known.version == version.version:
+        clicks, passes = known.learning.matrices(store.tally(version.placement, since=known.revision))
+        # rows that did not change between the two revisions are not among them
+        touched = (clicks > 0) | (passes > 0)
+        return _Change(
+            known,
+            version.revision,
+            np.where(touched, clicks - known.clicks, 0),
+            np.where(touched, passes - known.passes, 0),
+        )
+    definition = Definition.model_validate_json(store.definition(version.placement))
+    return learned(version, definition, store.tally(version.placement))
+
+
+def learned(version: Version, definition: Definition, rows: list[TallyRow]) -> Placement:
+    """A placement whose learner has absorbed all there is."""
+    learning = Learning(definition)
+    clicks, passes = learning.matrices(rows)
+    learning.absorb(clicks, passes)
+    return Placement(version.placement, definition, learning, version.version, version.revision, clicks, passes)
