@@ -19,8 +19,7 @@ from slotwise.choice.arrange import arrange
 from slotwise.choice.arrangement import arrangement_for
 from slotwise.compiled import jit
 from slotwise.experiments.problems import paper_problems
-from slotwise.policies import choose, learn
-from slotwise.policies.belief import absorb
+from slotwise.policies import absorb, choose, learn
 
 TURNS = 5
 ROUNDS = 1_000_000
@@ -159,9 +158,7 @@ def _decision_among_shown(id: str, items: int) -> float:
     acting = policy(id).start(Setting(slots, items, 1_000_000))
     passes = rng.integers(1, 50, (slots, items)).astype(np.float64)
     clicks = rng.poisson(passes * np.outer(users.position_bias, users.attractiveness)).astype(np.float64)
-    absorb(acting.belief, clicks, passes)
-    if hasattr(acting, "shows"):
-        acting.shows[:] = (clicks + passes).sum(axis=0)
+    absorb(acting, clicks, passes)
     # past the first rounds, in which what changes slowly is found anew each time
     _decide(acting, rng, 120)
     count = max(50, 5_000_000 // items // slots)

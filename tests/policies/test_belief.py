@@ -10,7 +10,8 @@ from scipy import optimize
 
 from slotwise import NO_CLICK, Setting, policy
 from slotwise.errors import InvalidInput
-from slotwise.policies.belief import LearnedBias, absorb, find_mode, imagine, learned_bias, told_bias, update
+from slotwise.policies.belief import LearnedBias, find_mode, imagine, learned_bias, told_bias, update
+from slotwise.policies.policy import absorb
 from slotwise.typing import EMPTY, FloatArray
 from tests.chance import assert_mean_is
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import MNL, NO_CLICK, Setting, policies, simulate
+from slotwise import MNL, NO_CLICK, Setting, Tally, policies, simulate
 from slotwise.checks import ranking_of
 from slotwise.choice import draw, regret
 from slotwise.policies import Policy, choose, learn, policy
@@ -23,6 +23,8 @@ ANALYTIC = [policy(id, sensitivity="analytic") for id in ("epoch-ucb-upb", "epoc
 BERNSTEIN = [policy(entry.id, bound="bernstein") for entry in policies() if entry.id.startswith("pairwise-ucb")]
 IN_EPOCHS = [policy(id, acts="epochs") for id in ("posterior-sampling", "set-sampling", "kl-moss", "randomised-moss")]
 ALL = [*policies(), *ANALYTIC, *BERNSTEIN, *IN_EPOCHS, policy("posterior-sampling", likelihood="joint")]
+#: what remembers more than a tally, and cannot start from one
+FROM_THE_FIRST_ROUND = {"toprank", "posterior-sampling:likelihood=joint"}
 every_policy = pytest.mark.parametrize("chosen", ALL, ids=str)
 
 #: for a policy that takes the slots to be in decreasing order, they are
@@ -103,6 +105,7 @@ def test_better_than_a_random_ranking(chosen: Policy) -> None:
 
 PLAIN = MNL(position_bias=[1.0, 0.4, 0.7], attractiveness=[0.8, 0.3, 0.5, 0.2, 0.6])
 PLAIN_ROUNDS = 150
+WARM = Tally(np.arange(15).reshape(3, 5) % 4, np.full((3, 5), 7))
 ROOT = Path(__file__).parents[2]
 
 
@@ -111,6 +114,9 @@ def _final_regret_and_tallies() -> dict[str, Any]:
     for label in map(str, ALL):
         run = simulate(PLAIN, label, rounds=PLAIN_ROUNDS, replications=3, seed=6, jobs=1)[label]
         found[label] = [run.regret.tolist(), [[t.clicks.tolist(), t.passes.tolist()] for t in run.tallies]]
+        if label not in FROM_THE_FIRST_ROUND:
+            warm = simulate(PLAIN, label, rounds=20, seed=6, jobs=1, start=WARM)[label]
+            found[label] += [warm.regret.tolist(), warm.tallies[0].clicks.tolist()]
     return found
 
 

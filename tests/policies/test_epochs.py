@@ -52,7 +52,7 @@ def test_the_index_is_the_papers(id: str, factor: float, log_term: object) -> No
     for _ in range(40):
         ranking = choose(acting, rng).copy()
         inner = acting.policy
-        clicks, exposure, epoch = inner.clicks, inner.exposure, inner.epoch
+        clicks, exposure, epoch = inner.clicks, inner.exposure, inner.epochs + 1
         if (exposure > 0).all():
             c = log_term(4, epoch)
             mean = clicks / exposure
@@ -83,11 +83,11 @@ def test_the_index_for_unknown_bias_is_the_papers(id: str, width: object, sensit
         ranking = choose(acting, rng).copy()
         inner = acting.policy
         tally = Tally(inner.clicks.astype(int), inner.passes.astype(int))
-        if inner.epoch > 200:
+        if inner.epochs >= 200:
             estimate = algorithm_1(tally)
             assert estimate.converged
             beta = beta_of(tally, method=sensitivity)
-            wanted = estimate.attractiveness + width(beta, 4, inner.epoch)
+            wanted = estimate.attractiveness + width(beta, 4, inner.epochs + 1)
             assert inner.index == pytest.approx(wanted, rel=2e-3)
             compared += 1
         # users with γ = λα, λ = (1, 0.5), α = (0.4, 0.8, 0.6, 0.5)

@@ -5,7 +5,8 @@ import pytest
 from scipy import optimize, special
 
 from slotwise import Setting
-from slotwise.policies.belief import absorb, imagine, told_bias
+from slotwise.policies.belief import imagine, told_bias
+from slotwise.policies.policy import absorb
 from slotwise.policies.prior import EULER, EXTRA_ITEMS, LEAST_SHAPE, digamma, learned_prior, relearn, shape_of, trigamma
 
 

@@ -13,7 +13,7 @@ from slotwise.policies.randomised_moss import KEEP, ORDER, RandomisedMoss
 from tests.chance import assert_frequencies
 
 BIAS = np.array([1.0, 0.5])
-FIELDS = ("belief", "prior", "lists", "round", "shows", "mean", "index", "order_index", "ranking")
+FIELDS = ("belief", "prior", "lists", "rounds", "shows", "mean", "index", "order_index", "ranking")
 
 
 def _after(history: list[tuple[list[int], int, int]]) -> Any:
@@ -58,7 +58,7 @@ def test_sets_are_shown_as_often_as_the_definition_says(last: list[int]) -> None
     acting.ranking[:] = last
     counted = _shares(acting, 3_000, rng)
     shape, rate = acting.belief.shape, acting.belief.rate
-    fair = (acting.round + 1) * 2 / 4
+    fair = (acting.rounds + 1) * 2 / 4
     expected: dict[tuple[int, ...], int] = {}
     draws = 40_000
     levels = np.minimum(rng.exponential(size=(draws, 4)), np.log1p(fair / acting.shows))

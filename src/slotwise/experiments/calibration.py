@@ -15,9 +15,9 @@ from scipy import stats
 
 from slotwise.choice import MNL, draw
 from slotwise.compiled import jit
-from slotwise.policies.belief import absorb, imagine, learned_bias, update
+from slotwise.policies.belief import imagine, learned_bias, update
 from slotwise.policies.gibbs import gibbs_bias, joint_gibbs
-from slotwise.policies.policy import Setting
+from slotwise.policies.policy import Setting, absorb
 from slotwise.rng import stream
 from slotwise.simulate.plot import new_figure, tidy
 from slotwise.typing import FloatArray, IntArray

@@ -21,7 +21,7 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.compiled import generic, inlined, jit, record
-from slotwise.policies.policy import Setting
+from slotwise.policies.policy import Setting, absorb, count_no_clicks
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 
 #: s and r, what is believed of an item before it is shown: next to nothing
@@ -95,11 +95,6 @@ def update(belief: Any, ranking: Ranking, clicked: int) -> None:
     """Take in one round."""
 
 
-@generic()
-def absorb(belief: Any, clicks: FloatArray, passes: FloatArray) -> None:
-    """Take in a whole tally, slots × items: what `update` does round by round."""
-
-
 def told_bias(setting: Setting, *, shape: Any, rate: Any) -> ToldBias:
     """Before the first round, the bias known."""
     assert setting.position_bias is not None
@@ -153,6 +148,23 @@ def count_shows(shows: FloatArray, ranking: Ranking) -> None:
 
 
 @inlined
+def absorb_shows(shows: FloatArray, clicks: FloatArray, passes: FloatArray) -> float:
+    """Count the items of a whole tally, and return of how many lists they are.
+
+    A tally does not say what else was on the page when something was clicked. What counts as shown is therefore what
+    was clicked, or passed with all of its list, and a list is as many items as there are slots: the share of an item
+    in all that was shown, which is what matters, is nearly right.
+    """
+    slots, items = clicks.shape
+    total = 0.0
+    for slot in range(slots):
+        for item in range(items):
+            shows[item] += clicks[slot, item] + passes[slot, item]
+            total += clicks[slot, item] + passes[slot, item]
+    return float(total / slots)
+
+
+@inlined
 def update_by_epoch(belief: Any, ranking: Ranking, clicks: IntArray) -> None:
     """Take in one complete epoch: `clicks` per slot, then one no-click."""
     for slot in range(len(ranking)):
@@ -184,6 +196,8 @@ def _absorb_told(belief: ToldBias, clicks: FloatArray, passes: FloatArray) -> No
         for item in range(items):
             belief.shape[item] += clicks[slot, item]
             belief.exposure[item] += belief.position_bias[slot] * passes[slot, item]
+    for item in range(items):
+        belief.rate[item] = belief.prior_rate[item] + belief.exposure[item]
 
 
 @imagine.register(LearnedBias)
@@ -196,7 +210,6 @@ def _imagine(belief: LearnedBias, rng: np.random.Generator) -> None:
         find_mode(belief)
         belief.outdated = belief.rounds * (1.0 + GROWTH) + 1e-9
     bias, noise, spread, mode = belief.position_bias, belief.noise, belief.spread, belief.mode
-    rate, prior_rate, passes = belief.rate, belief.prior_rate, belief.passes
     slots = len(bias)
     for slot in range(slots):
         noise[slot] = rng.standard_normal()
@@ -205,9 +218,16 @@ def _imagine(belief: LearnedBias, rng: np.random.Generator) -> None:
         for other in range(slot, slots):
             drawn += spread[slot, other] * noise[other]
         bias[slot] = math.exp(drawn)
+    _expose(belief)
+
+
+@inlined
+def _expose(belief: LearnedBias) -> None:
+    """rate = r + Σ_k λ_kÑ_kj."""
+    bias, rate, prior_rate, passes = belief.position_bias, belief.rate, belief.prior_rate, belief.passes
     for item in range(len(rate)):
         exposure = prior_rate[item]
-        for slot in range(slots):
+        for slot in range(len(bias)):
             exposure += bias[slot] * passes[item, slot]
         rate[item] = exposure
 
@@ -233,9 +253,16 @@ def _absorb_learned(belief: LearnedBias, clicks: FloatArray, passes: FloatArray)
             belief.shape[item] += clicks[slot, item]
             belief.slot_clicks[slot] += clicks[slot, item]
             belief.passes[item, slot] += passes[slot, item]
-            belief.rounds += clicks[slot, item] + passes[slot, item] / slots
-    belief.outdated = 0.0
+            belief.rounds += clicks[slot, item]
+    belief.rounds += count_no_clicks(passes)
+    # now and not at the next decision, which someone waits for
+    if belief.rounds >= belief.outdated:
+        find_mode(belief)
+        belief.outdated = belief.rounds * (1.0 + GROWTH) + 1e-9
     belief.wait = 0
+    for slot in range(slots):
+        belief.position_bias[slot] = math.exp(belief.mode[slot])
+    _expose(belief)
 
 
 @jit

@@ -9,7 +9,7 @@ import numpy as np
 from slotwise.choice.arrange import arrange
 from slotwise.compiled import record
 from slotwise.policies.epochs import Epochs, in_epochs
-from slotwise.policies.policy import Setting, arrangement, choose, learn_epoch
+from slotwise.policies.policy import Setting, absorb, arrangement, choose, count_no_clicks, learn_epoch
 from slotwise.policies.registry import register
 from slotwise.policies.ucb import log_term, upper_bounds
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
@@ -26,8 +26,8 @@ class EpochUCB:
     position_bias: FloatArray
     lists: Any
     width: float
-    #: l
-    epoch: int
+    #: l - 1, complete epochs
+    epochs: float
     #: per item, over complete epochs: clicks, exposure Λ, their ratio ᾱ (infinite before the first), and 1/Λ
     clicks: FloatArray
     exposure: FloatArray
@@ -55,7 +55,7 @@ def start(setting: Setting, width: float) -> Epochs:
         position_bias=setting.position_bias,
         lists=arrangement(setting),
         width=width,
-        epoch=0,
+        epochs=0.0,
         clicks=np.zeros(setting.items),
         exposure=np.zeros(setting.items),
         mean=np.full(setting.items, np.inf),
@@ -68,9 +68,8 @@ def start(setting: Setting, width: float) -> Epochs:
 
 @choose.register(EpochUCB)
 def _choose(policy: EpochUCB, rng: np.random.Generator) -> Ranking:
-    policy.epoch += 1
     index, ranking = policy.index, policy.ranking
-    upper_bounds(policy.mean, policy.uncertainty, policy.width * log_term(len(index), policy.epoch), index)
+    upper_bounds(policy.mean, policy.uncertainty, policy.width * log_term(len(index), policy.epochs + 1.0), index)
     arrange(policy.lists, index, policy.position_bias, ranking, rng)
     return ranking
 
@@ -79,6 +78,7 @@ def _choose(policy: EpochUCB, rng: np.random.Generator) -> Ranking:
 def _learn_epoch(policy: EpochUCB, ranking: Ranking, clicks: IntArray) -> None:
     total, exposure, position_bias = policy.clicks, policy.exposure, policy.position_bias
     mean, uncertainty = policy.mean, policy.uncertainty
+    policy.epochs += 1.0
     for slot in range(len(ranking)):
         item = ranking[slot]
         if item == EMPTY:
@@ -87,3 +87,17 @@ def _learn_epoch(policy: EpochUCB, ranking: Ranking, clicks: IntArray) -> None:
         exposure[item] += position_bias[slot]
         uncertainty[item] = 1.0 / exposure[item]
         mean[item] = total[item] * uncertainty[item]
+
+
+@absorb.register(EpochUCB)
+def _absorb(policy: EpochUCB, clicks: FloatArray, passes: FloatArray) -> None:
+    slots, items = clicks.shape
+    policy.epochs += count_no_clicks(passes)
+    for slot in range(slots):
+        for item in range(items):
+            policy.clicks[item] += clicks[slot, item]
+            policy.exposure[item] += policy.position_bias[slot] * passes[slot, item]
+    for item in range(items):
+        if policy.exposure[item] > 0.0:
+            policy.uncertainty[item] = 1.0 / policy.exposure[item]
+            policy.mean[item] = policy.clicks[item] * policy.uncertainty[item]

@@ -15,7 +15,7 @@ from slotwise.estimate.algorithm_1 import START_ATTRACTIVENESS, START_BIAS
 from slotwise.estimate.derivatives import at_algorithm_1
 from slotwise.estimate.sensitivity import Trial, analytic, finite_differences, trial
 from slotwise.policies.epochs import Epochs, in_epochs
-from slotwise.policies.policy import Setting, arrangement, choose, learn_epoch
+from slotwise.policies.policy import Setting, absorb, arrangement, choose, count_no_clicks, learn_epoch
 from slotwise.policies.registry import register
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
@@ -46,8 +46,8 @@ class EpochUCBUnknownBias:
     trial: Trial
     analytic: bool
     width: float
-    #: l
-    epoch: int
+    #: l - 1, complete epochs
+    epochs: float
     index: FloatArray
     lists: Any
     ranking: Ranking
@@ -80,7 +80,7 @@ def start(setting: Setting, width: float, sensitivity: Sensitivity) -> Epochs:
         trial=trial(slots, items),
         analytic=sensitivity == "analytic",
         width=width,
-        epoch=0,
+        epochs=0.0,
         index=np.zeros(items),
         lists=arrangement(setting),
         ranking=np.zeros(slots, np.int64),
@@ -90,11 +90,10 @@ def start(setting: Setting, width: float, sensitivity: Sensitivity) -> Epochs:
 
 @choose.register(EpochUCBUnknownBias)
 def _choose(policy: EpochUCBUnknownBias, rng: np.random.Generator) -> Ranking:
-    policy.epoch += 1
     clicks, passes, slot_passes, item_passes = policy.clicks, policy.passes, policy.slot_passes, policy.item_passes
     bias, attractiveness, beta_squared = policy.position_bias, policy.attractiveness, policy.beta_squared
     solver, room = policy.solver, policy.trial
-    if policy.epoch > 1:
+    if policy.epochs > 0.0:
         settle(solver, clicks, slot_passes, item_passes, bias, attractiveness)
         at_algorithm_1(solver.nearby, clicks, item_passes, bias, attractiveness)
         if policy.analytic:
@@ -108,7 +107,8 @@ def _choose(policy: EpochUCBUnknownBias, rng: np.random.Generator) -> Ranking:
         if slot_passes[slot] == 0.0:
             bias[slot] = START_BIAS
     index, ranking = policy.index, policy.ranking
-    width = policy.width * math.log(len(index) * policy.epoch * policy.epoch)
+    epoch = policy.epochs + 1.0
+    width = policy.width * math.log(len(index) * epoch * epoch)
     for item in range(len(index)):
         if item_passes[item] > 0.0:
             index[item] = attractiveness[item] + math.sqrt(width * beta_squared[item])
@@ -120,6 +120,7 @@ def _choose(policy: EpochUCBUnknownBias, rng: np.random.Generator) -> Ranking:
 
 @learn_epoch.register(EpochUCBUnknownBias)
 def _learn_epoch(policy: EpochUCBUnknownBias, ranking: Ranking, clicks: IntArray) -> None:
+    policy.epochs += 1.0
     for slot in range(len(ranking)):
         item = ranking[slot]
         if item == EMPTY:
@@ -128,3 +129,15 @@ def _learn_epoch(policy: EpochUCBUnknownBias, ranking: Ranking, clicks: IntArray
         policy.passes[slot, item] += 1.0
         policy.slot_passes[slot] += 1.0
         policy.item_passes[item] += 1.0
+
+
+@absorb.register(EpochUCBUnknownBias)
+def _absorb(policy: EpochUCBUnknownBias, clicks: FloatArray, passes: FloatArray) -> None:
+    slots, items = clicks.shape
+    policy.epochs += count_no_clicks(passes)
+    for slot in range(slots):
+        for item in range(items):
+            policy.clicks[slot, item] += clicks[slot, item]
+            policy.passes[slot, item] += passes[slot, item]
+            policy.slot_passes[slot] += passes[slot, item]
+            policy.item_passes[item] += passes[slot, item]

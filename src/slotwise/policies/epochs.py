@@ -12,8 +12,8 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.compiled import record
-from slotwise.policies.policy import Setting, choose, learn, learn_epoch
-from slotwise.typing import NO_CLICK, IntArray, Ranking
+from slotwise.policies.policy import Setting, absorb, choose, learn, learn_epoch
+from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 
 #: how often a policy that can do both decides
 Acts = Literal["rounds", "epochs"]
@@ -65,3 +65,21 @@ def _learn(policy: Epochs, ranking: Ranking, clicked: int) -> None:
         policy.running = False
     else:
         policy.clicks[clicked] += 1
+
+
+@absorb.register(Epochs)
+def _absorb(policy: Epochs, clicks: FloatArray, passes: FloatArray) -> None:
+    # every pass of a tally counts as the end of an epoch, with whatever clicks there are; the list that is being shown
+    # is kept, unless it seems to be among those that were passed
+    ended = policy.running
+    for slot in range(len(policy.ranking)):
+        item = policy.ranking[slot]
+        if item != EMPTY and passes[slot, item] == 0.0:
+            ended = False
+    if ended:
+        clicks = clicks.copy()
+        for slot in range(len(policy.ranking)):
+            if policy.ranking[slot] != EMPTY:
+                clicks[slot, policy.ranking[slot]] += policy.clicks[slot]
+        policy.running = False
+    absorb(policy.policy, clicks, passes)

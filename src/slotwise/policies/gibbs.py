@@ -8,8 +8,8 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.compiled import jit, record
-from slotwise.policies.belief import absorb, imagine, update
-from slotwise.policies.policy import Setting
+from slotwise.policies.belief import imagine, update
+from slotwise.policies.policy import Setting, absorb
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 
 

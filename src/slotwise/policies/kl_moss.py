@@ -13,6 +13,7 @@ from slotwise.policies.belief import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
     BIAS_SHAPE,
+    absorb_shows,
     count_shows,
     imagine,
     learned_bias,
@@ -21,7 +22,7 @@ from slotwise.policies.belief import (
     update_by_epoch,
 )
 from slotwise.policies.epochs import Acts, acting
-from slotwise.policies.policy import Setting, arrangement, choose, learn, learn_epoch
+from slotwise.policies.policy import Setting, absorb, arrangement, choose, learn, learn_epoch
 from slotwise.policies.registry import register
 from slotwise.typing import FloatArray, IntArray, Ranking
 
@@ -44,8 +45,8 @@ class KLMoss:
 
     belief: Any
     lists: Any
-    #: t
-    round: int
+    #: t - 1, rounds learned from
+    rounds: float
     #: per item: rounds shown, mean attractiveness, upper bound
     shows: FloatArray
     mean: FloatArray
@@ -81,7 +82,7 @@ def start(setting: Setting, belief: Any, acts: Acts) -> Any:
     policy = KLMoss(
         belief=belief,
         lists=arrangement(setting),
-        round=0,
+        rounds=0.0,
         shows=np.zeros(setting.items),
         mean=np.zeros(setting.items),
         index=np.zeros(setting.items),
@@ -92,13 +93,12 @@ def start(setting: Setting, belief: Any, acts: Acts) -> Any:
 
 @choose.register(KLMoss)
 def _choose(policy: KLMoss, rng: np.random.Generator) -> Ranking:
-    policy.round += 1
     belief, mean, index, ranking = policy.belief, policy.mean, policy.index, policy.ranking
     imagine(belief, rng)
     shape, rate, shows = belief.shape, belief.rate, policy.shows
     for item in range(len(mean)):
         mean[item] = shape[item] / rate[item]
-    fair = policy.round * len(ranking) / len(index)
+    fair = (policy.rounds + 1.0) * len(ranking) / len(index)
     # the last list is one to beat, and what is out of its reach needs no bound
     least = entry(policy.lists, mean, ranking)
     for item in range(len(index)):
@@ -119,14 +119,22 @@ def _choose(policy: KLMoss, rng: np.random.Generator) -> Ranking:
 
 @learn.register(KLMoss)
 def _learn(policy: KLMoss, ranking: Ranking, clicked: int) -> None:
+    policy.rounds += 1.0
     count_shows(policy.shows, ranking)
     update(policy.belief, ranking, clicked)
 
 
 @learn_epoch.register(KLMoss)
 def _learn_epoch(policy: KLMoss, ranking: Ranking, clicks: IntArray) -> None:
+    policy.rounds += 1.0
     count_shows(policy.shows, ranking)
     update_by_epoch(policy.belief, ranking, clicks)
+
+
+@absorb.register(KLMoss)
+def _absorb(policy: KLMoss, clicks: FloatArray, passes: FloatArray) -> None:
+    policy.rounds += absorb_shows(policy.shows, clicks, passes)
+    absorb(policy.belief, clicks, passes)
 
 
 @inlined

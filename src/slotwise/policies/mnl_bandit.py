@@ -10,7 +10,7 @@ from slotwise.choice.arrange import arrange_pairs
 from slotwise.compiled import record
 from slotwise.policies.epoch_ucb import WIDTH
 from slotwise.policies.epochs import Epochs, in_epochs
-from slotwise.policies.policy import Setting, choose, learn_epoch, pair_arrangement
+from slotwise.policies.policy import Setting, absorb, choose, count_no_clicks, learn_epoch, pair_arrangement
 from slotwise.policies.registry import register
 from slotwise.policies.ucb import log_term, upper_bounds
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
@@ -20,8 +20,8 @@ from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 class MNLBandit:
     """Assign by γ̄ + √(4 min(1, 2γ̄) c/Ñ) + 4c/Ñ with c = log(JKl²/2) in epoch l."""
 
-    #: l
-    epoch: int
+    #: l - 1, complete epochs
+    epochs: float
     #: per slot and item, over complete epochs: N, Ñ, their ratio γ̄ (infinite before the first), and 1/Ñ
     clicks: FloatArray
     passes: FloatArray
@@ -42,7 +42,7 @@ def mnl_bandit(setting: Setting) -> Epochs:
     """Algorithm 4."""
     shape = (setting.slots, setting.items)
     policy = MNLBandit(
-        epoch=0,
+        epochs=0.0,
         clicks=np.zeros(shape),
         passes=np.zeros(shape),
         mean=np.full(shape, np.inf),
@@ -56,9 +56,8 @@ def mnl_bandit(setting: Setting) -> Epochs:
 
 @choose.register(MNLBandit)
 def _choose(policy: MNLBandit, rng: np.random.Generator) -> Ranking:
-    policy.epoch += 1
     index = policy.index.ravel()
-    width = WIDTH * log_term(len(index), policy.epoch)
+    width = WIDTH * log_term(len(index), policy.epochs + 1.0)
     upper_bounds(policy.mean.ravel(), policy.uncertainty.ravel(), width, index)
     arrange_pairs(policy.lists, policy.index, policy.ranking, rng)
     return policy.ranking
@@ -66,6 +65,7 @@ def _choose(policy: MNLBandit, rng: np.random.Generator) -> Ranking:
 
 @learn_epoch.register(MNLBandit)
 def _learn_epoch(policy: MNLBandit, ranking: Ranking, clicks: IntArray) -> None:
+    policy.epochs += 1.0
     for slot in range(len(ranking)):
         item = ranking[slot]
         if item == EMPTY:
@@ -74,3 +74,16 @@ def _learn_epoch(policy: MNLBandit, ranking: Ranking, clicks: IntArray) -> None:
         policy.passes[slot, item] += 1.0
         policy.uncertainty[slot, item] = 1.0 / policy.passes[slot, item]
         policy.mean[slot, item] = policy.clicks[slot, item] * policy.uncertainty[slot, item]
+
+
+@absorb.register(MNLBandit)
+def _absorb(policy: MNLBandit, clicks: FloatArray, passes: FloatArray) -> None:
+    slots, items = clicks.shape
+    policy.epochs += count_no_clicks(passes)
+    for slot in range(slots):
+        for item in range(items):
+            policy.clicks[slot, item] += clicks[slot, item]
+            policy.passes[slot, item] += passes[slot, item]
+            if policy.passes[slot, item] > 0.0:
+                policy.uncertainty[slot, item] = 1.0 / policy.passes[slot, item]
+                policy.mean[slot, item] = policy.clicks[slot, item] * policy.uncertainty[slot, item]

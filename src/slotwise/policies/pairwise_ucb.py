@@ -10,7 +10,7 @@ import numpy as np
 from slotwise.choice.arrange import arrange
 from slotwise.compiled import inlined, jit, record
 from slotwise.policies.pairwise import MOST_STEPS, PARABOLA, STEP, Bound, bernstein, exploration, is_kl
-from slotwise.policies.policy import Setting, arrangement, choose, learn
+from slotwise.policies.policy import Setting, absorb, arrangement, choose, learn
 from slotwise.policies.registry import register
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
 
@@ -107,12 +107,33 @@ def _learn(policy: PairwiseUCB, ranking: Ranking, clicked: int) -> None:
         _count_trial(policy, clicked, ranking[clicked])
 
 
+@absorb.register(PairwiseUCB)
+def _absorb(policy: PairwiseUCB, clicks: FloatArray, passes: FloatArray) -> None:
+    slots, items = clicks.shape
+    for item in range(items):
+        for slot in range(slots):
+            policy.clicks[item] += clicks[slot, item]
+            policy.exposure[item] += policy.position_bias[slot] * passes[slot, item]
+            _count_trials(policy, slot, item, clicks[slot, item] + passes[slot, item])
+        _estimate(policy, item)
+
+
 @inlined
 def _count_trial(policy: PairwiseUCB, slot: int, item: int) -> None:
-    policy.trials[item, slot] += 1.0
-    policy.item_trials[item] += 1.0
-    policy.all_trials += 1.0
-    policy.variation[item] += policy.position_bias[slot]
+    _count_trials(policy, slot, item, 1.0)
+    _estimate(policy, item)
+
+
+@inlined
+def _count_trials(policy: PairwiseUCB, slot: int, item: int, trials: float) -> None:
+    policy.trials[item, slot] += trials
+    policy.item_trials[item] += trials
+    policy.all_trials += trials
+    policy.variation[item] += policy.position_bias[slot] * trials
+
+
+@inlined
+def _estimate(policy: PairwiseUCB, item: int) -> None:
     if policy.exposure[item] > 0.0:
         if policy.kl:
             policy.mean[item] = _most_likely(

@@ -9,7 +9,7 @@ import numpy as np
 from slotwise.choice.arrange import arrange_pairs
 from slotwise.compiled import record
 from slotwise.policies.pairwise import Bound, exploration, is_kl, upper_odds
-from slotwise.policies.policy import Setting, choose, learn, pair_arrangement
+from slotwise.policies.policy import Setting, absorb, choose, learn, pair_arrangement
 from slotwise.policies.registry import register
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
 
@@ -77,3 +77,13 @@ def _learn(policy: PairwiseUCBPairs, ranking: Ranking, clicked: int) -> None:
     else:
         policy.clicks[clicked, ranking[clicked]] += 1.0
         policy.per_item[clicked] += 1.0 / items
+
+
+@absorb.register(PairwiseUCBPairs)
+def _absorb(policy: PairwiseUCBPairs, clicks: FloatArray, passes: FloatArray) -> None:
+    slots, items = clicks.shape
+    for slot in range(slots):
+        for item in range(items):
+            policy.clicks[slot, item] += clicks[slot, item]
+            policy.passes[slot, item] += passes[slot, item]
+            policy.per_item[slot] += (clicks[slot, item] + passes[slot, item]) / items

@@ -11,9 +11,13 @@ from slotwise.choice.arrange import arrange_pairs
 from slotwise.compiled import record
 from slotwise.estimate.pairwise import PairwiseModel, improve, pairwise_model, weigh_evidence
 from slotwise.policies.pairwise import Bound, exploration, is_kl, upper_odds
-from slotwise.policies.policy import Setting, choose, learn, pair_arrangement
+from slotwise.policies.policy import Setting, absorb, choose, learn, pair_arrangement
 from slotwise.policies.registry import register
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
+
+#: in log α: what is left after a step this short, a decision's own step takes
+SHORTEST_STEP = 0.01
+MOST_STEPS = 50
 
 
 @record
@@ -88,3 +92,23 @@ def _learn(policy: PairwiseUCBUnknownBias, ranking: Ranking, clicked: int) -> No
         model.trials[clicked, ranking[clicked]] += 1.0
         model.clicks[clicked, ranking[clicked]] += 1.0
         policy.item_trials[ranking[clicked]] += 1.0
+
+
+@absorb.register(PairwiseUCBUnknownBias)
+def _absorb(policy: PairwiseUCBUnknownBias, clicks: FloatArray, passes: FloatArray) -> None:
+    model = policy.model
+    slots, items = clicks.shape
+    for slot in range(slots):
+        for item in range(items):
+            trials = clicks[slot, item] + passes[slot, item]
+            model.clicks[slot, item] += clicks[slot, item]
+            model.trials[slot, item] += trials
+            policy.item_trials[item] += trials
+    # a decision takes one step, which is enough for one round more, but not for so many
+    for _ in range(MOST_STEPS):
+        improve(model)
+        longest = 0.0
+        for item in range(items):
+            longest = max(longest, abs(model.item_step[item]))
+        if longest < SHORTEST_STEP:
+            break

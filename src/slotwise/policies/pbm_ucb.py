@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from slotwise.choice.arrange import arrange
-from slotwise.compiled import record
-from slotwise.policies.policy import Setting, arrangement, choose, learn
+from slotwise.compiled import inlined, record
+from slotwise.policies.policy import Setting, absorb, arrangement, choose, count_no_clicks, learn
 from slotwise.policies.registry import register
 from slotwise.typing import EMPTY, FloatArray, Ranking
 
@@ -25,12 +25,15 @@ class PBMUCB:
     #: λ, per slot
     position_bias: FloatArray
     lists: Any
-    #: t
-    round: int
+    #: t - 1, rounds learned from
+    rounds: float
     #: per item: clicks S, rounds shown n, exposure E = Σ λ over those rounds
     clicks: FloatArray
     shows: FloatArray
     exposure: FloatArray
+    #: slots × items: the part that came as tallies
+    absorbed_clicks: FloatArray
+    absorbed_passes: FloatArray
     #: per item: S/E (infinite before the first show), and √(n/2)/E
     mean: FloatArray
     uncertainty: FloatArray
@@ -50,10 +53,12 @@ def pbm_ucb(setting: Setting) -> PBMUCB:
     return PBMUCB(
         position_bias=setting.position_bias,
         lists=arrangement(setting),
-        round=0,
+        rounds=0.0,
         clicks=np.zeros(setting.items),
         shows=np.zeros(setting.items),
         exposure=np.zeros(setting.items),
+        absorbed_clicks=np.zeros((setting.slots, setting.items)),
+        absorbed_passes=np.zeros((setting.slots, setting.items)),
         mean=np.full(setting.items, np.inf),
         uncertainty=np.zeros(setting.items),
         index=np.zeros(setting.items),
@@ -63,9 +68,8 @@ def pbm_ucb(setting: Setting) -> PBMUCB:
 
 @choose.register(PBMUCB)
 def _choose(policy: PBMUCB, rng: np.random.Generator) -> Ranking:
-    policy.round += 1
     index, mean, uncertainty, ranking = policy.index, policy.mean, policy.uncertainty, policy.ranking
-    width = math.sqrt(math.log(policy.round))
+    width = math.sqrt(math.log(policy.rounds + 1.0))
     for item in range(len(index)):
         index[item] = mean[item] + width * uncertainty[item]
     arrange(policy.lists, index, policy.position_bias, ranking, rng)
@@ -74,6 +78,7 @@ def _choose(policy: PBMUCB, rng: np.random.Generator) -> Ranking:
 
 @learn.register(PBMUCB)
 def _learn(policy: PBMUCB, ranking: Ranking, clicked: int) -> None:
+    policy.rounds += 1.0
     for slot in range(len(ranking)):
         item = ranking[slot]
         if item == EMPTY:
@@ -82,5 +87,43 @@ def _learn(policy: PBMUCB, ranking: Ranking, clicked: int) -> None:
         policy.exposure[item] += policy.position_bias[slot]
         if slot == clicked:
             policy.clicks[item] += 1.0
-        policy.mean[item] = policy.clicks[item] / policy.exposure[item]
-        policy.uncertainty[item] = math.sqrt(policy.shows[item] / 2.0) / policy.exposure[item]
+        _estimate(policy, item)
+
+
+@inlined
+def _estimate(policy: PBMUCB, item: int) -> None:
+    policy.mean[item] = policy.clicks[item] / policy.exposure[item]
+    policy.uncertainty[item] = math.sqrt(policy.shows[item] / 2.0) / policy.exposure[item]
+
+
+@absorb.register(PBMUCB)
+def _absorb(policy: PBMUCB, clicks: FloatArray, passes: FloatArray) -> None:
+    # A tally does not say what else was on the page when something was clicked. An item is taken to have stood in its
+    # slot in the same part of those rounds as of the rounds without a click, over all that was absorbed so far.
+    slots, items = clicks.shape
+    policy.rounds += clicks.sum() + count_no_clicks(passes)
+    _count_absorbed(policy, -1.0)
+    for slot in range(slots):
+        for item in range(items):
+            policy.absorbed_clicks[slot, item] += clicks[slot, item]
+            policy.absorbed_passes[slot, item] += passes[slot, item]
+            policy.clicks[item] += clicks[slot, item]
+    _count_absorbed(policy, 1.0)
+    for item in range(items):
+        if policy.shows[item] > 0.0:
+            _estimate(policy, item)
+
+
+@inlined
+def _count_absorbed(policy: PBMUCB, sign: float) -> None:
+    """Add to shows and exposure what the absorbed tally amounts to, or take it away."""
+    clicks, passes = policy.absorbed_clicks, policy.absorbed_passes
+    slots, items = clicks.shape
+    all_clicks = clicks.sum()
+    for slot in range(slots):
+        slot_passes = passes[slot].sum()
+        elsewhere = (all_clicks - clicks[slot].sum()) / slot_passes if slot_passes > 0.0 else 0.0
+        for item in range(items):
+            shows = sign * (clicks[slot, item] + passes[slot, item] * (1.0 + elsewhere))
+            policy.shows[item] += shows
+            policy.exposure[item] += shows * policy.position_bias[slot]

@@ -1,4 +1,4 @@
-"""What a policy answers: two generic functions, and a third for those that learn from whole epochs.
+"""What a policy answers: to choose and to learn, or to learn from whole epochs, and to absorb a tally.
 
 Whatever record implements them can be simulated. It is told a `Setting` and nothing else.
 """
@@ -12,7 +12,8 @@ import numpy as np
 
 from slotwise.choice.arrangement import arrangement_for, pair_arrangement_for
 from slotwise.choice.goal import Goal
-from slotwise.compiled import generic
+from slotwise.compiled import generic, inlined
+from slotwise.errors import InvalidInput
 from slotwise.typing import FloatArray, IntArray, Ranking
 
 
@@ -53,3 +54,35 @@ def learn(policy: Any, ranking: Ranking, clicked: int) -> None:
 @generic()
 def learn_epoch(policy: Any, ranking: Ranking, clicks: IntArray) -> None:
     """Take in one complete epoch: `clicks` per slot, then one no-click."""
+
+
+def _as_numbers(policy: Any, clicks: Any, passes: Any) -> tuple[Any, FloatArray, FloatArray]:
+    return policy, np.ascontiguousarray(clicks, np.float64), np.ascontiguousarray(passes, np.float64)
+
+
+def _more_than_a_tally(policy: Any, clicks: FloatArray, passes: FloatArray) -> None:  # noqa: ARG001
+    raise InvalidInput("what this policy remembers does not follow from a tally")
+
+
+@generic(prepare=_as_numbers, default=_more_than_a_tally)
+def absorb(policy: Any, clicks: FloatArray, passes: FloatArray) -> None:
+    """Take in a whole tally, slots × items, at once: what `learn` does round by round, as far as a tally tells.
+
+    At any time, and as often as there is more: absorbing two tallies is absorbing their sum.
+    """
+
+
+@inlined
+def count_no_clicks(passes: FloatArray) -> float:
+    """How many rounds, or epochs, ended without a click: each passes every filled slot once.
+
+    At least so many where slots were left empty.
+    """
+    slots, items = passes.shape
+    most = 0.0
+    for slot in range(slots):
+        count = 0.0
+        for item in range(items):
+            count += passes[slot, item]
+        most = max(most, count)
+    return most

@@ -16,7 +16,7 @@ from slotwise.compiled import record
 from slotwise.policies.belief import imagine, told_bias, update, update_by_epoch
 from slotwise.policies.epochs import Acts, acting
 from slotwise.policies.gibbs import gibbs_bias, joint_gibbs
-from slotwise.policies.policy import Setting, arrangement, choose, learn, learn_epoch
+from slotwise.policies.policy import Setting, absorb, arrangement, choose, learn, learn_epoch
 from slotwise.policies.registry import register
 from slotwise.typing import FloatArray, IntArray, Ranking
 
@@ -100,3 +100,8 @@ def _learn(policy: PosteriorSampling, ranking: Ranking, clicked: int) -> None:
 @learn_epoch.register(PosteriorSampling)
 def _learn_epoch(policy: PosteriorSampling, ranking: Ranking, clicks: IntArray) -> None:
     update_by_epoch(policy.belief, ranking, clicks)
+
+
+@absorb.register(PosteriorSampling)
+def _absorb(policy: PosteriorSampling, clicks: FloatArray, passes: FloatArray) -> None:
+    absorb(policy.belief, clicks, passes)

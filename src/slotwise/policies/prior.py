@@ -7,9 +7,14 @@ from typing import Any
 
 from slotwise.compiled import jit, record
 from slotwise.policies.belief import GROWTH
+from slotwise.policies.policy import count_no_clicks
+from slotwise.typing import FloatArray
 
 #: EM steps each time; the next time goes on from there
 STEPS = 3
+#: after a whole tally: so many times at most, or until the shape changes by no more than this part
+MOST_TIMES = 20
+SETTLED = 0.01
 #: while hardly anything was clicked the fit would say that all attractiveness is in one item, and never look at others
 LEAST_SHAPE = 0.05
 #: less than any pass gives, and more than rounding leaves
@@ -67,6 +72,18 @@ def relearn(prior: LearnedPrior, belief: Any) -> None:
         belief.rate[item] += rate - prior.rate
     prior.shape, prior.rate = shape, rate
     prior.outdated = prior.rounds * (1.0 + GROWTH) + 1e-9
+
+
+@jit
+def relearn_all(prior: LearnedPrior, belief: Any, clicks: FloatArray, passes: FloatArray) -> None:
+    """The same after `belief` absorbed a whole tally, from which there may be far to go."""
+    prior.rounds += clicks.sum() + count_no_clicks(passes)
+    if prior.rounds >= prior.outdated:
+        for _ in range(MOST_TIMES):
+            before = prior.shape
+            relearn(prior, belief)
+            if abs(prior.shape - before) < SETTLED * before:
+                break
 
 
 @jit

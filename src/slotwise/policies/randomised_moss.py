@@ -13,6 +13,7 @@ from slotwise.policies.belief import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
     BIAS_SHAPE,
+    absorb_shows,
     count_shows,
     imagine,
     learned_bias,
@@ -22,8 +23,8 @@ from slotwise.policies.belief import (
 )
 from slotwise.policies.epochs import Acts, acting
 from slotwise.policies.kl_moss import upper_bound
-from slotwise.policies.policy import Setting, arrangement, choose, learn, learn_epoch
-from slotwise.policies.prior import LearnedPrior, learned_prior, relearn
+from slotwise.policies.policy import Setting, absorb, arrangement, choose, learn, learn_epoch
+from slotwise.policies.prior import LearnedPrior, learned_prior, relearn, relearn_all
 from slotwise.policies.registry import register
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
@@ -51,8 +52,8 @@ class RandomisedMoss:
     belief: Any
     prior: LearnedPrior
     lists: Any
-    #: t
-    round: int
+    #: t - 1, rounds learned from
+    rounds: float
     #: per item: rounds shown, mean attractiveness, the bound to be chosen by, the bound to be ordered by
     shows: FloatArray
     mean: FloatArray
@@ -92,7 +93,7 @@ def start(setting: Setting, belief: Any, acts: Acts) -> Any:
         belief=belief,
         prior=learned_prior(ATTRACTIVENESS_SHAPE, ATTRACTIVENESS_RATE),
         lists=arrangement(setting),
-        round=0,
+        rounds=0.0,
         shows=np.zeros(setting.items),
         mean=np.zeros(setting.items),
         index=np.zeros(setting.items),
@@ -104,7 +105,6 @@ def start(setting: Setting, belief: Any, acts: Acts) -> Any:
 
 @choose.register(RandomisedMoss)
 def _choose(policy: RandomisedMoss, rng: np.random.Generator) -> Ranking:
-    policy.round += 1
     belief, prior, mean, ranking = policy.belief, policy.prior, policy.mean, policy.ranking
     imagine(belief, rng)
     if prior.rounds >= prior.outdated:
@@ -136,7 +136,7 @@ def _stays(policy: RandomisedMoss, rate: FloatArray, rng: np.random.Generator) -
     """
     mean, index, shows = policy.mean, policy.index, policy.shows
     slots, items = len(policy.ranking), len(mean)
-    fair = policy.round * slots / items
+    fair = (policy.rounds + 1.0) * slots / items
     least = entry(policy.lists, mean, policy.ranking)
     above, reached = 0, False
     for item in range(items):
@@ -166,6 +166,7 @@ def _stays(policy: RandomisedMoss, rate: FloatArray, rng: np.random.Generator) -
 
 @learn.register(RandomisedMoss)
 def _learn(policy: RandomisedMoss, ranking: Ranking, clicked: int) -> None:
+    policy.rounds += 1.0
     policy.prior.rounds += 1.0
     count_shows(policy.shows, ranking)
     update(policy.belief, ranking, clicked)
@@ -173,6 +174,14 @@ def _learn(policy: RandomisedMoss, ranking: Ranking, clicked: int) -> None:
 
 @learn_epoch.register(RandomisedMoss)
 def _learn_epoch(policy: RandomisedMoss, ranking: Ranking, clicks: IntArray) -> None:
+    policy.rounds += 1.0
     policy.prior.rounds += 1.0
     count_shows(policy.shows, ranking)
     update_by_epoch(policy.belief, ranking, clicks)
+
+
+@absorb.register(RandomisedMoss)
+def _absorb(policy: RandomisedMoss, clicks: FloatArray, passes: FloatArray) -> None:
+    policy.rounds += absorb_shows(policy.shows, clicks, passes)
+    absorb(policy.belief, clicks, passes)
+    relearn_all(policy.prior, policy.belief, clicks, passes)

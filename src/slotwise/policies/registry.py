@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from slotwise.errors import InvalidInput, UnknownName
-from slotwise.policies.policy import Setting
+from slotwise.policies.policy import Setting, absorb
+from slotwise.tally import Tally
 
 #: known: it is told λ; unknown: it learns λ; ordered: it takes the slots to be in decreasing order of bias
 Bias = Literal["known", "unknown", "ordered"]
@@ -30,12 +31,15 @@ class Policy:
     takes_goal: bool = True
     options: dict[str, Any] = field(default_factory=dict)
 
-    def start(self, setting: Setting) -> Any:
-        """A fresh policy that knows `setting`, less the position bias unless it is one that is told."""
+    def start(self, setting: Setting, tally: Tally | None = None) -> Any:
+        """A policy that knows `setting`, less the position bias unless it is one that is told, and `tally`."""
         self.check(setting)
         if self.position_bias != "known":
             setting = replace(setting, position_bias=None)
-        return self.make(setting, **self.options)
+        acting = self.make(setting, **self.options)
+        if tally is not None:
+            absorb_tally(str(self), acting, tally, setting)
+        return acting
 
     def check(self, setting: Setting) -> None:
         """Refuse a setting in which this policy cannot act."""
@@ -61,6 +65,21 @@ def register(
         return make
 
     return add
+
+
+def absorb_tally(label: str, acting: Any, tally: Any, setting: Setting) -> None:
+    """Let a policy absorb a tally, or say by name why it cannot."""
+    if not isinstance(tally, Tally):
+        raise InvalidInput(f"a policy starts from a Tally, got {tally!r}")
+    if (tally.slots, tally.items) != (setting.slots, setting.items):
+        raise InvalidInput(
+            f"the tally is of {tally.slots} slots and {tally.items} items, where there are {setting.slots} and "
+            f"{setting.items}"
+        )
+    try:
+        absorb(acting, tally.clicks, tally.passes)
+    except InvalidInput as problem:
+        raise InvalidInput(f"{label} cannot start from a tally: {problem}") from None
 
 
 def policies() -> list[Policy]:

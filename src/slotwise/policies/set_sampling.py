@@ -19,8 +19,8 @@ from slotwise.policies.belief import (
     update_by_epoch,
 )
 from slotwise.policies.epochs import Acts, acting
-from slotwise.policies.policy import Setting, arrangement, choose, learn, learn_epoch
-from slotwise.policies.prior import LearnedPrior, learned_prior, relearn
+from slotwise.policies.policy import Setting, absorb, arrangement, choose, learn, learn_epoch
+from slotwise.policies.prior import LearnedPrior, learned_prior, relearn, relearn_all
 from slotwise.policies.registry import register
 from slotwise.typing import FloatArray, IntArray, Ranking
 
@@ -95,3 +95,9 @@ def _learn(policy: SetSampling, ranking: Ranking, clicked: int) -> None:
 def _learn_epoch(policy: SetSampling, ranking: Ranking, clicks: IntArray) -> None:
     policy.prior.rounds += 1.0
     update_by_epoch(policy.belief, ranking, clicks)
+
+
+@absorb.register(SetSampling)
+def _absorb(policy: SetSampling, clicks: FloatArray, passes: FloatArray) -> None:
+    absorb(policy.belief, clicks, passes)
+    relearn_all(policy.prior, policy.belief, clicks, passes)

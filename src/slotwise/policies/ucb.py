@@ -9,7 +9,7 @@ from slotwise.typing import FloatArray
 
 
 @inlined
-def log_term(parameters: int, epoch: int) -> float:
+def log_term(parameters: int, epoch: float) -> float:
     """c = log(parameters · l² / 2), not below 0."""
     return max(0.0, math.log(parameters * epoch * epoch / 2.0))
 

@@ -16,11 +16,12 @@ from slotwise.choice.valued import valued
 from slotwise.compiled import is_ours, is_record, plain, postponed_interrupt, uncached
 from slotwise.errors import InvalidInput, InvalidRanking
 from slotwise.policies.policy import Setting
-from slotwise.policies.registry import Policy, parse
+from slotwise.policies.registry import Policy, absorb_tally, parse
 from slotwise.rng import stream
 from slotwise.simulate.loop import advance, trace
 from slotwise.simulate.progress import Bar
 from slotwise.simulate.results import Results, Run
+from slotwise.tally import Tally
 from slotwise.typing import FloatArray, IntArray
 
 RECORDED_ROUNDS = 200
@@ -39,6 +40,7 @@ def simulate(
     *,
     rounds: int,
     goal: Goal | None = None,
+    start: Tally | None = None,
     replications: int = 1,
     seed: int = 0,
     jobs: int = -1,
@@ -50,7 +52,8 @@ def simulate(
     `policies` are ids of registered policies, `policy(id, option=…)`, or your own: a function or class that is called
     with a `Setting` and returns an object with `choose(rng)` and `learn(ranking, clicked)`. Replication i of every
     policy has the i-th stream of `seed`; the numbers do not depend on `jobs`, nor on joblib's backend.
-    With a `goal`, regret is in expected value, against the best list that the goal allows.
+    With a `goal`, regret is in expected value, against the best list that the goal allows. With a `start`, every policy
+    has absorbed that tally before its first round; the tallies of the results are without it.
     `record_at` is a number of evenly spaced rounds, or the rounds; the last round is always recorded.
     `progress` shows a bar on stderr; None does so on a terminal.
 
@@ -58,6 +61,10 @@ def simulate(
     >>> users = MNL(position_bias=[1.0, 0.2, 0.9], attractiveness=[0.05, 0.1, 0.15, 0.2])
     >>> results = simulate(users, ["epoch-ucb", "toprank"], rounds=2_000, replications=4, seed=1)
     >>> results["epoch-ucb"].mean < results["toprank"].mean
+    True
+    >>> seen = sum(results["toprank"].tallies)
+    >>> warm = simulate(users, "epoch-ucb", rounds=2_000, replications=4, seed=2, start=seen)
+    >>> warm["epoch-ucb"].mean < results["epoch-ucb"].mean
     True
     """
     setting = Setting(
@@ -79,13 +86,22 @@ def simulate(
     for chosen in labelled.values():
         if isinstance(chosen, Policy):
             chosen.check(setting)
+        if start is not None:
+            _started(chosen, setting, start)
     runs: dict[str, Run] = {}
     with Bar(progress) as bar:
         for label, chosen in labelled.items():
             with bar.task(label, replications) as step:
                 done = []
                 for replication in run_replications(
-                    users, chosen, setting, seed=seed, indices=range(replications), jobs=jobs, points=points
+                    users,
+                    chosen,
+                    setting,
+                    seed=seed,
+                    indices=range(replications),
+                    jobs=jobs,
+                    points=points,
+                    start=start,
                 ):
                     done.append(replication)
                     step()
@@ -114,28 +130,29 @@ def run_replications(
     indices: Sequence[int],
     jobs: int,
     points: IntArray,
+    start: Tally | None = None,
 ) -> Iterator[Replication]:
     """Run the replications with these numbers and yield each as it ends, in whatever order."""
     if not indices:
         return
     # a round before anything else: compiling is not simulating, and threads would wait for each other
     with postponed_interrupt():
-        _Simulation(users, policy, setting, np.random.default_rng(0), points).play(1)
+        _Simulation(users, policy, setting, np.random.default_rng(0), points, start).play(1)
     work = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered", batch_size=1)
-    yield from work(joblib.delayed(_replicate)(users, policy, setting, seed, index, points) for index in indices)
+    yield from work(joblib.delayed(_replicate)(users, policy, setting, seed, index, points, start) for index in indices)
 
 
 def _replicate(
-    users: Any, policy: PolicyLike, setting: Setting, seed: int, index: int, points: IntArray
+    users: Any, policy: PolicyLike, setting: Setting, seed: int, index: int, points: IntArray, start: Tally | None
 ) -> Replication:
     begin = time.perf_counter()
-    simulation = _Simulation(users, policy, setting, np.random.default_rng(stream(seed, index)), points)
+    simulation = _Simulation(users, policy, setting, np.random.default_rng(stream(seed, index)), points, start)
     left, stretch = setting.rounds, 256
     while left > 0:
-        start = time.perf_counter()
+        since = time.perf_counter()
         simulation.play(min(stretch, left))
         left -= min(stretch, left)
-        if time.perf_counter() - start < STRETCH_SECONDS / 4:
+        if time.perf_counter() - since < STRETCH_SECONDS / 4:
             stretch *= 4
     kept = simulation.trace
     return Replication(index, kept.regret, kept.clicks, kept.passes, time.perf_counter() - begin)
@@ -145,7 +162,13 @@ class _Simulation:
     """One policy, its users, its randomness and its trace, either all compiled or all plain."""
 
     def __init__(
-        self, users: Any, policy: PolicyLike, setting: Setting, rng: np.random.Generator, points: IntArray
+        self,
+        users: Any,
+        policy: PolicyLike,
+        setting: Setting,
+        rng: np.random.Generator,
+        points: IntArray,
+        start: Tally | None,
     ) -> None:
         best_shown = best_ranking(users) if setting.goal is None else best_list(users, setting.goal)
         users = users if setting.goal is None else valued(users, setting.goal)
@@ -156,7 +179,7 @@ class _Simulation:
         self.label = _label(policy)
         self.or_not_allowed = "" if setting.goal is None else ", or one that the goal does not allow"
         self.advance: Callable[..., bool] = advance
-        self.policy = policy.start(setting) if isinstance(policy, Policy) else policy(setting)  # type: ignore[operator]
+        self.policy = _started(policy, setting, start)
         if not is_record(self.policy):
             self.policy = _Checked(self.policy, self.label, setting)
             self.users, self.trace = plain(users), plain(self.trace)
@@ -170,6 +193,15 @@ class _Simulation:
                 f"policy {self.label} returned a ranking that is not {self.trace.clicks.shape[0]} distinct items "
                 f"out of 0 to {self.trace.clicks.shape[1] - 1}{self.or_not_allowed}"
             )
+
+
+def _started(policy: PolicyLike, setting: Setting, start: Tally | None) -> Any:
+    if isinstance(policy, Policy):
+        return policy.start(setting, start)
+    acting = policy(setting)  # type: ignore[operator]
+    if start is not None:
+        absorb_tally(_label(policy), acting, start, setting)
+    return acting
 
 
 class _Checked:

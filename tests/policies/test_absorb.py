@@ -1,0 +1,231 @@
+"""Every registered policy that can start from a tally: absorbing it comes to what learning its rounds comes to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from slotwise import MNL, NO_CLICK, Setting, Tally, policies, policy, simulate
+from slotwise.choice import draw
+from slotwise.compiled import is_record
+from slotwise.errors import InvalidInput
+from slotwise.experiments.gathering import at_random
+from slotwise.experiments.problems import paper_problems
+from slotwise.policies import Policy, absorb, choose, learn
+from slotwise.typing import EMPTY
+from tests.policies.test_conformance import ALL, FROM_THE_FIRST_ROUND
+
+absorbing = pytest.mark.parametrize("chosen", [one for one in ALL if str(one) not in FROM_THE_FIRST_ROUND], ids=str)
+
+USERS = MNL(position_bias=[1.0, 0.4, 0.7], attractiveness=[0.8, 0.3, 0.5, 0.2, 0.6])
+SETTING = Setting(3, 5, 1_000, USERS.position_bias)
+#: what a policy has counted, by field; the rest is room, or found anew at each decision
+COUNTS = {
+    "clicks", "passes", "slot_passes", "item_passes", "slot_clicks", "trials", "item_trials", "all_trials", "per_item",
+    "exposure", "variation", "shape", "bias_shape", "mean", "epochs", "rounds", "shows",
+}  # fmt: skip
+#: what else was on the page when something was clicked is not in a tally
+ESTIMATED = {
+    "pbm-ucb": {"shows", "exposure", "mean"},
+    "kl-moss": {"shows", "rounds"},
+    "randomised-moss": {"shows", "rounds"},
+}
+
+
+def _history(epochs: int, seed: int) -> list[tuple[Any, list[int]]]:
+    """Lists, and the clicks on each before it was passed."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(epochs):
+        ranking, clicks = rng.permutation(USERS.items)[: USERS.slots], []
+        while (clicked := draw(USERS, ranking, rng)) != NO_CLICK:
+            clicks.append(clicked)
+        found.append((ranking, clicks))
+    return found
+
+
+def _learned(chosen: Policy, history: list[tuple[Any, list[int]]]) -> Any:
+    acting, rng = chosen.start(SETTING), np.random.default_rng(1)
+    for ranking, clicks in history:
+        choose(acting, rng)
+        for clicked in [*clicks, NO_CLICK]:
+            learn(acting, ranking, clicked)
+    return acting
+
+
+def _tally(history: list[tuple[Any, list[int]]]) -> Tally:
+    tally = Tally.empty(USERS.slots, USERS.items)
+    for ranking, clicks in history:
+        for clicked in [*clicks, NO_CLICK]:
+            tally.count(ranking, clicked)
+    return tally
+
+
+def _counts(acting: Any, path: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in type(acting).__annotations__:
+        value = getattr(acting, name)
+        if is_record(value):
+            found |= _counts(value, f"{path}{name}.")
+        elif name in COUNTS:
+            found[path + name] = np.array(value)
+    if hasattr(acting, "prior"):
+        # the clicks alone: a learned prior, and the mean that it makes, depend on when it was learned
+        found[path + "belief.shape"] -= acting.prior.shape
+        del found[path + "prior.shape"], found[path + "mean"]
+    return found
+
+
+def _exactly(chosen: Policy, counts: dict[str, Any]) -> dict[str, Any]:
+    """Without what a tally does not tell, and without what counts epochs where a tally counts rounds."""
+    left_out = ESTIMATED.get(chosen.id.removesuffix("-known"), set())
+    if chosen.options.get("acts") == "epochs":
+        left_out = left_out | {"rounds"}
+    # of an epoch policy the clicks of the epoch that runs; the room of a solver
+    return {
+        path: value
+        for path, value in counts.items()
+        if path.split(".")[-1] not in left_out and not (path == "clicks" and "policy.clicks" in counts)
+    }
+
+
+@absorbing
+def test_absorbing_comes_to_what_learning_comes_to(chosen: Policy) -> None:
+    history = _history(60, seed=2)
+    learned, absorbed = _learned(chosen, history), chosen.start(SETTING, _tally(history))
+    for acting in (learned, absorbed):
+        choose(acting, np.random.default_rng(3))
+    expected, found = _exactly(chosen, _counts(learned)), _exactly(chosen, _counts(absorbed))
+    assert len(expected) >= 2
+    for path in expected:
+        # means are found by Newton's method, from another start
+        assert found[path] == pytest.approx(expected[path], rel=1e-2 if path.endswith("mean") else 1e-12), path
+
+
+@absorbing
+def test_absorbing_in_parts_comes_to_absorbing_the_whole(chosen: Policy) -> None:
+    history = _history(60, seed=4)
+    whole, parts = chosen.start(SETTING, _tally(history)), chosen.start(SETTING)
+    for part in (history[:5], history[5:35], history[35:]):
+        absorb(parts, _tally(part).clicks, _tally(part).passes)
+    for path, value in _counts(whole).items():
+        assert _counts(parts)[path] == pytest.approx(value, rel=1e-4 if path.endswith("mean") else 1e-12), path
+
+
+@absorbing
+def test_absorbing_between_decisions(chosen: Policy) -> None:
+    """Nothing that was learned before is lost, and the policy goes on."""
+    first, second = _history(20, seed=5), _history(20, seed=6)
+    acting = _learned(chosen, first)
+    absorb(acting, _tally(second).clicks, _tally(second).passes)
+    expected = _counts(chosen.start(SETTING, _tally(first + second)))
+    for path, value in _exactly(chosen, _counts(acting)).items():
+        if not path.endswith("mean"):
+            assert value == pytest.approx(expected[path], rel=1e-12), path
+    rng = np.random.default_rng(7)
+    for _ in range(50):
+        ranking = choose(acting, rng).copy()
+        learn(acting, ranking, draw(USERS, ranking, rng))
+
+
+@absorbing
+def test_a_warm_start_saves_regret(chosen: Policy) -> None:
+    """On problem (b), from 20,000 rounds of lists at random; eight replications each, fixed seeds."""
+    users = paper_problems()["b"].users
+    start = at_random(users, 20_000, np.random.default_rng(8)).tally
+    cold, warm = (
+        simulate(users, chosen, rounds=2_000, replications=8, seed=9, start=given)[str(chosen)].final_regret
+        for given in (None, start)
+    )
+    error = np.sqrt((cold.var(ddof=1) + warm.var(ddof=1)) / 8)
+    assert cold.mean() - warm.mean() > 2.0 * error
+
+
+@pytest.mark.parametrize("id", ["kl-moss", "randomised-moss"])
+def test_shows_that_were_absorbed_are_as_many_as_rounds_by_slots(id: str) -> None:
+    acting = policy(id).start(SETTING, _tally(_history(40, seed=10)))
+    assert acting.shows.sum() == pytest.approx(SETTING.slots * acting.rounds)
+
+
+def test_pbm_ucb_guesses_right_where_one_list_was_shown() -> None:
+    """Then every item was shown in every round."""
+    rng, ranking = np.random.default_rng(11), np.array([4, 0, 2])
+    history = [(ranking, [draw(USERS, ranking, rng)]) for _ in range(80)]
+    history = [(shown, [slot for slot in clicks if slot != NO_CLICK]) for shown, clicks in history]
+    learned, absorbed = _learned(policy("pbm-ucb"), history), policy("pbm-ucb").start(SETTING)
+    for part in (history[:30], history[30:]):
+        absorb(absorbed, _tally(part).clicks, _tally(part).passes)
+    for field in ("shows", "exposure", "clicks"):
+        assert getattr(absorbed, field) == pytest.approx(getattr(learned, field)), field
+
+
+def test_a_pass_of_the_list_that_is_shown_ends_its_epoch_and_keeps_its_clicks() -> None:
+    acting, rng = policy("epoch-ucb").start(SETTING), np.random.default_rng(12)
+    ranking = choose(acting, rng).copy()
+    learn(acting, ranking, 1)
+    other = Tally.empty(3, 5)
+    other.count(np.roll(ranking, 1), NO_CLICK)
+    absorb(acting, other.clicks, other.passes)
+    assert acting.running
+    assert np.array_equal(choose(acting, rng), ranking)
+    same = Tally.empty(3, 5)
+    same.count(ranking, NO_CLICK)
+    absorb(acting, same.clicks, same.passes)
+    assert not acting.running
+    assert acting.policy.clicks.sum() == 1.0
+    assert acting.policy.epochs == 2.0
+
+
+@pytest.mark.parametrize("label", sorted(FROM_THE_FIRST_ROUND))
+def test_who_remembers_more_than_a_tally_refuses_by_name(label: str) -> None:
+    start = _tally(_history(3, seed=13))
+    with pytest.raises(InvalidInput, match=f"{label} cannot start from a tally"):
+        simulate(USERS, label, rounds=10, start=start)
+
+
+def test_what_is_not_a_tally_of_these_slots_and_items_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="the tally is of 2 slots and 5 items, where there are 3 and 5"):
+        simulate(USERS, "epoch-ucb", rounds=10, start=Tally.empty(2, 5))
+    with pytest.raises(InvalidInput, match="starts from a Tally, got 3"):
+        simulate(USERS, "epoch-ucb", rounds=10, start=3)  # type: ignore[arg-type]
+
+
+class Own:
+    """A user's own policy that can absorb."""
+
+    absorbed = 0
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+
+    def choose(self, rng: np.random.Generator) -> Any:
+        return rng.permutation(self.setting.items)[: self.setting.slots]
+
+    def learn(self, ranking: Any, clicked: int) -> None:
+        pass
+
+    def absorb(self, clicks: Any, passes: Any) -> None:
+        type(self).absorbed = int(clicks.sum())
+
+
+def test_a_policy_of_ones_own_absorbs_by_its_own_method() -> None:
+    start = _tally(_history(10, seed=14))
+    simulate(USERS, Own, rounds=5, start=start)
+    assert Own.absorbed == start.clicks.sum() > 0
+
+    class Forgetful:
+        choose, learn, __init__ = Own.choose, Own.learn, Own.__init__
+
+    with pytest.raises(InvalidInput, match="Forgetful cannot start from a tally"):
+        simulate(USERS, Forgetful, rounds=5, start=start)
+
+
+def test_empty_slots_are_no_obstacle() -> None:
+    tally = Tally.empty(3, 5)
+    for ranking, clicked in [([0, 1, EMPTY], NO_CLICK), ([2, EMPTY, 3], NO_CLICK), ([4, 1, EMPTY], 0)]:
+        tally.count(ranking, clicked)
+    for chosen in policies():
+        if chosen.id not in FROM_THE_FIRST_ROUND:
+            choose(chosen.start(SETTING, tally), np.random.default_rng(15))
