@@ -10,6 +10,7 @@ import typer
 from slotwise.cli.bounds import bounds
 from slotwise.cli.paper import paper
 from slotwise.cli.policies import policies
+from slotwise.cli.serve import serve
 from slotwise.cli.simulate import simulate
 from slotwise.cli.study import study
 
@@ -25,6 +26,7 @@ app.command()(simulate)
 app.command()(policies)
 app.command()(bounds)
 app.command()(study)
+app.command()(serve)
 
 
 def _print_version(wanted: bool) -> None:

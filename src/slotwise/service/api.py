@@ -1,7 +1,6 @@
 """The contract over HTTP: placements, decisions, outcomes, estimates.
 
-Bodies are read and written by hand where it is done thousands of times a second; what they are is told to OpenAPI beside
-each route.
+Bodies are read and written by hand, as it is done thousands of times a second; `described` tells OpenAPI what they are.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ def router(service: Service) -> APIRouter:
     async def estimates(name: str) -> Response:
         """What is known of a placement's items and slots."""
         await placement_of(name)
-        return _json(await estimates_of(service, name))
+        return _json(await estimates_of(service.placements, name))
 
     @routes.post("/placements/{name}/decisions", **described.decide)
     async def decide(name: str, request: Request) -> Response:

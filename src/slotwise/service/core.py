@@ -31,7 +31,7 @@ log = logging.getLogger("slotwise.service")
 
 
 class Service:
-    """Everything that a worker runs; made inside the event loop that it lives in."""
+    """Everything that a worker runs."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         url = settings.store.get_secret_value()
@@ -47,6 +47,7 @@ class Service:
 
     async def start(self) -> None:
         """Put the placements of the settings where they are missing, read all, and begin to finalise."""
+        self.writer.start()
         for name, definition in self.settings.placements.items():
             if await self.placements.find(name) is None:
                 await self.put(name, definition)

@@ -23,9 +23,7 @@ def decide(placement: Placement, wish: Wish, now: float) -> Decision:
     return Decision(new_id(now), placement.name, items, arm, now, now + definition.window_seconds, holds)
 
 
-def as_given(
-    items: Sequence[str], slots: int, exclude: Collection[str], pin: Mapping[str, int]
-) -> tuple[str, ...]:
+def as_given(items: Sequence[str], slots: int, exclude: Collection[str], pin: Mapping[str, int]) -> tuple[str, ...]:
     """The items in the order in which they were given, as far as allowed.
 
     >>> as_given(["a", "b", "c", "d"], 3, exclude=["a"], pin={"d": 1})

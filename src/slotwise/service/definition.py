@@ -104,7 +104,9 @@ class Definition(_Strict):
 
     def bias(self) -> Any:
         """λ per slot, or None where it is learned."""
-        return None if self.position_bias is None else checks.positive_vector("position_bias", self.position_bias, "slot")
+        return (
+            None if self.position_bias is None else checks.positive_vector("position_bias", self.position_bias, "slot")
+        )
 
     def acting(self) -> Policy:
         """The policy as asked for; the default, and its twin that is told the bias, where none is."""
@@ -140,7 +142,9 @@ class ReportedOutcome(_Strict):
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
         if ("clicked" in self.model_fields_set) == ("shown" in self.model_fields_set):
-            raise PydanticCustomError("outcome", 'must be {{"clicked": ITEM}}, {{"clicked": null}} or {{"shown": false}}')
+            raise PydanticCustomError(
+                "outcome", 'must be {{"clicked": ITEM}}, {{"clicked": null}} or {{"shown": false}}'
+            )
         if "shown" in self.model_fields_set and self.shown is None:
             raise PydanticCustomError("outcome", "shown must be false, got null")
         return self

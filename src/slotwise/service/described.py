@@ -44,7 +44,11 @@ def _list(of: Any) -> dict[str, Any]:
 
 
 def _route(
-    *, answers: dict[int, tuple[str, Any]], problems: tuple[int, ...] = (), body: type[BaseModel] | None = None, **more: Any
+    *,
+    answers: dict[int, tuple[str, Any]],
+    problems: tuple[int, ...] = (),
+    body: type[BaseModel] | None = None,
+    **more: Any,
 ) -> dict[str, Any]:
     responses: dict[int | str, Any] = {
         status: {"description": words, "content": {"application/json": {"schema": schema}}}

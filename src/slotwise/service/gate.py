@@ -48,7 +48,8 @@ class Gate:
             await send(message)
 
         if path == OUTCOMES and scope["method"] == "OPTIONS":
-            await _preflight(scope, receive, watched)
+            await watched({"type": "http.response.start", "status": 204, "headers": []})
+            await watched({"type": "http.response.body", "body": b""})
         elif self._key is not None and path not in OPEN and not self._has_key(Headers(scope=scope)):
             await _refuse(path)(scope, receive, watched)
         else:
@@ -83,12 +84,9 @@ def _digest(key: str) -> bytes:
 
 def _refuse(path: str) -> ASGIApp:
     challenge = 'Basic realm="slotwise", charset="UTF-8"' if path in PAGES else 'Bearer realm="slotwise"'
-    return respond(401, "the request must carry Authorization: Bearer KEY, with the right key", {"WWW-Authenticate": challenge})
-
-
-async def _preflight(scope: Scope, receive: Receive, send: Send) -> None:
-    await send({"type": "http.response.start", "status": 204, "headers": []})
-    await send({"type": "http.response.body", "body": b""})
+    return respond(
+        401, "the request must carry Authorization: Bearer KEY, with the right key", {"WWW-Authenticate": challenge}
+    )
 
 
 def _allow_origin(asked: Headers, answer: MutableHeaders) -> None:

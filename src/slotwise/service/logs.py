@@ -39,4 +39,6 @@ def configure(level: str) -> None:
         logger.propagate = False
         logger.setLevel(level.upper())
     # an error that is answered with a 500 is logged by us, once
-    logging.getLogger("uvicorn.error").addFilter(lambda record: "Exception in ASGI application" not in record.getMessage())
+    logging.getLogger("uvicorn.error").addFilter(
+        lambda record: "Exception in ASGI application" not in record.getMessage()
+    )

@@ -72,7 +72,9 @@ class _FromStore(Collector):
         outcomes = CounterMetricFamily(
             "slotwise_outcomes", "Final decisions, by what came of them.", labels=["placement", "kind"]
         )
-        late = CounterMetricFamily("slotwise_late", "Decisions with an outcome after their deadline.", labels=["placement"])
+        late = CounterMetricFamily(
+            "slotwise_late", "Decisions with an outcome after their deadline.", labels=["placement"]
+        )
         duplicates = CounterMetricFamily("slotwise_duplicates", "Outcomes reported again.", labels=["placement"])
         conflicts = CounterMetricFamily("slotwise_conflicts", "Outcomes against an earlier one.", labels=["placement"])
         pending = GaugeMetricFamily("slotwise_pending", "Decisions before their deadline.", labels=["placement"])

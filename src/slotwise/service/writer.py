@@ -30,9 +30,14 @@ class Writer:
         self._store = store
         self._observe = observe
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._open = False
+        self._loop: asyncio.AbstractEventLoop
+        self._thread = threading.Thread(target=self._work, name="slotwise-writer", daemon=True)
+
+    def start(self) -> None:
+        """Begin, and answer in the loop that runs now."""
         self._loop = asyncio.get_running_loop()
         self._open = True
-        self._thread = threading.Thread(target=self._work, name="slotwise-writer", daemon=True)
         self._thread.start()
 
     def issue(self, decision: Decision) -> asyncio.Future[Decision]:
@@ -48,7 +53,7 @@ class Writer:
         return self._submit(work)
 
     def _submit(self, work: Any) -> asyncio.Future[Any]:
-        future = self._loop.create_future()
+        future: asyncio.Future[Any] = self._loop.create_future()
         if not self._open or self._jobs.qsize() >= MOST_WAITING:
             why = "more is waiting to be written than can be" if self._open else "the service is stopping"
             future.set_exception(StoreUnavailable(why))

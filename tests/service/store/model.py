@@ -75,7 +75,7 @@ class Model:
         return len(old)
 
     def tally(self) -> dict[tuple[str, int, str], tuple[int, int, int]]:
-        clicks, passes, shows = Counter[tuple[str, int, str]](), Counter[tuple[str, int, str]](), Counter()
+        clicks, passes, shows = (Counter[tuple[str, int, str]]() for _ in range(3))
         for known in [*self.known.values(), *self.dropped]:
             kind = known.outcome.kind if known.outcome else "no_click"
             if not known.final or kind == "not_shown":

@@ -116,7 +116,6 @@ class Machine(RuleBasedStateMachine):
         store = self.stores[worker]
         assert isinstance(store, SqlStore)
         left = data.draw(st.integers(1, 6), label="statements before the crash")
-        original = store.all, store.many
 
         def counting(run: Callable[..., Any]) -> Callable[..., Any]:
             def counted(*arguments: Any) -> Any:
@@ -128,7 +127,8 @@ class Machine(RuleBasedStateMachine):
 
             return counted
 
-        store.all, store.many = map(counting, original)  # type: ignore[method-assign]
+        store.all = counting(store.all)  # type: ignore[method-assign]
+        store.many = counting(store.many)  # type: ignore[method-assign]
         id = new_id(self.now)
         try:
             if what == "finalise":
@@ -181,7 +181,7 @@ def _run(fresh: Callable[[], str], examples: int) -> None:
     class Here(Machine):
         pass
 
-    Here.fresh = staticmethod(fresh)  # type: ignore[assignment]
+    Here.fresh = staticmethod(fresh)
     run_state_machine_as_test(
         Here,
         settings=settings(
