@@ -29,7 +29,10 @@ class Writer:
     def __init__(self, store: Store, observe: Callable[[int, float], None] = lambda _size, _seconds: None) -> None:
         self._store = store
         self._observe = observe
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        #: what came in during this turn of the loop, and what the thread has been handed
+        self._gathered: list[_Job] = []
+        self._jobs: queue.SimpleQueue[list[_Job] | None] = queue.SimpleQueue()
+        self._waiting = 0
         self._open = False
         self._loop: asyncio.AbstractEventLoop
         self._thread = threading.Thread(target=self._work, name="slotwise-writer", daemon=True)
@@ -54,16 +57,26 @@ class Writer:
 
     def _submit(self, work: Any) -> asyncio.Future[Any]:
         future: asyncio.Future[Any] = self._loop.create_future()
-        if not self._open or self._jobs.qsize() >= MOST_WAITING:
+        if not self._open or self._waiting >= MOST_WAITING:
             why = "more is waiting to be written than can be" if self._open else "the service is stopping"
             future.set_exception(StoreUnavailable(why))
-        else:
-            self._jobs.put((work, future))
+            return future
+        # handed over once a turn: waking the thread for each would cost more than the writing
+        if not self._gathered:
+            self._loop.call_soon(self._hand_over)
+        self._gathered.append((work, future))
+        self._waiting += 1
         return future
+
+    def _hand_over(self) -> None:
+        if self._gathered:
+            self._jobs.put(self._gathered)
+            self._gathered = []
 
     async def close(self) -> None:
         """Write what is waiting, then let go of the store."""
         self._open = False
+        self._hand_over()
         self._jobs.put(None)
         await asyncio.to_thread(self._thread.join)
 
@@ -71,18 +84,18 @@ class Writer:
         stopping = False
         while not stopping:
             jobs: list[_Job] = []
-            job = self._jobs.get()
+            more = self._jobs.get()
             with contextlib.suppress(queue.Empty):
-                while job is not None:
-                    jobs.append(job)
+                while more is not None:
+                    jobs += more
                     if len(jobs) >= MOST_AT_ONCE:
                         break
-                    job = self._jobs.get_nowait()
-            stopping = job is None
+                    more = self._jobs.get_nowait()
+            stopping = more is None
             answers = self._answer(jobs)
             # the loop is closed only when it ended without waiting for us
             with contextlib.suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(_tell, answers)
+                self._loop.call_soon_threadsafe(self._tell, answers)
         self._store.close()
 
     def _answer(self, jobs: list[_Job]) -> list[tuple[asyncio.Future[Any], Any]]:
@@ -105,13 +118,13 @@ class Writer:
                     answers.append((future, problem))
         return answers
 
-
-def _tell(answers: list[tuple[asyncio.Future[Any], Any]]) -> None:
-    for future, answer in answers:
-        if future.done():
-            # whoever asked has gone
-            continue
-        if isinstance(answer, Exception):
-            future.set_exception(answer)
-        else:
-            future.set_result(answer)
+    def _tell(self, answers: list[tuple[asyncio.Future[Any], Any]]) -> None:
+        self._waiting -= len(answers)
+        for future, answer in answers:
+            if future.done():
+                # whoever asked has gone
+                continue
+            if isinstance(answer, Exception):
+                future.set_exception(answer)
+            else:
+                future.set_result(answer)

@@ -1,0 +1,244 @@
+"""`python -m benchmarks.service`: the service on loopback, on SQLite on disk, beside the same server with a fixed answer.
+
+Client and server are two processes that take turns at whatever cores there are; numbers are ratios within one run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+
+#: requests that are under way at once
+CONNECTIONS = 32
+SECONDS = 4.0
+TURNS = 3
+ITEMS = 20
+
+ANSWER = json.dumps(
+    {
+        "id": "0" * 32,
+        "placement": "bench",
+        "items": [f"item-{number:02}" for number in range(5)],
+        "arm": "learned",
+        "expires": "2026-01-01T00:00:00.000Z",
+        "token": "0" * 76,
+    }
+).encode()
+
+
+def fixed() -> FastAPI:
+    """The same server with nothing behind it."""
+    app = FastAPI()
+
+    @app.post("/v1/placements/{name}/decisions", status_code=201)
+    async def decide(name: str, request: Request) -> Response:
+        await request.body()
+        return Response(ANSWER, 201, media_type="application/json")
+
+    return app
+
+
+def serve_fixed(port: int) -> None:
+    sys.setswitchinterval(0.001)
+    uvicorn.run("benchmarks.service:fixed", factory=True, port=port, log_level="error", access_log=False)
+
+
+def free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return int(listening.getsockname()[1])
+
+
+@contextlib.contextmanager
+def running(*command: str, port: int, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(
+        [sys.executable, *command], env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    try:
+        for _ in range(600):
+            if process.poll() is not None:
+                raise RuntimeError((process.stderr.read() if process.stderr else b"").decode())
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.1):
+                break
+            time.sleep(0.05)
+        yield process
+    finally:
+        process.terminate()
+        process.wait(20)
+        if process.stderr:
+            process.stderr.close()
+
+
+@contextlib.contextmanager
+def service(folder: Path) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+    port = free_port()
+    command = ("-c", "from slotwise.cli import main; main()", "serve", "--port", str(port))
+    store = {"SLOTWISE_STORE": f"sqlite:///{folder}/bench.db", "SLOTWISE_LOG_LEVEL": "error"}
+    with running(*command, port=port, **store) as process:
+        yield port, process
+
+
+def put(port: int, name: str, items: int, slots: int = 5, window: float = 2.0) -> None:
+    definition = {
+        "slots": slots,
+        "items": [f"item-{number:02}" for number in range(items)],
+        "window_seconds": window,
+    }
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/v1/placements/{name}", json.dumps(definition).encode(), method="PUT"
+    )
+    urllib.request.urlopen(request, timeout=120).close()
+
+
+class Client(asyncio.Protocol):
+    """One connection that asks again when it has been answered."""
+
+    def __init__(self, name: str) -> None:
+        self.request = f"POST /v1/placements/{name}/decisions HTTP/1.1\r\nHost: b\r\nContent-Length: 2\r\n\r\n{{}}".encode()
+        self.answered: asyncio.Future[float] | None = None
+        self.buffer = b""
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+
+    def ask(self) -> asyncio.Future[float]:
+        self.answered = asyncio.get_running_loop().create_future()
+        self.transport.write(self.request)
+        return self.answered
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        head, found, body = self.buffer.partition(b"\r\n\r\n")
+        if not found:
+            return
+        length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
+        if len(body) < length:
+            return
+        self.buffer = b""
+        assert self.answered is not None
+        if head.startswith(b"HTTP/1.1 201"):
+            self.answered.set_result(time.perf_counter())
+        else:
+            self.answered.set_exception(RuntimeError((head + body).decode()))
+
+
+async def connect(port: int, name: str, count: int) -> list[Client]:
+    loop = asyncio.get_running_loop()
+    made = [await loop.create_connection(lambda: Client(name), "127.0.0.1", port) for _ in range(count)]
+    return [client for _, client in made]
+
+
+async def rate(port: int, name: str = "bench", seconds: float = SECONDS) -> float:
+    """Decisions a second, as many connections asking as fast as they are answered."""
+    clients = await connect(port, name, CONNECTIONS)
+    began = time.perf_counter()
+    count = 0
+
+    async def keep_asking(client: Client) -> None:
+        nonlocal count
+        while time.perf_counter() - began < seconds:
+            await client.ask()
+            count += 1
+
+    await asyncio.gather(*(keep_asking(client) for client in clients))
+    taken = time.perf_counter() - began
+    for client in clients:
+        client.transport.close()
+    return count / taken
+
+
+async def latencies(port: int, per_second: float, seconds: float = SECONDS) -> list[float]:
+    """From when each request was due, so that a wait for the one before counts."""
+    idle = asyncio.Queue[Client]()
+    for client in await connect(port, "bench", CONNECTIONS):
+        idle.put_nowait(client)
+    found: list[float] = []
+    began = time.perf_counter()
+
+    async def ask(due: float) -> None:
+        client = await idle.get()
+        found.append(await client.ask() - due)
+        idle.put_nowait(client)
+
+    tasks = []
+    for number in range(int(per_second * seconds)):
+        due = began + number / per_second
+        if (wait := due - time.perf_counter()) > 0:
+            await asyncio.sleep(wait)
+        tasks.append(asyncio.create_task(ask(due)))
+    await asyncio.gather(*tasks)
+    while not idle.empty():
+        idle.get_nowait().transport.close()
+    return found
+
+
+def processor_seconds(process: subprocess.Popen[bytes]) -> float:
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def megabytes(process: subprocess.Popen[bytes]) -> float:
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
+def main() -> None:
+    port = free_port()
+    with (
+        tempfile.TemporaryDirectory(dir=os.environ.get("SLOTWISE_BENCH_FOLDER", ".")) as folder,
+        service(Path(folder)) as (ours, process),
+        running("-c", f"from benchmarks.service import serve_fixed; serve_fixed({port})", port=port),
+    ):
+        put(ours, "bench", ITEMS)
+        asyncio.run(rate(ours, seconds=1.0))
+        asyncio.run(rate(port, seconds=1.0))
+        turns = [(asyncio.run(rate(ours)), asyncio.run(rate(port))) for _ in range(TURNS)]
+        decisions, bare = (statistics.median(column) for column in zip(*turns, strict=True))
+        print(f"decisions, durable in SQLite          {decisions:9,.0f} /s, one worker, {CONNECTIONS} connections")
+        print(f"  the same server, a fixed answer     {bare:9,.0f} /s")
+        verdict("decisions / fixed answer", statistics.median(o / b for o, b in turns), 0.5)
+
+        time.sleep(3.0)
+        waits = sorted(asyncio.run(latencies(ours, decisions / 2)))
+        print(f"at half of that load: median {waits[len(waits) // 2] * 1e3:.1f} ms, ", end="")
+        slow = waits[int(0.99 * len(waits))]
+        print(f"99 % within {slow * 1e3:.1f} ms, all within {waits[-1] * 1e3:.0f} ms")
+        verdict("25 ms / 99 %", 0.025 / slow, 1.0)
+
+        time.sleep(3.0)
+        before = megabytes(process)
+        count = sum(int(asyncio.run(rate(ours)) * SECONDS) for _ in range(2))
+        time.sleep(3.0)
+        print(f"memory: {before:.0f} MB, after {count:,} more decisions {megabytes(process):.0f} MB")
+
+        put(ours, "large", 100_000, slots=10)
+        asyncio.run(rate(ours, "large", 1.0))
+        began, used = time.perf_counter(), processor_seconds(process)
+        count = int(asyncio.run(rate(ours, "large", 3.0)) * 3.0)
+        spent = (processor_seconds(process) - used) / count
+        print(f"among 100,000 items: {count / (time.perf_counter() - began):,.0f} /s, {spent * 1e3:.1f} ms of processor each")
+        verdict("10 ms / a decision among 100,000", 0.01 / spent, 1.0)
+
+
+def verdict(what: str, ratio: float, wanted: float) -> None:
+    print(f"  {what}: {ratio:.3g}   (at least {wanted:g}: {'ok' if ratio >= wanted else 'TOO SLOW'})")
+
+
+if __name__ == "__main__":
+    main()
