@@ -1,4 +1,4 @@
-"""`python -m benchmarks.service`: the service on loopback, on SQLite on disk, beside the same server with a fixed answer.
+"""`python -m benchmarks.service`: the service on loopback, on SQLite on disk, beside a server with a fixed answer.
 
 Client and server are two processes that take turns at whatever cores there are; numbers are ratios within one run.
 """
@@ -47,7 +47,7 @@ def fixed() -> FastAPI:
     app = FastAPI()
 
     @app.post("/v1/placements/{name}/decisions", status_code=201)
-    async def decide(name: str, request: Request) -> Response:
+    async def decide(name: str, request: Request) -> Response:  # noqa: ARG001
         await request.body()
         return Response(ANSWER, 201, media_type="application/json")
 
@@ -110,7 +110,9 @@ class Client(asyncio.Protocol):
     """One connection that asks again when it has been answered."""
 
     def __init__(self, name: str) -> None:
-        self.request = f"POST /v1/placements/{name}/decisions HTTP/1.1\r\nHost: b\r\nContent-Length: 2\r\n\r\n{{}}".encode()
+        self.request = (
+            f"POST /v1/placements/{name}/decisions HTTP/1.1\r\nHost: b\r\nContent-Length: 2\r\n\r\n{{}}".encode()
+        )
         self.answered: asyncio.Future[float] | None = None
         self.buffer = b""
 
@@ -232,7 +234,7 @@ def main() -> None:
         began, used = time.perf_counter(), processor_seconds(process)
         count = int(asyncio.run(rate(ours, "large", 3.0)) * 3.0)
         spent = (processor_seconds(process) - used) / count
-        print(f"among 100,000 items: {count / (time.perf_counter() - began):,.0f} /s, {spent * 1e3:.1f} ms of processor each")
+        print(f"among 100,000 items: {count / (time.perf_counter() - began):,.0f} /s, {spent * 1e3:.1f} ms of CPU each")
         verdict("10 ms / a decision among 100,000", 0.01 / spent, 1.0)
 
 

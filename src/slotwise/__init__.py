@@ -2,6 +2,7 @@
 
 from slotwise.choice import MNL, Goal
 from slotwise.policies import Setting, policies, policy
+from slotwise.ranker import Ranker
 from slotwise.rankings import Rankings
 from slotwise.simulate import Results, simulate
 from slotwise.tally import Tally
@@ -12,6 +13,7 @@ __all__ = [
     "MNL",
     "NO_CLICK",
     "Goal",
+    "Ranker",
     "Rankings",
     "Results",
     "Setting",

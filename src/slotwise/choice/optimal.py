@@ -185,7 +185,7 @@ def _fill_slots(lists: Optimal, by_bias: IntArray, count: int, ranking: Ranking)
     pin, chosen = lists.rules.pin, lists.chosen
     place = 0
     for slot in by_bias:
-        ranking[slot] = pin[slot]
+        ranking[slot] = max(pin[slot], EMPTY)
         if pin[slot] == EMPTY and place < count:
             ranking[slot] = chosen[place]
             place += 1

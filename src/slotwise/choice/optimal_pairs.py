@@ -95,7 +95,8 @@ def _arrange_pairs(lists: OptimalPairs, weight: FloatArray, ranking: Ranking, rn
 def _assign(lists: OptimalPairs, weight: FloatArray, value: float) -> None:
     """Give each slot its pin, and each other one the item, or nothing, that makes the total gain largest; O(K²J)."""
     rules, slot_order, item_of, taken, used = lists.rules, lists.slot_order, lists.item_of, lists.taken, lists.used
-    item_of[:] = rules.pin
+    for slot in range(len(item_of)):
+        item_of[slot] = max(rules.pin[slot], EMPTY)
     taken[:] = 0
     used[:] = 0
     for entered in range(len(slot_order)):

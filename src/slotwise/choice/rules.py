@@ -11,6 +11,8 @@ from slotwise.typing import EMPTY, FloatArray, IntArray
 #: where an item may be that is not pinned to a slot
 ANYWHERE = -1
 NOWHERE = -2
+#: what is pinned to a slot that stays empty; EMPTY is pinned where nothing is
+CLOSED = -2
 
 
 @record
@@ -20,7 +22,7 @@ class Rules:
     #: v, per item
     values: FloatArray
     values_are_equal: bool
-    #: per slot: the item pinned to it, or EMPTY
+    #: per slot: the item pinned to it, EMPTY if there is none, or CLOSED if nothing may be in it
     pin: IntArray
     #: per item: the slot that it is pinned to, ANYWHERE or NOWHERE
     place: IntArray

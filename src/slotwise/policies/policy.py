@@ -29,16 +29,18 @@ class Setting:
     position_bias: FloatArray | None = None
     #: what lists are for and which are allowed, or None: for clicks, and all
     goal: Goal | None = None
+    #: whether pins, exclusions and values are imposed as it goes, and there is no goal: `slotwise.choice.changing`
+    changing: bool = False
 
 
 def arrangement(setting: Setting) -> Any:
     """What a policy arranges its lists with: the `lists` of `arrange` and `rearrange`."""
-    return arrangement_for(setting.slots, setting.items, setting.position_bias, setting.goal)
+    return arrangement_for(setting.slots, setting.items, setting.position_bias, setting.goal, setting.changing)
 
 
 def pair_arrangement(setting: Setting) -> Any:
     """The same for a policy that weighs slot-item pairs: the `lists` of `arrange_pairs`."""
-    return pair_arrangement_for(setting.slots, setting.items, setting.goal)
+    return pair_arrangement_for(setting.slots, setting.items, setting.goal, setting.changing)
 
 
 @generic()

@@ -133,6 +133,7 @@ def _stays(policy: RandomisedMoss, rate: FloatArray, rng: np.random.Generator) -
     """Fill the index; True, and some of it left out, if the items of the last list are sure to be those of the next.
 
     They are if as many as there are slots have means above all bounds of the others, for no bound is below its mean.
+    Where values or constraints decide, nothing is sure.
     """
     mean, index, shows = policy.mean, policy.index, policy.shows
     slots, items = len(policy.ranking), len(mean)
@@ -155,7 +156,7 @@ def _stays(policy: RandomisedMoss, rate: FloatArray, rng: np.random.Generator) -
                 if far < level:
                     index[item] = upper_bound(mean[item], min(level, math.log(1.0 + fair / shows[item])) / rate[item])
                     reached = reached or index[item] >= least
-    if above == slots and not reached:
+    if above == slots and not reached and least > 0.0:
         return True
     for item in range(items):
         if shows[item] > 0.0 and mean[item] >= least:

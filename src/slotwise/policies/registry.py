@@ -45,9 +45,9 @@ class Policy:
         """Refuse a setting in which this policy cannot act."""
         if self.position_bias == "known" and setting.position_bias is None:
             raise InvalidInput(f"{self.id} must be told the position_bias, got None")
+        if (setting.goal is not None or setting.changing) and not self.takes_goal:
+            raise InvalidInput(f"{self.id} cannot work towards a goal: it knows no values and no constraints")
         if setting.goal is not None:
-            if not self.takes_goal:
-                raise InvalidInput(f"{self.id} cannot work towards a goal: it knows no values and no constraints")
             setting.goal.check(setting.slots, setting.items)
 
     def __str__(self) -> str:

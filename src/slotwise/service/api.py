@@ -10,7 +10,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from fastapi import APIRouter, Request
+from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
 from slotwise.service import described
@@ -18,7 +18,6 @@ from slotwise.service.bodies import MOST_FOR_DECISION, MOST_FOR_OUTCOME, MOST_FO
 from slotwise.service.core import Service
 from slotwise.service.deciding import decide as decide_on
 from slotwise.service.definition import BrowserOutcome, Definition, ReportedOutcome, Wish, name_of_placement
-from slotwise.service.estimates import estimates_of
 from slotwise.service.placements import Placement
 from slotwise.service.problems import Problem
 from slotwise.service.store.contract import Outcome, Receipt, Report
@@ -28,9 +27,8 @@ _NO_WISH: Final = Wish()
 _JSON: Final = "application/json"
 
 
-def router(service: Service) -> APIRouter:
-    """Every route under /v1."""
-    routes = APIRouter(prefix="/v1")
+def install(app: FastAPI, service: Service) -> None:
+    """Every route under /v1; those that are asked most come first, as they are tried in order."""
 
     async def placement_of(name: str) -> Placement:
         placement = service.placements.get(name) or await service.placements.find(name)
@@ -38,38 +36,7 @@ def router(service: Service) -> APIRouter:
             raise Problem(404, f"there is no placement {name!r}")
         return placement
 
-    @routes.get("/placements", **described.placements)
-    async def placements() -> Response:
-        """Every placement, without its items."""
-        found = []
-        for name in service.placements.names():
-            known = service.placements.get(name)
-            if known is not None:
-                summary = known.definition.model_dump(exclude={"items"})
-                found.append({"name": name, **summary, "item_count": len(known.definition.items)})
-        return _json({"placements": found})
-
-    @routes.get("/placements/{name}", **described.placement)
-    async def placement(name: str) -> Response:
-        """A placement as it was put."""
-        found = await placement_of(name)
-        return _json({"name": name, **found.definition.document()})
-
-    @routes.put("/placements/{name}", **described.put_placement)
-    async def put_placement(name: str, request: Request) -> Response:
-        """Create or change a placement. Items that are left out are retired: what was learned of them stays."""
-        body = await body_of(request, MOST_FOR_PLACEMENT)
-        checked = name_of_placement.validate_python(name)
-        found, new = await service.put(checked, Definition.model_validate_json(body))
-        return _json({"name": name, **found.definition.document()}, 201 if new else 200)
-
-    @routes.get("/placements/{name}/estimates", **described.estimates)
-    async def estimates(name: str) -> Response:
-        """What is known of a placement's items and slots."""
-        await placement_of(name)
-        return _json(await estimates_of(service.placements, name))
-
-    @routes.post("/placements/{name}/decisions", **described.decide)
+    @app.post("/v1/placements/{name}/decisions", **described.decide)
     async def decide(name: str, request: Request) -> Response:
         """Choose what to show to one visitor."""
         placement = service.placements.get(name) or await placement_of(name)
@@ -102,7 +69,7 @@ def router(service: Service) -> APIRouter:
             raise Problem(409, f"the outcome was reported before as {_words(receipt.recorded)}, and that stands")
         return receipt
 
-    @routes.put("/decisions/{id}/outcome", **described.report)
+    @app.put("/v1/decisions/{id}/outcome", **described.report)
     async def report(id: str, request: Request) -> Response:
         """Report what came of a decision."""
         body = await body_of(request, MOST_FOR_OUTCOME)
@@ -111,7 +78,7 @@ def router(service: Service) -> APIRouter:
             raise Problem(410, "the decision's deadline has passed; the outcome is counted as late and not learned")
         return _duplicate(receipt)
 
-    @routes.post("/outcomes", **described.report_by_token)
+    @app.post("/v1/outcomes", **described.report_by_token)
     async def report_by_token(request: Request) -> Response:
         """Report what came of a decision from a browser: its token is enough, whatever the content type says."""
         body = BrowserOutcome.model_validate_json(await body_of(request, MOST_FOR_OUTCOME))
@@ -120,7 +87,36 @@ def router(service: Service) -> APIRouter:
             raise Problem(403, "the token has expired with its decision's deadline; the outcome is counted as late")
         return _duplicate(receipt)
 
-    return routes
+    @app.get("/v1/placements", **described.placements)
+    async def placements() -> Response:
+        """Every placement, without its items."""
+        found = []
+        for name in service.placements.names():
+            known = service.placements.get(name)
+            if known is not None:
+                summary = known.definition.model_dump(exclude={"items"})
+                found.append({"name": name, **summary, "item_count": len(known.definition.items)})
+        return _json({"placements": found})
+
+    @app.get("/v1/placements/{name}", **described.placement)
+    async def placement(name: str) -> Response:
+        """A placement as it was put."""
+        found = await placement_of(name)
+        return _json({"name": name, **found.definition.document()})
+
+    @app.put("/v1/placements/{name}", **described.put_placement)
+    async def put_placement(name: str, request: Request) -> Response:
+        """Create or change a placement. Items that are left out are retired: what was learned of them stays."""
+        body = await body_of(request, MOST_FOR_PLACEMENT)
+        checked = name_of_placement.validate_python(name)
+        found, new = await service.put(checked, Definition.model_validate_json(body))
+        return _json({"name": name, **found.definition.document()}, 201 if new else 200)
+
+    @app.get("/v1/placements/{name}/estimates", **described.estimates)
+    async def estimates(name: str) -> Response:
+        """What is known of a placement's items and slots."""
+        await placement_of(name)
+        return Response(await service.estimates.text(name), media_type=_JSON)
 
 
 def _duplicate(receipt: Receipt) -> Response:

@@ -46,8 +46,8 @@ def create(settings: Settings, clock: Clock = time.time) -> FastAPI:
         # a path with a slash too many is not there, rather than elsewhere
         redirect_slashes=False,
     )
-    app.include_router(api.router(service))
-    app.include_router(operations.router(service, app))
+    api.install(app, service)
+    operations.install(app, service)
     problems.install(app)
     app.add_middleware(Gate, key=settings.key, metrics=service.metrics)
     _name_the_key(app)

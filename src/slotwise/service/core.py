@@ -10,7 +10,8 @@ from typing import Final
 
 from slotwise.errors import SlotwiseError, StoreUnavailable
 from slotwise.service.definition import Definition
-from slotwise.service.learning import Learning
+from slotwise.service.estimates import EstimateDesk
+from slotwise.service.learning import learner_of
 from slotwise.service.metrics import Metrics
 from slotwise.service.placements import Placement, Placements
 from slotwise.service.settings import Settings
@@ -41,6 +42,7 @@ class Service:
         writing, reading = open_store(url), open_store(url)
         self.signer = Signer(writing.secret())
         self.placements = Placements(reading)
+        self.estimates = EstimateDesk(self.placements)
         self.metrics = Metrics(lambda: self.placements.counted, self.placements.staleness)
         self.writer = Writer(writing, self.metrics.committed)
         self._tasks: list[asyncio.Task[None]] = []
@@ -66,7 +68,7 @@ class Service:
     async def put(self, name: str, definition: Definition) -> tuple[Placement, bool]:
         """Create or change; whether it is new."""
         # in another thread: a policy that was never used here is compiled first
-        await asyncio.to_thread(lambda: Learning(definition).choose())
+        await asyncio.to_thread(lambda: learner_of(definition).choose())
         new = await self.writer.call(lambda store: store.put_placement(name, definition.text()))
         placement = await self.placements.find(name)
         assert placement is not None

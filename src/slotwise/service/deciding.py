@@ -12,14 +12,13 @@ from slotwise.service.store.contract import Arm, Decision, new_id
 
 def decide(placement: Placement, wish: Wish, now: float) -> Decision:
     """What to show, yet to be written down."""
-    definition, learning = placement.definition, placement.learning
-    learning.check(wish.exclude, wish.pin)
+    definition, learner = placement.definition, placement.learner
     arm: Arm = "holdout" if definition.holdout and random.random() < definition.holdout else "learned"
+    # also for the holdout, as it refuses wishes that cannot be heeded
+    items = learner.choose(wish.exclude, wish.pin)
     if arm == "holdout":
-        items = as_given(learning.items, definition.slots, wish.exclude, wish.pin)
-    else:
-        items = learning.choose(wish.exclude, wish.pin)
-    holds = learning.holds and arm == "learned" and not wish.exclude and not wish.pin
+        items = as_given([item.id for item in definition.items], definition.slots, wish.exclude, wish.pin)
+    holds = learner.in_epochs and arm == "learned" and not wish.exclude and not wish.pin
     return Decision(new_id(now), placement.name, items, arm, now, now + definition.window_seconds, holds)
 
 

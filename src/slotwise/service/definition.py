@@ -23,7 +23,7 @@ from slotwise import checks
 from slotwise.choice.goal import LARGEST_VALUE
 from slotwise.errors import SlotwiseError
 from slotwise.policies import Setting
-from slotwise.policies.registry import Policy, parse, policies, policy
+from slotwise.ranker.learner import policy_for
 from slotwise.service.store.contract import Outcome
 
 MOST_ITEMS: Final = 100_000
@@ -97,7 +97,7 @@ class Definition(_Strict):
                 {"slots": self.slots, "given": len(self.position_bias)},
             )
         try:
-            self.acting().check(Setting(self.slots, len(self.items), 1, self.bias()))
+            policy_for(self.policy, self.bias()).check(Setting(self.slots, len(self.items), 1, self.bias()))
         except SlotwiseError as problem:
             raise PydanticCustomError("policy", "{why}", {"why": str(problem)}) from problem
         return self
@@ -107,13 +107,6 @@ class Definition(_Strict):
         return (
             None if self.position_bias is None else checks.positive_vector("position_bias", self.position_bias, "slot")
         )
-
-    def acting(self) -> Policy:
-        """The policy as asked for; the default, and its twin that is told the bias, where none is."""
-        if self.policy is not None:
-            return parse(self.policy)
-        default = next(entry.id for entry in policies() if entry.default)
-        return policy(default if self.position_bias is None else f"{default}-known")
 
     def document(self) -> dict[str, Any]:
         """As it was given."""

@@ -3,67 +3,109 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+
+from slotwise.ranker.estimates import Posterior
 from slotwise.service.definition import Definition
-from slotwise.service.learning import Learning
+from slotwise.service.learning import matrices, numbered, retired_items
 from slotwise.service.placements import Placements
 from slotwise.service.store import Store
-from slotwise.service.store.contract import Arm, Counters, TallyRow
+from slotwise.service.store.contract import Arm, Counters, TallyRow, Version
+from slotwise.tally import Tally
 
-#: of a 95 % interval, in standard errors
+LEVEL: Final = 0.95
+#: of such an interval, in standard errors
 WIDTH: Final = 1.96
+COUNTED: Final = ("issued", "final", "pending", "clicked", "no_click", "not_shown", "late")
 
 
-async def estimates_of(placements: Placements, name: str) -> dict[str, Any]:
-    """From the store as it is now, worked out in a thread of its own."""
-
-    def read(store: Store) -> tuple[Definition, list[TallyRow], dict[Arm, Counters]]:
-        return (
-            Definition.model_validate_json(store.definition(name)),
-            store.tally(name),
-            store.counters().get(name, {}),
-        )
-
-    definition, rows, arms = await placements.read(read)
-    return await asyncio.to_thread(document, definition, rows, arms)
+@dataclass(frozen=True)
+class _Known:
+    version: Version
+    #: the part of the document that follows from definition and tally
+    document: dict[str, Any]
 
 
-def document(definition: Definition, rows: list[TallyRow], arms: dict[Arm, Counters]) -> dict[str, Any]:
-    """The document of the contract. Retired items are in the tally, which loses nothing, and not among the items."""
-    learning = Learning(definition)
-    shown: dict[str, int] = {}
-    clicks: dict[str, int] = {}
+class EstimateDesk:
+    """Works out documents one after the other, in a thread, and again only when something changed."""
+
+    def __init__(self, placements: Placements) -> None:
+        self._placements = placements
+        self._known: dict[str, _Known] = {}
+        self._turn = asyncio.Lock()
+
+    async def document(self, name: str) -> dict[str, Any]:
+        """From the store as it is now."""
+        known = self._known.get(name)
+
+        def read(store: Store) -> tuple[Version, Mapping[Arm, Counters], tuple[str, list[TallyRow]] | None]:
+            version = store.version(name)
+            assert version is not None
+            # what the document follows from is read after its version: at worst it is newer, and found anew next time
+            counted = store.counters().get(name, {})
+            if known is not None and known.version == version:
+                return version, counted, None
+            return version, counted, (store.definition(name), store.tally(name))
+
+        async with self._turn:
+            version, arms, changed = await self._placements.read(read)
+            if changed is None:
+                assert known is not None
+                found = known.document
+            else:
+                definition = Definition.model_validate_json(changed[0])
+                found = await asyncio.to_thread(estimated, definition, changed[1])
+                self._known[name] = _Known(version, found)
+        total = sum(arms.values(), Counters())
+        return {**found, "decisions": {kind: getattr(total, kind) for kind in COUNTED}, "uplift": uplift(arms)}
+
+    async def text(self, name: str) -> bytes:
+        """As JSON."""
+        found = await self.document(name)
+        return await asyncio.to_thread(lambda: json.dumps(found, ensure_ascii=False, allow_nan=False).encode())
+
+
+def estimated(definition: Definition, rows: Sequence[TallyRow]) -> dict[str, Any]:
+    """Items, slots and tally. Retired items are in the tally, which loses nothing, and not among the items."""
+    listed, retired = [item.id for item in definition.items], retired_items(definition, rows)
+    numbers = numbered([*listed, *retired])
+    values = [1.0 if item.value is None else item.value for item in definition.items] + [1.0] * len(retired)
+    shown = np.zeros(len(numbers), np.int64)
     for row in rows:
-        shown[row.item] = shown.get(row.item, 0) + row.shows
-        clicks[row.item] = clicks.get(row.item, 0) + row.clicks
-    items, bias = learning.estimates(rows)
-    total = sum(arms.values(), Counters())
-    counted = ("issued", "final", "pending", "clicked", "no_click", "not_shown", "late")
+        if row.item in numbers:
+            shown[numbers[row.item]] += row.shows
+    posterior = Posterior.of(
+        Tally(*matrices(rows, numbers, definition.slots)),
+        definition.bias(),
+        np.array(values),
+        np.arange(len(listed), len(numbers)),
+    )
+    found = posterior.estimates(tuple(numbers), shown, LEVEL).as_dict()
     return {
-        "items": [{**item, "shown": shown.get(item["id"], 0), "clicks": clicks.get(item["id"], 0)} for item in items],
-        "position_bias": bias,
-        "tally": _tally(definition, rows),
-        "decisions": {name: getattr(total, name) for name in counted},
-        "uplift": uplift(arms),
+        "items": found["items"][: len(listed)],
+        "position_bias": found["position_bias"],
+        "tally": _whole_tally(definition, rows),
     }
 
 
-def _tally(definition: Definition, rows: list[TallyRow]) -> dict[str, Any]:
+def _whole_tally(definition: Definition, rows: Sequence[TallyRow]) -> dict[str, Any]:
     names = dict.fromkeys(item.id for item in definition.items)
-    names.update(dict.fromkeys(sorted(row.item for row in rows)))
-    index = {name: position for position, name in enumerate(names)}
+    names.update(dict.fromkeys(sorted({row.item for row in rows})))
     slots = max([definition.slots, *(row.slot + 1 for row in rows)])
-    clicks, passes = ([[0] * len(names) for _ in range(slots)] for _ in range(2))
-    for row in rows:
-        clicks[row.slot][index[row.item]] = row.clicks
-        passes[row.slot][index[row.item]] = row.passes
-    return {"items": list(names), "clicks": clicks, "passes": passes}
+    clicks, passes = matrices(rows, numbered(names), slots)
+    return {"items": list(names), "clicks": clicks.tolist(), "passes": passes.tolist()}
 
 
-def uplift(arms: dict[Arm, Counters]) -> dict[str, Any] | None:
+def uplift(arms: Mapping[Arm, Counters]) -> dict[str, Any] | None:
     """The click rate of the learned arm against the holdout's, with a 95 % interval for the difference.
+
+    None until both arms have something final.
 
     >>> found = uplift({"learned": Counters(clicked=60, no_click=140), "holdout": Counters(clicked=20, no_click=80)})
     >>> found["learned"]["click_rate"], round(found["difference"], 3), round(found["low"], 3), round(found["high"], 3)
@@ -71,16 +113,16 @@ def uplift(arms: dict[Arm, Counters]) -> dict[str, Any] | None:
     """
     found: dict[str, Any] = {}
     variance = 0.0
+    arm: Arm
     for arm in ("learned", "holdout"):
         counters = arms.get(arm, Counters())
         shown = counters.clicked + counters.no_click
         if not shown:
             return None
-        rate = counters.clicked / shown
-        # a half-count more of each, so that an arm that saw only one outcome is not taken to be certain
+        # half a count more of each, so that an arm that saw only one outcome is not taken to be certain
         careful = (counters.clicked + 0.5) / (shown + 1)
         variance += careful * (1 - careful) / (shown + 1)
-        found[arm] = {"shown": shown, "clicks": counters.clicked, "click_rate": rate}
+        found[arm] = {"shown": shown, "clicks": counters.clicked, "click_rate": counters.clicked / shown}
     difference = found["learned"]["click_rate"] - found["holdout"]["click_rate"]
     margin = WIDTH * math.sqrt(variance)
     return {**found, "difference": difference, "low": difference - margin, "high": difference + margin}

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import logging
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from fastapi.responses import HTMLResponse, Response
 
 from slotwise.errors import SlotwiseError
 from slotwise.service import pages
 from slotwise.service.core import Service
-from slotwise.service.estimates import estimates_of
 from slotwise.service.problems import respond
 
 _HEADERS = {
@@ -23,15 +22,14 @@ _HEADERS = {
 log = logging.getLogger("slotwise.service")
 
 
-def router(service: Service, app: FastAPI) -> APIRouter:
+def install(app: FastAPI, service: Service) -> None:
     """The routes beside the contract's."""
-    routes = APIRouter(include_in_schema=False)
 
-    @routes.get("/healthz")
+    @app.get("/healthz", include_in_schema=False)
     async def health() -> Response:
         return Response(json.dumps({"status": "alive"}), media_type="application/json")
 
-    @routes.get("/readyz")
+    @app.get("/readyz", include_in_schema=False)
     async def readiness() -> Response:
         try:
             await service.probe()
@@ -40,18 +38,16 @@ def router(service: Service, app: FastAPI) -> APIRouter:
             return respond(503, "the store cannot be used at the moment", {"Retry-After": "1"})
         return Response(json.dumps({"status": "ready"}), media_type="application/json")
 
-    @routes.get("/metrics")
+    @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:
         return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    @routes.get("/docs")
+    @app.get("/docs", include_in_schema=False)
     async def docs() -> Response:
         return HTMLResponse(pages.documentation(app.openapi()), headers=_HEADERS)
 
-    @routes.get("/")
+    @app.get("/", include_in_schema=False)
     async def overview() -> Response:
         names = service.placements.names()
-        shown = {name: await estimates_of(service.placements, name) for name in names[: pages.MOST_PLACEMENTS]}
+        shown = {name: await service.estimates.document(name) for name in names[: pages.MOST_PLACEMENTS]}
         return HTMLResponse(pages.overview(shown, len(names)), headers=_HEADERS)
-
-    return routes

@@ -13,8 +13,9 @@ from typing import Final, TypeVar
 import numpy as np
 
 from slotwise.errors import SlotwiseError
+from slotwise.ranker import Learner
 from slotwise.service.definition import Definition
-from slotwise.service.learning import Learning
+from slotwise.service.learning import learner_of, matrices, numbered
 from slotwise.service.store import Store
 from slotwise.service.store.contract import Arm, Counters, TallyRow, Version
 from slotwise.typing import IntArray
@@ -32,12 +33,11 @@ class Placement:
 
     name: str
     definition: Definition
-    learning: Learning
+    learner: Learner
+    #: the learner's items in the order of its tally
+    numbers: Mapping[str, int]
     version: int
     revision: int
-    #: per slot and item of the definition, as far as the learner has been told
-    clicks: IntArray
-    passes: IntArray
 
 
 @dataclass(frozen=True)
@@ -125,22 +125,24 @@ class Placements:
         if isinstance(found, Placement):
             self._known[found.name] = found
         else:
-            found.placement.learning.absorb(found.clicks, found.passes)
-            found.placement.clicks += found.clicks
-            found.placement.passes += found.passes
+            found.placement.learner.absorb(found.clicks, found.passes)
+            # which list is held is for the store to say; what is proposed to it takes in what is new
+            found.placement.learner.end_epoch()
             found.placement.revision = found.revision
 
 
 def _look(store: Store, version: Version, known: Placement | None) -> Placement | _Change:
     if known is not None and known.version == version.version:
-        clicks, passes = known.learning.matrices(store.tally(version.placement, since=known.revision))
-        # rows that did not change between the two revisions are not among them
+        rows = store.tally(version.placement, since=known.revision)
+        clicks, passes = matrices(rows, known.numbers, known.definition.slots)
+        # rows that did not change after that revision are not among them
         touched = (clicks > 0) | (passes > 0)
+        before = known.learner.tally
         return _Change(
             known,
             version.revision,
-            np.where(touched, clicks - known.clicks, 0),
-            np.where(touched, passes - known.passes, 0),
+            np.where(touched, clicks - before.clicks, 0),
+            np.where(touched, passes - before.passes, 0),
         )
     definition = Definition.model_validate_json(store.definition(version.placement))
     return learned(version, definition, store.tally(version.placement))
@@ -148,7 +150,6 @@ def _look(store: Store, version: Version, known: Placement | None) -> Placement 
 
 def learned(version: Version, definition: Definition, rows: list[TallyRow]) -> Placement:
     """A placement whose learner has absorbed all there is."""
-    learning = Learning(definition)
-    clicks, passes = learning.matrices(rows)
-    learning.absorb(clicks, passes)
-    return Placement(version.placement, definition, learning, version.version, version.revision, clicks, passes)
+    learner = learner_of(definition, rows)
+    numbers = numbered(learner.items)
+    return Placement(version.placement, definition, learner, numbers, version.version, version.revision)

@@ -128,7 +128,6 @@ class Machine(RuleBasedStateMachine):
             return counted
 
         store.all = counting(store.all)  # type: ignore[method-assign]
-        store.many = counting(store.many)  # type: ignore[method-assign]
         id = new_id(self.now)
         try:
             if what == "finalise":

@@ -109,16 +109,11 @@ class PostgresqlStore(SqlStore):
         cursor = self._connection.execute(_translated(statement), values)
         return cursor.fetchall() if cursor.description else []
 
-    def many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-        if rows:
-            with self._connection.cursor() as cursor:
-                cursor.executemany(_translated(statement), rows)
-
     def close(self) -> None:
         with suppress(psycopg.Error):
             self._connection.close()
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _translated(statement: str) -> Any:
     return statement.replace("?", "%s")

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import Any
 
 from slotwise.errors import InvalidInput
@@ -32,16 +33,18 @@ from slotwise.service.store.counting import Count
 from slotwise.service.store.outcomes import judge
 
 Row = tuple[Any, ...]
-#: rows named in one statement
+#: ids named in one statement
 CHUNK = 500
+#: rows of values in one statement
+MOST_ROWS = 64
 
 _ADD_COUNTERS = (
-    f"INSERT INTO counters (placement, arm, {', '.join(COUNTED)}) VALUES (?, ?{', ?' * len(COUNTED)}) "
+    f"INSERT INTO counters (placement, arm, {', '.join(COUNTED)}) VALUES ROWS "
     f"ON CONFLICT (placement, arm) DO UPDATE SET "
     + ", ".join(f"{name} = counters.{name} + excluded.{name}" for name in COUNTED)
 )
 _ADD_TALLY = (
-    "INSERT INTO tally (placement, slot, item, clicks, passes, shows, revision) VALUES (?, ?, ?, ?, ?, ?, ?) "
+    "INSERT INTO tally (placement, slot, item, clicks, passes, shows, revision) VALUES ROWS "
     "ON CONFLICT (placement, slot, item) DO UPDATE SET clicks = tally.clicks + excluded.clicks, "
     "passes = tally.passes + excluded.passes, shows = tally.shows + excluded.shows, revision = excluded.revision"
 )
@@ -67,12 +70,21 @@ class SqlStore(ABC):
         """Run one statement; its rows."""
 
     @abstractmethod
-    def many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Run one statement for each row of values."""
-
-    @abstractmethod
     def close(self) -> None:
         """Let go of the database."""
+
+    def many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Run a statement with `VALUES ROWS` in it for many rows at once.
+
+        In few pieces, of sizes that come again and again: every statement is a round trip to the database or a wait for
+        the interpreter, and the database remembers what it has parsed.
+        """
+        start = 0
+        while start < len(rows):
+            size = min(MOST_ROWS, 1 << ((len(rows) - start).bit_length() - 1))
+            values = [value for row in rows[start : start + size] for value in row]
+            self.all(_of_many(statement, len(rows[0]), size), values)
+            start += size
 
     def secret(self) -> bytes:
         with self.reading():
@@ -173,10 +185,12 @@ class SqlStore(ABC):
                 count.add(placement, arm, late=1)
             receipts.append(Receipt(verdict, items, before))
         self.many(
-            "UPDATE decisions SET outcome = ?, clicked = ? WHERE id = ?",
-            [(outcome.kind, outcome.item, id) for id, outcome in sorted(recorded.items())],
+            "WITH reported (id, outcome, clicked) AS (VALUES ROWS) UPDATE decisions SET outcome = reported.outcome, "
+            "clicked = reported.clicked FROM reported WHERE decisions.id = reported.id",
+            [(id, outcome.kind, outcome.item) for id, outcome in sorted(recorded.items())],
         )
-        self.many("UPDATE decisions SET late = 1 WHERE id = ?", [(id,) for id in sorted(late)])
+        for ids in _chunks(sorted(late)):
+            self.all(f"UPDATE decisions SET late = 1 WHERE id IN ({_marks(ids)})", ids)
         return receipts
 
     def _issue(self, decisions: Sequence[Decision], count: Count) -> list[Decision]:
@@ -202,7 +216,7 @@ class SqlStore(ABC):
                 )
             )
         self.many(
-            "INSERT INTO decisions (id, placement, items, arm, issued, deadline, epoch) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO decisions (id, placement, items, arm, issued, deadline, epoch) VALUES ROWS",
             rows,
         )
         return issued
@@ -247,10 +261,10 @@ class SqlStore(ABC):
         ((revision,),) = self.all(
             "UPDATE placements SET revision = revision + 1 WHERE name = ? RETURNING revision", (placement,)
         )
-        self.many(
-            "UPDATE placements SET epoch = epoch + 1, held = NULL WHERE name = ? AND epoch = ?",
-            [(placement, epoch) for epoch in count.ended(placement)],
-        )
+        for epoch in count.ended(placement):
+            self.all(
+                "UPDATE placements SET epoch = epoch + 1, held = NULL WHERE name = ? AND epoch = ?", (placement, epoch)
+            )
         self.many(_ADD_TALLY, [(placement, *row, revision) for row in count.tally(placement)])
 
     def compact(self, before: float, at_most: int) -> int:
@@ -301,6 +315,12 @@ def _showing(decision: Decision, items: tuple[str, ...]) -> Decision:
 
 def _marks(values: Sequence[Any]) -> str:
     return ", ".join("?" * len(values))
+
+
+@lru_cache(maxsize=256)
+def _of_many(statement: str, columns: int, rows: int) -> str:
+    row = f"({', '.join('?' * columns)})"
+    return statement.replace("ROWS", ", ".join([row] * rows))
 
 
 def _chunks(values: Sequence[str]) -> Iterator[Sequence[str]]:

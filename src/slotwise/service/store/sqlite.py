@@ -58,7 +58,7 @@ class SqliteStore(SqlStore):
             raise StoreRefused(f"there is no folder {self._path.parent} for the store {path.name}")
         with self._our_words():
             self._connection = sqlite3.connect(
-                self._path, timeout=busy_seconds, isolation_level=None, check_same_thread=False
+                self._path, timeout=busy_seconds, isolation_level=None, check_same_thread=False, cached_statements=512
             )
         try:
             self._prepare(migrations, busy_seconds)
@@ -162,10 +162,6 @@ class SqliteStore(SqlStore):
 
     def all(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
         return self._connection.execute(statement, values).fetchall()
-
-    def many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-        if rows:
-            self._connection.executemany(statement, rows)
 
     def compact(self, before: float, at_most: int) -> int:
         dropped = super().compact(before, at_most)

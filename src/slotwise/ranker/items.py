@@ -1,0 +1,77 @@
+"""Named items as callers give them, checked: what is wrong is named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from slotwise import checks
+from slotwise.errors import InvalidInput
+
+#: controls, line and paragraph separators, and halves of characters that no file can hold
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def checked_id(item: Any) -> str:
+    """The id of an item: text, not empty, without control characters."""
+    if not isinstance(item, str) or not item:
+        raise InvalidInput(f"an item must be text and not empty, got {checks.short(item)}")
+    if _UNPRINTABLE.search(item):
+        raise InvalidInput(f"an item must not have control characters, got {checks.short(item)}")
+    return item
+
+
+class Items:
+    """Items by id, numbered from 0 in the order in which they came; none is ever dropped."""
+
+    def __init__(self, ids: Any) -> None:
+        self.ids: list[str] = []
+        self.numbers: dict[str, int] = {}
+        for item in listed("items", ids):
+            self.add(item)
+
+    def add(self, item: Any) -> int:
+        """Number a new item."""
+        if checked_id(item) in self.numbers:
+            raise InvalidInput(f"items must differ, got {checks.short(item)} twice")
+        self.numbers[item] = len(self.ids)
+        self.ids.append(item)
+        return self.numbers[item]
+
+    def number(self, field: str, item: Any) -> int:
+        """The number of an item that `field` names."""
+        number = self.numbers.get(item) if isinstance(item, str) else None
+        if number is None:
+            raise InvalidInput(f"{field} names {checks.short(item)}, which is not one of the {len(self.ids)} items")
+        return number
+
+    def numbered(self, field: str, items: Any) -> list[int]:
+        """The numbers of several items."""
+        return [self.number(field, item) for item in listed(field, items)]
+
+    def pinned(self, pin: Any, slots: int) -> dict[int, int]:
+        """From items and slots counted from 1 to numbers and slots counted from 0."""
+        if pin is None:
+            return {}
+        if not isinstance(pin, Mapping):
+            raise InvalidInput(f"pin must map items to slots, got {checks.short(pin)}")
+        found: dict[int, int] = {}
+        taken: dict[int, str] = {}
+        for item, slot in pin.items():
+            number = self.number("pin", item)
+            place = checks.whole_number(f"the slot of {checks.short(item)} in pin", slot, at_least=1, at_most=slots) - 1
+            if place in taken:
+                raise InvalidInput(f"pin puts both {taken[place]!r} and {item!r} into slot {slot}")
+            taken[place], found[number] = item, place
+        return found
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def listed(field: str, given: Any) -> list[Any]:
+    """A list of items; one text would be taken apart into letters."""
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise InvalidInput(f"{field} must be a list of items, got {checks.short(given)}")
+    return list(given)

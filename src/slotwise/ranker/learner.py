@@ -1,0 +1,289 @@
+"""Named items and a policy: chooses lists under the rules of the moment, learns from outcomes or from tallies.
+
+Without ids of rankings, locks or files: what a `Ranker` and a service have in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from slotwise import checks
+from slotwise.choice.changing import impose, pins
+from slotwise.choice.rules import ANYWHERE
+from slotwise.errors import InvalidInput
+from slotwise.policies import Policy, Setting, absorb, choose, learn, policies, policy
+from slotwise.policies.epochs import Epochs
+from slotwise.policies.registry import parse
+from slotwise.ranker.estimates import Estimates, Posterior
+from slotwise.ranker.items import Items
+from slotwise.simulate.replicate import MOST_ROUNDS
+from slotwise.tally import Tally
+from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray
+
+
+class Learner:
+    """Chooses lists of named items, and learns.
+
+    `policy` is the id of a registered policy that can start from a tally, with options as on the command line; None is
+    the default, or its twin for known bias when a `position_bias` is given. `values` are what a click on an item is
+    worth, 1 where it is not said. The policy starts anew at the first decision after items were added, from the
+    tally of all that was learned, so that adding many at once costs little more than adding one.
+
+    >>> learner = Learner(["a", "b", "c"], slots=2, rng=np.random.default_rng(1))
+    >>> shown = learner.choose(exclude=["c"], pin={"b": 1})
+    >>> shown
+    ('b', 'a')
+    >>> learner.learn(shown, clicked="a")
+    >>> learner.tally.clicks.tolist()       # slots × items
+    [[0, 0, 0], [1, 0, 0]]
+    """
+
+    def __init__(
+        self,
+        items: Iterable[str],
+        slots: int,
+        *,
+        policy: str | Policy | None = None,
+        position_bias: Any = None,
+        values: Mapping[str, float] | None = None,
+        retired: Iterable[str] = (),
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        self._items = Items(items)
+        self.slots = checks.whole_number("slots", slots, at_least=1)
+        if len(self._items) < self.slots:
+            raise InvalidInput(f"slots must be at most the number of items, {len(self._items)}, got {slots!r}")
+        self.position_bias = None if position_bias is None else _bias(position_bias, self.slots)
+        self.policy = policy_for(policy, self.position_bias)
+        self._values = np.ones(len(self._items))
+        for item, value in (values or {}).items():
+            self._values[self._items.number("values", item)] = checks.positive_number(f"the value of {item!r}", value)
+        self._retired = set(self._items.numbered("retired", retired))
+        if len(self._retired) == len(self._items):
+            raise InvalidInput(f"retired must leave an item to show, got all {len(self._items)}")
+        self._clicks, self._passes = (np.zeros((self.slots, len(self._items)), np.int64) for _ in range(2))
+        self._shown = np.zeros(len(self._items), np.int64)
+        self.rng = rng if rng is not None else np.random.default_rng()
+        self._acting: Any = None
+        #: the rules that the policy's lists have now, to be imposed again only when they change
+        self._imposed: Any = None
+        self._posterior: Posterior | None = None
+        self._started()
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """Every item there ever was, in the order of the tally."""
+        return tuple(self._items.ids)
+
+    @property
+    def retired(self) -> tuple[str, ...]:
+        """The items that are not shown any more."""
+        return tuple(self._items.ids[number] for number in sorted(self._retired))
+
+    @property
+    def values(self) -> dict[str, float]:
+        """What a click on each item is worth."""
+        return dict(zip(self._items.ids, self._values.tolist(), strict=True))
+
+    @property
+    def tally(self) -> Tally:
+        """What was learned so far, of `items` in their order."""
+        self._make_room()
+        return Tally(self._clicks.copy(), self._passes.copy())
+
+    @property
+    def shown(self) -> IntArray:
+        """How often each item was shown; of absorbed tallies, only when it was clicked or nothing was."""
+        self._make_room()
+        return self._shown.copy()
+
+    @property
+    def in_epochs(self) -> bool:
+        """Whether it shows one list until a no-click."""
+        return isinstance(self._started(), Epochs)
+
+    def end_epoch(self) -> None:
+        """Choose a list anew at the next decision, where it acts in epochs."""
+        if isinstance(self._acting, Epochs):
+            self._acting.running = False
+
+    def choose(self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None) -> tuple[str, ...]:
+        """A list for one page view, the first slot's item first; slots in `pin` count from 1.
+
+        Where fewer items are left than there are slots, the list is shorter: the slots at the end stay empty.
+        """
+        acting = self._started()
+        excluded, pinned = frozenset(self._items.numbered("exclude", exclude)), self._items.pinned(pin, self.slots)
+        self._impose(excluded, pinned)
+        if (excluded or pinned) and isinstance(acting, Epochs):
+            # a list for one decision: the others are shown that of the epoch, and this one too where it may be
+            current = acting.ranking.tolist() if acting.running else []
+            shown = current if self._allows(current) else choose(acting.policy, self.rng).tolist()
+        else:
+            shown = choose(acting, self.rng).tolist()
+        return tuple(self._items.ids[number] for number in shown if number != EMPTY)
+
+    def learn(self, shown: Iterable[str], clicked: str | None) -> None:
+        """Take in the outcome of one page view: the item that was clicked, or None."""
+        numbers = self._items.numbered("shown", shown)
+        if len(set(numbers)) != len(numbers) or not 1 <= len(numbers) <= self.slots:
+            raise InvalidInput(f"shown must be 1 to {self.slots} different items, got {checks.short(shown)}")
+        slot = NO_CLICK if clicked is None else _slot_of(self._items.number("clicked", clicked), clicked, numbers)
+        ranking = np.full(self.slots, EMPTY)
+        ranking[: len(numbers)] = numbers
+        self._make_room()
+        self._shown[numbers] += 1
+        if slot == NO_CLICK:
+            self._passes[np.arange(len(numbers)), numbers] += 1
+        else:
+            self._clicks[slot, numbers[slot]] += 1
+        self._posterior = None
+        acting = self._acting
+        if isinstance(acting, Epochs) and not (acting.running and np.array_equal(acting.ranking, ranking)):
+            # an epoch counts its own list: what comes late, or was shown to one alone, is a tally of one round
+            round = Tally.empty(self.slots, len(self._items))
+            round.count(ranking, slot)
+            absorb(acting, round.clicks, round.passes)
+        elif acting is not None:
+            learn(acting, ranking, slot)
+
+    def absorb(self, clicks: Any, passes: Any, shown: Any = None) -> None:
+        """Take in a tally, slots × `items` in their order, or what was added to one since it was last absorbed.
+
+        `shown` per item, where it is known: a tally lacks what else was on the page when something was clicked.
+        """
+        tally = Tally(clicks, passes)
+        if (tally.slots, tally.items) != (self.slots, len(self._items)):
+            raise InvalidInput(
+                f"the tally is of {tally.slots} slots and {tally.items} items, where there are {self.slots} and "
+                f"{len(self._items)}"
+            )
+        self._make_room()
+        self._clicks += tally.clicks
+        self._passes += tally.passes
+        self._shown += (tally.clicks + tally.passes).sum(axis=0) if shown is None else np.asarray(shown, np.int64)
+        self._posterior = None
+        if self._acting is not None:
+            absorb(self._acting, tally.clicks, tally.passes)
+
+    def add(self, item: str, value: float = 1.0) -> None:
+        """A new item, or a retired one again."""
+        worth = checks.positive_number(f"the value of {item!r}", value)
+        number = self._items.numbers.get(item) if isinstance(item, str) else None
+        if number is not None and number in self._retired:
+            self._retired.discard(number)
+            self._values[number] = worth
+        else:
+            self._items.add(item)
+            self._values = np.append(self._values, worth)
+        self._restart()
+
+    def retire(self, item: str) -> None:
+        """Show an item no more; what was learned of it stays."""
+        number = self._items.number("retire", item)
+        if number in self._retired:
+            raise InvalidInput(f"{item!r} is retired already")
+        if len(self._items) - len(self._retired) == 1:
+            raise InvalidInput(f"{item!r} cannot be retired: it is the last item left")
+        self._retired.add(number)
+        self._rules_changed()
+
+    def value(self, item: str, value: float) -> None:
+        """What a click on an item is worth from here on."""
+        number = self._items.number("value", item)
+        self._values[number] = checks.positive_number(f"the value of {item!r}", value)
+        self._rules_changed()
+
+    def estimates(self, level: float = 0.95) -> Estimates:
+        """What each item and slot is worth, with intervals; found anew only after something changed."""
+        self._make_room()
+        if self._posterior is None:
+            self._posterior = Posterior.of(
+                self.tally, self.position_bias, self._values, np.array(sorted(self._retired), np.int64)
+            )
+        return self._posterior.estimates(self.items, self._shown.copy(), level)
+
+    @property
+    def _setting(self) -> Setting:
+        return Setting(self.slots, len(self._items), MOST_ROUNDS, self.position_bias, changing=True)
+
+    def _started(self) -> Any:
+        if self._acting is None:
+            self._acting, self._imposed = self.policy.start(self._setting, self.tally), None
+        return self._acting
+
+    def _restart(self) -> None:
+        self._acting = self._posterior = None
+
+    def _rules_changed(self) -> None:
+        self._imposed = self._posterior = None
+        if isinstance(self._acting, Epochs):
+            # the list of its epoch may be one of yesterday's
+            self._acting = None
+
+    def _make_room(self) -> None:
+        """Columns for the items that were added."""
+        if new := len(self._items) - self._clicks.shape[1]:
+            self._clicks, self._passes = (np.pad(counts, ((0, 0), (0, new))) for counts in (self._clicks, self._passes))
+            self._shown = np.pad(self._shown, (0, new))
+
+    def _impose(self, exclude: frozenset[int], pinned: dict[int, int]) -> None:
+        rules = exclude, tuple(pinned.items())
+        if rules == self._imposed:
+            return
+        excluded = self._retired | exclude
+        allowed = len(self._items) - len(excluded)
+        for number, slot in pinned.items():
+            item = self._items.ids[number]
+            if number in self._retired:
+                raise InvalidInput(f"pin names {item!r}, which is retired")
+            if number in exclude:
+                raise InvalidInput(f"{item!r} is both in pin and in exclude")
+            if slot >= allowed:
+                raise InvalidInput(
+                    f"pin puts {item!r} into slot {slot + 1}, but only {allowed} of the items are left to show"
+                )
+        if allowed == 0:
+            raise InvalidInput(f"exclude leaves nothing to show: it names all of the {len(exclude)} items")
+        pin = pins(self.slots, allowed, pinned)
+        impose(self._lists, self._values, np.array(sorted(excluded), np.int64), pin)
+        self._imposed = rules
+
+    def _allows(self, ranking: list[int]) -> bool:
+        rules = self._lists.ruled.rules
+        return bool(ranking) and all(
+            (pin < 0 or pin == item) and (item == EMPTY or rules.place[item] in (ANYWHERE, slot))
+            for slot, (item, pin) in enumerate(zip(ranking, rules.pin.tolist(), strict=True))
+        )
+
+    @property
+    def _lists(self) -> Any:
+        return (self._acting.policy if isinstance(self._acting, Epochs) else self._acting).lists
+
+
+def policy_for(given: str | Policy | None, position_bias: FloatArray | None) -> Policy:
+    """The policy of that name; without one the default, or its twin for a known bias."""
+    if given is None:
+        id = next(entry.id for entry in policies() if entry.default)
+        return policy(id if position_bias is None else f"{id}-known")
+    if isinstance(given, str):
+        return parse(given)
+    if not isinstance(given, Policy):
+        raise InvalidInput(f"policy must be the id of a registered policy, got {checks.short(given)}")
+    return given
+
+
+def _bias(given: Any, slots: int) -> FloatArray:
+    bias = checks.positive_vector("position_bias", given, each="slot")
+    if len(bias) != slots:
+        raise InvalidInput(f"position_bias must have one entry per slot, {slots}, got {len(bias)}")
+    return bias
+
+
+def _slot_of(number: int, item: str, shown: list[int]) -> int:
+    if number not in shown:
+        raise InvalidInput(f"clicked is {item!r}, which was not shown")
+    return shown.index(number)

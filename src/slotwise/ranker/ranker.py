@@ -1,0 +1,186 @@
+"""The `Ranker`: rank, show, observe, from as many threads as there are."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from slotwise import checks
+from slotwise.errors import InvalidInput
+from slotwise.policies import Policy
+from slotwise.ranker.estimates import Estimates
+from slotwise.ranker.learner import Learner
+from slotwise.ranker.storage import contents_of, read, write
+from slotwise.tally import Tally
+
+#: rankings that may wait for their outcome; beyond that the oldest are forgotten
+PENDING_LIMIT = 100_000
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """One list for one page view: the item of the first slot, of the second, and so on."""
+
+    id: str
+    items: tuple[str, ...]
+
+
+class Ranker:
+    """Learns the best order of named items from what is clicked.
+
+    The policy is the default one unless another is named; the position bias is learned unless it is given. What is
+    shown is best for clicks, or, with `values`, for what clicks are worth. A `tally` of earlier page views starts it
+    warm: in the order of `items`, or with an attribute `item_ids` that says its own.
+
+    >>> from slotwise import Ranker
+    >>> ranker = Ranker(items=["a", "b", "c"], slots=2, seed=1)
+    >>> ranking = ranker.rank(exclude=["c"], pin={"b": 1})      # slots count from 1
+    >>> ranking.items
+    ('b', 'a')
+    >>> ranker.observe(ranking, clicked="a")                    # or clicked=None
+    >>> ranker.estimates()["a"].clicks
+    1
+
+    Every method may be called from any thread. A ranking waits for its outcome until it is observed; at most 100,000
+    wait, and beyond that the oldest are forgotten, which `forgotten` counts. Nothing else is kept of past decisions
+    but their sums.
+    """
+
+    def __init__(
+        self,
+        items: Iterable[str],
+        slots: int,
+        *,
+        policy: str | Policy | None = None,
+        position_bias: Any = None,
+        values: Mapping[str, float] | None = None,
+        tally: Tally | None = None,
+        seed: int | None = None,
+    ) -> None:
+        if seed is not None:
+            checks.whole_number("seed", seed, at_least=0)
+        rng = np.random.default_rng(seed)
+        self._hold(Learner(items, slots, policy=policy, position_bias=position_bias, values=values, rng=rng), {}, 0)
+        if tally is not None:
+            self.absorb(tally)
+
+    def _hold(self, learner: Learner, pending: Mapping[str, tuple[str, ...]], forgotten: int) -> None:
+        self._lock = threading.RLock()
+        self._learner = learner
+        self._pending = OrderedDict(pending)
+        self._forgotten = forgotten
+
+    def rank(self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None) -> Ranking:
+        """The next list, without the items in `exclude`, and with each item in `pin` in its slot, counted from 1.
+
+        Where fewer items are left than there are slots, the list is shorter: the slots at the end stay empty.
+        """
+        with self._lock:
+            ranking = Ranking(secrets.token_hex(16), self._learner.choose(exclude, pin))
+            self._pending[ranking.id] = ranking.items
+            if len(self._pending) > PENDING_LIMIT:
+                self._pending.popitem(last=False)
+                self._forgotten += 1
+            return ranking
+
+    def observe(self, ranking: Ranking | str, clicked: str | None) -> None:
+        """The outcome of a ranking, given as such or by its id: the item that was clicked, or None."""
+        id = ranking.id if isinstance(ranking, Ranking) else ranking
+        with self._lock:
+            shown = self._pending.get(id) if isinstance(id, str) else None
+            if shown is None:
+                raise InvalidInput(f"ranking {checks.short(id)} waits for no outcome: unknown, or observed before")
+            self._learner.learn(shown, clicked)
+            # last: an outcome that was refused may be corrected
+            del self._pending[id]
+
+    def absorb(self, tally: Tally) -> None:
+        """Take in what was seen elsewhere: a tally in the order of `items`, or one with `item_ids` of its own."""
+        with self._lock:
+            clicks, passes = _in_order(tally, self.items)
+            self._learner.absorb(clicks, passes)
+
+    def add(self, item: str, value: float = 1.0) -> None:
+        """A new item, or a retired one again."""
+        with self._lock:
+            self._learner.add(item, value)
+
+    def retire(self, item: str) -> None:
+        """Show an item no more; what was learned of it stays."""
+        with self._lock:
+            self._learner.retire(item)
+
+    def value(self, item: str, value: float) -> None:
+        """What a click on an item is worth from here on."""
+        with self._lock:
+            self._learner.value(item, value)
+
+    def estimates(self, level: float = 0.95) -> Estimates:
+        """What each item and slot is worth, with intervals, and how likely each item is to be in the best list."""
+        with self._lock:
+            return self._learner.estimates(level)
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """Every item there ever was, in the order of the tally."""
+        return self._learner.items
+
+    @property
+    def retired(self) -> tuple[str, ...]:
+        """The items that are not shown any more."""
+        with self._lock:
+            return self._learner.retired
+
+    @property
+    def tally(self) -> Tally:
+        """What was seen so far, of `items` in their order."""
+        with self._lock:
+            return self._learner.tally
+
+    @property
+    def pending(self) -> int:
+        """How many rankings wait for their outcome."""
+        return len(self._pending)
+
+    @property
+    def forgotten(self) -> int:
+        """How many rankings were forgotten before their outcome came."""
+        return self._forgotten
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all of it to `path`; what was there before survives a failure."""
+        with self._lock:
+            contents = contents_of(self._learner, pending=list(self._pending.items()), forgotten=self._forgotten)
+        write(path, contents)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Ranker:
+        """Read what `save` wrote; anything else is refused by name. The policy starts again from the tally."""
+        learner, words = read(path)
+        ranker = cls.__new__(cls)
+        ranker._hold(learner, {id: tuple(items) for id, items in words["pending"]}, words["forgotten"])
+        return ranker
+
+
+def _in_order(tally: Any, items: tuple[str, ...]) -> tuple[Any, Any]:
+    """The counts of `items`, in their order."""
+    if not isinstance(tally, Tally):
+        raise InvalidInput(f"tally must be a Tally, got {checks.short(tally)}")
+    ids = getattr(tally, "item_ids", None)
+    if ids is None:
+        return tally.clicks, tally.passes
+    number = {item: place for place, item in enumerate(items)}
+    for item in ids:
+        if item not in number:
+            raise InvalidInput(f"the tally counts {item!r}, which is not one of the {len(items)} items")
+    columns = [number[item] for item in ids]
+    clicks, passes = (np.zeros((tally.slots, len(items)), np.int64) for _ in range(2))
+    clicks[:, columns], passes[:, columns] = tally.clicks, tally.passes
+    return clicks, passes
