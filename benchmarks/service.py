@@ -55,7 +55,6 @@ def fixed() -> FastAPI:
 
 
 def serve_fixed(port: int) -> None:
-    sys.setswitchinterval(0.001)
     uvicorn.run("benchmarks.service:fixed", factory=True, port=port, log_level="error", access_log=False)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from slotwise import checks
 from slotwise.choice.changing import impose, pins
 from slotwise.choice.rules import ANYWHERE
+from slotwise.compiled import jit
 from slotwise.errors import InvalidInput
 from slotwise.policies import Policy, Setting, absorb, choose, learn, policies, policy
 from slotwise.policies.epochs import Epochs
@@ -125,6 +126,15 @@ class Learner:
         else:
             shown = choose(acting, self.rng).tolist()
         return tuple(self._items.ids[number] for number in shown if number != EMPTY)
+
+    def choose_several(self, count: int) -> list[tuple[str, ...]]:
+        """What as many calls of `choose()` would give, in a fraction of their time."""
+        acting = self._started()
+        self._impose(frozenset(), {})
+        lists = np.empty((count, self.slots), np.int64)
+        _choose_several(acting, self.rng, lists)
+        ids = self._items.ids
+        return [tuple(ids[number] for number in shown if number != EMPTY) for shown in lists.tolist()]
 
     def learn(self, shown: Iterable[str], clicked: str | None) -> None:
         """Take in the outcome of one page view: the item that was clicked, or None."""
@@ -262,6 +272,12 @@ class Learner:
     @property
     def _lists(self) -> Any:
         return (self._acting.policy if isinstance(self._acting, Epochs) else self._acting).lists
+
+
+@jit
+def _choose_several(policy: Any, rng: np.random.Generator, lists: IntArray) -> None:
+    for row in range(len(lists)):
+        lists[row] = choose(policy, rng)
 
 
 def policy_for(given: str | Policy | None, position_bias: FloatArray | None) -> Policy:

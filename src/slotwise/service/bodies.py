@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from slotwise.service.problems import Problem
 
@@ -22,18 +22,17 @@ async def body_of(request: Request, at_most: int) -> bytes:
     if announced is not None and announced.isascii() and announced.isdigit() and int(announced) > MOST_DISCARDED:
         raise _too_large(at_most)
     parts: list[bytes] = []
-    size = 0
-    try:
-        async for part in request.stream():
-            size += len(part)
-            if size > MOST_DISCARDED:
-                break
-            if size <= at_most:
-                parts.append(part)
-            else:
-                parts.clear()
-    except ClientDisconnect:
-        raise Problem(400, "the body ended before it was whole") from None
+    size, more = 0, True
+    while more and size <= MOST_DISCARDED:
+        message = await request.receive()
+        if message["type"] != "http.request":
+            raise Problem(400, "the body ended before it was whole")
+        part, more = message.get("body", b""), message.get("more_body", False)
+        size += len(part)
+        if size <= at_most:
+            parts.append(part)
+        else:
+            parts.clear()
     if size > at_most:
         raise _too_large(at_most)
     return b"".join(parts)

@@ -67,8 +67,8 @@ class Service:
 
     async def put(self, name: str, definition: Definition) -> tuple[Placement, bool]:
         """Create or change; whether it is new."""
-        # in another thread: a policy that was never used here is compiled first
-        await asyncio.to_thread(lambda: learner_of(definition).choose())
+        # in another thread, as it may take seconds
+        await asyncio.to_thread(_try, definition)
         new = await self.writer.call(lambda store: store.put_placement(name, definition.text()))
         placement = await self.placements.find(name)
         assert placement is not None
@@ -95,3 +95,10 @@ class Service:
                 log.exception("finalising failed")
                 await asyncio.sleep(1.0)
             await asyncio.sleep(FINALISE_SECONDS)
+
+
+def _try(definition: Definition) -> None:
+    """Refuse what no learner takes, and compile what was never used here."""
+    learner = learner_of(definition)
+    learner.choose()
+    learner.choose_several(1)

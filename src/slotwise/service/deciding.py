@@ -15,7 +15,7 @@ def decide(placement: Placement, wish: Wish, now: float) -> Decision:
     definition, learner = placement.definition, placement.learner
     arm: Arm = "holdout" if definition.holdout and random.random() < definition.holdout else "learned"
     # also for the holdout, as it refuses wishes that cannot be heeded
-    items = learner.choose(wish.exclude, wish.pin)
+    items = placement.choose(wish.exclude, wish.pin)
     if arm == "holdout":
         items = as_given([item.id for item in definition.items], definition.slots, wish.exclude, wish.pin)
     holds = learner.in_epochs and arm == "learned" and not wish.exclude and not wish.pin

@@ -30,7 +30,7 @@ class Gate:
         self._app = app
         self._key = None if key is None else _digest(key)
         self._metrics = metrics
-        self._watches: dict[str, Any] = {}
+        self._watches: dict[Any, Any] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -56,11 +56,13 @@ class Gate:
             await self._app(scope, receive, watched)
         if status >= 400:
             self._metrics.refusals.labels(status).inc()
-        route = scope.get("route")
-        if route is not None:
-            watch = self._watches.get(route.path)
+        endpoint = scope.get("endpoint")
+        if endpoint is not None:
+            watch = self._watches.get(endpoint)
             if watch is None:
-                watch = self._watches[route.path] = self._metrics.requests.labels(route.path)
+                watch = self._watches[endpoint] = self._metrics.requests.labels(
+                    endpoint.__name__.removesuffix("_at_once")
+                )
             watch.observe(time.perf_counter() - began)
         return None
 

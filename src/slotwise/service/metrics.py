@@ -32,7 +32,7 @@ class Metrics:
         self.requests = Histogram(
             "slotwise_request_seconds",
             "Time to answer, to disk where something is written.",
-            ["route"],
+            ["request"],
             registry=self.registry,
             buckets=_BUCKETS,
         )

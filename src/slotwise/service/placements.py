@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 import numpy as np
@@ -21,6 +21,8 @@ from slotwise.service.store.contract import Arm, Counters, TallyRow, Version
 from slotwise.typing import IntArray
 
 Answer = TypeVar("Answer")
+#: how many lists are drawn at once: a call costs more than a draw where items are few
+MOST_DRAWN, DRAWN_ITEMS = 16, 4_000
 #: between two looks at the store; together with the look itself well below the bound
 REFRESH_SECONDS: Final = 0.4
 
@@ -38,6 +40,16 @@ class Placement:
     numbers: Mapping[str, int]
     version: int
     revision: int
+    #: lists that were drawn ahead, for decisions without wishes; thrown away when something is learned
+    drawn: list[tuple[str, ...]] = field(default_factory=list)
+
+    def choose(self, exclude: Collection[str], pin: Mapping[str, int]) -> tuple[str, ...]:
+        """A list, the first slot first."""
+        if exclude or pin:
+            return self.learner.choose(exclude, pin)
+        if not self.drawn:
+            self.drawn = self.learner.choose_several(max(1, min(MOST_DRAWN, DRAWN_ITEMS // len(self.numbers))))
+        return self.drawn.pop()
 
 
 @dataclass(frozen=True)
@@ -128,6 +140,7 @@ class Placements:
             found.placement.learner.absorb(found.clicks, found.passes)
             # which list is held is for the store to say; what is proposed to it takes in what is new
             found.placement.learner.end_epoch()
+            found.placement.drawn.clear()
             found.placement.revision = found.revision
 
 

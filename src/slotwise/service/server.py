@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 
 import uvicorn
 
@@ -13,8 +12,6 @@ from slotwise.service.store import open_store
 
 #: seconds for the requests that are being answered when the service is told to stop
 DRAIN_SECONDS = 10
-#: seconds between two turns of the interpreter: the thread that writes waits for one before it can answer
-SWITCH_SECONDS = 0.001
 
 log = logging.getLogger("slotwise.service")
 
@@ -27,7 +24,6 @@ def run() -> None:
     open_store(settings.store.get_secret_value()).close()
     if settings.key is None:
         log.warning(f"no SLOTWISE_SERVER_KEY is set: serving {settings.host} only, and every request from this machine")
-    sys.setswitchinterval(SWITCH_SECONDS)
     uvicorn.run(
         "slotwise.service.app:worker",
         factory=True,
