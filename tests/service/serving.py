@@ -1,0 +1,73 @@
+"""An application on a store of its own, with a clock that tests move."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from fastapi.testclient import TestClient
+
+from slotwise.service.app import create
+from slotwise.service.settings import Settings
+
+NOON = 1_800_000_000.0
+THREE: dict[str, Any] = {"slots": 2, "items": ["a", "b", "c"], "window_seconds": 60.0}
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Client(TestClient):
+    clock: Clock
+
+    def put(self, path: str, **options: Any) -> Any:  # type: ignore[override]
+        return super().put(path, **options)
+
+    def define(self, name: str = "home", **changes: Any) -> Any:
+        answer = self.put(f"/v1/placements/{name}", json={**THREE, **changes})
+        assert answer.status_code in (200, 201), answer.text
+        return answer
+
+    def decide(self, name: str = "home", **wish: Any) -> dict[str, Any]:
+        answer = self.post(f"/v1/placements/{name}/decisions", json=wish)
+        assert answer.status_code == 201, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def report(self, decision: dict[str, Any], **outcome: Any) -> Any:
+        return self.put(f"/v1/decisions/{decision['id']}/outcome", json=outcome)
+
+    def beacon(self, decision: dict[str, Any], **outcome: Any) -> Any:
+        return self.post("/v1/outcomes", json={"token": decision["token"], **outcome})
+
+    def estimates(self, name: str = "home") -> dict[str, Any]:
+        answer = self.get(f"/v1/placements/{name}/estimates")
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def settle(self, name: str = "home", seconds: float = 61.0) -> dict[str, Any]:
+        """Let the deadlines pass, and what is known once nothing is pending."""
+        self.clock.now += seconds
+        for _ in range(100):
+            found = self.estimates(name)
+            if found["decisions"]["pending"] == 0:
+                return found
+            time.sleep(0.05)
+        raise AssertionError(found["decisions"])
+
+
+@contextmanager
+def serving(store: str, *, headers: dict[str, str] | None = None, **settings: Any) -> Iterator[Client]:
+    clock = Clock()
+    app = create(Settings(store=store, **settings), clock)
+    with Client(app, raise_server_exceptions=False, headers=headers) as client:
+        client.clock = clock
+        yield client
