@@ -4,6 +4,9 @@ import pytest
 
 from slotwise import MNL
 from slotwise.experiments.problems import paper_problems
+from tests.postgres import postgres
+
+__all__ = ["paper_users", "postgres", "small"]
 
 
 @pytest.fixture(scope="session")

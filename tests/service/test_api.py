@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.conftest import Postgres
+from tests.postgres import Postgres
 from tests.service.serving import NOON, THREE, Client, serving
 
 

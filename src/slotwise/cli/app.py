@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from slotwise.cli.bounds import bounds
+from slotwise.cli.evaluate import evaluate
+from slotwise.cli.fit import fit
 from slotwise.cli.paper import paper
 from slotwise.cli.policies import policies
 from slotwise.cli.serve import serve
@@ -27,6 +29,8 @@ app.command()(policies)
 app.command()(bounds)
 app.command()(study)
 app.command()(serve)
+app.command()(fit)
+app.command()(evaluate)
 
 
 def _print_version(wanted: bool) -> None:

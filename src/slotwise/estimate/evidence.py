@@ -10,10 +10,10 @@ from slotwise.errors import InvalidInput
 from slotwise.estimate.curvature import Curvature
 from slotwise.estimate.identifiability import groups
 from slotwise.estimate.result import Evidence
-from slotwise.estimate.sandwich import log_errors, passes_of
+from slotwise.estimate.sandwich import Passes, log_error_of, log_errors, passes_of
 from slotwise.rankings import Rankings
 from slotwise.tally import Tally
-from slotwise.typing import BoolArray, FloatArray
+from slotwise.typing import BoolArray, FloatArray, IntArray
 
 #: what was seen; standard errors are exact to first order with rankings, and near that with a tally
 Counts = Tally | Rankings
@@ -52,20 +52,29 @@ def evidence(
     clicks, passes = tally.clicks.astype(np.float64), tally.passes.astype(np.float64)
     rankings = passes_of(counts) if isinstance(counts, Rankings) else None
 
-    def errors() -> tuple[FloatArray, FloatArray]:
+    def parts() -> tuple[IntArray, IntArray]:
         if known_bias:
-            of_items, of_slots = clicks.any(axis=0), np.ones(len(clicks), bool)
-        else:
-            of_items, of_slots = tied(Tally(clicks.astype(np.int64), passes.astype(np.int64)))
+            return np.zeros(len(clicks), np.int64), np.where(clicks.any(axis=0) & passes.any(axis=0), 0, 1)
+        return groups(Tally(clicks.astype(np.int64), passes.astype(np.int64)))
+
+    def weighed(used: BoolArray) -> tuple[FloatArray, FloatArray, Curvature, FloatArray, Passes | None]:
         # an item that was clicked and never passed has no finite estimate, and no part in those of the others
-        of_items &= np.isfinite(attractiveness)
-        gamma = np.outer(np.where(of_slots, position_bias, 0.0), np.where(of_items, attractiveness, 0.0))
+        finite = np.where(np.isfinite(attractiveness), attractiveness, 0.0)
+        gamma = np.where(used, np.outer(position_bias, finite), 0.0)
         weight, factor = weigh(np.where(gamma > 0, clicks, 0.0), passes, gamma)
         by_slot = np.zeros(len(clicks)) if known_bias else weight.sum(axis=1)
         by_slot[0] = 0.0
-        curvature = Curvature(weight.sum(axis=0), by_slot, weight)
-        item_errors, slot_errors = log_errors(gamma, factor, curvature, passes, rankings)
+        return gamma, factor, Curvature(weight.sum(axis=0), by_slot, weight), passes, rankings
+
+    def errors() -> tuple[FloatArray, FloatArray]:
+        slots, items = parts()
+        of_slots, of_items = slots == slots[0], (items == slots[0]) & np.isfinite(attractiveness)
+        item_errors, slot_errors = log_errors(*weighed(of_slots[:, None] & of_items))
         return np.where(of_items, item_errors, np.nan), np.where(of_slots, slot_errors, np.nan)
+
+    def error_of(of_items: FloatArray, of_slots: FloatArray) -> float:
+        slots, items = parts()
+        return log_error_of(of_items, of_slots, *weighed(slots[:, None] == items))
 
     silent_slots = (clicks.sum(axis=1) == 0) & (passes.sum(axis=1) > 0)
     return Evidence(
@@ -74,4 +83,6 @@ def evidence(
         silent_items=(clicks.sum(axis=0) == 0) & (passes.sum(axis=0) > 0),
         silent_slots=silent_slots & (not known_bias) & (np.arange(len(clicks)) > 0),
         at_rest=at_rest,
+        parts=parts,
+        log_error_of=error_of,
     )

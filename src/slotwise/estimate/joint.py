@@ -25,6 +25,9 @@ SWEEPS = 2
 #: conjugate gradients stop when the residual, in the norm of the preconditioner, is this part of what it was
 ACCURACY = 1e-2
 MOST_ROUNDS = 60
+#: the same where the solution itself is wanted
+FINE_ACCURACY = 1e-5
+MOST_FINE_ROUNDS = 500
 #: the most parameters whose information is inverted as a matrix
 MOST_INVERTED = 1500
 
@@ -128,6 +131,8 @@ class Joint:
         above: Curvature,
         of_items: FloatArray,
         of_slots: FloatArray,
+        accuracy: float = ACCURACY,
+        most_rounds: int = MOST_ROUNDS,
     ) -> tuple[FloatArray, FloatArray]:
         items = len(of_items)
         free = np.concatenate([above.items > 0, above.slots > 0])
@@ -150,8 +155,8 @@ class Joint:
         found = np.zeros_like(residual)
         step = towards = preconditioned(residual)
         first = left = float(residual @ step)
-        for _ in range(MOST_ROUNDS):
-            if not left > ACCURACY**2 * first:
+        for _ in range(most_rounds):
+            if not left > accuracy**2 * first:
                 break
             image = curved(towards)
             curvature = float(towards @ image)
@@ -199,6 +204,17 @@ class Joint:
         variance[free] = _diagonal_of_inverse(matrix)
         of_items, of_slots = np.split(np.sqrt(variance), [len(attractiveness)])
         return of_items, of_slots
+
+    def log_error_of(
+        self, position_bias: FloatArray, attractiveness: FloatArray, of_items: FloatArray, of_slots: FloatArray
+    ) -> float:
+        """The standard error of Σ_j c_j log α_j + Σ_k e_k log λ_k: √(cᵀI⁻¹c), without a matrix however many items."""
+        pairs, chances, _ = self._expected(position_bias, attractiveness)
+        above = self.bound(position_bias, attractiveness, pairs)
+        prior = np.concatenate([self.item_rate * attractiveness, self.slot_rate * position_bias])
+        known = np.where(above.items > 0, of_items, 0.0), np.where(above.slots > 0, of_slots, 0.0)
+        found = self._conjugate_gradients(chances, prior, above, *known, FINE_ACCURACY, MOST_FINE_ROUNDS)
+        return math.sqrt(max(0.0, float(known[0] @ found[0] + known[1] @ found[1])))
 
 
 def _diagonal_of_inverse(matrix: FloatArray) -> FloatArray:

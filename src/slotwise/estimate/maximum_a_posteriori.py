@@ -19,7 +19,7 @@ from slotwise.estimate.identifiability import is_identifiable
 from slotwise.estimate.joint import Joint
 from slotwise.estimate.priors import GammaPrior, checked_prior
 from slotwise.estimate.result import Estimate, Evidence
-from slotwise.estimate.sandwich import log_errors
+from slotwise.estimate.sandwich import log_error_of, log_errors
 from slotwise.rankings import Rankings
 from slotwise.tally import Tally
 from slotwise.typing import FloatArray
@@ -75,8 +75,15 @@ def maximum_a_posteriori(
             return joint.log_errors(bias, attractiveness, *every)
         return posterior.log_errors(bias, attractiveness)
 
+    def error_of(of_items: FloatArray, of_slots: FloatArray) -> float:
+        likelihood = joint if isinstance(counts, Rankings) else posterior
+        return likelihood.log_error_of(bias, attractiveness, of_items, of_slots)
+
     nowhere = np.zeros(tally.items, bool), np.zeros(tally.slots, bool)
-    evidence = Evidence(errors, np.zeros((tally.slots, tally.items)), *nowhere, at_rest=converged)
+    one_part = np.zeros(tally.slots, np.int64), np.zeros(tally.items, np.int64)
+    evidence = Evidence(
+        errors, np.zeros((tally.slots, tally.items)), *nowhere, converged, parts=lambda: one_part, log_error_of=error_of
+    )
     identifiable = bool(tally.passes.any(axis=0).all()) if known else is_identifiable(tally)
     return Estimate(attractiveness, bias, converged, identifiable, sweeps, evidence)
 
@@ -130,7 +137,15 @@ class _Posterior:
 
     def log_errors(self, bias: FloatArray, attractiveness: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The standard errors of log α and log λ."""
+        return log_errors(*self._weighed(bias, attractiveness))
+
+    def log_error_of(
+        self, bias: FloatArray, attractiveness: FloatArray, of_items: FloatArray, of_slots: FloatArray
+    ) -> float:
+        """The standard error of Σ_j c_j log α_j + Σ_k e_k log λ_k."""
+        return log_error_of(of_items, of_slots, *self._weighed(bias, attractiveness))
+
+    def _weighed(self, bias: FloatArray, attractiveness: FloatArray) -> tuple[Any, ...]:
         gamma = np.outer(bias, attractiveness)
-        curvature = self.curvature(bias, attractiveness)
         prior = self.item_rate * attractiveness, self.slot_rate * bias
-        return log_errors(gamma, np.ones_like(gamma), curvature, self.passes, None, prior)
+        return gamma, np.ones_like(gamma), self.curvature(bias, attractiveness), self.passes, None, prior

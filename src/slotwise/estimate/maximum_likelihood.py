@@ -6,7 +6,7 @@ import numpy as np
 
 from slotwise.errors import InvalidInput
 from slotwise.estimate.evidence import tied
-from slotwise.estimate.identifiability import is_identifiable
+from slotwise.estimate.identifiability import groups, is_identifiable
 from slotwise.estimate.joint import Joint
 from slotwise.estimate.result import Estimate, Evidence
 from slotwise.rankings import Rankings
@@ -37,6 +37,9 @@ def maximum_likelihood(rankings: Rankings) -> Estimate:
     def errors() -> tuple[FloatArray, FloatArray]:
         return joint.log_errors(position_bias, np.nan_to_num(attractiveness, posinf=0.0), *tied(seen))
 
+    def error_of(of_items: FloatArray, of_slots: FloatArray) -> float:
+        return joint.log_error_of(position_bias, np.nan_to_num(attractiveness, posinf=0.0), of_items, of_slots)
+
     return Estimate(
         attractiveness,
         position_bias,
@@ -51,6 +54,8 @@ def maximum_likelihood(rankings: Rankings) -> Estimate:
             & (tally.passes.sum(axis=1) > 0)
             & (np.arange(tally.slots) > 0),
             at_rest=at_rest,
+            parts=lambda: groups(seen),
+            log_error_of=error_of,
         ),
     )
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from slotwise.estimate.intervals import EstimateIntervals, Intervals, around_logarithm, limit_without_clicks
-from slotwise.typing import BoolArray, FloatArray
+from slotwise.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +24,10 @@ class Evidence:
     silent_slots: BoolArray
     #: whether the iteration came to rest for all that has a finite answer
     at_rest: bool
+    #: the parts that the data compare with each other, for each slot and for each item
+    parts: Callable[[], tuple[IntArray, IntArray]]
+    #: the standard error of Σ_j c_j log α_j + Σ_k e_k log λ_k, for c and e
+    log_error_of: Callable[[FloatArray, FloatArray], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +79,29 @@ class Estimate:
             self._silence(alpha, known.silent_items, self.position_bias, known.passes)
             self._silence(bias, known.silent_slots, self.attractiveness, known.passes.T)
         return EstimateIntervals(alpha, bias)
+
+    def log_error_of(self, weights: FloatArray) -> float:
+        """The standard error of Σ_kj w_kj log γ_kj, γ_kj = λ_kα_j, for weights w, slots × items.
+
+        Unlike the errors of the parameters one by one it takes into account how they vary together. NaN where a pair
+        with weight joins parts that the data do not compare; within such parts γ is determined even if α and λ are not.
+
+        >>> from slotwise import Tally
+        >>> from slotwise.estimate import scaling
+        >>> estimate = scaling(Tally(np.array([[30, 12], [8, 21]]), np.array([[50, 50], [50, 50]])))
+        >>> round(estimate.log_error_of(np.array([[0.6, 0.0], [0.0, 0.4]])), 3)
+        0.156
+        """
+        slots, items = self.parts
+        used = np.nonzero(weights)
+        if not self.evidence.at_rest or (slots[used[0]] != items[used[1]]).any():
+            return float("nan")
+        return self.evidence.log_error_of(weights.sum(axis=0), weights.sum(axis=1))
+
+    @cached_property
+    def parts(self) -> tuple[IntArray, IntArray]:
+        """The parts that the data compare with each other, numbered, for each slot and for each item."""
+        return self.evidence.parts()
 
     @staticmethod
     def _silence(intervals: Intervals, silent: BoolArray, weights: FloatArray, passes: FloatArray) -> None:

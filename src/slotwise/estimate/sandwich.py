@@ -20,13 +20,18 @@ from slotwise.estimate.curvature import Curvature
 from slotwise.rankings import Rankings
 from slotwise.typing import BoolArray, FloatArray, IntArray
 
+#: distinct rankings, a row each, and how often each was passed
+Passes = tuple[IntArray, FloatArray]
+#: rankings whose terms are held in memory together
+_AT_ONCE = 100_000
+
 
 def log_errors(
     gamma: FloatArray,
     factor: FloatArray,
     curvature: Curvature,
     passes: FloatArray,
-    rankings: tuple[IntArray, FloatArray] | None,
+    rankings: Passes | None,
     prior: tuple[FloatArray, FloatArray] | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """The standard errors of log α and log λ, for γ and g, slots × items.
@@ -56,7 +61,52 @@ def log_errors(
         return np.sqrt(of_items), np.sqrt(of_slots)
 
 
-def passes_of(rankings: Rankings) -> tuple[IntArray, FloatArray]:
+def log_error_of(
+    of_items: FloatArray,
+    of_slots: FloatArray,
+    gamma: FloatArray,
+    factor: FloatArray,
+    curvature: Curvature,
+    passes: FloatArray,
+    rankings: Passes | None,
+    prior: tuple[FloatArray, FloatArray] | None = None,
+) -> float:
+    """The standard error of Σ_j c_j log α_j + Σ_k e_k log λ_k, the rest as for `log_errors`.
+
+    With v = H⁻¹(Σ_j c_jU_j - e) it is Σ_kj h_kj(N_kj - γ_kjÑ_kj), h_kj = g_kj(c_j/d_j + v·U_j - v_k): of a round with
+    ranking A, the variance is p[Σ_k γ_kh_k² + (Σ_k γ_kh_k)²].
+    """
+    lever = curvature.inverse @ (curvature.shares @ of_items - of_slots)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = np.where(curvature.items > 0, of_items / curvature.items, 0.0)
+    on_items = own + lever @ curvature.shares
+    # γ before h: an item without an estimate has no part in this
+    weighted = np.where(gamma > 0, gamma * factor * (on_items - lever[:, None]), 0.0)
+    if rankings is None:
+        counted = passes * weighted
+        with np.errstate(divide="ignore", invalid="ignore"):
+            beside = (counted.sum(axis=1)[:, None] - counted) / (passes.sum(axis=1)[:, None] - passes)
+        beside = np.where(np.isfinite(beside), beside, 0.0)
+        beside = beside.sum(axis=0) - beside
+        with np.errstate(divide="ignore", invalid="ignore"):
+            of_pairs = np.where(gamma > 0, counted * (weighted / gamma + weighted + beside), 0.0)
+        variance = of_pairs.sum()
+    else:
+        shown, times = rankings
+        variance = 0.0
+        for start in range(0, len(shown), _AT_ONCE):
+            lists = shown[start : start + _AT_ONCE]
+            places = np.arange(lists.shape[1]), lists
+            alone = np.where(lists >= 0, weighted[places], 0.0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                squares = np.where(alone != 0, alone**2 / gamma[places], 0.0)
+            variance += times[start : start + _AT_ONCE] @ (squares.sum(axis=1) + alone.sum(axis=1) ** 2)
+    if prior is not None:
+        variance += prior[0] @ on_items**2 + np.where(curvature.slots > 0, prior[1], 0.0) @ lever**2
+    return float(np.sqrt(max(0.0, variance)))
+
+
+def passes_of(rankings: Rankings) -> Passes:
     """The distinct rankings and how often each was passed, as `log_errors` takes them."""
     return rankings.shown, rankings.passes.astype(np.float64)
 

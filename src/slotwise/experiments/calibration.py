@@ -15,11 +15,12 @@ from scipy import stats
 
 from slotwise.choice import MNL, draw
 from slotwise.compiled import jit
+from slotwise.drawing import new_figure
 from slotwise.policies.belief import imagine, learned_bias, update
 from slotwise.policies.gibbs import gibbs_bias, joint_gibbs
 from slotwise.policies.policy import Setting, absorb
 from slotwise.rng import stream
-from slotwise.simulate.plot import new_figure, tidy
+from slotwise.simulate.plot import tidy
 from slotwise.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:

@@ -14,17 +14,16 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.choice import MNL
+from slotwise.drawing import PALETTE, bare, new_figure, save
 from slotwise.estimate import ESTIMATORS, Estimate, GammaPrior, known_bias, maximum_a_posteriori
 from slotwise.estimate.evidence import Counts
 from slotwise.estimate.joint import Joint
-from slotwise.experiments.figures import save
 from slotwise.experiments.gathering import at_random, by_policy
 from slotwise.experiments.problems import problem
 from slotwise.experiments.store import writable_folder
 from slotwise.files import replacing
 from slotwise.rankings import Rankings
 from slotwise.rng import stream
-from slotwise.simulate.plot import PALETTE, new_figure
 from slotwise.simulate.progress import Bar
 from slotwise.tally import Tally
 from slotwise.typing import FloatArray
@@ -257,7 +256,7 @@ def figure(measured: Sequence[Measured]) -> Figure:
         row[0].set_ylabel(f"gathered {'by ' if gathered != 'at random' else ''}{gathered}")
         row[1].set_xscale("symlog", linthresh=1.0)
         for axes in row:
-            axes.spines[["top", "right"]].set_visible(False)
+            bare(axes)
             axes.grid(axis="x", color="0.93")
             axes.set_axisbelow(True)
     for axes, text in zip(

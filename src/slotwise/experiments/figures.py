@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from slotwise import bounds
 from slotwise.choice import MNL
+from slotwise.drawing import bare, new_figure
 from slotwise.experiments.coverage import INTERVALS, Coverage
-from slotwise.files import replacing
 from slotwise.policies import policies
 from slotwise.simulate import Results
-from slotwise.simulate.plot import colours_of, new_figure, tidy
+from slotwise.simulate.plot import colours_of, tidy
 from slotwise.simulate.plot import figure as regret_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-FORMATS = ("png", "svg", "pdf")
 
 
 def names() -> dict[str, str]:
@@ -84,19 +81,8 @@ def coverage(measured: Sequence[Coverage]) -> Figure:
     shares.legend(frameon=False, loc="best", fontsize="small")
     widths.set(xlabel="median width, relative to the true attractiveness", xscale="log")
     for axes in (shares, widths):
-        axes.spines[["top", "right"]].set_visible(False)
+        bare(axes)
         axes.grid(axis="y", color="0.92")
         axes.set_axisbelow(True)
     drawn.suptitle("Coverage and width of the paper's intervals; a point a policy", fontsize="medium")
     return drawn
-
-
-def save(drawn: Figure, folder: Path, name: str) -> None:
-    """Write a figure as PNG, SVG and PDF; the same figure gives the same bytes."""
-    import matplotlib as mpl
-
-    with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "path"}):
-        for kind in FORMATS:
-            stamp = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
-            with replacing(folder / f"{name}.{kind}") as file:
-                drawn.savefig(file, format=kind, dpi=160, metadata=stamp)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from slotwise.compiled.cache import source_hash
+from slotwise.drawing import save
 from slotwise.errors import UnwritableFile
 from slotwise.experiments import coverage, figures
 from slotwise.experiments.claims import CLAIMS
@@ -117,13 +118,13 @@ def _store(plan: Plan, problem: Problem, label: str, rounds: int, points: Any) -
 
 def _write(paper: Paper, folder: Path) -> None:
     for name, results in paper.results.items():
-        figures.save(figures.regret(name, results), folder, f"regret_{name}")
+        save(figures.regret(name, results), folder, f"regret_{name}")
         results.to_parquet(folder / f"regret_{name}.parquet")
         rows = table(results)
         _write_csv(folder / f"final_regret_{name}.csv", COLUMNS, rows)
         _write_text(folder / f"final_regret_{name}.md", markdown(rows))
-    figures.save(figures.between_bounds(paper.users, paper.results), folder, "bounds")
-    figures.save(figures.coverage(paper.coverage), folder, "coverage")
+    save(figures.between_bounds(paper.users, paper.results), folder, "bounds")
+    save(figures.coverage(paper.coverage), folder, "coverage")
     measured = [asdict(one) for one in paper.coverage]
     _write_csv(folder / "coverage.csv", tuple(measured[0]), measured)
     claims = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import platform
 from html import escape
 from importlib.metadata import version
@@ -13,36 +12,15 @@ import numpy as np
 from slotwise import bounds
 from slotwise.experiments.figures import names
 from slotwise.experiments.findings import Paper, interval_of, table
-from slotwise.files import replacing
+from slotwise.page import figure, write_page
 
-STYLE = """
-:root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1c1c1c; max-width: 62rem; margin: 2rem auto; padding: 0 1.2rem; }
-h1, h2, h3 { line-height: 1.2; } h2 { margin-top: 2.6rem; border-bottom: 1px solid #ddd; padding-bottom: .3rem; }
-img { width: 100%; height: auto; } figure { margin: 1rem 0; } figcaption { color: #555; font-size: .9rem; }
-table { border-collapse: collapse; margin: 1rem 0; width: 100%; font-size: .92rem; }
-th, td { text-align: left; padding: .3rem .7rem; border-bottom: 1px solid #e4e4e4; vertical-align: top; }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.yes { color: #00614a; font-weight: 600; white-space: nowrap; }
-.no { color: #a33c00; font-weight: 600; white-space: nowrap; }
-.note { background: #f6f4ee; border-left: 4px solid #d8a600; padding: .6rem 1rem; } code { font-size: .92em; }
-"""
 PACKAGES = ("slotwise", "numpy", "scipy", "numba", "joblib", "matplotlib", "pyarrow")
 
 
 def write_report(paper: Paper, folder: Path) -> None:
     """Write `report.html` into `folder`, from the figures that are there."""
-    body = "\n".join(
-        [_opening(paper), _claims(paper), _problems(paper, folder), _bounds(paper, folder), _settings(paper)]
-    )
-    page = (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Learning to Rank under Multinomial Logit Choice, reproduced</title><style>{STYLE}</style></head>"
-        f"<body>\n{body}\n</body></html>\n"
-    )
-    with replacing(folder / "report.html") as file:
-        file.write(page.encode())
+    parts = [_opening(paper), _claims(paper), _problems(paper, folder), _bounds(paper, folder), _settings(paper)]
+    write_page(folder / "report.html", "Learning to Rank under Multinomial Logit Choice, reproduced", parts)
 
 
 def _opening(paper: Paper) -> str:
@@ -196,11 +174,7 @@ def _settings(paper: Paper) -> str:
 
 
 def _figure(folder: Path, name: str, caption: str) -> str:
-    picture = base64.b64encode((folder / f"{name}.svg").read_bytes()).decode()
-    return (
-        f'<figure><img alt="{escape(caption)}" src="data:image/svg+xml;base64,{picture}">'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
-    )
+    return figure(folder / f"{name}.svg", caption)
 
 
 def _numbers(values: np.ndarray) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from slotwise.drawing import save
 from slotwise.errors import UnwritableFile
-from slotwise.experiments import calibration, estimators, figures, study, study_figures
+from slotwise.experiments import calibration, estimators, study, study_figures
 from slotwise.experiments.store import writable_folder
 from slotwise.files import replacing
 
@@ -22,10 +23,10 @@ def write(name: str, out: Path, *, jobs: int = -1, quick: bool = False) -> None:
 def _policies(out: Path, jobs: int, quick: bool) -> None:
     found = study.run(study.cells(replications=4, parts=("report",)) if quick else study.cells(), out, jobs=jobs)
     _write_tables(out, study.tables(found))
-    figures.save(study_figures.by_problem(found), out, "policies_by_problem")
+    save(study_figures.by_problem(found), out, "policies_by_problem")
     if not quick:
-        figures.save(study_figures.tails(found), out, "policies_tails")
-        figures.save(study_figures.long_run(found), out, "policies_long")
+        save(study_figures.tails(found), out, "policies_tails")
+        save(study_figures.long_run(found), out, "policies_long")
 
 
 def _estimators(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
@@ -41,7 +42,7 @@ def _calibration(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
         for one in found
     ]
     _write_tables(out, "\n".join(lines) + "\n")
-    figures.save(calibration.figure(found), out, "calibration")
+    save(calibration.figure(found), out, "calibration")
 
 
 def _write_tables(out: Path, text: str) -> None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from slotwise.drawing import PALETTE, bare, new_figure
 from slotwise.experiments.study import CHOOSING, KNOWN, PLAIN, UNKNOWN, Finding, relative
-from slotwise.simulate.plot import PALETTE, new_figure, tidy
+from slotwise.simulate.plot import tidy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +39,7 @@ def by_problem(found: Sequence[Finding]) -> Figure:
         axes.axhline(1.0, color="0.6", linewidth=0.8, zorder=0)
         axes.set(yscale="log", ylabel="regret, relative", title=title)
         axes.set_xticks(range(len(problems)), [f"({id})" for id in problems])
-        axes.spines[["top", "right"]].set_visible(False)
+        bare(axes)
         axes.yaxis.set_major_formatter("{x:g}")
         axes.legend(frameon=False, fontsize="small", ncols=len(labels), loc="upper center")
         axes.set_ylim(top=axes.get_ylim()[1] * 1.6)
@@ -66,7 +67,7 @@ def tails(found: Sequence[Finding]) -> Figure:
     axes.set_xlim(left=0.1)
     axes.xaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_major_formatter("{x:g}")
-    axes.spines[["top", "right"]].set_visible(False)
+    bare(axes)
     axes.legend(frameon=False, fontsize="small", loc="lower left")
     return drawn
 

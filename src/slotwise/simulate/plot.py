@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from slotwise.errors import MissingExtra
+from slotwise.drawing import PALETTE, bare, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from slotwise.simulate.results import Results
 
-#: Okabe and Ito's palette, with a violet for its yellow, which is too pale for a line on white
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D3A9B", "#000000")
 #: one colour a policy, in every figure
 COLOURS = {
     "epoch-ucb": "#0072B2",
@@ -35,15 +33,6 @@ def colours_of(labels: list[str]) -> dict[str, str]:
     others = [label for label in labels if label not in chosen]
     free = [colour for colour in PALETTE if colour not in chosen.values()] or list(PALETTE)
     return chosen | {label: free[place % len(free)] for place, label in enumerate(others)}
-
-
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure that needs no screen."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("a plot", "plot") from None
-    return Figure(figsize=(width, height), layout="constrained")
 
 
 def figure(results: Results, names: Mapping[str, str] | None = None, title: str = "") -> Figure:
@@ -100,6 +89,6 @@ def _draw_endings(axes: Axes, results: Results, names: Mapping[str, str]) -> Non
 
 
 def tidy(axes: Axes) -> None:
-    """Leave out what carries no information."""
-    axes.spines[["top", "right"]].set_visible(False)
+    """Leave out what carries no information, and write rounds as whole numbers."""
+    bare(axes)
     axes.xaxis.set_major_formatter("{x:,.0f}")

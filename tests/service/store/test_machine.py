@@ -25,7 +25,7 @@ from hypothesis.stateful import (
 from slotwise.service.store import Store, open_store
 from slotwise.service.store.contract import COUNTED, Arm, Decision, Outcome, Report, new_id
 from slotwise.service.store.sql import SqlStore
-from tests.service.conftest import Postgres
+from tests.postgres import Postgres
 from tests.service.store.model import Model
 
 PLACEMENTS = ("home", "shop")

@@ -1,3 +1,5 @@
+"""A real PostgreSQL for the tests that need one, started from the pinned requirements."""
+
 from __future__ import annotations
 
 import importlib.util

@@ -1,0 +1,94 @@
+"""The position-based model: a user examines slot k with probability θ_k, and clicks what is examined with a_j.
+
+There slots are clicked independently of each other, so that a page may get several clicks. Of the pages with at most
+one, the click is on slot k with odds γ_kj = q_kj/(1 - q_kj) against none, q_kj = θ_ka_j. This is what can be compared
+with multinomial logit, in which γ_kj = λ_kα_j: the two are alike where clicks are rare.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from slotwise.estimate.curvature import Curvature, Point, climb
+from slotwise.estimate.odds import expected
+from slotwise.estimate.priors import GammaPrior, checked_prior
+from slotwise.rankings import Rankings
+from slotwise.typing import FloatArray
+
+#: no click is more certain than this
+MOST_CERTAIN = 1.0 - 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class PositionBased:
+    """Attraction, and examination relative to the first slot."""
+
+    #: a, per item: the probability of a click in the first slot
+    attraction: FloatArray
+    #: θ, per slot
+    examination: FloatArray
+    converged: bool
+
+    @property
+    def odds(self) -> FloatArray:
+        """γ, slots × items."""
+        return odds_of(np.outer(self.examination, self.attraction))
+
+
+def position_based(rankings: Rankings, *, attraction_prior: GammaPrior, examination_prior: GammaPrior) -> PositionBased:
+    """Maximise Σ N log γ - Σ_A T_A log(1 + S_A) and the priors' log-densities of (log a, log θ), with θ = 1 in slot 1.
+
+    The curvature that the steps are taken with bounds the true one from above, as for multinomial logit.
+
+    >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
+    >>> weak = GammaPrior(shape=0.01, rate=0.01)
+    >>> found = position_based(seen, attraction_prior=weak, examination_prior=weak)
+    >>> found.attraction.round(2), found.examination.round(2), found.converged
+    (array([0.31, 0.28]), array([1.  , 0.77]), True)
+    """
+    items = checked_prior("attraction_prior", attraction_prior, rankings.items, "item")
+    slots = checked_prior("examination_prior", examination_prior, rankings.slots, "slot")
+    shown = rankings.showings > 0
+    tally = rankings.tally
+    item_clicks, slot_clicks = tally.clicks.sum(axis=0), tally.clicks.sum(axis=1)
+
+    def objective(examination: FloatArray, attraction: FloatArray) -> Point:
+        chance = np.outer(examination, attraction)
+        if chance[shown].max(initial=0.0) >= MOST_CERTAIN:
+            return Point(-np.inf, np.zeros(len(attraction)), np.zeros(len(examination)), lambda i, s: (i, s))
+        there = expected(rankings, odds_of(chance))
+        certain = 1.0 / (1.0 - np.where(shown, chance, 0.0))
+        residual = (tally.clicks - there.clicks) * certain
+        pairs = there.clicks * certain**2
+        of_items, of_slots = items[1] * attraction, slots[1] * examination
+        value = (
+            there.log_likelihood
+            + items[0] @ np.log(attraction)
+            - of_items.sum()
+            + slots[0][1:] @ np.log(examination[1:])
+            - of_slots[1:].sum()
+        )
+        by_slot = pairs.sum(axis=1) + of_slots
+        by_slot[0] = 0.0
+        return Point(
+            float(value),
+            residual.sum(axis=0) + items[0] - of_items,
+            np.where(by_slot > 0, residual.sum(axis=1) + slots[0] - of_slots, 0.0),
+            Curvature(pairs.sum(axis=0) + of_items, by_slot, pairs).solve,
+        )
+
+    of_slots = rankings.showings.sum(axis=1)
+    rate = np.clip((slot_clicks + 1.0) / (of_slots + 2.0), 1e-6, 0.4)
+    examination = rate / rate[0]
+    attraction = np.clip((item_clicks + 1.0) / (examination @ rankings.showings + 2.0), 1e-6, 0.4)
+    attraction = np.minimum(attraction, 0.9 / examination.max())
+    examination, attraction, _, converged = climb(objective, examination, attraction)
+    return PositionBased(attraction, examination, converged)
+
+
+def odds_of(chance: FloatArray) -> FloatArray:
+    """q/(1 - q), with q no more than nearly certain: a pair that was never shown may come out above 1."""
+    below = np.minimum(chance, MOST_CERTAIN)
+    return np.asarray(below / (1.0 - below))

@@ -1,0 +1,94 @@
+"""A fit, and all that is to be said of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from slotwise.logs.fitted import LEVEL, Fit, Recommendation
+from slotwise.logs.goodness import Goodness, goodness
+from slotwise.logs.held_out import HeldOut, held_out
+from slotwise.logs.identifiability import ALL_COMPARABLE, what_cannot_be_said
+from slotwise.logs.words import percent, with_interval
+
+#: items of the best list that are named
+NAMED = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """A fit and what is to be said of it, each computed when it is asked for."""
+
+    fit: Fit
+    seed: int = 0
+
+    @cached_property
+    def goodness(self) -> Goodness | None:
+        """Observed against fitted."""
+        return goodness(self.fit)
+
+    @cached_property
+    def held_out(self) -> HeldOut | None:
+        """The models on impressions that they have not seen."""
+        return None if self.fit.rankings is None else held_out(self.fit.rankings, self.seed)
+
+    @cached_property
+    def open(self) -> list[str]:
+        """What the log does not say."""
+        return what_cannot_be_said(self.fit)
+
+    @cached_property
+    def best(self) -> Recommendation:
+        """What slotwise would show."""
+        return self.fit.best()
+
+    def in_words(self) -> list[str]:
+        """What to know first, a sentence or two a line."""
+        fit = self.fit
+        words = [
+            f"{fit.impressions:,} impressions of {fit.slots} slots and {len(fit.item_ids):,} items; "
+            f"{percent(fit.click_rate)} had a click."
+        ]
+        if fit.multi_click:
+            words[0] += f" {percent(fit.multi_click / fit.impressions)} had several, of which one was counted."
+        words.append(_slots_in_words(fit))
+        words.append(_gain_in_words(self))
+        if self.goodness is not None:
+            words.append(f"Does the model fit? {self.goodness.in_words()}")
+        if not fit.estimate.evidence.at_rest:
+            words.append("The estimate did not come to rest: see below what this log cannot say.")
+        elif self.open != [ALL_COMPARABLE]:
+            words.append("Some things this log cannot say; they are listed below.")
+        return words
+
+
+def _slots_in_words(fit: Fit) -> str:
+    bias, interval = fit.estimate.position_bias, fit.estimate.intervals(LEVEL).position_bias
+    known = np.flatnonzero(np.isfinite(interval.high) & (bias > 0))
+    if fit.slots == 1:
+        return "There is only one slot."
+    if len(known) < 2:
+        return "What the slots are worth beside each other, this log does not say."
+    best, worst = known[np.argmax(bias[known])], known[np.argmin(bias[known])]
+    ratio = bias[best] / bias[worst]
+    if ratio < 1.05:
+        return "The slots are worth about the same."
+    return f"The best place is slot {best + 1}; the same item gets {ratio:.1f} times less in slot {worst + 1}."
+
+
+def _gain_in_words(one: Diagnosis) -> str:
+    names = [name for name in one.best.items if name is not None][:NAMED]
+    rate, observed = one.best.rate, one.fit.click_rate
+    against = (
+        "more than was observed"
+        if rate.low > observed
+        else "less than was observed"
+        if rate.high < observed
+        else "which may be no more than was observed"
+    )
+    return (
+        f"slotwise would show {', '.join(names)}{' …' if one.fit.slots > len(names) else ''} and expects a click in "
+        f"{with_interval(rate)} of impressions: {against}, {percent(observed)}. {one.best.caution()}"
+    )

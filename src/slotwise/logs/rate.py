@@ -1,0 +1,94 @@
+"""The click rate that an estimate expects of lists, and how sure it is.
+
+A list with S = Σ_k γ_k is clicked with probability r = S/(1 + S), so that log S is the logit of r. To first order its
+error is that of the mean of log γ_k, weighted by γ_k/S, given how the parameters vary together.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit, ndtri
+
+from slotwise.estimate import Estimate
+from slotwise.typing import EMPTY, FloatArray, IntArray
+
+
+class Rate(NamedTuple):
+    """A click rate, NaN where it cannot be said, with an interval."""
+
+    click_rate: float
+    low: float
+    high: float
+
+
+def expected_rate(estimate: Estimate, lists: IntArray, chances: FloatArray, level: float = 0.95) -> Rate:
+    """The click rate of showing each of `lists`, a row each, EMPTY where there is nothing, with its probability.
+
+    An item or slot that was never clicked adds nothing to the rate, and to the interval's upper end what its silence
+    still allows. Where a pair of the lists cannot be compared with the others, the interval goes up to 1.
+
+    >>> from slotwise import Tally
+    >>> from slotwise.estimate import scaling
+    >>> estimate = scaling(Tally(np.array([[30, 12], [8, 21]]), np.array([[50, 50], [50, 50]])))
+    >>> [round(value, 2) for value in expected_rate(estimate, np.array([[0, 1]]), np.ones(1))]
+    [0.42, 0.35, 0.49]
+    """
+    known, silent = _pairs(estimate, lists)
+    unsaid = (lists != EMPTY) & ~known & ~silent
+    with np.errstate(invalid="ignore"):
+        gamma = np.where(known, estimate.position_bias * estimate.attractiveness[lists], 0.0)
+    total = gamma.sum(axis=1)
+    rates = total / (1.0 + total)
+    middle = float(chances @ rates)
+    low = high = middle
+    if 0.0 < middle < 1.0:
+        weights = np.zeros((len(estimate.position_bias), len(estimate.attractiveness)))
+        of_lists = chances * rates * (1.0 - rates) / (middle * (1.0 - middle))
+        shares = np.divide(gamma, total[:, None], out=np.zeros_like(gamma), where=total[:, None] > 0)
+        row, slot = np.nonzero(known & (gamma > 0))
+        np.add.at(weights, (slot, lists[row, slot]), (of_lists[:, None] * shares)[row, slot])
+        low, high = _around(middle, estimate.log_error_of(weights), level)
+    if silent.any():
+        high = _with_silence(estimate, lists, chances, silent, high, level)
+    if unsaid.any() or math.isnan(low):
+        return Rate(math.nan if unsaid.any() else middle, 0.0 if math.isnan(low) else low, 1.0)
+    return Rate(middle, low, high)
+
+
+def around(middle: float, logit_error: float, level: float = 0.95) -> Rate:
+    """A rate with an interval that is symmetric on the logit scale."""
+    return Rate(middle, *_around(middle, logit_error, level))
+
+
+def _around(middle: float, logit_error: float, level: float) -> tuple[float, float]:
+    far = float(ndtri(0.5 + level / 2.0)) * logit_error
+    return float(expit(logit(middle) - far)), float(expit(logit(middle) + far))
+
+
+def _pairs(estimate: Estimate, lists: IntArray) -> tuple[np.ndarray, np.ndarray]:
+    """Which places of the lists have an odds that the data determine, and which were silent but are bounded."""
+    of_slots, of_items = estimate.parts
+    filled = lists != EMPTY
+    evidence = estimate.evidence
+    tied = of_slots == of_slots[0]
+    item_tied, item_silent = of_items[lists] == of_slots[0], evidence.silent_items[lists]
+    quiet = (item_silent & (tied | evidence.silent_slots)) | (evidence.silent_slots & item_tied)
+    known = (of_slots == of_items[lists]) & np.isfinite(estimate.attractiveness[lists])
+    silent = filled & quiet & ~known
+    return filled & known & ~silent, silent
+
+
+def _with_silence(
+    estimate: Estimate, lists: IntArray, chances: FloatArray, silent: np.ndarray, high: float, level: float
+) -> float:
+    alpha, bias = estimate.intervals(level)
+    evidence = estimate.evidence
+    items = np.where(evidence.silent_items, alpha.high, estimate.attractiveness)
+    slots = np.where(evidence.silent_slots, bias.high, estimate.position_bias)
+    with np.errstate(invalid="ignore"):
+        extra = np.where(silent, slots * items[lists], 0.0).sum(axis=1)
+    odds = high / (1.0 - high) + float(chances @ extra) if high < 1.0 else math.inf
+    return odds / (1.0 + odds) if math.isfinite(odds) else 1.0

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from slotwise.errors import InvalidInput
+from slotwise.logs import Columns, tally
+
+LONG = pa.table(
+    {
+        "impression": [1, 1, 2, 2, 3, 3, 3],
+        "slot": [1, 2, 1, 2, 1, 2, 3],
+        "item": ["a", "b", "b", "a", "c", "b", "a"],
+        "clicked": [0, 1, 0, 0, 0, 0, 1],
+    }
+)
+LISTS = [["a", "b"], ["b", "a"], ["c", "b", "a"]]
+CLICKED = ["b", None, "a"]
+
+
+@pytest.mark.parametrize(
+    ("items", "clicked"),
+    [
+        (LISTS, CLICKED),
+        (LISTS, [["b"], [], ["a"]]),
+        (LISTS, [["b"], None, ["a", "a"]]),
+        (["|".join(one) for one in LISTS], ["b", "", "a"]),
+        (['["a", "b"]', '["b","a"]', '[ "c","b","a" ]'], CLICKED),
+    ],
+)
+@pytest.mark.parametrize("numbered", [True, False])
+def test_wide_logs(items: list[Any], clicked: list[Any], numbered: bool) -> None:
+    columns = {"items": items, "clicked": clicked} | ({"impression": [1, 2, 3]} if numbered else {})
+    found = tally(pa.table(columns))
+    assert found == tally(LONG)
+    assert found.item_ids == ("a", "b", "c")
+
+
+def test_wide_logs_of_numbers() -> None:
+    found = tally(pa.table({"items": [[10, 20], [20, 10]], "clicked": [20, None]}))
+    assert found.item_ids == ("10", "20")
+    assert found.clicks.tolist() == [[0, 0], [0, 1]]
+
+
+def test_what_is_wrong_with_wide_logs_is_counted() -> None:
+    lists = [*LISTS, ["a", "a"], ["a", "b"], ["a", "b"], ["a", "b"], [], None, ["a", None]]
+    clicked = [["b"], [], ["a"], [], ["z"], ["b", "a"], ["a", "z"], [], [], []]
+    found = tally(pa.table({"items": lists, "clicked": clicked}))
+    counts = {name: count for name, count in found.cleaning.items() if count}
+    assert counts == {
+        "rows": 19,
+        "null_item": 1,
+        "repeated_items": 1,
+        "click_not_shown": 2,
+        "multi_click_first": 1,
+        "empty_impressions": 2,
+    }
+    # b before a in the sixth; the last shows a in slot 1
+    assert (found.clicks - tally(LONG).clicks).tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
+    assert (found.passes - tally(LONG).passes).tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    "clicked", [[False, True] + [False] * 4 + [True], ["no", "Yes", "0", "f", " false ", "N", "1"]]
+)
+@pytest.mark.parametrize(
+    "slot", [[1, 2, 1, 2, 1, 2, 3], [1.0, 2, 1, 2, 1, 2, 3], ["1", " 2", "1.0", "2", "1", "2", "3"]]
+)
+def test_columns_of_other_kinds(clicked: list[Any], slot: list[Any]) -> None:
+    log = LONG.set_column(1, "slot", pa.array(slot)).set_column(3, "clicked", pa.array(clicked))
+    assert tally(log) == tally(LONG)
+
+
+def test_columns_of_other_names() -> None:
+    named = LONG.rename_columns(["view", "place", "product", "bought"])
+    assert tally(named, Columns("view", "place", "product", "bought")) == tally(LONG)
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        [3, 2],
+        ["3", "2.5e0"],
+        [datetime.datetime(2026, 1, 1, 0, 0, 0, 500_000), datetime.datetime(2026, 1, 1)],
+        [datetime.date(2026, 1, 2), datetime.date(2026, 1, 1)],
+    ],
+)
+def test_the_order_may_be_a_number_or_a_time(when: list[Any]) -> None:
+    log = pa.table({"impression": [1, 1], "slot": [1, 2], "item": ["a", "b"], "clicked": [1, 1], "when": when})
+    first, last = (tally(log, Columns(order="when"), multi_click=rule) for rule in ("first", "last"))  # type: ignore[arg-type]
+    assert first.clicks.tolist() == [[0, 0], [0, 1]]
+    assert last.clicks.tolist() == [[1, 0], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (Columns(slot="place"), "the log has no column 'place' for the slot, it has impression, slot, item, clicked"),
+        (Columns(placement="page"), "the log has no column 'page' for the placement"),
+        (Columns(order="when"), "the log has no column 'when' for the order"),
+        (Columns(item="slot", slot="item"), "item must be a whole number, got 'a'"),
+    ],
+)
+def test_columns_that_are_not_there(columns: Columns, message: str) -> None:
+    from slotwise.logs import tallies
+
+    with pytest.raises(InvalidInput, match=message):
+        tallies(LONG, columns) if columns.placement else tally(LONG, columns)
+
+
+def test_columns_that_cannot_be_read() -> None:
+    with pytest.raises(InvalidInput, match="slot must hold slots, which are whole numbers, got a column of boolean"):
+        tally(LONG.set_column(1, "slot", pa.array([True] * 7)))
+    with pytest.raises(InvalidInput, match="clicked must hold clicks"):
+        tally(LONG.set_column(3, "clicked", pa.array([datetime.date(2026, 1, 1)] * 7)))

@@ -1,0 +1,70 @@
+"""DuckDB and a real Spark, to the same tally; skipped only where there is no Java, and never in CI."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from slotwise.logs import Columns, LogTally, fits, tallies, tally
+from slotwise.logs.sources import JAVA
+
+from .plain import Plain, dirty_rows, table
+
+pytestmark = [
+    pytest.mark.skipif(
+        shutil.which("java") is None and "JAVA_HOME" not in os.environ and "CI" not in os.environ, reason=JAVA
+    ),
+    # py4j leaves its sockets to the garbage collector
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+PAGES = Columns(placement="page", order="turn")
+ROWS = dirty_rows(4, from_zero=True)
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """One for all tests: it takes seconds to start, and slotwise uses the one that is there."""
+    folder = tmp_path_factory.mktemp("spark")
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
+    builder = builder.config("spark.sql.shuffle.partitions", "2").config("spark.sql.warehouse.dir", str(folder))
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+def test_spark_and_duckdb_agree_on_text(session: SparkSession, tmp_path: Path) -> None:
+    pyarrow.csv.write_csv(table(ROWS), tmp_path / "log.csv")
+    found = tallies(tmp_path / "log.csv", PAGES, engine="spark", multi_click="last")
+    Plain(ROWS, "last").check(found)
+    assert found == tallies(tmp_path / "log.csv", PAGES, multi_click="last")
+
+
+def test_spark_and_duckdb_agree_on_fits(session: SparkSession, tmp_path: Path) -> None:
+    pq.write_table(table(ROWS), tmp_path / "log.parquet")
+    by_spark, by_duckdb = (fits(tmp_path / "log.parquet", PAGES, engine=engine) for engine in ("spark", "duckdb"))
+    Plain(ROWS, "first").check({str(one.placement): cast("LogTally", one.tally) for one in by_spark})
+    for one, other in zip(by_spark, by_duckdb, strict=True):
+        assert one.tally == other.tally
+        assert one.rankings == other.rankings
+        assert one.log_likelihood == pytest.approx(other.log_likelihood, rel=1e-12)
+
+
+def test_wide_logs(session: SparkSession, tmp_path: Path) -> None:
+    log = pa.table({"impression": [1, 2, 3], "items": [["a", "b"], ["b", "a"], ["c"]], "clicked": [["b"], [], ["z"]]})
+    pq.write_table(log, tmp_path / "log.parquet")
+    by_spark = tally(tmp_path / "log.parquet", engine="spark")
+    by_duckdb = tally(tmp_path / "log.parquet")
+    assert by_spark == by_duckdb
+    assert dict(by_spark.cleaning) == dict(by_duckdb.cleaning)
