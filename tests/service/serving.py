@@ -1,13 +1,15 @@
-"""An application on a store of its own, with a clock that tests move."""
+"""A server in this process, on a store of its own, with a clock that tests move."""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fastapi.testclient import TestClient
+import httpx
+import uvicorn
 
 from slotwise.service.app import create
 from slotwise.service.settings import Settings
@@ -24,13 +26,12 @@ class Clock:
         return self.now
 
 
-class Client(TestClient):
+class Client(httpx.Client):
+    """Asks, in the words of the contract."""
+
     clock: Clock
 
-    def put(self, path: str, **options: Any) -> Any:  # type: ignore[override]
-        return super().put(path, **options)
-
-    def define(self, name: str = "home", **changes: Any) -> Any:
+    def define(self, name: str = "home", **changes: Any) -> httpx.Response:
         answer = self.put(f"/v1/placements/{name}", json={**THREE, **changes})
         assert answer.status_code in (200, 201), answer.text
         return answer
@@ -41,10 +42,10 @@ class Client(TestClient):
         found: dict[str, Any] = answer.json()
         return found
 
-    def report(self, decision: dict[str, Any], **outcome: Any) -> Any:
+    def report(self, decision: dict[str, Any], **outcome: Any) -> httpx.Response:
         return self.put(f"/v1/decisions/{decision['id']}/outcome", json=outcome)
 
-    def beacon(self, decision: dict[str, Any], **outcome: Any) -> Any:
+    def beacon(self, decision: dict[str, Any], **outcome: Any) -> httpx.Response:
         return self.post("/v1/outcomes", json={"token": decision["token"], **outcome})
 
     def estimates(self, name: str = "home") -> dict[str, Any]:
@@ -56,7 +57,7 @@ class Client(TestClient):
     def settle(self, name: str = "home", seconds: float = 61.0) -> dict[str, Any]:
         """Let the deadlines pass, and what is known once nothing is pending."""
         self.clock.now += seconds
-        for _ in range(100):
+        for _ in range(200):
             found = self.estimates(name)
             if found["decisions"]["pending"] == 0:
                 return found
@@ -68,6 +69,18 @@ class Client(TestClient):
 def serving(store: str, *, headers: dict[str, str] | None = None, **settings: Any) -> Iterator[Client]:
     clock = Clock()
     app = create(Settings(store=store, **settings), clock)
-    with Client(app, raise_server_exceptions=False, headers=headers) as client:
-        client.clock = clock
-        yield client
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="on"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive()
+            time.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        # the first decision under a policy may wait for the compiler
+        with Client(base_url=f"http://127.0.0.1:{port}", timeout=120.0, headers=headers) as client:
+            client.clock = clock
+            yield client
+    finally:
+        server.should_exit = True
+        thread.join()

@@ -105,8 +105,10 @@ class Goal:
             self._check_enough(slots, items)
 
     def _check_enough(self, slots: int, items: int) -> None:
-        shown = Counter(self._group(item) for item in range(items) if item not in self.excluded)
-        enough = sum(min(count, self.at_most.get(label, count)) for label, count in shown.items())
+        enough = items - len(self.excluded)
+        if self.at_most:
+            shown = Counter(self._group(item) for item in range(items) if item not in self.excluded)
+            enough = sum(min(count, self.at_most.get(label, count)) for label, count in shown.items())
         if enough < slots:
             raise InvalidInput(
                 f"excluded and at_most leave {enough} items to show at once, which cannot fill {slots} slots; "

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: the weight of the prior, in clicks: enough for an answer where nothing was clicked, and no more
 PRIOR_CLICKS = 0.5
 #: draws of the probability to be in the best list: as many as this for all items together, within limits
-DRAWN_ITEMS = 12_000_000
+DRAWN_ITEMS = 10_000_000
 FEWEST_DRAWS, MOST_DRAWS = 100, 400
 #: the same tally always says the same
 SEED = 0

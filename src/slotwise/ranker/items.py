@@ -22,6 +22,11 @@ def checked_id(item: Any) -> str:
     return item
 
 
+def checked_value(item: Any, value: Any) -> float:
+    """What a click on an item is worth."""
+    return checks.positive_number(f"the value of {checks.short(item)}", value)
+
+
 class Items:
     """Items by id, numbered from 0 in the order in which they came; none is ever dropped."""
 
@@ -65,6 +70,14 @@ class Items:
                 raise InvalidInput(f"pin puts both {taken[place]!r} and {item!r} into slot {slot}")
             taken[place], found[number] = item, place
         return found
+
+    def valued(self, values: Any) -> dict[int, float]:
+        """Values by number."""
+        if values is None:
+            return {}
+        if not isinstance(values, Mapping):
+            raise InvalidInput(f"values must map items to numbers, got {checks.short(values)}")
+        return {self.number("values", item): checked_value(item, value) for item, value in values.items()}
 
     def __len__(self) -> int:
         return len(self.ids)

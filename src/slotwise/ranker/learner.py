@@ -13,13 +13,12 @@ import numpy as np
 from slotwise import checks
 from slotwise.choice.changing import impose, pins
 from slotwise.choice.rules import ANYWHERE
-from slotwise.compiled import jit
 from slotwise.errors import InvalidInput
-from slotwise.policies import Policy, Setting, absorb, choose, learn, policies, policy
+from slotwise.policies import Policy, Setting, absorb, choose, choose_several, learn, policies, policy
 from slotwise.policies.epochs import Epochs
 from slotwise.policies.registry import parse
 from slotwise.ranker.estimates import Estimates, Posterior
-from slotwise.ranker.items import Items
+from slotwise.ranker.items import Items, checked_value
 from slotwise.simulate.replicate import MOST_ROUNDS
 from slotwise.tally import Tally
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray
@@ -60,8 +59,8 @@ class Learner:
         self.position_bias = None if position_bias is None else _bias(position_bias, self.slots)
         self.policy = policy_for(policy, self.position_bias)
         self._values = np.ones(len(self._items))
-        for item, value in (values or {}).items():
-            self._values[self._items.number("values", item)] = checks.positive_number(f"the value of {item!r}", value)
+        for number, value in self._items.valued(values).items():
+            self._values[number] = value
         self._retired = set(self._items.numbered("retired", retired))
         if len(self._retired) == len(self._items):
             raise InvalidInput(f"retired must leave an item to show, got all {len(self._items)}")
@@ -132,7 +131,7 @@ class Learner:
         acting = self._started()
         self._impose(frozenset(), {})
         lists = np.empty((count, self.slots), np.int64)
-        _choose_several(acting, self.rng, lists)
+        choose_several(acting, self.rng, lists)
         ids = self._items.ids
         return [tuple(ids[number] for number in shown if number != EMPTY) for shown in lists.tolist()]
 
@@ -171,17 +170,20 @@ class Learner:
                 f"the tally is of {tally.slots} slots and {tally.items} items, where there are {self.slots} and "
                 f"{len(self._items)}"
             )
+        seen = (tally.clicks + tally.passes).sum(axis=0) if shown is None else np.asarray(shown, np.int64)
+        if seen.shape != (len(self._items),):
+            raise InvalidInput(f"shown must have one entry per item, {len(self._items)}, got shape {seen.shape}")
         self._make_room()
         self._clicks += tally.clicks
         self._passes += tally.passes
-        self._shown += (tally.clicks + tally.passes).sum(axis=0) if shown is None else np.asarray(shown, np.int64)
+        self._shown += seen
         self._posterior = None
         if self._acting is not None:
             absorb(self._acting, tally.clicks, tally.passes)
 
     def add(self, item: str, value: float = 1.0) -> None:
         """A new item, or a retired one again."""
-        worth = checks.positive_number(f"the value of {item!r}", value)
+        worth = checked_value(item, value)
         number = self._items.numbers.get(item) if isinstance(item, str) else None
         if number is not None and number in self._retired:
             self._retired.discard(number)
@@ -204,7 +206,7 @@ class Learner:
     def value(self, item: str, value: float) -> None:
         """What a click on an item is worth from here on."""
         number = self._items.number("value", item)
-        self._values[number] = checks.positive_number(f"the value of {item!r}", value)
+        self._values[number] = checked_value(item, value)
         self._rules_changed()
 
     def estimates(self, level: float = 0.95) -> Estimates:
@@ -272,12 +274,6 @@ class Learner:
     @property
     def _lists(self) -> Any:
         return (self._acting.policy if isinstance(self._acting, Epochs) else self._acting).lists
-
-
-@jit
-def _choose_several(policy: Any, rng: np.random.Generator, lists: IntArray) -> None:
-    for row in range(len(lists)):
-        lists[row] = choose(policy, rng)
 
 
 def policy_for(given: str | Policy | None, position_bias: FloatArray | None) -> Policy:

@@ -104,8 +104,7 @@ class Ranker:
     def absorb(self, tally: Tally) -> None:
         """Take in what was seen elsewhere: a tally in the order of `items`, or one with `item_ids` of its own."""
         with self._lock:
-            clicks, passes = _in_order(tally, self.items)
-            self._learner.absorb(clicks, passes)
+            self._learner.absorb(*_in_order(tally, self.items))
 
     def add(self, item: str, value: float = 1.0) -> None:
         """A new item, or a retired one again."""
@@ -169,18 +168,19 @@ class Ranker:
         return ranker
 
 
-def _in_order(tally: Any, items: tuple[str, ...]) -> tuple[Any, Any]:
-    """The counts of `items`, in their order."""
+def _in_order(tally: Any, items: tuple[str, ...]) -> tuple[Any, Any, Any]:
+    """Clicks, passes and, where the tally has them, showings of `items`, in their order."""
     if not isinstance(tally, Tally):
         raise InvalidInput(f"tally must be a Tally, got {checks.short(tally)}")
+    showings = getattr(tally, "showings", tally.clicks + tally.passes)
     ids = getattr(tally, "item_ids", None)
     if ids is None:
-        return tally.clicks, tally.passes
+        return tally.clicks, tally.passes, showings.sum(axis=0)
     number = {item: place for place, item in enumerate(items)}
     for item in ids:
         if item not in number:
             raise InvalidInput(f"the tally counts {item!r}, which is not one of the {len(items)} items")
     columns = [number[item] for item in ids]
-    clicks, passes = (np.zeros((tally.slots, len(items)), np.int64) for _ in range(2))
-    clicks[:, columns], passes[:, columns] = tally.clicks, tally.passes
-    return clicks, passes
+    ordered = np.zeros((3, tally.slots, len(items)), np.int64)
+    ordered[:, :, columns] = tally.clicks, tally.passes, showings
+    return ordered[0], ordered[1], ordered[2].sum(axis=0)

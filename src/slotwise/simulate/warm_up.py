@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from slotwise.choice import MNL
-from slotwise.policies import policies
+from slotwise.choice.changing import impose, pins
+from slotwise.estimate import GammaPrior, maximum_a_posteriori
+from slotwise.policies import Setting, absorb, choose, choose_several, learn, policies, policy
+from slotwise.policies.best_list import best_list_chances
 from slotwise.simulate.replicate import simulate
+from slotwise.tally import Tally
 
 
 def warm_up() -> None:
-    """Play one round of every policy."""
+    """Play one round of every policy, and let the default one decide as a `Ranker` does, the bias known or not."""
     users = MNL(position_bias=[1.0, 0.5], attractiveness=[0.5, 0.4, 0.3])
     simulate(users, policies(), rounds=1, progress=False)
+    default = next(entry.id for entry in policies() if entry.default)
+    _decide(default, None)
+    _decide(f"{default}-known", users.position_bias)
+
+
+def _decide(id: str, position_bias: np.ndarray | None) -> None:
+    rng, tally, nothing = np.random.default_rng(0), Tally.empty(2, 3), np.zeros(0, np.int64)
+    acting = policy(id).start(Setting(2, 3, 1, position_bias, changing=True))
+    impose(acting.lists, np.ones(3), nothing, pins(2, 3))
+    ranking = choose(acting, rng).copy()
+    choose_several(acting, rng, np.zeros((1, 2), np.int64))
+    learn(acting, ranking, 0)
+    absorb(acting, tally.clicks, tally.passes)
+    prior = GammaPrior(1.0, 1.0)
+    slot_prior = prior if position_bias is None else None
+    maximum_a_posteriori(
+        tally, attractiveness_prior=prior, position_bias_prior=slot_prior, position_bias=position_bias
+    ).intervals()
+    best_list_chances(tally, shape=1.0, rate=1.0, position_bias=position_bias, draws=1, rng=rng)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,332 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from slotwise import MNL, Tally, policies
+from slotwise.choice import draw
+from slotwise.choice.changing import impose
+from slotwise.errors import InvalidInput, UnknownName
+from slotwise.policies import absorb, choose, learn, policy
+from slotwise.policies.best_list import _count_best
+from slotwise.ranker import Learner
+from slotwise.simulate.warm_up import warm_up
+from slotwise.typing import NO_CLICK
+
+ROOT = Path(__file__).parents[2]
+IDS = ["a", "b", "c", "d", "e"]
+USERS = MNL(position_bias=[1.0, 0.4, 0.7], attractiveness=[0.8, 0.3, 0.5, 0.2, 0.6])
+#: the bias told and learned, round by round and in epochs
+KINDS = ["randomised-moss", "randomised-moss-known", "epoch-ucb"]
+
+
+def _learner(id: str | None = None, **more: Any) -> Learner:
+    bias = None
+    if id is not None and policy(id.partition(":")[0]).position_bias == "known":
+        bias = USERS.position_bias
+    return Learner(IDS, 3, policy=id, position_bias=bias, rng=np.random.default_rng(1), **more)
+
+
+def _click(shown: tuple[str, ...], rng: np.random.Generator) -> str | None:
+    numbers = [IDS.index(item) for item in shown]
+    weights = np.array([1.0, *(USERS.position_bias[: len(numbers)] * USERS.attractiveness[numbers])])
+    picked = int(rng.choice(len(weights), p=weights / weights.sum()))
+    return None if picked == 0 else shown[picked - 1]
+
+
+def _play(learner: Learner, rounds: int, seed: int) -> None:
+    """Rules at random, outcomes late and out of order; every list must obey the rules of its decision."""
+    rng = np.random.default_rng(seed)
+    waiting = []
+    for _ in range(rounds):
+        exclude = rng.permutation(IDS)[: rng.integers(0, 4)].tolist() if rng.random() < 0.5 else []
+        left = [item for item in IDS if item not in exclude and item not in learner.retired]
+        if not left:
+            continue
+        length = min(3, len(left))
+        pin = {str(rng.choice(left)): int(rng.integers(1, length + 1))} if rng.random() < 0.5 else {}
+        shown = learner.choose(exclude, pin)
+        assert len(shown) == len(set(shown)) == length
+        assert set(shown) <= set(left)
+        assert all(shown[slot - 1] == item for item, slot in pin.items())
+        waiting.append(shown)
+        if len(waiting) > 5:
+            told = waiting.pop(int(rng.integers(6)))
+            learner.learn(told, _click(told, rng))
+
+
+@pytest.mark.parametrize("id", KINDS)
+def test_lists_obey_the_rules_of_each_decision(id: str) -> None:
+    learner = _learner(id)
+    _play(learner, 120, seed=2)
+    learner.retire("b")
+    learner.value("c", 3.0)
+    _play(learner, 60, seed=3)
+    learner.add("b")
+    _play(learner, 60, seed=4)
+
+
+def _play_with_everyone() -> None:
+    """Uncompiled, where compiling all of them would take minutes."""
+    for chosen in policies():
+        if chosen.takes_goal:
+            learner = _learner(chosen.id)
+            _play(learner, 60, seed=5)
+            learner.retire("b")
+            _play(learner, 30, seed=6)
+
+
+def test_every_policy_obeys_the_rules_of_each_decision() -> None:
+    script = "import tests.ranker.test_learner as t; t._play_with_everyone()"
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr[-2_000:]
+
+
+@pytest.mark.parametrize("id", KINDS)
+def test_the_tally_is_what_was_learned(id: str) -> None:
+    learner, rng = _learner(id), np.random.default_rng(7)
+    expected, shows = Tally.empty(3, 5), np.zeros(5, int)
+    for _ in range(80):
+        shown = learner.choose()
+        clicked = _click(shown, rng)
+        learner.learn(shown, clicked)
+        numbers = [IDS.index(item) for item in shown]
+        expected.count(numbers, NO_CLICK if clicked is None else shown.index(clicked))
+        shows[numbers] += 1
+    assert learner.tally == expected
+    assert learner.shown.tolist() == shows.tolist()
+
+
+def test_an_epoch_shows_one_list_until_a_no_click_and_others_to_those_with_rules_of_their_own() -> None:
+    learner = _learner("epoch-ucb")
+    first = learner.choose()
+    other = learner.choose(exclude=[first[0]])
+    assert first[0] not in other
+    assert learner.choose() == first
+    learner.learn(other, None)  # of another list: the epoch goes on
+    learner.learn(first, first[1])
+    assert learner.choose() == first
+    assert learner.choose(pin={first[1]: 2}) == first  # it may as well be shown this one
+    learner.learn(first, None)
+    # only two were never shown, and one of the others in all places alike
+    assert learner.choose() != first
+    learner.learn(first, None)  # late
+    assert learner.tally.passes.sum() == 9
+
+
+def test_an_epoch_ends_by_a_tally_in_which_its_list_was_passed() -> None:
+    learner = _learner("epoch-ucb")
+    shown = learner.choose()
+    passed = Tally.empty(3, 5)
+    passed.count([IDS.index(item) for item in shown], NO_CLICK)
+    assert learner.choose() == shown
+    learner.absorb(passed.clicks, passed.passes)
+    assert learner.choose() != shown
+
+
+@pytest.mark.parametrize("id", KINDS)
+def test_increments_of_a_shared_tally_come_to_what_was_learned(id: str) -> None:
+    """One worker learns, another absorbs what was added to the tally since it last looked."""
+    worker, other, rng = _learner(id), _learner(id), np.random.default_rng(8)
+    before = worker.tally
+    for now in range(60):
+        shown = worker.choose()
+        worker.learn(shown, _click(shown, rng))
+        if now % 7 == 0:
+            after = worker.tally
+            other.absorb(after.clicks - before.clicks, after.passes - before.passes)
+            before = after
+            other.choose()
+    assert other.tally == before
+
+
+def test_items_come_and_go_and_what_was_learned_stays() -> None:
+    learner = Learner(["a", "b"], 2, rng=np.random.default_rng(9))
+    for _ in range(30):
+        learner.learn(("a", "b"), "a")
+        learner.learn(("a", "b"), None)
+    learner.retire("a")
+    assert {learner.choose() for _ in range(5)} == {("b",)}
+    for number in range(50):
+        learner.add(f"new {number}")
+    assert len(learner.choose()) == 2
+    assert learner.items[:3] == ("a", "b", "new 0")
+    assert learner.tally.clicks[0, 0] == 30
+    assert learner.shown[:3].tolist() == [60, 60, 0]
+    assert not {"a"} & {item for _ in range(20) for item in learner.choose()}
+    learner.add("a", value=2.0)
+    assert learner.retired == ()
+    assert learner.values["a"] == 2.0
+    assert learner.tally.clicks[0, 0] == 30
+    assert learner.choose(pin={"a": 1})[0] == "a"
+
+
+def test_values_decide_what_is_shown() -> None:
+    learner = Learner(["a", "b"], 1, position_bias=[1.0], rng=np.random.default_rng(10))
+    learner.absorb(np.array([[500, 400]]), np.array([[1_000, 1_000]]))
+    assert {learner.choose() for _ in range(10)} == {("a",)}
+    learner.value("b", 2.0)
+    assert {learner.choose() for _ in range(10)} == {("b",)}
+    dear = Learner(["a", "b"], 1, position_bias=[1.0], values={"b": 2.0}, rng=np.random.default_rng(10))
+    dear.absorb(np.array([[500, 400]]), np.array([[1_000, 1_000]]))
+    assert {dear.choose() for _ in range(10)} == {("b",)}
+
+
+def test_a_closed_loop_ends_at_the_best_list() -> None:
+    learner, rng = _learner(), np.random.default_rng(11)
+    users = MNL(position_bias=[1.0, 0.4, 0.7], attractiveness=[0.8, 0.1, 0.4, 0.1, 1.6])
+    last = []
+    for now in range(4_000):
+        shown = learner.choose()
+        slot = draw(users, [IDS.index(item) for item in shown], rng)
+        learner.learn(shown, None if slot == NO_CLICK else shown[slot])
+        if now >= 3_500:
+            last.append(shown)
+    assert np.mean([shown == ("e", "c", "a") for shown in last]) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"items": "abc"}, "items must be a list of items, got 'abc'"),
+        ({"items": 3}, "items must be a list of items, got 3"),
+        ({"items": ["a", "a", "b"]}, "items must differ, got 'a' twice"),
+        ({"items": ["a", "", "b"]}, "an item must be text and not empty, got ''"),
+        ({"items": ["a", 7, "b"]}, "an item must be text and not empty, got 7"),
+        ({"items": ["a", "x\ny", "b"]}, r"an item must not have control characters, got 'x\\ny'"),
+        ({"items": ["a", "\ud800", "b"]}, "an item must not have control characters"),
+        ({"items": ["a", "b"]}, "slots must be at most the number of items, 2, got 3"),
+        ({"slots": 0}, "slots must be at least 1, got 0"),
+        ({"slots": 2.5}, "slots must be a whole number, got 2.5"),
+        ({"policy": "toprank"}, "toprank cannot work towards a goal"),
+        ({"policy": "posterior-sampling:likelihood=joint"}, "likelihood=joint cannot start from a tally"),
+        ({"policy": "epoch-ucb"}, "epoch-ucb must be told the position_bias, got None"),
+        ({"policy": 3}, "policy must be the id of a registered policy, got 3"),
+        ({"position_bias": [1.0, 0.5]}, "position_bias must have one entry per slot, 3, got 2"),
+        ({"position_bias": [1.0, 0.5, -1.0]}, "position_bias must be positive and finite, got -1.0 for slot 3"),
+        ({"values": {"x": 1.0}}, "values names 'x', which is not one of the 5 items"),
+        ({"values": {"a": 0.0}}, "the value of 'a' must be positive and finite, got 0.0"),
+        ({"values": {"a": float("nan")}}, "the value of 'a' must be positive and finite, got nan"),
+        ({"values": [1.0]}, "values must map items to numbers"),
+        ({"retired": IDS}, "retired must leave an item to show, got all 5"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(arguments: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"items": IDS, "slots": 3, **arguments}
+    with pytest.raises(InvalidInput, match=message):
+        Learner(**given)
+
+
+def test_an_unknown_policy_is_refused_by_name() -> None:
+    with pytest.raises(UnknownName, match="randomized-moss"):
+        Learner(IDS, 3, policy="randomized-moss")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"exclude": ["x"]}, "exclude names 'x', which is not one of the 5 items"),
+        ({"exclude": "a"}, "exclude must be a list of items, got 'a'"),
+        ({"exclude": IDS}, "exclude leaves nothing to show"),
+        ({"exclude": [["a"]]}, "exclude names"),
+        ({"pin": {"x": 1}}, "pin names 'x', which is not one of the 5 items"),
+        ({"pin": ["a"]}, "pin must map items to slots"),
+        ({"pin": {"a": 0}}, "the slot of 'a' in pin must be at least 1, got 0"),
+        ({"pin": {"a": 4}}, "the slot of 'a' in pin must be at most 3, got 4"),
+        ({"pin": {"a": "1"}}, "the slot of 'a' in pin must be a whole number, got '1'"),
+        ({"pin": {"a": 1, "b": 1}}, "pin puts both 'a' and 'b' into slot 1"),
+        ({"pin": {"a": 1}, "exclude": ["a"]}, "'a' is both in pin and in exclude"),
+        ({"pin": {"e": 1}}, "pin names 'e', which is retired"),
+        ({"pin": {"d": 3}, "exclude": ["a", "b"]}, "pin puts 'd' into slot 3, but only 2 of the items are left"),
+    ],
+)
+def test_rules_that_cannot_be_met_are_refused_and_nothing_changes(arguments: dict[str, Any], message: str) -> None:
+    learner = _learner(retired=["e"])
+    with pytest.raises(InvalidInput, match=message):
+        learner.choose(**arguments)
+    assert len(learner.choose()) == 3
+
+
+@pytest.mark.parametrize(
+    ("shown", "clicked", "message"),
+    [
+        (["a", "x"], None, "shown names 'x'"),
+        (["a", "a"], None, "shown must be 1 to 3 different items"),
+        ([], None, "shown must be 1 to 3 different items"),
+        (["a", "b", "c", "d"], None, "shown must be 1 to 3 different items"),
+        (["a", "b"], "c", "clicked is 'c', which was not shown"),
+        (["a", "b"], "x", "clicked names 'x'"),
+        (["a", "b"], 1, "clicked names 1"),
+    ],
+)
+def test_an_outcome_that_cannot_be_is_refused_and_not_counted(shown: Any, clicked: Any, message: str) -> None:
+    learner = _learner()
+    with pytest.raises(InvalidInput, match=message):
+        learner.learn(shown, clicked)
+    assert learner.tally == Tally.empty(3, 5)
+    assert learner.shown.sum() == 0
+
+
+NONE = np.zeros((3, 5), int)
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "message"),
+    [
+        ("add", ("a",), "items must differ, got 'a' twice"),
+        ("add", ("f", -1.0), "the value of 'f' must be positive and finite, got -1.0"),
+        ("add", ("x\x00",), "an item must not have control characters"),
+        ("retire", ("x",), "retire names 'x'"),
+        ("value", ("x", 1.0), "value names 'x'"),
+        ("value", ("a", "much"), "the value of 'a' must be a number, got 'much'"),
+        ("absorb", (NONE[:2], NONE[:2]), "the tally is of 2 slots and 5 items"),
+        ("absorb", (NONE - 1, NONE), "clicks must not be negative"),
+        ("absorb", (NONE, NONE, [1, 2]), "shown must have one entry per item, 5"),
+    ],
+)
+def test_other_misuse_is_refused_by_name(method: str, arguments: tuple[Any, ...], message: str) -> None:
+    learner = _learner()
+    with pytest.raises(InvalidInput, match=message):
+        getattr(learner, method)(*arguments)
+    assert learner.items == tuple(IDS)
+    assert len(learner.choose()) == 3
+
+
+def test_the_last_item_stays() -> None:
+    learner = _learner()
+    for item in IDS[1:]:
+        learner.retire(item)
+    with pytest.raises(InvalidInput, match="'b' is retired already"):
+        learner.retire("b")
+    with pytest.raises(InvalidInput, match="'a' cannot be retired: it is the last item left"):
+        learner.retire("a")
+    assert learner.choose() == ("a",)
+
+
+@pytest.mark.parametrize("bias", [None, [1.0, 0.5]], ids=["learned", "known"])
+def test_nothing_is_left_to_compile_after_warming_up(bias: Any) -> None:
+    def compiled() -> int:
+        kernels: list[Any] = [_count_best]
+        for one in (choose, learn, absorb, impose):
+            kernels += one._from_python.values()
+        return sum(len(getattr(kernel, "signatures", ())) for kernel in kernels)
+
+    warm_up()
+    before = compiled()
+    learner = Learner(["a", "b", "c"], 2, position_bias=bias)
+    learner.learn(learner.choose(exclude=["c"], pin={"b": 1}), "b")
+    learner.retire("a")
+    learner.value("c", 2.0)
+    learner.learn(learner.choose(), None)
+    learner.absorb(np.ones((2, 3), int), np.ones((2, 3), int))
+    learner.add("d")
+    learner.choose()
+    learner.estimates()
+    assert compiled() == before > 0
