@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import uvicorn
+from pydantic import SecretStr
 
 from slotwise.service.app import create
 from slotwise.service.settings import Settings
@@ -68,7 +69,7 @@ class Client(httpx.Client):
 @contextmanager
 def serving(store: str, *, headers: dict[str, str] | None = None, **settings: Any) -> Iterator[Client]:
     clock = Clock()
-    app = create(Settings(store=store, **settings), clock)
+    app = create(Settings(store=SecretStr(store), **settings), clock)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="on"))
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -15,7 +15,7 @@ from slotwise.choice.changing import impose, pins
 from slotwise.choice.rules import ANYWHERE
 from slotwise.errors import InvalidInput
 from slotwise.policies import Policy, Setting, absorb, choose, choose_several, learn, policies, policy
-from slotwise.policies.epochs import Epochs
+from slotwise.policies.epochs import Epochs, end_epoch
 from slotwise.policies.registry import parse
 from slotwise.ranker.estimates import Estimates, Posterior
 from slotwise.ranker.items import Items, checked_value
@@ -108,7 +108,7 @@ class Learner:
     def end_epoch(self) -> None:
         """Choose a list anew at the next decision, where it acts in epochs."""
         if isinstance(self._acting, Epochs):
-            self._acting.running = False
+            end_epoch(self._acting)
 
     def choose(self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None) -> tuple[str, ...]:
         """A list for one page view, the first slot's item first; slots in `pin` count from 1.

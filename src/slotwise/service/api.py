@@ -18,7 +18,7 @@ from slotwise.service import described
 from slotwise.service.bodies import MOST_FOR_DECISION, MOST_FOR_OUTCOME, MOST_FOR_PLACEMENT, body_of
 from slotwise.service.core import Service
 from slotwise.service.deciding import decide as decide_on
-from slotwise.service.definition import BrowserOutcome, Definition, ReportedOutcome, Wish, name_of_placement
+from slotwise.service.definition import BrowserOutcome, Definition, ReportedOutcome, Wish, checked_name
 from slotwise.service.placements import Placement
 from slotwise.service.problems import Problem
 from slotwise.service.store.contract import Outcome, Receipt, Report
@@ -115,7 +115,7 @@ def install(app: FastAPI, service: Service) -> None:
     async def put_placement(name: str, request: Request) -> Response:
         """Create or change a placement. Items that are left out are retired: what was learned of them stays."""
         body = await body_of(request, MOST_FOR_PLACEMENT)
-        checked = name_of_placement.validate_python(name)
+        checked = checked_name(name)
         found, new = await service.put(checked, Definition.model_validate_json(body))
         return _json({"name": name, **found.definition.document()}, 201 if new else 200)
 

@@ -21,7 +21,7 @@ from pydantic_core import PydanticCustomError
 
 from slotwise import checks
 from slotwise.choice.goal import LARGEST_VALUE
-from slotwise.errors import SlotwiseError
+from slotwise.errors import InvalidInput, SlotwiseError
 from slotwise.policies import Setting
 from slotwise.ranker.learner import policy_for
 from slotwise.service.store.contract import Outcome
@@ -155,7 +155,15 @@ class BrowserOutcome(ReportedOutcome):
     token: Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
 
 
-name_of_placement: Final = TypeAdapter[str](Name)
+_name: Final = TypeAdapter[str](Name)
+
+
+def checked_name(name: str) -> str:
+    """The name of a placement, or an error that says what is wrong with it."""
+    try:
+        return _name.validate_python(name)
+    except ValidationError as problem:
+        raise InvalidInput(f"name: {faults(problem)[0]['detail']}, got {checks.short(name)}") from None
 
 
 def faults(problem: ValidationError, *, whole: str = "body") -> list[dict[str, str]]:

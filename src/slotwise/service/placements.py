@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from slotwise.errors import SlotwiseError
+from slotwise.errors import SlotwiseError, StoreUnavailable
 from slotwise.ranker import Learner
 from slotwise.service.definition import Definition
 from slotwise.service.learning import learner_of, matrices, numbered
@@ -102,7 +102,13 @@ class Placements:
         async with self._turn:
             began = time.monotonic()
             for version in await self.read(lambda store: store.versions()):
-                await self._follow(version)
+                try:
+                    await self._follow(version)
+                except StoreUnavailable:
+                    raise
+                except Exception:
+                    # one that cannot be followed must not hold up the others
+                    log.exception("placement cannot be followed", extra={"placement": version.placement})
             self.counted = await self.read(lambda store: store.counters())
             self._refreshed = began
 

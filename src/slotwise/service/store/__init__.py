@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from slotwise.errors import InvalidInput, MissingExtra
+from slotwise.errors import InvalidInput, MissingExtra, StoreRefused
 from slotwise.service.store.contract import Store
 from slotwise.service.store.sqlite import PREFIX as SQLITE
 from slotwise.service.store.sqlite import SqliteStore, path_of
 
-__all__ = ["Store", "open_store"]
+__all__ = ["Store", "open_existing", "open_store"]
 
 POSTGRESQL = ("postgresql://", "postgres://")
+
+
+def open_existing(url: str) -> Store:
+    """Open a store that is there already: a name mistyped must not make a new one."""
+    if url.startswith(SQLITE) and not path_of(url).exists():
+        raise StoreRefused(f"there is no store {path_of(url)}")
+    return open_store(url)
 
 
 def open_store(url: str) -> Store:
