@@ -13,6 +13,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from benchmarks import logs
 from slotwise import MNL, Goal, Setting, policies, policy, simulate
 from slotwise.choice import draw
 from slotwise.choice.arrange import arrange
@@ -37,6 +38,7 @@ def main() -> None:
     _lists()
     _ranker()
     _start_up()
+    logs.main()
 
 
 def _against_bare_loops(users: MNL) -> float:
