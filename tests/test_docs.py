@@ -17,7 +17,7 @@ README = (ROOT / "README.md").read_text()
 def test_every_command_is_in_the_readme() -> None:
     for command in app.registered_commands:
         assert command.callback is not None
-        assert f"slotwise {command.callback.__name__}" in README
+        assert f"slotwise {command.name or command.callback.__name__}" in README
 
 
 def test_every_policy_is_in_the_readme() -> None:

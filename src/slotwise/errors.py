@@ -41,3 +41,11 @@ class UnwritableFile(SlotwiseError, OSError):
 
 class UnreadableFile(SlotwiseError, OSError):
     """A file is missing, damaged, or not one of ours."""
+
+
+class StoreRefused(SlotwiseError):
+    """A database is not one to work with: another program's, of a newer version, or not there."""
+
+
+class StoreUnavailable(SlotwiseError):
+    """A database cannot be used at the moment: full, locked, read-only, gone or out of reach. Nothing was written."""

@@ -25,15 +25,19 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space:
 
 def write_page(path: Path, title: str, parts: Iterable[str]) -> None:
     """Write a whole page of these pieces of HTML."""
+    with replacing(path) as file:
+        file.write(whole_page(title, parts).encode())
+
+
+def whole_page(title: str, parts: Iterable[str]) -> str:
+    """A page of these pieces of HTML."""
     body = "\n".join(parts)
-    whole = (
+    return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{STYLE}</style></head>"
         f"<body>\n{body}\n</body></html>\n"
     )
-    with replacing(path) as file:
-        file.write(whole.encode())
 
 
 def heading(text: str, level: int = 2) -> str:

@@ -12,7 +12,9 @@ from slotwise.cli.evaluate import evaluate
 from slotwise.cli.fit import fit
 from slotwise.cli.paper import paper
 from slotwise.cli.policies import policies
+from slotwise.cli.serve import serve
 from slotwise.cli.simulate import simulate
+from slotwise.cli.store import backup, compact, export, import_
 from slotwise.cli.study import study
 
 app = typer.Typer(
@@ -27,6 +29,11 @@ app.command()(simulate)
 app.command()(policies)
 app.command()(bounds)
 app.command()(study)
+app.command()(serve)
+app.command()(compact)
+app.command()(backup)
+app.command()(export)
+app.command("import")(import_)
 app.command()(fit)
 app.command()(evaluate)
 

@@ -3,10 +3,10 @@
 import importlib
 import pkgutil
 
-from slotwise.policies.policy import Setting, absorb, choose, learn
+from slotwise.policies.policy import Setting, absorb, choose, choose_several, learn
 from slotwise.policies.registry import Policy, policies, policy
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["Policy", "Setting", "absorb", "choose", "learn", "policies", "policy"]
+__all__ = ["Policy", "Setting", "absorb", "choose", "choose_several", "learn", "policies", "policy"]

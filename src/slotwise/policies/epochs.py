@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from slotwise import checks
-from slotwise.compiled import record
+from slotwise.compiled import jit, record
 from slotwise.policies.policy import Setting, absorb, choose, learn, learn_epoch
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 
@@ -45,6 +45,12 @@ def acting(policy: Any, setting: Setting, acts: Acts) -> Any:
     """The policy round by round as it is, or in epochs."""
     checks.one_of("acts", acts, get_args(Acts))
     return in_epochs(policy, setting) if acts == "epochs" else policy
+
+
+@jit
+def end_epoch(policy: Epochs) -> None:
+    """Let the policy choose again, whatever was clicked."""
+    policy.running = False
 
 
 @choose.register(Epochs)

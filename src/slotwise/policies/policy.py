@@ -12,7 +12,7 @@ import numpy as np
 
 from slotwise.choice.arrangement import arrangement_for, pair_arrangement_for
 from slotwise.choice.goal import Goal
-from slotwise.compiled import generic, inlined
+from slotwise.compiled import generic, inlined, jit
 from slotwise.errors import InvalidInput
 from slotwise.typing import FloatArray, IntArray, Ranking
 
@@ -46,6 +46,13 @@ def pair_arrangement(setting: Setting) -> Any:
 @generic()
 def choose(policy: Any, rng: np.random.Generator) -> Ranking:  # type: ignore[empty-body]
     """The item for each slot; the array is the policy's own and holds until it chooses again."""
+
+
+@jit
+def choose_several(policy: Any, rng: np.random.Generator, lists: IntArray) -> None:
+    """As many rankings as `lists` has rows, one after the other, without an outcome in between."""
+    for row in range(len(lists)):
+        lists[row] = choose(policy, rng)
 
 
 @generic()

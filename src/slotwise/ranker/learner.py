@@ -14,8 +14,8 @@ from slotwise import checks
 from slotwise.choice.changing import impose, pins
 from slotwise.choice.rules import ANYWHERE
 from slotwise.errors import InvalidInput
-from slotwise.policies import Policy, Setting, absorb, choose, learn, policies, policy
-from slotwise.policies.epochs import Epochs
+from slotwise.policies import Policy, Setting, absorb, choose, choose_several, learn, policies, policy
+from slotwise.policies.epochs import Epochs, end_epoch
 from slotwise.policies.registry import parse
 from slotwise.ranker.estimates import Estimates, Posterior
 from slotwise.ranker.items import Items, checked_value
@@ -100,6 +100,16 @@ class Learner:
         self._make_room()
         return self._shown.copy()
 
+    @property
+    def in_epochs(self) -> bool:
+        """Whether it shows one list until a no-click."""
+        return isinstance(self._started(), Epochs)
+
+    def end_epoch(self) -> None:
+        """Choose a list anew at the next decision, where it acts in epochs."""
+        if isinstance(self._acting, Epochs):
+            end_epoch(self._acting)
+
     def choose(self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None) -> tuple[str, ...]:
         """A list for one page view, the first slot's item first; slots in `pin` count from 1.
 
@@ -115,6 +125,15 @@ class Learner:
         else:
             shown = choose(acting, self.rng).tolist()
         return tuple(self._items.ids[number] for number in shown if number != EMPTY)
+
+    def choose_several(self, count: int) -> list[tuple[str, ...]]:
+        """What as many calls of `choose()` would give, in a fraction of their time."""
+        acting = self._started()
+        self._impose(frozenset(), {})
+        lists = np.empty((count, self.slots), np.int64)
+        choose_several(acting, self.rng, lists)
+        ids = self._items.ids
+        return [tuple(ids[number] for number in shown if number != EMPTY) for shown in lists.tolist()]
 
     def learn(self, shown: Iterable[str], clicked: str | None) -> None:
         """Take in the outcome of one page view: the item that was clicked, or None."""

@@ -7,7 +7,7 @@ import numpy as np
 from slotwise.choice import MNL
 from slotwise.choice.changing import impose, pins
 from slotwise.estimate import GammaPrior, maximum_a_posteriori
-from slotwise.policies import Setting, absorb, choose, learn, policies, policy
+from slotwise.policies import Setting, absorb, choose, choose_several, learn, policies, policy
 from slotwise.policies.best_list import best_list_chances
 from slotwise.simulate.replicate import simulate
 from slotwise.tally import Tally
@@ -27,6 +27,7 @@ def _decide(id: str, position_bias: np.ndarray | None) -> None:
     acting = policy(id).start(Setting(2, 3, 1, position_bias, changing=True))
     impose(acting.lists, np.ones(3), nothing, pins(2, 3))
     ranking = choose(acting, rng).copy()
+    choose_several(acting, rng, np.zeros((1, 2), np.int64))
     learn(acting, ranking, 0)
     absorb(acting, tally.clicks, tally.passes)
     prior = GammaPrior(1.0, 1.0)

@@ -1,0 +1,264 @@
+"""`python -m benchmarks.service`: the service on loopback, on SQLite on disk, beside a server with a fixed answer.
+
+Client and server are two processes that take turns at whatever cores there are; numbers are ratios within one run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+
+#: requests that are under way at once
+CONNECTIONS = 32
+SECONDS = 4.0
+TURNS = 3
+ITEMS = 20
+PLACEMENTS = 1_000
+
+ANSWER = json.dumps(
+    {
+        "id": "0" * 32,
+        "placement": "bench",
+        "items": [f"item-{number:02}" for number in range(5)],
+        "arm": "learned",
+        "expires": "2026-01-01T00:00:00.000Z",
+        "token": "0" * 76,
+    }
+).encode()
+
+
+def fixed() -> FastAPI:
+    """The same server with nothing behind it."""
+    app = FastAPI()
+
+    @app.post("/v1/placements/{name}/decisions", status_code=201)
+    async def decide(name: str, request: Request) -> Response:  # noqa: ARG001
+        await request.body()
+        return Response(ANSWER, 201, media_type="application/json")
+
+    return app
+
+
+def serve_fixed(port: int) -> None:
+    uvicorn.run("benchmarks.service:fixed", factory=True, port=port, log_level="error", access_log=False)
+
+
+def free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return int(listening.getsockname()[1])
+
+
+@contextlib.contextmanager
+def running(*command: str, port: int, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(
+        [sys.executable, *command], env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    try:
+        for _ in range(600):
+            if process.poll() is not None:
+                raise RuntimeError((process.stderr.read() if process.stderr else b"").decode())
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.1):
+                break
+            time.sleep(0.05)
+        yield process
+    finally:
+        process.terminate()
+        process.wait(20)
+        if process.stderr:
+            process.stderr.close()
+
+
+@contextlib.contextmanager
+def service(folder: Path) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+    port = free_port()
+    command = ("-c", "from slotwise.cli import main; main()", "serve", "--port", str(port))
+    store = {"SLOTWISE_STORE": f"sqlite:///{folder}/bench.db", "SLOTWISE_LOG_LEVEL": "error"}
+    with running(*command, port=port, **store) as process:
+        yield port, process
+
+
+def put(port: int, name: str, items: int, slots: int = 5, window: float = 2.0) -> None:
+    definition = {
+        "slots": slots,
+        "items": [f"item-{number:02}" for number in range(items)],
+        "window_seconds": window,
+    }
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/v1/placements/{name}", json.dumps(definition).encode(), method="PUT"
+    )
+    urllib.request.urlopen(request, timeout=120).close()
+
+
+class Client(asyncio.Protocol):
+    """One connection that asks again when it has been answered."""
+
+    def __init__(self) -> None:
+        self.answered: asyncio.Future[float] | None = None
+        self.buffer = b""
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+
+    def ask(self, name: str = "bench") -> asyncio.Future[float]:
+        self.answered = asyncio.get_running_loop().create_future()
+        request = f"POST /v1/placements/{name}/decisions HTTP/1.1\r\nHost: b\r\nContent-Length: 2\r\n\r\n{{}}"
+        self.transport.write(request.encode())
+        return self.answered
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        head, found, body = self.buffer.partition(b"\r\n\r\n")
+        if not found:
+            return
+        length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
+        if len(body) < length:
+            return
+        self.buffer = b""
+        assert self.answered is not None
+        if head.startswith(b"HTTP/1.1 201"):
+            self.answered.set_result(time.perf_counter())
+        else:
+            self.answered.set_exception(RuntimeError((head + body).decode()))
+
+
+async def connect(port: int, count: int) -> list[Client]:
+    loop = asyncio.get_running_loop()
+    made = [await loop.create_connection(Client, "127.0.0.1", port) for _ in range(count)]
+    return [client for _, client in made]
+
+
+async def rate(port: int, names: Iterator[str] | None = None, seconds: float = SECONDS) -> float:
+    """Decisions a second, as many connections asking as fast as they are answered."""
+    wanted = itertools.repeat("bench") if names is None else names
+    clients = await connect(port, CONNECTIONS)
+    began = time.perf_counter()
+    count = 0
+
+    async def keep_asking(client: Client) -> None:
+        nonlocal count
+        while time.perf_counter() - began < seconds:
+            await client.ask(next(wanted))
+            count += 1
+
+    await asyncio.gather(*(keep_asking(client) for client in clients))
+    taken = time.perf_counter() - began
+    for client in clients:
+        client.transport.close()
+    return count / taken
+
+
+async def latencies(port: int, per_second: float, seconds: float = SECONDS) -> list[float]:
+    """From when each request was due, so that a wait for the one before counts."""
+    idle = asyncio.Queue[Client]()
+    for client in await connect(port, CONNECTIONS):
+        idle.put_nowait(client)
+    found: list[float] = []
+    began = time.perf_counter()
+
+    async def ask(due: float) -> None:
+        client = await idle.get()
+        found.append(await client.ask() - due)
+        idle.put_nowait(client)
+
+    tasks = []
+    for number in range(int(per_second * seconds)):
+        due = began + number / per_second
+        if (wait := due - time.perf_counter()) > 0:
+            await asyncio.sleep(wait)
+        tasks.append(asyncio.create_task(ask(due)))
+    await asyncio.gather(*tasks)
+    while not idle.empty():
+        idle.get_nowait().transport.close()
+    return found
+
+
+def show_latencies(what: str, port: int, per_second: float) -> float:
+    """The median over turns of what 99 % are within: the turn in which somebody else had the cores does not count."""
+    found = []
+    for _ in range(TURNS):
+        waits = sorted(asyncio.run(latencies(port, per_second)))
+        found.append([waits[int(share * (len(waits) - 1))] * 1e3 for share in (0.5, 0.99, 1.0)])
+    middle, slow, slowest = (statistics.median(column) for column in zip(*found, strict=True))
+    print(
+        f"{what} at half of that load: median {middle:.1f} ms, 99 % within {slow:.1f} ms, all within {slowest:.0f} ms"
+    )
+    return float(slow / 1e3)
+
+
+def processor_seconds(process: subprocess.Popen[bytes]) -> float:
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def megabytes(process: subprocess.Popen[bytes]) -> float:
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
+def main() -> None:
+    port = free_port()
+    with (
+        tempfile.TemporaryDirectory(dir=os.environ.get("SLOTWISE_BENCH_FOLDER", ".")) as folder,
+        service(Path(folder)) as (ours, process),
+        running("-c", f"from benchmarks.service import serve_fixed; serve_fixed({port})", port=port),
+    ):
+        put(ours, "bench", ITEMS)
+        asyncio.run(rate(ours, seconds=1.0))
+        asyncio.run(rate(port, seconds=1.0))
+        turns = [(asyncio.run(rate(ours)), asyncio.run(rate(port))) for _ in range(TURNS)]
+        decisions, bare = (statistics.median(column) for column in zip(*turns, strict=True))
+        print(f"decisions, durable in SQLite          {decisions:9,.0f} /s, one worker, {CONNECTIONS} connections")
+        print(f"  the same server, a fixed answer     {bare:9,.0f} /s")
+        verdict("decisions / fixed answer", statistics.median(o / b for o, b in turns), 0.5)
+
+        time.sleep(3.0)
+        slow = show_latencies("decisions", ours, decisions / 2)
+        show_latencies("fixed answers", port, decisions / 2)
+        verdict("25 ms / 99 %", 0.025 / slow, 1.0)
+
+        time.sleep(3.0)
+        before = megabytes(process)
+        count = sum(int(asyncio.run(rate(ours)) * SECONDS) for _ in range(2))
+        time.sleep(3.0)
+        print(f"memory: {before:.0f} MB, after {count:,} more decisions {megabytes(process):.0f} MB")
+
+        for number in range(PLACEMENTS):
+            put(ours, f"bench-{number}", ITEMS)
+        names = itertools.cycle(f"bench-{number}" for number in range(PLACEMENTS))
+        turns = [(asyncio.run(rate(ours, names)), asyncio.run(rate(ours))) for _ in range(TURNS)]
+        ratio = statistics.median(many / one for many, one in turns)
+        verdict(f"decisions for {PLACEMENTS:,} placements in turn / for one", ratio, 0.75)
+
+        put(ours, "large", 100_000, slots=10)
+        asyncio.run(rate(ours, itertools.repeat("large"), 1.0))
+        began, used = time.perf_counter(), processor_seconds(process)
+        count = int(asyncio.run(rate(ours, itertools.repeat("large"), 3.0)) * 3.0)
+        spent = (processor_seconds(process) - used) / count
+        print(f"among 100,000 items: {count / (time.perf_counter() - began):,.0f} /s, {spent * 1e3:.1f} ms of CPU each")
+        verdict("10 ms / a decision among 100,000", 0.01 / spent, 1.0)
+
+
+def verdict(what: str, ratio: float, wanted: float) -> None:
+    print(f"  {what}: {ratio:.3g}   (at least {wanted:g}: {'ok' if ratio >= wanted else 'TOO SLOW'})")
+
+
+if __name__ == "__main__":
+    main()

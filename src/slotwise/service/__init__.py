@@ -1,0 +1,1 @@
+"""The learner as a service: HTTP in front, a durable store behind."""

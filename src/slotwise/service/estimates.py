@@ -1,0 +1,137 @@
+"""What is known of a placement, as one document."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from slotwise.ranker.estimates import Posterior
+from slotwise.service.definition import Definition
+from slotwise.service.learning import matrices, numbered, retired_items
+from slotwise.service.placements import Placements
+from slotwise.service.store import Store
+from slotwise.service.store.contract import Arm, Counters, TallyRow, Version
+from slotwise.tally import Tally
+
+LEVEL: Final = 0.95
+#: of such an interval, in standard errors
+WIDTH: Final = 1.96
+#: documents that are kept, and the largest of them
+MOST_REMEMBERED, MOST_REMEMBERED_ITEMS = 64, 2_000
+COUNTED: Final = ("issued", "final", "pending", "clicked", "no_click", "not_shown", "late")
+
+
+@dataclass(frozen=True)
+class _Known:
+    version: Version
+    #: the part of the document that follows from definition and tally
+    document: dict[str, Any]
+
+
+class EstimateDesk:
+    """Works out documents one after the other, in a thread, and again only when something changed."""
+
+    def __init__(self, placements: Placements) -> None:
+        self._placements = placements
+        self._known: dict[str, _Known] = {}
+        self._turn = asyncio.Lock()
+
+    async def document(self, name: str) -> dict[str, Any]:
+        """From the store as it is now."""
+        known = self._known.get(name)
+
+        def read(store: Store) -> tuple[Version, Mapping[Arm, Counters], tuple[str, list[TallyRow]] | None]:
+            version = store.version(name)
+            assert version is not None
+            # what the document follows from is read after its version: at worst it is newer, and found anew next time
+            counted = store.counters().get(name, {})
+            if known is not None and known.version == version:
+                return version, counted, None
+            return version, counted, (store.definition(name), store.tally(name))
+
+        async with self._turn:
+            version, arms, changed = await self._placements.read(read)
+            if changed is None:
+                assert known is not None
+                found = known.document
+            else:
+                definition = Definition.model_validate_json(changed[0])
+                found = await asyncio.to_thread(estimated, definition, changed[1])
+                self._remember(name, _Known(version, found))
+        total = sum(arms.values(), Counters())
+        return {**found, "decisions": {kind: getattr(total, kind) for kind in COUNTED}, "uplift": uplift(arms)}
+
+    def _remember(self, name: str, known: _Known) -> None:
+        self._known.pop(name, None)
+        if len(known.document["items"]) <= MOST_REMEMBERED_ITEMS:
+            self._known[name] = known
+            if len(self._known) > MOST_REMEMBERED:
+                del self._known[next(iter(self._known))]
+
+    async def text(self, name: str) -> bytes:
+        """As JSON."""
+        found = await self.document(name)
+        return await asyncio.to_thread(lambda: json.dumps(found, ensure_ascii=False, allow_nan=False).encode())
+
+
+def estimated(definition: Definition, rows: Sequence[TallyRow]) -> dict[str, Any]:
+    """Items, slots and tally. Retired items are in the tally, which loses nothing, and not among the items."""
+    listed, retired = [item.id for item in definition.items], retired_items(definition, rows)
+    numbers = numbered([*listed, *retired])
+    values = [1.0 if item.value is None else item.value for item in definition.items] + [1.0] * len(retired)
+    shown = np.zeros(len(numbers), np.int64)
+    for row in rows:
+        if row.item in numbers:
+            shown[numbers[row.item]] += row.shows
+    posterior = Posterior.of(
+        Tally(*matrices(rows, numbers, definition.slots)),
+        definition.bias(),
+        np.array(values),
+        np.arange(len(listed), len(numbers)),
+    )
+    found = posterior.estimates(tuple(numbers), shown, LEVEL).as_dict()
+    return {
+        "items": found["items"][: len(listed)],
+        "position_bias": found["position_bias"],
+        "tally": _whole_tally(definition, rows),
+    }
+
+
+def _whole_tally(definition: Definition, rows: Sequence[TallyRow]) -> dict[str, Any]:
+    names = dict.fromkeys(item.id for item in definition.items)
+    names.update(dict.fromkeys(sorted({row.item for row in rows})))
+    slots = max([definition.slots, *(row.slot + 1 for row in rows)])
+    clicks, passes = matrices(rows, numbered(names), slots)
+    return {"items": list(names), "clicks": clicks.tolist(), "passes": passes.tolist()}
+
+
+def uplift(arms: Mapping[Arm, Counters]) -> dict[str, Any] | None:
+    """The click rate of the learned arm against the holdout's, with a 95 % interval for the difference.
+
+    None until both arms have something final.
+
+    >>> found = uplift({"learned": Counters(clicked=60, no_click=140), "holdout": Counters(clicked=20, no_click=80)})
+    >>> found["learned"]["click_rate"], round(found["difference"], 3), round(found["low"], 3), round(found["high"], 3)
+    (0.3, 0.1, -0.001, 0.201)
+    """
+    found: dict[str, Any] = {}
+    variance = 0.0
+    arm: Arm
+    for arm in ("learned", "holdout"):
+        counters = arms.get(arm, Counters())
+        shown = counters.clicked + counters.no_click
+        if not shown:
+            return None
+        # half a count more of each, so that an arm that saw only one outcome is not taken to be certain
+        careful = (counters.clicked + 0.5) / (shown + 1)
+        variance += careful * (1 - careful) / (shown + 1)
+        found[arm] = {"shown": shown, "clicks": counters.clicked, "click_rate": counters.clicked / shown}
+    difference = found["learned"]["click_rate"] - found["holdout"]["click_rate"]
+    margin = WIDTH * math.sqrt(variance)
+    return {**found, "difference": difference, "low": difference - margin, "high": difference + margin}

@@ -1,0 +1,101 @@
+"""Settings: the command line, then `SLOTWISE_*` in the environment, then a TOML file; all checked before the start."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from slotwise.errors import InvalidInput, UnreadableFile
+from slotwise.service.definition import Definition, PlacementName, faults
+
+#: where the file is, for the workers that a server starts
+CONFIG = "SLOTWISE_CONFIG"
+
+
+class Settings(BaseSettings):
+    """What `slotwise serve` needs to know."""
+
+    model_config = SettingsConfigDict(env_prefix="SLOTWISE_", extra="forbid", env_ignore_empty=True)
+
+    store: SecretStr = SecretStr("sqlite:///slotwise.db")
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65_535)] = 8000
+    workers: Annotated[int, Field(ge=1, le=64)] = 1
+    #: what requests must carry; without one, only this machine is served
+    server_key: SecretStr | None = None
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    #: made at the start where there are none of that name
+    placements: dict[PlacementName, Definition] = {}
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment before the file, whose content is what the class is made with."""
+        return env_settings, init_settings
+
+    @property
+    def key(self) -> str | None:
+        """The key, for whoever has to compare it."""
+        return self.server_key.get_secret_value() if self.server_key else None
+
+
+def load(config: Path | None = None) -> Settings:
+    """Read and check; what is wrong is named, and secrets are not."""
+    path = config or (Path(os.environ[CONFIG]) if os.environ.get(CONFIG) else None)
+    try:
+        settings = Settings(**(_read(path) if path else {}))
+    except ValidationError as problem:
+        fault = faults(problem, whole="settings")[0]
+        secret = fault["field"].partition(".")[0] in ("server_key", "store")
+        got = f", got {fault['value']}" if "value" in fault and not secret else ""
+        raise InvalidInput(f"setting {fault['field']}: {fault['detail']}{got}") from None
+    _check_key(settings)
+    return settings
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError:
+        raise UnreadableFile(f"there is no file {path}") from None
+    except OSError as problem:
+        raise UnreadableFile(f"{path}: {problem.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise UnreadableFile(f"{path} is not TOML: {problem}") from None
+
+
+def _check_key(settings: Settings) -> None:
+    if settings.key is None:
+        if not is_loopback(settings.host):
+            raise InvalidInput(
+                f"host is {settings.host!r}, which others can reach: set SLOTWISE_SERVER_KEY, or serve 127.0.0.1"
+            )
+    elif not settings.key.isascii() or not settings.key.isprintable() or " " in settings.key:
+        raise InvalidInput("server_key must be printable ASCII without spaces, as it travels in a header")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach it.
+
+    >>> is_loopback("localhost"), is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0")
+    (True, True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

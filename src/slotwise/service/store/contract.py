@@ -1,0 +1,182 @@
+"""What the service asks of a store, whichever database it is.
+
+One store object is one connection, used by one thread at a time. Whatever several objects, threads, processes or
+machines do to the same database, every decision is counted once. Times are seconds since 1970, given by the caller.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+Arm = Literal["learned", "holdout"]
+Kind = Literal["clicked", "no_click", "not_shown"]
+Verdict = Literal["recorded", "duplicate", "conflict", "late", "unknown_decision", "unknown_item"]
+
+
+def new_id(now: float) -> str:
+    """An id that nobody guesses; ids sort by the time they were made.
+
+    >>> len(new_id(0.0)), new_id(1.0) < new_id(2.0)
+    (32, True)
+    """
+    return least_id(now) + secrets.token_hex(10)
+
+
+def least_id(now: float) -> str:
+    """What all ids made from `now` on are greater than: milliseconds since 1970."""
+    return f"{max(0, int(now * 1000)):012x}"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One list issued for one page view."""
+
+    #: made by `new_id`
+    id: str
+    placement: str
+    #: by slot
+    items: tuple[str, ...]
+    arm: Arm
+    issued: float
+    deadline: float
+    #: whether it shows the list that its placement holds; `items` then are what to hold where nothing is held
+    holds: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a list: a click on one of its items, no click, or that nobody saw it."""
+
+    kind: Kind
+    item: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """An outcome on its way in."""
+
+    decision: str
+    outcome: Outcome
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What the store made of a report, and the decision as it was found."""
+
+    verdict: Verdict
+    items: tuple[str, ...] = ()
+    #: what had been recorded before
+    recorded: Outcome | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Which state of a placement the store holds: its definition changes with `version`, its tally with `revision`."""
+
+    placement: str
+    version: int
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class TallyRow:
+    """One item in one slot, counted from 0, over all final decisions that somebody saw."""
+
+    slot: int
+    item: str
+    clicks: int = 0
+    passes: int = 0
+    #: how often it stood there, whatever was clicked
+    shows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """How many decisions of one arm came to what; the last three count what is never learned."""
+
+    issued: int = 0
+    clicked: int = 0
+    no_click: int = 0
+    #: those of `no_click` about which nothing was reported
+    silent: int = 0
+    not_shown: int = 0
+    #: decisions with an outcome after their deadline
+    late: int = 0
+    duplicates: int = 0
+    conflicts: int = 0
+
+    @property
+    def final(self) -> int:
+        """Past their deadline, and counted."""
+        return self.clicked + self.no_click + self.not_shown
+
+    @property
+    def pending(self) -> int:
+        """Waiting for their deadline."""
+        return self.issued - self.final
+
+    def __add__(self, other: Counters) -> Counters:
+        return Counters(*(getattr(self, name) + getattr(other, name) for name in COUNTED))
+
+
+COUNTED = tuple(Counters.__dataclass_fields__)
+
+
+@dataclass(frozen=True)
+class Portable:
+    """A placement as it is carried from store to store: all but its pending decisions."""
+
+    name: str
+    definition: str
+    tally: Sequence[TallyRow] = ()
+    counters: Mapping[Arm, Counters] = field(default_factory=dict)
+
+
+class Store(Protocol):
+    """Durable placements, decisions and tallies: when a method returns, what it did is on disk."""
+
+    def secret(self) -> bytes:
+        """What tokens are signed with; made when the store is."""
+
+    def put_placement(self, name: str, definition: str) -> bool:
+        """Create or change; True if it is new. A list that was held is let go when the definition changes."""
+
+    def versions(self) -> list[Version]:
+        """Every placement, in order of name."""
+
+    def version(self, name: str) -> Version | None:
+        """The one placement."""
+
+    def definition(self, name: str) -> str:
+        """As it was put."""
+
+    def tally(self, name: str, since: int = 0) -> list[TallyRow]:
+        """The rows that changed after revision `since`, as they are now."""
+
+    def counters(self) -> dict[str, dict[Arm, Counters]]:
+        """By placement and arm."""
+
+    def write(self, decisions: Sequence[Decision], reports: Sequence[Report]) -> tuple[list[Decision], list[Receipt]]:
+        """Issue and record, all in one transaction; the decisions come back as they are to be shown."""
+
+    def finalise(self, now: float, at_most: int) -> int:
+        """Count decisions past their deadline, each exactly once; how many there were."""
+
+    def compact(self, before: float, at_most: int) -> int:
+        """Drop final decisions whose deadline was before; how many there were. Tally and counters stay."""
+
+    def carry_out(self, name: str) -> Portable:
+        """A placement to carry to another store."""
+
+    def carry_in(self, placement: Portable) -> None:
+        """A placement from another store; refused if there is one of that name."""
+
+    def probe(self) -> None:
+        """Write something, or raise."""
+
+    def close(self) -> None:
+        """Let go of the database."""

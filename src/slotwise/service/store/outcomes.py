@@ -1,0 +1,37 @@
+"""What a report does to a decision: the rules of an outcome, in one place for every store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from slotwise.service.store.contract import Outcome, Verdict
+
+
+def judge(
+    outcome: Outcome,
+    *,
+    now: float,
+    items: Sequence[str],
+    deadline: float,
+    final: bool,
+    recorded: Outcome | None,
+) -> Verdict:
+    """The first outcome stands, but a click may replace a no-click until the deadline.
+
+    >>> known = dict(now=1.0, items=["a", "b"], deadline=2.0, final=False)
+    >>> judge(Outcome("clicked", "a"), recorded=Outcome("no_click"), **known)
+    'recorded'
+    >>> judge(Outcome("no_click"), recorded=Outcome("clicked", "a"), **known)
+    'conflict'
+    """
+    if outcome.item is not None and outcome.item not in items:
+        return "unknown_item"
+    if final or now >= deadline:
+        return "late"
+    if recorded is None:
+        return "recorded"
+    if recorded == outcome:
+        return "duplicate"
+    if recorded.kind == "no_click" and outcome.kind == "clicked":
+        return "recorded"
+    return "conflict"

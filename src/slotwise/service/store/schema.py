@@ -1,0 +1,73 @@
+"""The tables, as a list of migrations: a store at version n has had the first n of them.
+
+Written so that SQLite and PostgreSQL both take them; `WITHOUT ROWID` is left out where it is not known.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_FIRST = """
+CREATE TABLE placements (
+    name TEXT PRIMARY KEY,
+    version BIGINT NOT NULL,
+    revision BIGINT NOT NULL,
+    epoch BIGINT NOT NULL,
+    held TEXT
+) WITHOUT ROWID;
+
+CREATE TABLE definitions (
+    placement TEXT PRIMARY KEY,
+    definition TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE decisions (
+    id TEXT PRIMARY KEY,
+    placement TEXT NOT NULL,
+    items TEXT NOT NULL,
+    arm TEXT NOT NULL,
+    issued DOUBLE PRECISION NOT NULL,
+    deadline DOUBLE PRECISION NOT NULL,
+    epoch BIGINT,
+    outcome TEXT,
+    clicked TEXT,
+    late SMALLINT NOT NULL DEFAULT 0,
+    final SMALLINT NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+
+CREATE INDEX pending ON decisions (deadline) WHERE final = 0;
+
+CREATE TABLE tally (
+    placement TEXT NOT NULL,
+    slot BIGINT NOT NULL,
+    item TEXT NOT NULL,
+    clicks BIGINT NOT NULL,
+    passes BIGINT NOT NULL,
+    shows BIGINT NOT NULL,
+    revision BIGINT NOT NULL,
+    PRIMARY KEY (placement, slot, item)
+) WITHOUT ROWID;
+
+CREATE INDEX changed ON tally (placement, revision);
+
+CREATE TABLE counters (
+    placement TEXT NOT NULL,
+    arm TEXT NOT NULL,
+    issued BIGINT NOT NULL,
+    clicked BIGINT NOT NULL,
+    no_click BIGINT NOT NULL,
+    silent BIGINT NOT NULL,
+    not_shown BIGINT NOT NULL,
+    late BIGINT NOT NULL,
+    duplicates BIGINT NOT NULL,
+    conflicts BIGINT NOT NULL,
+    PRIMARY KEY (placement, arm)
+) WITHOUT ROWID
+"""
+
+MIGRATIONS: Final[tuple[str, ...]] = (_FIRST,)
+
+
+def statements(migration: str) -> list[str]:
+    """One by one."""
+    return [statement.strip() for statement in migration.split(";")]

@@ -1,0 +1,271 @@
+"""The store in SQL that SQLite and PostgreSQL both understand; what differs between them is in their own files.
+
+Locks are taken in one order everywhere, so that no two workers wait for each other: decisions by id, then placements by
+name, then tally and counters by key.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections import defaultdict
+from collections.abc import Sequence
+
+from slotwise.errors import InvalidInput
+from slotwise.service.store.contract import (
+    COUNTED,
+    Arm,
+    Counters,
+    Decision,
+    Outcome,
+    Portable,
+    Receipt,
+    Report,
+    TallyRow,
+    Version,
+    least_id,
+)
+from slotwise.service.store.counting import Count
+from slotwise.service.store.database import Database, Row, chunks, marks
+from slotwise.service.store.outcomes import judge
+
+_ADD_COUNTERS = (
+    f"INSERT INTO counters (placement, arm, {', '.join(COUNTED)}) VALUES ROWS "
+    f"ON CONFLICT (placement, arm) DO UPDATE SET "
+    + ", ".join(f"{name} = counters.{name} + excluded.{name}" for name in COUNTED)
+)
+_ADD_TALLY = (
+    "INSERT INTO tally (placement, slot, item, clicks, passes, shows, revision) VALUES ROWS "
+    "ON CONFLICT (placement, slot, item) DO UPDATE SET clicks = tally.clicks + excluded.clicks, "
+    "passes = tally.passes + excluded.passes, shows = tally.shows + excluded.shows, revision = excluded.revision"
+)
+
+
+class SqlStore(Database):
+    """Every statement of the contract, over a connection that a subclass provides."""
+
+    def secret(self) -> bytes:
+        with self.reading():
+            return bytes.fromhex(self.all("SELECT value FROM meta WHERE key = 'secret'")[0][0])
+
+    def probe(self) -> None:
+        with self.transaction():
+            self.all("UPDATE meta SET value = ? WHERE key = 'probe'", (secrets.token_hex(8),))
+
+    def put_placement(self, name: str, definition: str) -> bool:
+        with self.transaction():
+            known = self.all(f"SELECT version FROM placements WHERE name = ?{self.for_update}", (name,))
+            if not known:
+                # two workers may be here at once; the second one changes what the first created
+                self.all(
+                    "INSERT INTO placements (name, version, revision, epoch, held) VALUES (?, 0, 0, 0, NULL) "
+                    "ON CONFLICT (name) DO NOTHING",
+                    (name,),
+                )
+            elif self.all("SELECT 1 FROM definitions WHERE placement = ? AND definition = ?", (name, definition)):
+                return False
+            self.all(
+                "UPDATE placements SET version = version + 1, epoch = epoch + 1, held = NULL WHERE name = ?", (name,)
+            )
+            self.all(
+                "INSERT INTO definitions (placement, definition) VALUES (?, ?) "
+                "ON CONFLICT (placement) DO UPDATE SET definition = excluded.definition",
+                (name, definition),
+            )
+        return not known
+
+    def versions(self) -> list[Version]:
+        with self.reading():
+            return [Version(*row) for row in self.all("SELECT name, version, revision FROM placements ORDER BY name")]
+
+    def version(self, name: str) -> Version | None:
+        with self.reading():
+            rows = self.all("SELECT name, version, revision FROM placements WHERE name = ?", (name,))
+            return Version(*rows[0]) if rows else None
+
+    def definition(self, name: str) -> str:
+        with self.reading():
+            return str(self.all("SELECT definition FROM definitions WHERE placement = ?", (name,))[0][0])
+
+    def tally(self, name: str, since: int = 0) -> list[TallyRow]:
+        with self.reading():
+            rows = self.all(
+                "SELECT slot, item, clicks, passes, shows FROM tally WHERE placement = ? AND revision > ?",
+                (name, since),
+            )
+            return [TallyRow(*row) for row in rows]
+
+    def counters(self) -> dict[str, dict[Arm, Counters]]:
+        with self.reading():
+            found: dict[str, dict[Arm, Counters]] = defaultdict(dict)
+            for placement, arm, *counts in self.all(f"SELECT placement, arm, {', '.join(COUNTED)} FROM counters"):
+                found[placement][arm] = Counters(*counts)
+            return found
+
+    def write(self, decisions: Sequence[Decision], reports: Sequence[Report]) -> tuple[list[Decision], list[Receipt]]:
+        with self.transaction():
+            count = Count()
+            receipts = self._record(reports, count)
+            issued = self._issue(decisions, count)
+            self._add(count)
+        return issued, receipts
+
+    def _record(self, reports: Sequence[Report], count: Count) -> list[Receipt]:
+        if not reports:
+            return []
+        found: dict[str, Row] = {}
+        for ids in chunks(sorted({report.decision for report in reports})):
+            for row in self.all(
+                "SELECT id, placement, items, arm, deadline, final, late, outcome, clicked FROM decisions "
+                f"WHERE id IN ({marks(ids)}) ORDER BY id{self.for_update}",
+                ids,
+            ):
+                found[row[0]] = row
+        receipts, recorded, late = [], dict[str, Outcome](), set[str]()
+        for report in reports:
+            if report.decision not in found:
+                receipts.append(Receipt("unknown_decision"))
+                continue
+            id, placement, listed, arm, deadline, final, was_late, kind, clicked = found[report.decision]
+            before = recorded.get(id) or (Outcome(kind, clicked) if kind else None)
+            items = tuple(json.loads(listed))
+            verdict = judge(
+                report.outcome, now=report.now, items=items, deadline=deadline, final=bool(final), recorded=before
+            )
+            if verdict == "recorded":
+                recorded[id] = report.outcome
+            elif verdict == "duplicate":
+                count.add(placement, arm, duplicates=1)
+            elif verdict == "conflict":
+                count.add(placement, arm, conflicts=1)
+            elif verdict == "late" and not was_late and id not in late:
+                late.add(id)
+                count.add(placement, arm, late=1)
+            receipts.append(Receipt(verdict, items, before))
+        self.many(
+            "WITH reported (id, outcome, clicked) AS (VALUES ROWS) UPDATE decisions SET outcome = reported.outcome, "
+            "clicked = reported.clicked FROM reported WHERE decisions.id = reported.id",
+            [(id, outcome.kind, outcome.item) for id, outcome in sorted(recorded.items())],
+        )
+        for ids in chunks(sorted(late)):
+            self.all(f"UPDATE decisions SET late = 1 WHERE id IN ({marks(ids)})", ids)
+        return receipts
+
+    def _issue(self, decisions: Sequence[Decision], count: Count) -> list[Decision]:
+        held = self._hold({decision.placement: decision for decision in reversed(decisions) if decision.holds})
+        issued, rows = [], []
+        for decision in decisions:
+            epoch = None
+            if decision.holds:
+                epoch, items = held[decision.placement]
+                if items != decision.items:
+                    decision = _showing(decision, items)
+            issued.append(decision)
+            count.add(decision.placement, decision.arm, issued=1)
+            rows.append(
+                (
+                    decision.id,
+                    decision.placement,
+                    json.dumps(decision.items, ensure_ascii=False, separators=(",", ":")),
+                    decision.arm,
+                    decision.issued,
+                    decision.deadline,
+                    epoch,
+                )
+            )
+        self.many(
+            "INSERT INTO decisions (id, placement, items, arm, issued, deadline, epoch) VALUES ROWS",
+            rows,
+        )
+        return issued
+
+    def _hold(self, first: dict[str, Decision]) -> dict[str, tuple[int, tuple[str, ...]]]:
+        """By placement: the epoch and the list it holds, which is that of the first decision where it held none."""
+        held = {}
+        for placement in sorted(first):
+            ((epoch, items),) = self.all(
+                f"SELECT epoch, held FROM placements WHERE name = ?{self.for_update}", (placement,)
+            )
+            if items is None:
+                items = json.dumps(first[placement].items, ensure_ascii=False)
+                self.all("UPDATE placements SET held = ? WHERE name = ?", (items, placement))
+            held[placement] = epoch, tuple(json.loads(items))
+        return held
+
+    def _add(self, count: Count) -> None:
+        self.many(_ADD_COUNTERS, count.counters())
+
+    def finalise(self, now: float, at_most: int) -> int:
+        with self.transaction():
+            due = self.all(
+                "SELECT id, placement, items, arm, outcome, clicked, epoch FROM decisions "
+                f"WHERE final = 0 AND deadline <= ? ORDER BY deadline LIMIT ?{self.skip_locked}",
+                (now, at_most),
+            )
+            if not due:
+                return 0
+            count = Count()
+            for _, placement, listed, arm, kind, clicked, epoch in due:
+                count.finalise(placement, arm, json.loads(listed), kind, clicked, epoch)
+            for placement in count.placements():
+                self._count(placement, count)
+            self._add(count)
+            for ids in chunks([row[0] for row in due]):
+                self.all(f"UPDATE decisions SET final = 1 WHERE id IN ({marks(ids)})", ids)
+        return len(due)
+
+    def _count(self, placement: str, count: Count) -> None:
+        # one worker at a time from here on, so revisions appear in the order of their numbers
+        ((revision,),) = self.all(
+            "UPDATE placements SET revision = revision + 1 WHERE name = ? RETURNING revision", (placement,)
+        )
+        for epoch in count.ended(placement):
+            self.all(
+                "UPDATE placements SET epoch = epoch + 1, held = NULL WHERE name = ? AND epoch = ?", (placement, epoch)
+            )
+        self.many(_ADD_TALLY, [(placement, *row, revision) for row in count.tally(placement)])
+
+    def compact(self, before: float, at_most: int) -> int:
+        with self.transaction():
+            ids = [
+                row[0]
+                for row in self.all(
+                    f"SELECT id FROM decisions WHERE id < ? AND final = 1 AND deadline < ? "
+                    f"ORDER BY id LIMIT ?{self.skip_locked}",
+                    (least_id(before), before, at_most),
+                )
+            ]
+            for chunk in chunks(ids):
+                self.all(f"DELETE FROM decisions WHERE id IN ({marks(chunk)})", chunk)
+        return len(ids)
+
+    def carry_out(self, name: str) -> Portable:
+        with self.transaction():
+            if self.version(name) is None:
+                raise InvalidInput(f"there is no placement {name!r} in this store")
+            return Portable(name, self.definition(name), self.tally(name), dict(self.counters().get(name, {})))
+
+    def carry_in(self, placement: Portable) -> None:
+        with self.transaction():
+            if self.version(placement.name) is not None:
+                raise InvalidInput(f"there is a placement {placement.name!r} in this store already")
+            self.all(
+                "INSERT INTO placements (name, version, revision, epoch, held) VALUES (?, 1, 1, 1, NULL)",
+                (placement.name,),
+            )
+            self.all("INSERT INTO definitions VALUES (?, ?)", (placement.name, placement.definition))
+            tally = [
+                (placement.name, row.slot, row.item, row.clicks, row.passes, row.shows, 1) for row in placement.tally
+            ]
+            self.many(_ADD_TALLY, tally)
+            counters = [
+                (placement.name, arm, *(getattr(counted, name) for name in COUNTED))
+                for arm, counted in placement.counters.items()
+            ]
+            self.many(_ADD_COUNTERS, counters)
+
+
+def _showing(decision: Decision, items: tuple[str, ...]) -> Decision:
+    return Decision(
+        decision.id, decision.placement, items, decision.arm, decision.issued, decision.deadline, decision.holds
+    )

@@ -1,0 +1,200 @@
+"""The store in an SQLite file: write-ahead log, one fsync per transaction, any number of processes taking turns."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from slotwise.errors import InvalidInput, StoreRefused, StoreUnavailable, UnwritableFile
+from slotwise.service.store.database import Row
+from slotwise.service.store.schema import MIGRATIONS, statements
+from slotwise.service.store.sql import SqlStore
+
+PREFIX: Final = "sqlite:///"
+#: "slot" in ASCII, in the header of the file
+APPLICATION_ID: Final = 0x736C6F74
+#: how long to wait for another process that is writing
+BUSY_SECONDS: Final = 5.0
+
+_WHY = {
+    sqlite3.SQLITE_BUSY: "is locked by another process",
+    sqlite3.SQLITE_LOCKED: "is locked",
+    sqlite3.SQLITE_READONLY: "is read-only",
+    sqlite3.SQLITE_FULL: "is full: no space is left for it",
+    sqlite3.SQLITE_IOERR: "cannot be read or written",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened",
+    sqlite3.SQLITE_PERM: "may not be opened",
+}
+_NEVER = {
+    sqlite3.SQLITE_NOTADB: "is not an SQLite database",
+    sqlite3.SQLITE_CORRUPT: "is damaged",
+}
+
+
+def path_of(url: str) -> Path:
+    """The file that `sqlite:///FILE` names.
+
+    >>> path_of("sqlite:///clicks.db"), path_of("sqlite:////var/lib/clicks.db")
+    (PosixPath('clicks.db'), PosixPath('/var/lib/clicks.db'))
+    """
+    if not url.startswith(PREFIX) or not url.removeprefix(PREFIX):
+        raise InvalidInput(f"store must be sqlite:///FILE, got {url!r}")
+    return Path(url.removeprefix(PREFIX))
+
+
+class SqliteStore(SqlStore):
+    """A file, opened or created where its folder is."""
+
+    def __init__(
+        self, path: Path, *, busy_seconds: float = BUSY_SECONDS, migrations: Sequence[str] = MIGRATIONS
+    ) -> None:
+        self._path = path.absolute()
+        if not self._path.parent.is_dir():
+            raise StoreRefused(f"there is no folder {self._path.parent} for the store {path.name}")
+        with self._our_words():
+            self._connection = sqlite3.connect(
+                self._path, timeout=busy_seconds, isolation_level=None, check_same_thread=False, cached_statements=512
+            )
+        try:
+            self._prepare(migrations, busy_seconds)
+            self._inode = self._path.stat().st_ino
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _prepare(self, migrations: Sequence[str], busy_seconds: float) -> None:
+        with self._our_words():
+            # before anything is written; and as of one moment, for another process may be creating it
+            with self._transaction("DEFERRED"):
+                self._refuse_foreign()
+            self._pragma("auto_vacuum = INCREMENTAL")
+            self._pragma("synchronous = FULL")
+            self._to_write_ahead_log(busy_seconds)
+            with self._transaction("IMMEDIATE"):
+                self._refuse_foreign()
+                self._pragma(f"application_id = {APPLICATION_ID}")
+                self._migrate(migrations)
+
+    def _pragma(self, text: str) -> Any:
+        row = self._connection.execute(f"PRAGMA {text}").fetchone()
+        return row[0] if row else None
+
+    def _refuse_foreign(self) -> None:
+        if self._pragma("application_id") != APPLICATION_ID and self.all("SELECT 1 FROM sqlite_master LIMIT 1"):
+            raise StoreRefused(f"the store {self._path} belongs to another program")
+
+    def _to_write_ahead_log(self, busy_seconds: float) -> None:
+        # the change of journal asks for the file alone and does not wait for it
+        give_up = time.monotonic() + busy_seconds
+        while True:
+            try:
+                if self._pragma("journal_mode = WAL") == "wal":
+                    return
+            except sqlite3.OperationalError as problem:
+                if _code(problem) != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+                    raise
+            if time.monotonic() > give_up:
+                raise StoreUnavailable(f"the store {self._path} cannot keep a write-ahead log")
+            time.sleep(0.02)
+
+    @contextmanager
+    def _transaction(self, kind: str) -> Iterator[None]:
+        self._connection.execute(f"BEGIN {kind}")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            # a full disk may have rolled back already
+            with suppress(sqlite3.Error):
+                self._connection.execute("ROLLBACK")
+            raise
+
+    def _migrate(self, migrations: Sequence[str]) -> None:
+        self.all("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
+        for key, value in (("schema", "0"), ("secret", secrets.token_hex(32)), ("probe", "")):
+            self.all("INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO NOTHING", (key, value))
+        version = int(self.all("SELECT value FROM meta WHERE key = 'schema'")[0][0])
+        if version > len(migrations):
+            raise StoreRefused(
+                f"the store {self._path} has schema version {version}, and this program knows up to {len(migrations)}: "
+                "use a newer slotwise"
+            )
+        for migration in migrations[version:]:
+            for statement in statements(migration):
+                self.all(statement)
+        if version < len(migrations):
+            self.all("UPDATE meta SET value = ? WHERE key = 'schema'", (str(len(migrations)),))
+
+    @contextmanager
+    def _our_words(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as problem:
+            code = _code(problem)
+            if code in _NEVER:
+                raise StoreRefused(f"the store {self._path} {_NEVER[code]}") from problem
+            raise StoreUnavailable(f"the store {self._path} {_WHY.get(code, f'failed: {problem}')}") from problem
+
+    def _must_be_there(self) -> None:
+        # a file that was deleted or replaced would go on taking writes that nobody will ever read
+        try:
+            found = os.stat(self._path).st_ino
+        except OSError:
+            found = None
+        if found != self._inode:
+            raise StoreUnavailable(f"the store {self._path} is gone")
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        self._must_be_there()
+        with self._our_words(), self._transaction("IMMEDIATE"):
+            yield
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        self._must_be_there()
+        with self._our_words():
+            yield
+
+    def all(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
+        return self._connection.execute(statement, values).fetchall()
+
+    def compact(self, before: float, at_most: int) -> int:
+        dropped = super().compact(before, at_most)
+        with self.reading():
+            # what was dropped goes back to the disk
+            self.all("PRAGMA incremental_vacuum")
+        return dropped
+
+    def backup(self, target: Path) -> None:
+        """Copy the whole store into a file, as of one moment, while others go on writing."""
+        if target.exists():
+            raise UnwritableFile(f"there is a file {target} already")
+        if not target.absolute().parent.is_dir():
+            raise UnwritableFile(f"there is no folder {target.absolute().parent} to write {target.name} into")
+        unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+        try:
+            with self.reading(), closing(sqlite3.connect(unfinished)) as copy:
+                self._connection.backup(copy)
+                # one file that can be carried away
+                copy.execute("PRAGMA journal_mode = DELETE")
+            with open(unfinished, "rb") as file:
+                os.fsync(file.fileno())
+            os.replace(unfinished, target)
+        except BaseException:
+            unfinished.unlink(missing_ok=True)
+            raise
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def _code(problem: sqlite3.Error) -> int:
+    # the low byte: the rest says in which way
+    return getattr(problem, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF

@@ -1,0 +1,87 @@
+"""A server in this process, on a store of its own, with a clock that tests move."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import uvicorn
+from pydantic import SecretStr
+
+from slotwise.service.app import create
+from slotwise.service.settings import Settings
+
+NOON = 1_800_000_000.0
+THREE: dict[str, Any] = {"slots": 2, "items": ["a", "b", "c"], "window_seconds": 60.0}
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Client(httpx.Client):
+    """Asks, in the words of the contract."""
+
+    clock: Clock
+
+    def define(self, name: str = "home", **changes: Any) -> httpx.Response:
+        answer = self.put(f"/v1/placements/{name}", json={**THREE, **changes})
+        assert answer.status_code in (200, 201), answer.text
+        return answer
+
+    def decide(self, name: str = "home", **wish: Any) -> dict[str, Any]:
+        answer = self.post(f"/v1/placements/{name}/decisions", json=wish)
+        assert answer.status_code == 201, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def report(self, decision: dict[str, Any], **outcome: Any) -> httpx.Response:
+        return self.put(f"/v1/decisions/{decision['id']}/outcome", json=outcome)
+
+    def beacon(self, decision: dict[str, Any], **outcome: Any) -> httpx.Response:
+        return self.post("/v1/outcomes", json={"token": decision["token"], **outcome})
+
+    def estimates(self, name: str = "home") -> dict[str, Any]:
+        answer = self.get(f"/v1/placements/{name}/estimates")
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def settle(self, name: str = "home", seconds: float = 61.0) -> dict[str, Any]:
+        """Let the deadlines pass, and what is known once nothing is pending."""
+        self.clock.now += seconds
+        for _ in range(200):
+            found = self.estimates(name)
+            if found["decisions"]["pending"] == 0:
+                return found
+            time.sleep(0.05)
+        raise AssertionError(found["decisions"])
+
+
+@contextmanager
+def serving(store: str, *, headers: dict[str, str] | None = None, **settings: Any) -> Iterator[Client]:
+    clock = Clock()
+    app = create(Settings(store=SecretStr(store), **settings), clock)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="on"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive()
+            time.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        # the first decision under a policy may wait for the compiler
+        with Client(base_url=f"http://127.0.0.1:{port}", timeout=120.0, headers=headers) as client:
+            client.clock = clock
+            yield client
+    finally:
+        server.should_exit = True
+        thread.join()

@@ -1,0 +1,210 @@
+"""No decision is counted twice or lost, whatever happens in whatever order: one machine, two databases."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    multiple,
+    rule,
+    run_state_machine_as_test,
+)
+
+from slotwise.service.store import Store, open_store
+from slotwise.service.store.contract import COUNTED, Arm, Decision, Outcome, Report, new_id
+from slotwise.service.store.sql import SqlStore
+from tests.postgres import Postgres
+from tests.service.store.model import Model
+
+PLACEMENTS = ("home", "shop")
+ITEMS = ("a", "b", "c")
+WORKERS = 2
+START = 1_700_000_000.0
+
+workers = st.integers(0, WORKERS - 1)
+outcomes = st.one_of(
+    st.sampled_from(ITEMS).map(lambda item: Outcome("clicked", item)),
+    st.sampled_from([Outcome("no_click"), Outcome("not_shown"), Outcome("clicked", "nobody knows")]),
+)
+
+
+class Crash(BaseException):
+    """As if the process ended here."""
+
+
+class Machine(RuleBasedStateMachine):
+    fresh: Callable[[], str]
+    issued: Bundle[str] = Bundle("issued")
+
+    @initialize()
+    def begin(self) -> None:
+        self.url = type(self).fresh()
+        self.now = START
+        self.model = Model()
+        self.stores: list[Store] = [open_store(self.url) for _ in range(WORKERS)]
+        for name in PLACEMENTS:
+            assert self.stores[0].put_placement(name, "{}")
+            assert not self.stores[1].put_placement(name, "{}")
+        self.model.epoch.update(dict.fromkeys(PLACEMENTS, 1))
+
+    @rule(
+        target=issued,
+        worker=workers,
+        wanted=st.lists(
+            st.tuples(
+                st.sampled_from(PLACEMENTS),
+                st.permutations(ITEMS).map(lambda items: tuple(items[:2])),
+                st.sampled_from(["learned", "learned", "holdout"]),
+                st.sampled_from([0.5, 2.0, 60.0]),
+                st.booleans(),
+            ),
+            min_size=1,
+            max_size=4,
+        ),
+    )
+    def decide(self, worker: int, wanted: list[tuple[str, tuple[str, ...], Arm, float, bool]]) -> Any:
+        decisions = [
+            Decision(new_id(self.now), name, items, arm, self.now, self.now + window, holds and arm == "learned")
+            for name, items, arm, window, holds in wanted
+        ]
+        shown, _ = self.stores[worker].write(decisions, [])
+        assert [decision.items for decision in shown] == [self.model.issue(decision) for decision in decisions]
+        return multiple(*(decision.id for decision in decisions))
+
+    @rule(worker=workers, reports=st.lists(st.tuples(issued, outcomes), min_size=1, max_size=4))
+    def report(self, worker: int, reports: list[tuple[str, Outcome]]) -> None:
+        """Also twice, against each other, late and again: the ids are few."""
+        _, receipts = self.stores[worker].write([], [Report(id, outcome, self.now) for id, outcome in reports])
+        wanted = [self.model.report(id, outcome, self.now) for id, outcome in reports]
+        assert [receipt.verdict for receipt in receipts] == wanted
+
+    @rule(worker=workers, outcome=outcomes)
+    def report_of_nothing(self, worker: int, outcome: Outcome) -> None:
+        _, (receipt,) = self.stores[worker].write([], [Report(new_id(self.now), outcome, self.now)])
+        assert receipt.verdict == "unknown_decision"
+
+    @rule(seconds=st.sampled_from([0.5, 1.0, 2.0, 100.0, -5.0]))
+    def move_the_clock(self, seconds: float) -> None:
+        self.now += seconds
+
+    @rule(worker=workers, at_once=st.sampled_from([1, 3, 500]))
+    def finalise(self, worker: int, at_once: int) -> None:
+        counted = 0
+        while found := self.stores[worker].finalise(self.now, at_once):
+            counted += found
+        assert counted == self.model.finalise(self.now)
+
+    @rule(worker=workers, seconds=st.sampled_from([0.0, 3.0]))
+    def compact(self, worker: int, seconds: float) -> None:
+        assert self.stores[worker].compact(self.now - seconds, 100) == self.model.compact(self.now - seconds)
+
+    @rule(worker=workers, data=st.data(), what=st.sampled_from(["write", "finalise"]))
+    def crash(self, worker: int, data: st.DataObject, what: str) -> None:
+        """In the middle of a transaction, at any of its statements; nothing of it was acknowledged."""
+        store = self.stores[worker]
+        assert isinstance(store, SqlStore)
+        left = data.draw(st.integers(1, 6), label="statements before the crash")
+
+        def counting(run: Callable[..., Any]) -> Callable[..., Any]:
+            def counted(*arguments: Any) -> Any:
+                nonlocal left
+                left -= 1
+                if left == 0:
+                    raise Crash
+                return run(*arguments)
+
+            return counted
+
+        store.all = counting(store.all)  # type: ignore[method-assign]
+        id = new_id(self.now)
+        try:
+            if what == "finalise":
+                store.finalise(self.now, 500)
+                self.model.finalise(self.now)
+            else:
+                decision = Decision(id, "home", ("a", "b"), "learned", self.now, self.now + 1.0)
+                store.write([decision], [Report(id, Outcome("no_click"), self.now)])
+                self.model.issue(decision)
+        except Crash:
+            pass
+        store.close()
+        self.stores[worker] = open_store(self.url)
+
+    @rule(worker=workers)
+    def restart(self, worker: int) -> None:
+        secret = self.stores[worker].secret()
+        self.stores[worker].close()
+        self.stores[worker] = open_store(self.url)
+        assert self.stores[worker].secret() == secret
+
+    @invariant()
+    def nothing_is_lost_or_counted_twice(self) -> None:
+        if not hasattr(self, "stores"):
+            return
+        store = self.stores[0]
+        tally = {
+            (name, row.slot, row.item): (row.clicks, row.passes, row.shows)
+            for name in PLACEMENTS
+            for row in store.tally(name)
+        }
+        assert tally == self.model.tally()
+        counted = Counter[str]()
+        for arms in store.counters().values():
+            for counters in arms.values():
+                counted.update({name: getattr(counters, name) for name in COUNTED})
+        assert +counted == self.model.counted()
+
+    def teardown(self) -> None:
+        if not hasattr(self, "stores"):
+            return
+        self.now += 1000.0
+        self.finalise(0, 500)
+        self.nothing_is_lost_or_counted_twice()
+        for store in self.stores:
+            store.close()
+
+
+def _run(fresh: Callable[[], str], examples: int) -> None:
+    class Here(Machine):
+        pass
+
+    Here.fresh = staticmethod(fresh)
+    run_state_machine_as_test(
+        Here,
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=30,
+            deadline=None,
+            derandomize=True,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+def test_on_sqlite() -> None:
+    # where a file system in memory is, it is used: what is tested here is not the disk
+    memory = Path("/dev/shm")
+    folder = Path(tempfile.mkdtemp(dir=memory if memory.is_dir() else None))
+    files = iter(range(1_000_000))
+    try:
+        _run(lambda: f"sqlite:///{folder}/{next(files)}.db", 60)
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.mark.usefixtures("postgres")
+def test_on_postgresql(postgres: Postgres) -> None:
+    _run(postgres.fresh, 40)
