@@ -38,7 +38,9 @@ class Postgres:
         )
 
     def start(self) -> None:
-        options = f"-c listen_addresses='' -k {self.folder} -c max_connections=60 -c deadlock_timeout=200ms"
+        options = (
+            f"-c listen_addresses='' -k {self.folder} -c max_connections=60 -c deadlock_timeout=200ms -c fsync=off"
+        )
         self.run("pg_ctl", "-w", "-D", str(self.folder / "data"), "-o", options, "-l", "/dev/null", "start")
 
     def stop(self) -> None:

@@ -69,12 +69,13 @@ class SqliteStore(SqlStore):
 
     def _prepare(self, migrations: Sequence[str], busy_seconds: float) -> None:
         with self._our_words():
-            self._refuse_foreign()
+            # before anything is written; and as of one moment, for another process may be creating it
+            with self._transaction("DEFERRED"):
+                self._refuse_foreign()
             self._pragma("auto_vacuum = INCREMENTAL")
             self._pragma("synchronous = FULL")
             self._to_write_ahead_log(busy_seconds)
-            with self._exclusive():
-                # again, now that nobody else can be creating it
+            with self._transaction("IMMEDIATE"):
                 self._refuse_foreign()
                 self._pragma(f"application_id = {APPLICATION_ID}")
                 self._migrate(migrations)
@@ -102,8 +103,8 @@ class SqliteStore(SqlStore):
             time.sleep(0.02)
 
     @contextmanager
-    def _exclusive(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
+    def _transaction(self, kind: str) -> Iterator[None]:
+        self._connection.execute(f"BEGIN {kind}")
         try:
             yield
             self._connection.execute("COMMIT")
@@ -151,7 +152,7 @@ class SqliteStore(SqlStore):
     @contextmanager
     def transaction(self) -> Iterator[None]:
         self._must_be_there()
-        with self._our_words(), self._exclusive():
+        with self._our_words(), self._transaction("IMMEDIATE"):
             yield
 
     @contextmanager

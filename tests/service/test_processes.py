@@ -1,0 +1,189 @@
+"""What was acknowledged is there, and counted once, whatever happens to the processes."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from slotwise.service.store import open_store
+from tests.postgres import Postgres
+from tests.service.process import free_port, running
+
+ITEMS = ["a", "b", "c", "d"]
+WINDOW = 3.0
+
+
+@dataclass
+class Ledger:
+    """What clients were told."""
+
+    #: by decision: what it showed, and the outcome that was acknowledged
+    shown: dict[str, list[str]] = field(default_factory=dict)
+    clicked: dict[str, str | None] = field(default_factory=dict)
+    #: sent, but never answered: it may or may not be there
+    unsure: set[str] = field(default_factory=set)
+    unanswered: int = 0
+    refused: Counter[int] = field(default_factory=Counter)
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def visit(self, url: str, seed: int) -> None:
+        """Decide and report until told to stop."""
+        rng = random.Random(seed)
+        with httpx.Client(base_url=url, timeout=10.0) as client:
+            while not self.stop.is_set():
+                try:
+                    self._view(client, rng)
+                except httpx.TransportError:
+                    self.unanswered += 1
+                    time.sleep(0.05)
+
+    def _view(self, client: httpx.Client, rng: random.Random) -> None:
+        answer = client.post("/v1/placements/home/decisions")
+        if answer.status_code != 201:
+            self.refused[answer.status_code] += 1
+            return
+        decision = answer.json()
+        id = decision["id"]
+        self.shown[id] = decision["items"]
+        if rng.random() < 0.3:
+            return
+        clicked = rng.choice([None, *decision["items"]])
+        # some of them twice
+        for _ in range(rng.choice([1, 1, 2])):
+            self.unsure.add(id)
+            reply = client.put(f"/v1/decisions/{id}/outcome", json={"clicked": clicked})
+            self.unsure.discard(id)
+            if reply.status_code == 200:
+                self.clicked[id] = clicked
+            else:
+                self.refused[reply.status_code] += 1
+
+    def check(self, store: str) -> None:
+        """Against the store's own rows, once all deadlines have passed and nobody is serving."""
+        opened = open_store(store)
+        far = time.time() + 1000.0
+        while opened.finalise(far, 1000):
+            pass
+        rows = {
+            id: (outcome, clicked)
+            for id, outcome, clicked in opened.all("SELECT id, outcome, clicked FROM decisions")  # type: ignore[attr-defined]
+        }
+        counted = opened.counters()["home"]["learned"]
+        tally = opened.tally("home")
+        opened.close()
+        assert self.shown.keys() <= rows.keys(), "a decision that was acknowledged is lost"
+        for id, clicked in self.clicked.items():
+            if id not in self.unsure:
+                wanted = ("no_click", None) if clicked is None else ("clicked", clicked)
+                assert rows[id] == wanted, "an outcome that was acknowledged is lost"
+        # the tally is the sum over the rows, each once
+        assert counted.issued == counted.final == len(rows)
+        clicks = sum(outcome == "clicked" for outcome, _ in rows.values())
+        assert counted.clicked == sum(row.clicks for row in tally) == clicks
+        assert sum(row.passes for row in tally) == 2 * (len(rows) - clicks)
+        assert sum(row.shows for row in tally) == 2 * len(rows)
+        # nobody was told of what is not there, and few were not told of what is
+        assert len(rows) - len(self.shown) <= self.unanswered
+
+
+def define(url: str) -> None:
+    definition: dict[str, Any] = {"slots": 2, "items": ITEMS, "window_seconds": WINDOW}
+    httpx.put(f"{url}/v1/placements/home", json=definition, timeout=120).raise_for_status()
+
+
+def visitors(ledger: Ledger, url: str, count: int) -> list[threading.Thread]:
+    threads = [threading.Thread(target=ledger.visit, args=(url, seed)) for seed in range(count)]
+    for thread in threads:
+        thread.start()
+    return threads
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_kill_and_kill_again(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    if kind == "sqlite":
+        store = f"sqlite:///{tmp_path}/store.db"
+    else:
+        postgres: Postgres = request.getfixturevalue("postgres")
+        store = postgres.fresh()
+    port, ledger, rng = free_port(), Ledger(), random.Random(1)
+    with running(tmp_path, store, port) as process:
+        define(process.url)
+        threads = visitors(ledger, process.url, 4)
+        time.sleep(0.6)
+        process.kill()
+    try:
+        for _ in range(3):
+            with running(tmp_path, store, port) as process:
+                time.sleep(rng.uniform(0.1, 0.9))
+                process.kill()
+        with running(tmp_path, store, port) as process:
+            time.sleep(0.3)
+            # told to stop in the middle of it all: who was let in is answered
+            process.stop()
+            assert '"event": "stopped"' in process.log.read_text()
+    finally:
+        ledger.stop.set()
+        for thread in threads:
+            thread.join()
+    assert len(ledger.shown) > 50
+    assert set(ledger.refused) <= {410, 503}
+    ledger.check(store)
+
+
+def test_two_workers_on_one_postgresql_share_one_tally(postgres: Postgres, tmp_path: Path) -> None:
+    store, ledger = postgres.fresh(), Ledger()
+    with running(tmp_path, store, free_port(), workers=2) as process:
+        define(process.url)
+        threads = visitors(ledger, process.url, 6)
+        time.sleep(WINDOW + 2.0)
+        ledger.stop.set()
+        for thread in threads:
+            thread.join()
+        time.sleep(WINDOW + 1.0)
+        found = httpx.get(f"{process.url}/v1/placements/home/estimates", timeout=30).json()
+        processes = {
+            line.partition('"process": ')[2].partition(",")[0] for line in process.log.read_text().splitlines()
+        }
+    assert len(processes) >= 2
+    assert not ledger.refused
+    assert not ledger.unanswered
+    assert found["decisions"]["issued"] == found["decisions"]["final"] == len(ledger.shown) > 50
+    clicked = sum(item is not None for item in ledger.clicked.values())
+    assert found["decisions"]["clicked"] == clicked
+    assert sum(map(sum, found["tally"]["clicks"])) == clicked
+    assert [sum(slot) for slot in found["tally"]["passes"]] == [len(ledger.shown) - clicked] * 2
+    ledger.check(store)
+
+
+def test_two_processes_on_one_file_share_one_tally(tmp_path: Path) -> None:
+    store, ledger = f"sqlite:///{tmp_path}/store.db", Ledger()
+    with running(tmp_path, store, free_port(), workers=2) as process:
+        define(process.url)
+        threads = visitors(ledger, process.url, 4)
+        time.sleep(2.0)
+        ledger.stop.set()
+        for thread in threads:
+            thread.join()
+    assert not ledger.unanswered
+    assert not ledger.refused
+    ledger.check(store)
+
+
+def test_what_cannot_be_served_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "other.db").write_text("not a database" * 100)
+    from tests.service.process import Process
+
+    for store in (f"sqlite:///{tmp_path}/other.db", f"sqlite:///{tmp_path}/no/where.db", "mysql://x"):
+        process = Process(tmp_path, store, free_port())
+        assert process.popen.wait(30) == 2
+        said = process.log.read_text().splitlines()
+        assert len(said) == 1
+        assert said[0].startswith("error: ")

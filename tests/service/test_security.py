@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import base64
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from slotwise.errors import InvalidInput, UnreadableFile
+from slotwise.service.logs import JsonLines
+from slotwise.service.settings import Settings, load
+from slotwise.service.tokens import Signer
+from tests.service.serving import THREE, Client, serving
+
+KEY = "a-key-of-ours"
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    store = f"sqlite:///{tmp_path_factory.mktemp('security')}/store.db"
+    headers = {"Authorization": f"Bearer {KEY}"}
+    with serving(store, headers=headers, server_key=SecretStr(KEY)) as serving_client:
+        serving_client.define()
+        yield serving_client
+
+
+@pytest.mark.parametrize(
+    "header", ["", "Bearer", "Bearer wrong", f"Bearer {KEY}x", f"Bearer {KEY[:-1]}", f"Token {KEY}", "Basic x", KEY]
+)
+def test_without_the_key_nothing_is_said(client: Client, header: str) -> None:
+    for method, path in (
+        ("GET", "/v1/placements"),
+        ("GET", "/v1/placements/home"),
+        ("GET", "/v1/placements/home/estimates"),
+        ("PUT", "/v1/placements/home"),
+        ("POST", "/v1/placements/home/decisions"),
+        ("PUT", f"/v1/decisions/{'0' * 32}/outcome"),
+        ("GET", "/"),
+        ("GET", "/metrics"),
+        ("GET", "/v1/placements/nobody"),
+    ):
+        answer = client.request(
+            method, path, headers={"Authorization": header}, json=None if method == "GET" else THREE
+        )
+        assert answer.status_code == 401, (method, path)
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert "WWW-Authenticate" in answer.headers
+        assert KEY not in answer.text
+
+
+def test_health_needs_no_key_and_a_browser_may_ask_a_person(client: Client) -> None:
+    for path in ("/healthz", "/readyz", "/docs", "/openapi.json"):
+        assert client.get(path, headers={"Authorization": ""}).status_code == 200
+    asked = base64.b64encode(f"anyone:{KEY}".encode()).decode()
+    assert client.get("/", headers={"Authorization": f"Basic {asked}"}).status_code == 200
+
+
+def test_a_token_reports_its_own_decision_and_nothing_else(client: Client) -> None:
+    nobody = {"Authorization": ""}
+    decision, other = client.decide(), client.decide()
+    body = {"token": decision["token"], "clicked": decision["items"][0]}
+    assert client.post("/v1/outcomes", json=body, headers=nobody).json() == {"duplicate": False}
+    assert client.post("/v1/outcomes", json=body, headers=nobody).json() == {"duplicate": True}
+    assert client.post("/v1/outcomes", json={**body, "clicked": None}, headers=nobody).status_code == 409
+    as_key = {"Authorization": f"Bearer {decision['token']}"}
+    assert client.get("/v1/placements", headers=as_key).status_code == 401
+    assert client.report(other, clicked=None).json() == {"duplicate": False}
+
+
+def test_forged_tokens_are_refused(client: Client) -> None:
+    decision, other = client.decide(), client.decide()
+    good = decision["token"]
+    mixed = base64.urlsafe_b64encode(
+        base64.urlsafe_b64decode(other["token"])[:24] + base64.urlsafe_b64decode(good)[24:]
+    ).decode()
+    foreign = Signer(b"another secret").sign(decision["id"], client.clock.now + 60)
+    longer = Signer(b"").sign(decision["id"], client.clock.now + 1e6)
+    for token in (
+        "",
+        "x",
+        good[:-4],
+        good[4:],
+        good + "AAAA",
+        good.swapcase(),
+        mixed,
+        foreign,
+        longer,
+        "é" * 20,
+        "\x00",
+    ):
+        answer = client.post("/v1/outcomes", json={"token": token, "clicked": None})
+        assert answer.status_code == 403, token
+        assert not token or token not in answer.text
+    assert client.post("/v1/outcomes", json={"token": 7, "clicked": None}).status_code == 422
+    assert client.post("/v1/outcomes", json={"clicked": None}).status_code == 422
+    assert client.report(decision, clicked=None).json() == {"duplicate": False}
+
+
+def test_an_expired_token_is_refused_and_counted_as_late(client: Client) -> None:
+    client.define("late")
+    decision = client.decide("late")
+    client.clock.now += 60.0
+    assert client.beacon(decision, clicked=None).status_code == 403
+    assert client.settle("late")["decisions"]["late"] == 1
+
+
+def test_a_beacon_is_taken_from_another_origin_as_plain_text(client: Client) -> None:
+    decision = client.decide()
+    body = f'{{"token": "{decision["token"]}", "clicked": null}}'
+    headers = {"Authorization": "", "Content-Type": "text/plain;charset=UTF-8", "Origin": "https://shop.example"}
+    answer = client.post("/v1/outcomes", content=body, headers=headers)
+    assert answer.status_code == 200
+    assert answer.headers["Access-Control-Allow-Origin"] == "https://shop.example"
+    ask = {"Origin": "https://shop.example", "Access-Control-Request-Method": "POST", "Authorization": ""}
+    preflight = client.options("/v1/outcomes", headers={**ask, "Access-Control-Request-Headers": "content-type"})
+    assert preflight.status_code == 204
+    assert preflight.headers["Access-Control-Allow-Origin"] == "https://shop.example"
+    assert preflight.headers["Access-Control-Allow-Credentials"] == "true"
+    assert "content-type" in preflight.headers["Access-Control-Allow-Headers"]
+    assert "Access-Control-Allow-Origin" not in client.get("/v1/placements", headers=ask).headers
+
+
+def test_an_error_inside_shows_nothing_of_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with serving(f"sqlite:///{tmp_path}/store.db") as client:
+        client.define()
+        (tmp_path / "store.db").unlink()
+        answer = client.post("/v1/placements/home/decisions")
+        assert answer.status_code == 503
+        assert answer.headers["Retry-After"] == "1"
+        assert client.get("/readyz").status_code == 503
+        assert client.get("/healthz").status_code == 200
+        for text in (answer.text, client.get("/readyz").text, client.put("/v1/placements/new", json=THREE).text):
+            assert str(tmp_path) not in text
+            assert "Traceback" not in text
+    assert "is gone" in " ".join(str(getattr(record, "problem", "")) for record in caplog.records)
+
+
+def test_settings_come_from_file_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = tmp_path / "serve.toml"
+    config.write_text('port = 9000\nhost = "127.0.0.2"\nworkers = 2\n[placements.demo]\nslots = 1\nitems = ["a"]\n')
+    monkeypatch.setenv("SLOTWISE_PORT", "9001")
+    settings = load(config)
+    assert (settings.port, settings.host, settings.workers) == (9001, "127.0.0.2", 2)
+    assert settings.placements["demo"].slots == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("port = 70000", "port"),
+        ('port = "many"', "port"),
+        ("workers = 0", "workers"),
+        ("colour = 1", "colour"),
+        ('host = "0.0.0.0"', "SLOTWISE_SERVER_KEY"),
+        ('server_key = "two words secret"', "server_key"),
+        ("server_key = 7", "server_key"),
+        ('log_level = "loud"', "log_level"),
+        ("[placements.demo]\nslots = 0\nitems = []", "placements.demo.slots"),
+        ('[placements."a\\nb"]\nslots = 1\nitems = ["a"]', "control"),
+    ],
+)
+def test_settings_that_cannot_be_are_named_and_secrets_are_not(tmp_path: Path, text: str, word: str) -> None:
+    config = tmp_path / "serve.toml"
+    config.write_text(text)
+    with pytest.raises(InvalidInput) as refused:
+        load(config)
+    assert word in str(refused.value)
+    assert "secret" not in str(refused.value)
+
+
+def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFile, match="no file"):
+        load(tmp_path / "absent.toml")
+    (tmp_path / "bad.toml").write_text("port = ")
+    with pytest.raises(UnreadableFile, match="not TOML"):
+        load(tmp_path / "bad.toml")
+
+
+def test_secrets_are_not_in_what_is_printed() -> None:
+    settings = Settings(server_key=SecretStr("hush"), store=SecretStr("postgresql://me:hush@x/y"))
+    assert "hush" not in repr(settings) + str(settings)
+
+
+def test_logs_are_one_object_a_line() -> None:
+    record = logging.makeLogRecord({"msg": "a\nb", "levelname": "INFO", "placement": "home"})
+    line = JsonLines().format(record)
+    assert "\n" not in line
+    assert '"placement": "home"' in line
