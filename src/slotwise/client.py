@@ -51,8 +51,8 @@ class Decision:
 class Client:
     """Asks a service, over connections that stay open; one client serves any number of threads.
 
-    A request that fails is repeated up to `retries` times, after waits that double, each a random part of its length, or
-    as long as the service asks. Placements and outcomes are safe to send again, so every failure is worth another
+    A request that fails is repeated up to `retries` times, after waits that double and vary at random, or as long as
+    the service asks. Placements and outcomes are safe to send again, so every failure is worth another
     try: no connection, no answer, 429, 502, 503, 504. A decision is not: had the first one been issued, it would wait
     for an outcome that never comes, and be counted as a list that somebody saw and did not click on. `decide` is
     therefore repeated only where none can have been issued: no connection was made, or the service said 429 or 503.
@@ -135,11 +135,11 @@ class Client:
             raise ServiceUnreachable(f"{self.url} does not answer as slotwise does") from None
 
     def outcome(
-        self, decision: Decision | str, *, clicked: str | None | _NotGiven = _NOT_GIVEN, shown: bool = True
+        self, decision: Decision | str, *, clicked: str | _NotGiven | None = _NOT_GIVEN, shown: bool = True
     ) -> bool:
-        """Report what came of a decision: `clicked=item`, `clicked=None` or `shown=False`; whether it was known already.
+        """Report what came of a decision: `clicked=item`, `clicked=None` or `shown=False`; True if that was known.
 
-        A `ServiceProblem` of status 409 says that another outcome was reported before, 410 that the deadline has passed.
+        A `ServiceProblem` of status 409 says that another outcome stands, 410 that the deadline has passed.
         The latter can also be the answer to a repetition whose first try was recorded in time.
         """
         if shown == isinstance(clicked, _NotGiven):
@@ -256,9 +256,7 @@ class _Pool:
             # the service closed it meanwhile
             connection.close()
         if self._tls is not None:
-            connection = http.client.HTTPSConnection(
-                self._host, self._port, timeout=self._timeout, context=self._tls
-            )
+            connection = http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=self._tls)
         else:
             connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
         try:

@@ -59,7 +59,8 @@ class ServiceUnreachable(SlotwiseError, ConnectionError):
 class ServiceProblem(SlotwiseError):
     """A service refused a request; `document` is the problem document (RFC 9457) that it answered with.
 
-    >>> problem = ServiceProblem(422, {"title": "Unprocessable", "detail": "slots: too few", "errors": [{"field": "slots"}]})
+    >>> document = {"title": "Unprocessable", "detail": "slots: too few", "errors": [{"field": "slots"}]}
+    >>> problem = ServiceProblem(422, document)
     >>> print(problem, problem.status, problem.field)
     422 Unprocessable: slots: too few 422 slots
     """
