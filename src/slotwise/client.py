@@ -25,7 +25,6 @@ _NOTHING_DONE: Final = frozenset({429, 503})
 _UNSURE: Final = frozenset({502, 504})
 #: seconds before the first repetition, on average; doubled for each further one
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
-LARGEST_ANSWER: Final = 256 * 1024 * 1024
 
 
 class _NotGiven:
@@ -220,12 +219,11 @@ class _Pool:
         try:
             connection.request(method, path, body, dict(headers))
             response = connection.getresponse()
-            content = response.read(LARGEST_ANSWER)
-            whole = response.isclosed()
+            content = response.read()
         except BaseException:
             connection.close()
             raise
-        if response.will_close or not whole:
+        if response.will_close:
             connection.close()
         else:
             with self._lock:

@@ -21,7 +21,8 @@ def simulate_delayed(
 ) -> FloatArray:
     """Regret by replication and round, not added up, when outcomes are learned `lag` rounds late, in batches.
 
-    Round t is chosen from the outcomes of the rounds before e - lag, e being the last multiple of `every` up to t.
+    Round t is chosen from the outcomes of the rounds before b - lag, where b is the round at which its batch began.
+    Batches have `every` rounds; the first has 1 to `every`, for a service does not wait for its first visitor to look.
     A policy that acts in epochs shows lists that depend on outcomes one by one, and is refused.
 
     >>> from slotwise import policy
@@ -57,18 +58,20 @@ def _rounds(
     lists = np.empty((rounds, users.slots), np.int64)
     clicked = np.empty(rounds, np.int64)
     learned = 0
-    for start in range(0, rounds, every):
+    first = int(rng.integers(1, every + 1))
+    for start in (0, *range(first, rounds, every)):
+        stop = start + (every if start else first)
         known = max(learned, start - lag)
         if known > learned:
             absorb(acting, *_counts(lists[learned:known], clicked[learned:known], users.items))
             learned = known
-        batch = lists[start : start + every]
+        batch = lists[start:stop]
         choose_several(acting, rng, batch)
         weights: FloatArray = users.position_bias * users.attractiveness[batch]
         # where a uniform draw falls among the slots' weights, one after the other, and the 1 of no click
         bounds = weights.cumsum(axis=1)
         drawn = rng.random(len(batch)) * (1.0 + bounds[:, -1])
-        clicked[start : start + every] = (bounds <= drawn[:, None]).sum(axis=1)
+        clicked[start:stop] = (bounds <= drawn[:, None]).sum(axis=1)
         yield start, weights
 
 
