@@ -6,10 +6,11 @@ READY := $(VENV)/.ready
 # one worker per core; PYTEST_ARGS= for one after the other
 PYTEST_ARGS ?= -n auto
 
-.PHONY: help paper test lint types layers pytest bench pin clean
+.PHONY: help paper serve test lint types layers pytest bench pin clean
 
 help:
 	@echo "make paper   the paper's experiments: figures, tables, claims and a report in results/paper"
+	@echo "make serve   the service on this machine, with a demo placement"
 	@echo "make test    lint, types, import layers, tests and doctests"
 	@echo "make lint    ruff, mypy and import-linter alone"
 	@echo "make bench   speeds, as ratios measured in one run"
@@ -28,6 +29,9 @@ $(READY): requirements-dev.txt pyproject.toml
 
 paper: $(READY)
 	$(BIN)/slotwise paper
+
+serve: $(READY)
+	$(BIN)/slotwise serve --config docs/serve.toml
 
 test: lint pytest
 

@@ -13,6 +13,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from benchmarks import logs
 from slotwise import MNL, Goal, Setting, policies, policy, simulate
 from slotwise.choice import draw
 from slotwise.choice.arrange import arrange
@@ -20,6 +21,7 @@ from slotwise.choice.arrangement import arrangement_for
 from slotwise.compiled import jit
 from slotwise.experiments.problems import paper_problems
 from slotwise.policies import absorb, choose, learn
+from slotwise.ranker import Learner
 
 TURNS = 5
 ROUNDS = 1_000_000
@@ -34,7 +36,9 @@ def main() -> None:
     _sampling(problems["a"].users)
     _items()
     _lists()
+    _ranker()
     _start_up()
+    logs.main()
 
 
 def _against_bare_loops(users: MNL) -> float:
@@ -223,6 +227,45 @@ def _arrange_often(lists: Any, attractiveness: Any, bias: Any, ranking: Any, rng
         # as between two decisions: a few things change
         attractiveness[turn * 7919 % len(attractiveness)] *= 1.01
         arrange(lists, attractiveness, bias, ranking, rng)
+
+
+def _ranker() -> None:
+    """Decisions of the default policy by name, without rules and with other ones each time, and its estimates."""
+    print("\na ranker's decision, K = 10, by processor time        J = 1,000      J = 100,000")
+    sizes = (1_000, 100_000)
+    learners = [_warm_learner(items) for items in sizes]
+    kinds: dict[str, Callable[[Learner, int], object]] = {
+        "no rules": lambda learner, _: learner.choose(),
+        "an item excluded": lambda learner, turn: learner.choose(exclude=[learner.items[turn]]),
+        "an item pinned": lambda learner, turn: learner.choose(pin={learner.items[turn]: 2}),
+    }
+    for what, decide in kinds.items():
+        small, large = (_processor_time(decide, learner) for learner in learners)
+        print(f"  {what:<34} {small * 1e6:24.1f} µs {large * 1e6:12.1f} µs")
+        _verdict(f"10 ms / {what}, J = 100,000", 10e-3 / large, 1.0)
+    seconds = [1 / _rate(learner.estimates, 1) for learner in learners]
+    print(f"  {'estimates, in seconds':<34} {seconds[0]:27.2f} {seconds[1]:15.2f}")
+
+
+def _warm_learner(items: int) -> Learner:
+    rng, slots = np.random.default_rng(1), 10
+    learner = Learner([f"item {number}" for number in range(items)], slots, rng=rng)
+    passes = rng.integers(1, 50, (slots, items))
+    gamma = np.outer(np.linspace(1.0, 0.3, slots), rng.exponential(0.1, items) + 1e-3)
+    learner.absorb(rng.poisson(passes * gamma), passes)
+    # compiled, and the caches of the estimates filled and emptied again
+    learner.estimates()
+    learner.value("item 0", 1.0)
+    return learner
+
+
+def _processor_time(decide: Callable[[Learner, int], object], learner: Learner) -> float:
+    for turn in range(20):
+        decide(learner, turn)
+    start = time.process_time()
+    for turn in range(100):
+        decide(learner, turn)
+    return (time.process_time() - start) / 100
 
 
 def _start_up() -> None:

@@ -50,7 +50,7 @@ def figure(picture: Path, caption: str) -> str:
     data = base64.b64encode(picture.read_bytes()).decode()
     return (
         f'<figure><img alt="{escape(caption)}" src="data:image/svg+xml;base64,{data}">'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
+        f"<figcaption>{_text(caption)}</figcaption></figure>"
     )
 
 
@@ -65,7 +65,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     def line(tag: str, cells: Iterable[str]) -> str:
         return (
             "<tr>"
-            + "".join(f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True))
+            + "".join(f"<{tag}{kind}>{_text(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True))
             + "</tr>"
         )
 
@@ -76,9 +76,14 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def paragraph(text: str, kind: str = "") -> str:
     """Plain text as a paragraph, of the class `kind`: "note", say."""
-    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
+    return f'<p class="{kind}">{_text(text)}</p>' if kind else f"<p>{_text(text)}</p>"
 
 
 def bullets(sentences: Iterable[str]) -> str:
     """Plain sentences, one below the other."""
-    return f"<ul>{''.join(f'<li>{escape(one)}</li>' for one in sentences)}</ul>"
+    return f"<ul>{''.join(f'<li>{_text(one)}</li>' for one in sentences)}</ul>"
+
+
+def _text(text: str) -> str:
+    # a number and its unit stay on one line
+    return escape(text).replace(" %", "&nbsp;%")

@@ -26,7 +26,7 @@ def dirty_rows(seed: int, impressions: int = 400, from_zero: bool = False) -> li
         ]
         if clicked >= 0:
             shown[clicked][5] = 1.0
-        spoil(shown, rng.integers(25), rng)
+        spoil(shown, int(rng.integers(25)), rng)
         rows += shown
     for row in rows:
         if from_zero and row[2] is not None:

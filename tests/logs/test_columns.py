@@ -90,7 +90,7 @@ def test_columns_of_other_names() -> None:
 )
 def test_the_order_may_be_a_number_or_a_time(when: list[Any]) -> None:
     log = pa.table({"impression": [1, 1], "slot": [1, 2], "item": ["a", "b"], "clicked": [1, 1], "when": when})
-    first, last = (tally(log, Columns(order="when"), multi_click=rule) for rule in ("first", "last"))  # type: ignore[arg-type]
+    first, last = (tally(log, Columns(order="when"), multi_click=rule) for rule in ("first", "last"))
     assert first.clicks.tolist() == [[0, 0], [0, 1]]
     assert last.clicks.tolist() == [[1, 0], [0, 0]]
 

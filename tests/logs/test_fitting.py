@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from slotwise import EMPTY, MNL, NO_CLICK, Rankings, Tally
+from slotwise import EMPTY, MNL, NO_CLICK, Ranker, Rankings, Tally, simulate
 from slotwise.errors import InvalidInput, UnknownName
 from slotwise.estimate import ESTIMATORS, scaling
 from slotwise.logs import Columns, fit, fits, tally
@@ -127,3 +127,17 @@ def test_propensities_come_along() -> None:
 def test_one_fit_needs_one_placement() -> None:
     with pytest.raises(InvalidInput, match="use fits, got placement='page'"):
         fit(generated(10, pages=2, seed=8), PAGES)
+
+
+def test_a_log_starts_a_ranker_and_a_simulation_warm() -> None:
+    counted = tally(generated(20_000, pages=1, seed=9))
+    warm = Ranker(items=["3", "2", "1", "0"], slots=3, tally=counted, seed=1)
+    # slot 1 before slot 3 before slot 2, and items in the order 2, 0, 3, 1
+    best = ("2", "3", "0")
+    assert sum(warm.rank().items == best for _ in range(20)) > 15
+    assert warm.tally.rounds == counted.rounds
+    cold, started = (
+        simulate(USERS, "randomised-moss", rounds=300, replications=10, seed=1, start=start)["randomised-moss"].mean
+        for start in (None, counted)
+    )
+    assert started < 0.3 * cold

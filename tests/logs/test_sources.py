@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import ibis
@@ -142,7 +143,7 @@ def test_what_cannot_be_read(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     source: str,
-    options: dict[str, str],
+    options: dict[str, Any],
     error: type[Exception],
     message: str,
 ) -> None:

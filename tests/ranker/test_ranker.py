@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import resource
 import threading
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,24 @@ def test_threads_lose_nothing_and_count_nothing_twice() -> None:
     assert sum(counted.values()) == 8 * 150
     assert len(ranker.items) == 4 + 8 * 3
     assert ranker.pending == 0
+
+
+def test_memory_does_not_grow_with_past_decisions() -> None:
+    ranker = Ranker(IDS, 2, seed=6)
+
+    def decide(count: int) -> int:
+        for _ in range(count):
+            ranking = ranker.rank(pin={"b": 1})
+            ranker.observe(ranking, clicked=None)
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        before = decide(500)
+        # an id and its list that were kept would take some 400,000 bytes
+        assert decide(2_000) - before < 20_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_tally_starts_it_warm_in_order_or_by_id() -> None:

@@ -122,6 +122,17 @@ def test_a_beacon_is_taken_from_another_origin_as_plain_text(client: Client) -> 
     assert "Access-Control-Allow-Origin" not in client.get("/v1/placements", headers=ask).headers
 
 
+def test_without_a_key_other_machines_pages_may_only_report(tmp_path: Path) -> None:
+    with serving(f"sqlite:///{tmp_path}/store.db") as client:
+        client.define()
+        for origin, status in (("https://evil.example", 403), ("http://[", 403), ("http://localhost:3000", 201)):
+            answer = client.post("/v1/placements/home/decisions", headers={"Origin": origin})
+            assert answer.status_code == status
+        decision = client.decide()
+        body = {"token": decision["token"], "clicked": None}
+        assert client.post("/v1/outcomes", json=body, headers={"Origin": "https://shop.example"}).status_code == 200
+
+
 def test_an_error_inside_shows_nothing_of_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with serving(f"sqlite:///{tmp_path}/store.db") as client:
         client.define()

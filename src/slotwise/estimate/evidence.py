@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -52,6 +53,7 @@ def evidence(
     clicks, passes = tally.clicks.astype(np.float64), tally.passes.astype(np.float64)
     rankings = passes_of(counts) if isinstance(counts, Rankings) else None
 
+    @cache
     def parts() -> tuple[IntArray, IntArray]:
         if known_bias:
             return np.zeros(len(clicks), np.int64), np.where(clicks.any(axis=0) & passes.any(axis=0), 0, 1)

@@ -81,8 +81,8 @@ def tallies(
     """The tally of each placement, in one pass.
 
     >>> log = {"page": ["x", "y"], "impression": [1, 1], "slot": [1, 1], "item": ["a", "a"], "clicked": [0, 1]}
-    >>> {page: counted.clicks.sum() for page, counted in tallies(pa.table(log), Columns(placement="page")).items()}
-    {'x': 0, 'y': 1}
+    >>> {page: counted.clicks.tolist() for page, counted in tallies(pa.table(log), Columns(placement="page")).items()}
+    {'x': [[0]], 'y': [[1]]}
     """
     if columns.placement is None:
         raise InvalidInput("columns must name the placement, got None")

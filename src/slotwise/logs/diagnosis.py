@@ -15,6 +15,9 @@ from slotwise.logs.words import percent, with_interval
 
 #: items of the best list that are named
 NAMED = 3
+#: a slot's weight that may be so many times larger or smaller is not spoken of
+VAGUE = 5.0
+ALIKE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +42,11 @@ class Diagnosis:
         """What the log does not say."""
         return what_cannot_be_said(self.fit)
 
+    @property
+    def slots_comparable(self) -> bool:
+        """Whether all slots that were clicked can be compared with each other."""
+        return len(set(self.fit.estimate.parts[0][self.fit.tally.clicks.any(axis=1)].tolist())) <= 1
+
     @cached_property
     def best(self) -> Recommendation:
         """What slotwise would show."""
@@ -52,7 +60,7 @@ class Diagnosis:
             f"{percent(fit.click_rate)} had a click."
         ]
         if fit.multi_click:
-            words[0] += f" {percent(fit.multi_click / fit.impressions)} had several, of which one was counted."
+            words[0] += f" {percent(fit.multi_click / fit.impressions)} clicked several items."
         words.append(_slots_in_words(fit))
         words.append(_gain_in_words(self))
         if self.goodness is not None:
@@ -66,16 +74,16 @@ class Diagnosis:
 
 def _slots_in_words(fit: Fit) -> str:
     bias, interval = fit.estimate.position_bias, fit.estimate.intervals(LEVEL).position_bias
-    known = np.flatnonzero(np.isfinite(interval.high) & (bias > 0))
+    known = np.flatnonzero((interval.high <= VAGUE * interval.low) & (bias > 0))
     if fit.slots == 1:
         return "There is only one slot."
     if len(known) < 2:
-        return "What the slots are worth beside each other, this log does not say."
+        return "What the slots are worth beside each other, this log hardly says."
     best, worst = known[np.argmax(bias[known])], known[np.argmin(bias[known])]
-    ratio = bias[best] / bias[worst]
-    if ratio < 1.05:
+    part = float(bias[worst] / bias[best])
+    if part > ALIKE:
         return "The slots are worth about the same."
-    return f"The best place is slot {best + 1}; the same item gets {ratio:.1f} times less in slot {worst + 1}."
+    return f"The best place is slot {best + 1}; in slot {worst + 1} the same item is worth {percent(part)} of that."
 
 
 def _gain_in_words(one: Diagnosis) -> str:

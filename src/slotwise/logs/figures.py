@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: items that are drawn: the best, and of the others the worst
 BEST, WORST = 30, 5
+#: an item without a click may be worth that many times the best: nothing is known of it
+UNTOLD = 2.0
 LONGEST_NAME = 28
 BLUE, ORANGE = PALETTE[0], PALETTE[1]
 
@@ -110,7 +112,9 @@ def _draw_items(axes: Axes, fit: Fit) -> None:
     interval = fit.estimate.intervals(LEVEL).attractiveness
     # by the estimate that a decision would be made on: an item seen twice and clicked once is not the best
     order = np.argsort(-decided, kind="stable")
-    order = order[np.isfinite(interval.high[order])]
+    # of the others the log says too little to be drawn beside these
+    known = (alpha > 0) | (interval.high < UNTOLD * np.nanmax(np.where(np.isfinite(alpha), alpha, 0.0), initial=0.0))
+    order = order[(known & np.isfinite(interval.high))[order]]
     unknown, left_out = len(alpha) - len(order), max(0, len(order) - BEST - WORST)
     if left_out:
         order = np.concatenate([order[:BEST], order[-WORST:]])
@@ -128,7 +132,8 @@ def _draw_items(axes: Axes, fit: Fit) -> None:
     axes.set_yticks(places, [_short(fit.item_ids[item]) for item in order], fontsize="small")
     label = "attractiveness: clicks on it in slot 1, per impression without a click"
     axes.set(
-        xscale="log", xlabel=label + (f"\n({unknown:,} items of which nothing is known are not drawn)" * (unknown > 0))
+        xscale="log",
+        xlabel=label + (f"\n({unknown:,} items of which too little is known are not drawn)" * (unknown > 0)),
     )
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlim(left=left)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 #: an item that was shown less often is said to be hardly known
 FEW = 100
+#: with more distinct lists the tally decides: as good by then, and far quicker
+MOST_LISTS = 50_000
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,8 @@ class Fit:
         What is shown or simulated is decided on this: of many items, the one with the highest estimate is too often one
         that was seen a few times and clicked by luck.
         """
-        return shrunken(self.tally)
+        few = self.rankings is not None and not self.sampled and len(self.rankings.shown) <= MOST_LISTS
+        return shrunken(self.rankings if self.rankings is not None and few else self.tally)
 
     @property
     def odds(self) -> FloatArray:

@@ -40,7 +40,7 @@ def fit(source: Any, columns: Columns | None = None, **options: Any) -> Fit:
     ... })
     >>> fitted = fit(log)
     >>> fitted.impressions, fitted.estimate.position_bias.round(2), round(fitted.log_likelihood, 2)
-    (5, array([1.  , 3.41]), -4.53)
+    (5, array([1., 2.]), -5.03)
     """
     columns = columns or Columns()
     if columns.placement is not None:

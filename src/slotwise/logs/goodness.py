@@ -14,10 +14,11 @@ from scipy.stats import chi2
 
 from slotwise.estimate.odds import expected
 from slotwise.logs.fitted import Fit
-from slotwise.typing import FloatArray, IntArray
+from slotwise.typing import BoolArray, FloatArray, IntArray
 
 #: pairs with fewer expected clicks are not tested
 FEWEST_EXPECTED = 5.0
+FEWEST_DEGREES = 1.0
 #: below this probability chance is no explanation
 CHANCE = 0.01
 #: how far off the clicks of a pair may typically be, beyond chance: what is called close, and what is called rough
@@ -51,7 +52,7 @@ class Goodness:
     expected: FloatArray
     slots: IntArray
     chi_square: float
-    degrees: int
+    degrees: float
     p_value: float
     #: by which part the clicks of a pair typically miss the expected ones, beyond chance
     excess: float
@@ -60,7 +61,7 @@ class Goodness:
 
     def in_words(self) -> str:
         """A sentence or two for someone who does not know what a chi-square is."""
-        if self.degrees <= 0:
+        if not self.degrees >= FEWEST_DEGREES:
             return (
                 "Nothing in this log can tell whether the model fits: hardly any item was clicked in more than one "
                 "slot, so that every pair of slot and item has a number of its own."
@@ -94,12 +95,12 @@ def goodness(fit: Fit) -> Goodness | None:
     slot, item = np.nonzero(tested)
     clicks, means, variance = seen[tested], there.clicks[tested], there.variance[tested]
     terms = (clicks - means) ** 2 / variance
-    degrees = int(tested.sum() - tested.any(axis=0).sum() - tested.any(axis=1).sum() + 1)
-    # what the fit itself has taken up of the deviations is given back
-    deviations = float(((clicks - means) ** 2).sum()) * len(clicks) / max(1, degrees)
-    excess = np.sqrt(max(0.0, deviations - float(variance.sum())) / max(1e-300, float(means @ means)))
-    furthest = np.argsort(-terms, kind="stable")[:WORST]
+    degrees = len(clicks) - _taken_up(there.clicks, tested)
     chi_square = float(terms.sum())
+    # if clicks vary by a part τ beyond chance, a term is 1 + τ²E²/V on average, less what the fit has taken up
+    beyond = max(0.0, chi_square * len(clicks) / max(1.0, degrees) - len(clicks))
+    excess = np.sqrt(beyond / max(1e-300, float((means**2 / variance).sum())))
+    furthest = np.argsort(-terms, kind="stable")[:WORST]
     return Goodness(
         filled=filled,
         observed=observed,
@@ -112,9 +113,16 @@ def goodness(fit: Fit) -> Goodness | None:
         slots=slot.astype(np.int64),
         chi_square=chi_square,
         degrees=degrees,
-        p_value=float(chi2.sf(chi_square, degrees)) if degrees > 0 else float("nan"),
+        p_value=float(chi2.sf(chi_square, degrees)) if degrees >= FEWEST_DEGREES else float("nan"),
         excess=float(excess),
         worst=tuple(
             Pair(int(slot[i]) + 1, fit.item_ids[item[i]], int(clicks[i]), float(means[i])) for i in furthest.tolist()
         ),
     )
+
+
+def _taken_up(means: FloatArray, tested: BoolArray) -> float:
+    """The degrees of freedom that the fit took: of each item, slot and scale, as these pairs have of its clicks."""
+    inside = np.where(tested, means, 0.0)
+    shares = (inside.sum(axis=axis) / np.maximum(means.sum(axis=axis), 1e-300) for axis in (0, 1))
+    return float(sum(share.sum() for share in shares) - inside.sum() / max(float(means.sum()), 1e-300))

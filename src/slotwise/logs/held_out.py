@@ -26,6 +26,8 @@ MOST_IMPRESSIONS = 200_000
 WEAK_SHAPE = 1.0
 #: standard errors
 CLEAR = 2.0
+#: a difference is slight if it is less than this part of that to the model which is furthest off
+SLIGHT = 0.02
 #: what it means if a model predicts better than multinomial logit with slot bias
 REMEDIES = {
     "slots and items (position-based model)": "users seem to judge items one by one, not to choose among them.",
@@ -61,8 +63,10 @@ class HeldOut:
         if not self.scores:
             return "There are too few impressions to hold any out."
         ours, others = self.scores[0].model, self.scores[1:]
-        better = [one for one in others if one.difference > CLEAR * one.standard_error]
-        level = [one.model for one in others if abs(one.difference) <= CLEAR * one.standard_error]
+        # with many impressions anything is significant, even what the priors of the models make of rare items
+        matters = SLIGHT * max(abs(one.difference) for one in others)
+        better = [one for one in others if one.difference > max(CLEAR * one.standard_error, matters)]
+        level = [one.model for one in others if abs(one.difference) <= max(CLEAR * one.standard_error, matters)]
         if better:
             best = max(better, key=lambda one: one.difference)
             return (

@@ -38,11 +38,13 @@ def _between_slots(fit: Fit) -> list[str]:
     empty, silent = ~used, used & (clicks == 0)
     if empty.any():
         sentences.append(f"{_slots(empty, capital=True)} never held an item.")
-    for slot in np.flatnonzero(silent):
-        high = fit.estimate.intervals(LEVEL).position_bias.high[slot]
-        limit = f": its weight is below {high:.2g} of slot 1's" if np.isfinite(high) and slot > 0 else ""
-        shown = fit.showings[slot].sum()
-        sentences.append(f"Slot {slot + 1} held an item {shown:,} times and was never clicked{limit}.")
+    if silent.any():
+        high = fit.estimate.intervals(LEVEL).position_bias.high
+        limits = [
+            f"slot {slot + 1} below {high[slot]:.2g}" for slot in np.flatnonzero(silent) if np.isfinite(high[slot])
+        ]
+        told = f"; beside slot 1 it is worth at most so much: {', '.join(limits)}" if limits else ""
+        sentences.append(f"{_slots(silent, capital=True)} held items and got no click{told}.")
     parts = [(of_slots == part) & used & ~silent for part in dict.fromkeys(of_slots[used & ~silent].tolist())]
     if len(parts) > 1:
         both = "both" if len(parts) == 2 else "several"

@@ -139,7 +139,7 @@ def _model_warnings(fit: Fit, lists: IntArray, rate: Rate) -> list[str]:
         warnings.append(
             f"The log cannot compare {and_more(told, len(apart))}: nothing seen with clicks and without ties them."
         )
-    if not fit.estimate.converged:
+    if not fit.estimate.evidence.at_rest:
         warnings.append("The estimate did not come to rest; its numbers are not to be relied on.")
     if math.isnan(rate.click_rate):
         warnings.append("The fitted model cannot answer: only the lower end of the interval means something.")

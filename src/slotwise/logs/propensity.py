@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from slotwise.errors import InvalidInput
@@ -29,6 +30,10 @@ class Logged:
     clicked: IntArray
     #: the probability of the whole list, per impression
     propensity: FloatArray
+
+    if TYPE_CHECKING:
+
+        def __init__(self, shown: ArrayLike, clicked: ArrayLike, propensity: Any) -> None: ...
 
     def __post_init__(self) -> None:
         shown, clicked, propensity = np.asarray(self.shown), np.asarray(self.clicked), self.propensity

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import expit, logit, ndtri
 
 from slotwise.estimate import Estimate
+from slotwise.estimate.intervals import limit_without_clicks
 from slotwise.typing import EMPTY, FloatArray, IntArray
 
 
@@ -84,11 +85,22 @@ def _pairs(estimate: Estimate, lists: IntArray) -> tuple[np.ndarray, np.ndarray]
 def _with_silence(
     estimate: Estimate, lists: IntArray, chances: FloatArray, silent: np.ndarray, high: float, level: float
 ) -> float:
-    alpha, bias = estimate.intervals(level)
-    evidence = estimate.evidence
-    items = np.where(evidence.silent_items, alpha.high, estimate.attractiveness)
-    slots = np.where(evidence.silent_slots, bias.high, estimate.position_bias)
-    with np.errstate(invalid="ignore"):
-        extra = np.where(silent, slots * items[lists], 0.0).sum(axis=1)
-    odds = high / (1.0 - high) + float(chances @ extra) if high < 1.0 else math.inf
+    if not estimate.evidence.at_rest:
+        return 1.0
+    slot, item = np.nonzero(silent)[1], lists[silent]
+    extra = np.zeros(lists.shape)
+    extra[silent] = _limits(estimate, level, slot, item)
+    odds = high / (1.0 - high) + float(chances @ extra.sum(axis=1)) if high < 1.0 else math.inf
     return odds / (1.0 + odds) if math.isfinite(odds) else 1.0
+
+
+def _limits(estimate: Estimate, level: float, slots: IntArray, items: IntArray) -> FloatArray:
+    """The largest odds that silence allows each of these pairs, as in `Estimate.intervals`, for these alone."""
+    evidence = estimate.evidence
+    bias, alpha = (np.where(np.isfinite(one), one, 0.0) for one in (estimate.position_bias, estimate.attractiveness))
+    weights, values = bias[slots], alpha[items]
+    quiet = evidence.silent_items[items]
+    values[quiet] = limit_without_clicks(bias, evidence.passes[:, items[quiet]], level)
+    quiet = evidence.silent_slots[slots]
+    weights[quiet] = limit_without_clicks(alpha, evidence.passes[slots[quiet]].T, level) if quiet.any() else 0.0
+    return np.asarray(weights * values)

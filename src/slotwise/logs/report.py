@@ -16,7 +16,7 @@ from slotwise.logs.diagnosis import Diagnosis
 from slotwise.logs.fitted import Fit, as_json
 from slotwise.logs.sections import sections
 from slotwise.logs.words import level, percent, with_interval
-from slotwise.page import bullets, heading, paragraph, write_page
+from slotwise.page import bullets, heading, paragraph, table, write_page
 
 #: placements that are reported in full, those with the most impressions
 IN_FULL = 50
@@ -32,21 +32,21 @@ def write_report(
 ) -> Path:
     """Write `report.html`, its figures as PNG and SVG, `items.csv`, `slots.csv` and `fit.json` into `folder`.
 
-    `rules` says of each rule of cleaning what it does.
+    `rules` says of each rule of cleaning what it does; what was cleaned is that of the whole log.
     """
     every = [Diagnosis(fit, seed) for fit in ([fits] if isinstance(fits, Fit) else fits)]
     folder.mkdir(parents=True, exist_ok=True)
     _write_tables([one.fit for one in every], folder)
     if len(every) == 1:
-        parts = [heading(f"What {source} says", 1), *sections(every[0], folder, "", rules or {})]
+        parts = [heading(f"What {source} says", 1), *sections(every[0], folder, "")]
     else:
-        parts = _several(every, folder, source, rules or {})
-    parts.append(_settings(every))
+        parts = _several(every, folder, source)
+    parts += [_cleaning(every[0].fit.cleaning if every else {}, rules or {}), _settings(every)]
     write_page(folder / "report.html", f"What {source} says", parts)
     return folder / "report.html"
 
 
-def _several(every: Sequence[Diagnosis], folder: Path, source: str, rules: Mapping[str, str]) -> list[str]:
+def _several(every: Sequence[Diagnosis], folder: Path, source: str) -> list[str]:
     by_size = sorted(every, key=lambda one: -one.fit.impressions)
     full = by_size[:IN_FULL]
     total = sum(one.fit.impressions for one in every)
@@ -70,7 +70,7 @@ def _several(every: Sequence[Diagnosis], folder: Path, source: str, rules: Mappi
     for number, one in enumerate(by_size):
         name = escape(str(one.fit.placement))
         label = f'<a href="#p{number}">{name}</a>' if number < len(full) else name
-        sure = "yes" if one.fit.estimate.converged and one.fit.estimate.identifiable else "in part"
+        sure = "yes" if one.slots_comparable else "no"
         numbers = [
             f"{one.fit.impressions:,}",
             f"{len(one.fit.item_ids):,}",
@@ -82,12 +82,22 @@ def _several(every: Sequence[Diagnosis], folder: Path, source: str, rules: Mappi
     heads = ("impressions", "items", "click rate", "expected of the best list")
     parts.append(
         f"<table><tr><th>placement</th>{''.join(f'<th class=n>{head}</th>' for head in heads)}"
-        f"<th>all comparable?</th></tr>{''.join(rows)}</table>"
+        f"<th>slots comparable?</th></tr>{''.join(rows)}</table>"
     )
     for number, one in enumerate(full):
         parts.append(f'<h1 id="p{number}">{escape(str(one.fit.placement))}</h1>')
-        parts.extend(sections(one, folder, f"{number + 1:02d}_", rules))
+        parts.extend(sections(one, folder, f"{number + 1:02d}_"))
     return parts
+
+
+def _cleaning(counts: Mapping[str, int], rules: Mapping[str, str]) -> str:
+    met = [[f"{count:,}", rules.get(rule, rule)] for rule, count in counts.items() if count]
+    spared = [rules.get(rule, rule) for rule, count in counts.items() if not count]
+    parts = [heading("What was cleaned")]
+    parts.append(table(["#how often", "what was found, and what was done"], met) if met else paragraph("Nothing."))
+    if spared:
+        parts.append(f"<details><summary>Looked for, and not found</summary>{bullets(spared)}</details>")
+    return "".join(parts)
 
 
 def _settings(every: Sequence[Diagnosis]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from slotwise.drawing import save
 from slotwise.logs import figures
 from slotwise.logs.diagnosis import Diagnosis
 from slotwise.logs.fitted import LEVEL, Fit
+from slotwise.logs.goodness import FEWEST_DEGREES
 from slotwise.logs.words import level, number, percent, with_interval
 from slotwise.page import bullets, figure, heading, paragraph, table
 
@@ -20,7 +20,7 @@ MOST_ROWS = 30
 FORMATS = ("png", "svg")
 
 
-def sections(one: Diagnosis, folder: Path, prefix: str, rules: Mapping[str, str]) -> list[str]:
+def sections(one: Diagnosis, folder: Path, prefix: str) -> list[str]:
     """All of it; the figures go into `folder` as well, their names beginning with `prefix`."""
     fit = one.fit
     return [
@@ -48,8 +48,6 @@ def sections(one: Diagnosis, folder: Path, prefix: str, rules: Mapping[str, str]
         bullets(one.open),
         heading("What slotwise would show"),
         *_best_part(one),
-        heading("What was cleaned"),
-        _cleaning(fit, rules),
     ]
 
 
@@ -63,14 +61,14 @@ def _fit_part(one: Diagnosis, folder: Path, prefix: str) -> list[str]:
     )
     numbers = (
         f"Without any click: {percent(found.no_click)} observed, {percent(found.fitted_no_click)} fitted. Over "
-        f"{len(found.clicks):,} pairs, chi-square is {found.chi_square:,.0f} with {found.degrees:,} degrees of freedom."
+        f"{len(found.clicks):,} pairs, chi-square is {found.chi_square:,.0f}, degrees of freedom {found.degrees:,.0f}."
     )
     parts = [
         paragraph(found.in_words()),
         _draw(figures.observed_and_fitted(found), folder, f"{prefix}fit", caption),
         paragraph(numbers + (" From a random part of the impressions." if one.fit.sampled else "")),
     ]
-    if found.degrees > 0 and found.worst:
+    if found.degrees >= FEWEST_DEGREES and found.worst:
         rows = [[str(pair.slot), pair.item, f"{pair.clicks:,}", f"{pair.expected:,.0f}"] for pair in found.worst]
         parts += ["<details><summary>The pairs that are furthest off</summary>"]
         parts += [table(["#slot", "item", "#clicks observed", "#fitted"], rows), "</details>"]
@@ -132,13 +130,6 @@ def _best_part(one: Diagnosis) -> list[str]:
         ),
         table(["#slot", "item", "#attractiveness", "#interval", "#times shown", "#in this slot"], rows),
     ]
-
-
-def _cleaning(fit: Fit, rules: Mapping[str, str]) -> str:
-    if not fit.cleaning:
-        return paragraph("Nothing had to be.")
-    rows = [[rule, f"{count:,}", rules.get(rule, "")] for rule, count in fit.cleaning.items()]
-    return table(["what was found", "#how often", "what was done"], rows)
 
 
 def _slot_table(fit: Fit) -> str:

@@ -108,6 +108,8 @@ def install(app: FastAPI, service: Service) -> None:
     @app.get("/v1/placements/{name}", **described.placement)
     async def placement(name: str) -> Response:
         """A placement as it was put."""
+        # what another worker was told a moment ago, too
+        await service.placements.find(name)
         found = await placement_of(name)
         return _json({"name": name, **found.definition.document()})
 

@@ -126,6 +126,9 @@ class Wish(_Strict):
     pin: dict[str, Annotated[int, Field(ge=1, le=MOST_SLOTS)]] = {}
 
 
+_OUTCOMES: Final = {"one": '{"clicked": ITEM}', "other": '{"clicked": null}', "third": '{"shown": false}'}
+
+
 class ReportedOutcome(_Strict):
     """Exactly one of `clicked`, an item or null, and `shown`, which is false."""
 
@@ -135,9 +138,7 @@ class ReportedOutcome(_Strict):
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
         if ("clicked" in self.model_fields_set) == ("shown" in self.model_fields_set):
-            raise PydanticCustomError(
-                "outcome", 'must be {{"clicked": ITEM}}, {{"clicked": null}} or {{"shown": false}}'
-            )
+            raise PydanticCustomError("outcome", "must be {one}, {other} or {third}", _OUTCOMES)
         if "shown" in self.model_fields_set and self.shown is None:
             raise PydanticCustomError("outcome", "shown must be false, got null")
         return self

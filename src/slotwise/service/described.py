@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from slotwise.service.definition import BrowserOutcome, Definition, ReportedOutcome, Wish
+from slotwise.service.definition import LONGEST_NAME, Definition, Wish
 
 _TEXT: Final = {"type": "string"}
 _NUMBER: Final = {"type": "number"}
@@ -47,7 +47,7 @@ def _route(
     *,
     answers: dict[int, tuple[str, Any]],
     problems: tuple[int, ...] = (),
-    body: type[BaseModel] | None = None,
+    body: type[BaseModel] | dict[str, Any] | None = None,
     **more: Any,
 ) -> dict[str, Any]:
     responses: dict[int | str, Any] = {
@@ -61,8 +61,8 @@ def _route(
         }
     extra: dict[str, Any] = {}
     if body is not None:
-        schema = body.model_json_schema(ref_template="#/components/schemas/{model}")
-        schema = _inlined(schema, schema.pop("$defs", {}))
+        schema = body if isinstance(body, dict) else body.model_json_schema()
+        schema = _inlined(schema, schema.get("$defs", {}))
         extra["requestBody"] = {
             "required": more.pop("body_required", True),
             "content": {"application/json": {"schema": schema}},
@@ -76,12 +76,18 @@ def _inlined(schema: Any, definitions: dict[str, Any]) -> Any:
     if isinstance(schema, dict):
         if "$ref" in schema:
             return _inlined(definitions[schema["$ref"].rpartition("/")[2]], definitions)
-        return {key: _inlined(value, definitions) for key, value in schema.items()}
+        return {key: _inlined(value, definitions) for key, value in schema.items() if key != "$defs"}
     return [_inlined(value, definitions) for value in schema] if isinstance(schema, list) else schema
 
 
 _PLACEMENT: Final = {"type": "object", "required": ["name", "slots", "items"], "properties": {"name": _TEXT}}
 _ARM: Final = _object(shown=_WHOLE, clicks=_WHOLE, click_rate=_NUMBER)
+_CLICKED: Final = {"anyOf": [{"type": "string", "maxLength": LONGEST_NAME}, {"type": "null"}]}
+_TOKEN: Final = {"type": "string", "maxLength": LONGEST_NAME}
+_OUTCOME: Final = {"oneOf": [_object(clicked=_CLICKED), _object(shown={"const": False})]}
+_TOKEN_OUTCOME: Final = {
+    "oneOf": [_object(token=_TOKEN, clicked=_CLICKED), _object(token=_TOKEN, shown={"const": False})]
+}
 _DUPLICATE: Final = _object(duplicate={"type": "boolean"})
 
 placements: Final = _route(
@@ -114,12 +120,12 @@ decide: Final = _route(
     problems=(400, 401, 404, 413, 422),
 )
 report: Final = _route(
-    body=ReportedOutcome,
+    body=_OUTCOME,
     answers={200: ("Recorded, now or before.", _DUPLICATE)},
     problems=(400, 401, 404, 409, 410, 413, 422),
 )
 report_by_token: Final = _route(
-    body=BrowserOutcome,
+    body=_TOKEN_OUTCOME,
     answers={200: ("Recorded, now or before.", _DUPLICATE)},
     problems=(400, 403, 404, 409, 413, 422),
 )

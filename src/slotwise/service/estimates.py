@@ -22,6 +22,8 @@ from slotwise.tally import Tally
 LEVEL: Final = 0.95
 #: of such an interval, in standard errors
 WIDTH: Final = 1.96
+#: documents that are kept, and the largest of them
+MOST_REMEMBERED, MOST_REMEMBERED_ITEMS = 64, 2_000
 COUNTED: Final = ("issued", "final", "pending", "clicked", "no_click", "not_shown", "late")
 
 
@@ -61,9 +63,16 @@ class EstimateDesk:
             else:
                 definition = Definition.model_validate_json(changed[0])
                 found = await asyncio.to_thread(estimated, definition, changed[1])
-                self._known[name] = _Known(version, found)
+                self._remember(name, _Known(version, found))
         total = sum(arms.values(), Counters())
         return {**found, "decisions": {kind: getattr(total, kind) for kind in COUNTED}, "uplift": uplift(arms)}
+
+    def _remember(self, name: str, known: _Known) -> None:
+        self._known.pop(name, None)
+        if len(known.document["items"]) <= MOST_REMEMBERED_ITEMS:
+            self._known[name] = known
+            if len(self._known) > MOST_REMEMBERED:
+                del self._known[next(iter(self._known))]
 
     async def text(self, name: str) -> bytes:
         """As JSON."""

@@ -8,12 +8,14 @@ import hashlib
 import hmac
 import time
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from slotwise.service.metrics import Metrics
 from slotwise.service.problems import respond
+from slotwise.service.settings import is_loopback
 
 #: reported by browsers, which hold a token and no key
 OUTCOMES: Final = "/v1/outcomes"
@@ -50,6 +52,8 @@ class Gate:
         if path == OUTCOMES and scope["method"] == "OPTIONS":
             await watched({"type": "http.response.start", "status": 204, "headers": []})
             await watched({"type": "http.response.body", "body": b""})
+        elif self._key is None and path != OUTCOMES and _is_elsewhere(Headers(scope=scope).get("origin")):
+            await respond(403, "without a key, no page of another machine may ask")(scope, receive, watched)
         elif self._key is not None and path not in OPEN and not self._has_key(Headers(scope=scope)):
             await _refuse(path)(scope, receive, watched)
         else:
@@ -77,6 +81,16 @@ class Gate:
         elif scheme.lower() != "bearer":
             return False
         return hmac.compare_digest(_digest(given.strip()), self._key)
+
+
+def _is_elsewhere(origin: str | None) -> bool:
+    # a page that somebody on this machine happens to visit can reach loopback, too
+    if origin is None:
+        return False
+    try:
+        return not is_loopback(urlsplit(origin).hostname or "")
+    except ValueError:
+        return True
 
 
 def _digest(key: str) -> bytes:

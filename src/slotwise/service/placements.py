@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Final, TypeVar
 
 import numpy as np
@@ -23,6 +24,8 @@ from slotwise.typing import IntArray
 Answer = TypeVar("Answer")
 #: how many lists are drawn at once: a call costs more than a draw where items are few
 MOST_DRAWN, DRAWN_ITEMS = 16, 4_000
+#: items of the placements that are brought up to date in one turn
+MOST_TOGETHER: Final = 2_000
 #: between two looks at the store; together with the look itself well below the bound
 REFRESH_SECONDS: Final = 0.4
 
@@ -94,21 +97,16 @@ class Placements:
         async with self._turn:
             version = await self.read(lambda store: store.version(name))
             if version is not None:
-                await self._follow(version)
+                await self._follow([version])
         return self._known.get(name)
 
     async def refresh(self) -> None:
         """Look at the store once."""
         async with self._turn:
             began = time.monotonic()
-            for version in await self.read(lambda store: store.versions()):
-                try:
-                    await self._follow(version)
-                except StoreUnavailable:
-                    raise
-                except Exception:
-                    # one that cannot be followed must not hold up the others
-                    log.exception("placement cannot be followed", extra={"placement": version.placement})
+            versions = await self.read(lambda store: store.versions())
+            for together in self._in_turns(version for version in versions if self._is_new(version)):
+                await self._follow(together)
             self.counted = await self.read(lambda store: store.counters())
             self._refreshed = began
 
@@ -134,23 +132,51 @@ class Placements:
         await self.read(lambda store: store.close())
         self._thread.shutdown()
 
-    async def _follow(self, version: Version) -> None:
+    def _is_new(self, version: Version) -> bool:
         known = self._known.get(version.placement)
-        if known and (known.version, known.revision) == (version.version, version.revision):
-            return
-        found = await self.read(lambda store: _look(store, version, known))
-        # learners change here only, between two decisions and never during one
-        if isinstance(found, Placement):
-            self._known[found.name] = found
-        else:
-            found.placement.learner.absorb(found.clicks, found.passes)
-            # which list is held is for the store to say; what is proposed to it takes in what is new
-            found.placement.learner.end_epoch()
-            found.placement.drawn.clear()
-            found.placement.revision = found.revision
+        return known is None or (known.version, known.revision) != (version.version, version.revision)
+
+    def _in_turns(self, versions: Iterable[Version]) -> Iterator[list[Version]]:
+        """Many small placements at once, as every turn is a wait; large ones by themselves, as they take room."""
+        together: list[Version] = []
+        items = 0
+        for version in versions:
+            known = self._known.get(version.placement)
+            size = MOST_TOGETHER if known is None else len(known.numbers)
+            if together and items + size > MOST_TOGETHER:
+                yield together
+                together, items = [], 0
+            together.append(version)
+            items += size
+        if together:
+            yield together
+
+    async def _follow(self, versions: Sequence[Version]) -> None:
+        known = [self._known.get(version.placement) for version in versions]
+        for found in await self.read(lambda store: [*map(_look, repeat(store), versions, known)]):
+            # learners change here only, between two decisions and never during one
+            if isinstance(found, Placement):
+                self._known[found.name] = found
+            elif found is not None:
+                found.placement.learner.absorb(found.clicks, found.passes)
+                # which list is held is for the store to say; what is proposed to it takes in what is new
+                found.placement.learner.end_epoch()
+                found.placement.drawn.clear()
+                found.placement.revision = found.revision
 
 
-def _look(store: Store, version: Version, known: Placement | None) -> Placement | _Change:
+def _look(store: Store, version: Version, known: Placement | None) -> Placement | _Change | None:
+    try:
+        return _changed(store, version, known)
+    except StoreUnavailable:
+        raise
+    except Exception:
+        # one that cannot be followed must not hold up the others
+        log.exception("placement cannot be followed", extra={"placement": version.placement})
+        return None
+
+
+def _changed(store: Store, version: Version, known: Placement | None) -> Placement | _Change:
     if known is not None and known.version == version.version:
         rows = store.tally(version.placement, since=known.revision)
         clicks, passes = matrices(rows, known.numbers, known.definition.slots)

@@ -11,8 +11,9 @@ from typing import Any, Final
 import psycopg
 
 from slotwise.errors import StoreRefused, StoreUnavailable
+from slotwise.service.store.database import Row
 from slotwise.service.store.schema import MIGRATIONS, statements
-from slotwise.service.store.sql import Row, SqlStore
+from slotwise.service.store.sql import SqlStore
 
 #: any number that no other program is likely to lock
 MIGRATION_LOCK: Final = 0x736C6F74

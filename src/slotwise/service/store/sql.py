@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import json
 import secrets
-from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
-from functools import lru_cache
-from typing import Any
+from collections.abc import Sequence
 
 from slotwise.errors import InvalidInput
 from slotwise.service.store.contract import (
@@ -30,13 +26,8 @@ from slotwise.service.store.contract import (
     least_id,
 )
 from slotwise.service.store.counting import Count
+from slotwise.service.store.database import Database, Row, chunks, marks
 from slotwise.service.store.outcomes import judge
-
-Row = tuple[Any, ...]
-#: ids named in one statement
-CHUNK = 500
-#: rows of values in one statement
-MOST_ROWS = 64
 
 _ADD_COUNTERS = (
     f"INSERT INTO counters (placement, arm, {', '.join(COUNTED)}) VALUES ROWS "
@@ -50,41 +41,8 @@ _ADD_TALLY = (
 )
 
 
-class SqlStore(ABC):
+class SqlStore(Database):
     """Every statement of the contract, over a connection that a subclass provides."""
-
-    #: how a SELECT asks to keep its rows for itself, waiting for them or passing over those that others keep
-    for_update = ""
-    skip_locked = ""
-
-    @abstractmethod
-    def transaction(self) -> AbstractContextManager[None]:
-        """All or nothing, and on disk when it ends."""
-
-    @abstractmethod
-    def reading(self) -> AbstractContextManager[None]:
-        """Errors in our words, and one connection."""
-
-    @abstractmethod
-    def all(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
-        """Run one statement; its rows."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Let go of the database."""
-
-    def many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Run a statement with `VALUES ROWS` in it for many rows at once.
-
-        In few pieces, of sizes that come again and again: every statement is a round trip to the database or a wait for
-        the interpreter, and the database remembers what it has parsed.
-        """
-        start = 0
-        while start < len(rows):
-            size = min(MOST_ROWS, 1 << ((len(rows) - start).bit_length() - 1))
-            values = [value for row in rows[start : start + size] for value in row]
-            self.all(_of_many(statement, len(rows[0]), size), values)
-            start += size
 
     def secret(self) -> bytes:
         with self.reading():
@@ -156,10 +114,10 @@ class SqlStore(ABC):
         if not reports:
             return []
         found: dict[str, Row] = {}
-        for ids in _chunks(sorted({report.decision for report in reports})):
+        for ids in chunks(sorted({report.decision for report in reports})):
             for row in self.all(
                 "SELECT id, placement, items, arm, deadline, final, late, outcome, clicked FROM decisions "
-                f"WHERE id IN ({_marks(ids)}) ORDER BY id{self.for_update}",
+                f"WHERE id IN ({marks(ids)}) ORDER BY id{self.for_update}",
                 ids,
             ):
                 found[row[0]] = row
@@ -189,8 +147,8 @@ class SqlStore(ABC):
             "clicked = reported.clicked FROM reported WHERE decisions.id = reported.id",
             [(id, outcome.kind, outcome.item) for id, outcome in sorted(recorded.items())],
         )
-        for ids in _chunks(sorted(late)):
-            self.all(f"UPDATE decisions SET late = 1 WHERE id IN ({_marks(ids)})", ids)
+        for ids in chunks(sorted(late)):
+            self.all(f"UPDATE decisions SET late = 1 WHERE id IN ({marks(ids)})", ids)
         return receipts
 
     def _issue(self, decisions: Sequence[Decision], count: Count) -> list[Decision]:
@@ -252,8 +210,8 @@ class SqlStore(ABC):
             for placement in count.placements():
                 self._count(placement, count)
             self._add(count)
-            for ids in _chunks([row[0] for row in due]):
-                self.all(f"UPDATE decisions SET final = 1 WHERE id IN ({_marks(ids)})", ids)
+            for ids in chunks([row[0] for row in due]):
+                self.all(f"UPDATE decisions SET final = 1 WHERE id IN ({marks(ids)})", ids)
         return len(due)
 
     def _count(self, placement: str, count: Count) -> None:
@@ -277,8 +235,8 @@ class SqlStore(ABC):
                     (least_id(before), before, at_most),
                 )
             ]
-            for chunk in _chunks(ids):
-                self.all(f"DELETE FROM decisions WHERE id IN ({_marks(chunk)})", chunk)
+            for chunk in chunks(ids):
+                self.all(f"DELETE FROM decisions WHERE id IN ({marks(chunk)})", chunk)
         return len(ids)
 
     def carry_out(self, name: str) -> Portable:
@@ -311,18 +269,3 @@ def _showing(decision: Decision, items: tuple[str, ...]) -> Decision:
     return Decision(
         decision.id, decision.placement, items, decision.arm, decision.issued, decision.deadline, decision.holds
     )
-
-
-def _marks(values: Sequence[Any]) -> str:
-    return ", ".join("?" * len(values))
-
-
-@lru_cache(maxsize=256)
-def _of_many(statement: str, columns: int, rows: int) -> str:
-    row = f"({', '.join('?' * columns)})"
-    return statement.replace("ROWS", ", ".join([row] * rows))
-
-
-def _chunks(values: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(values), CHUNK):
-        yield values[start : start + CHUNK]

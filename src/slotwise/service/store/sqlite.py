@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from slotwise.errors import InvalidInput, StoreRefused, StoreUnavailable, UnwritableFile
+from slotwise.service.store.database import Row
 from slotwise.service.store.schema import MIGRATIONS, statements
-from slotwise.service.store.sql import Row, SqlStore
+from slotwise.service.store.sql import SqlStore
 
 PREFIX: Final = "sqlite:///"
 #: "slot" in ASCII, in the header of the file

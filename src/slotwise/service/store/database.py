@@ -1,0 +1,69 @@
+"""What SQL needs of a database: transactions, statements, and many rows at once."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from functools import lru_cache
+from typing import Any, Final
+
+Row = tuple[Any, ...]
+#: ids named in one statement
+MOST_IDS: Final = 500
+#: rows of values in one statement
+MOST_ROWS: Final = 64
+
+
+class Database(ABC):
+    """One connection; values are marked with ? in statements."""
+
+    #: how a SELECT asks to keep its rows for itself, waiting for them or passing over those that others keep
+    for_update = ""
+    skip_locked = ""
+
+    @abstractmethod
+    def transaction(self) -> AbstractContextManager[None]:
+        """All or nothing, and on disk when it ends."""
+
+    @abstractmethod
+    def reading(self) -> AbstractContextManager[None]:
+        """Errors in our words, and one connection."""
+
+    @abstractmethod
+    def all(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Run one statement; its rows."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the database."""
+
+    def many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Run a statement with `VALUES ROWS` in it for many rows at once.
+
+        In few pieces, of sizes that come again and again: every statement is a round trip to the database or a wait for
+        the interpreter, and the database remembers what it has parsed.
+        """
+        start = 0
+        while start < len(rows):
+            size = min(MOST_ROWS, 1 << ((len(rows) - start).bit_length() - 1))
+            values = [value for row in rows[start : start + size] for value in row]
+            self.all(_of_many(statement, len(rows[0]), size), values)
+            start += size
+
+
+def marks(values: Sequence[Any]) -> str:
+    """A mark for each value."""
+    return ", ".join("?" * len(values))
+
+
+@lru_cache(maxsize=256)
+def _of_many(statement: str, columns: int, rows: int) -> str:
+    row = f"({', '.join('?' * columns)})"
+    return statement.replace("ROWS", ", ".join([row] * rows))
+
+
+def chunks(values: Sequence[str]) -> Iterator[Sequence[str]]:
+    """A few hundred at a time."""
+    for start in range(0, len(values), MOST_IDS):
+        yield values[start : start + MOST_IDS]

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from slotwise.ranker import Learner
+
+
+@pytest.mark.parametrize("bias", [None, [1.0, 0.5]])
+def test_several_lists_are_those_of_several_calls(bias: list[float] | None) -> None:
+    one, several = (Learner(list("abcde"), 2, position_bias=bias, rng=np.random.default_rng(3)) for _ in range(2))
+    for learner in (one, several):
+        learner.learn(["a", "b"], None)
+        # what is wished for one list is not for the others
+        assert learner.choose(exclude=["a", "b"], pin={"c": 2})[1] == "c"
+    assert several.choose_several(20) == [one.choose() for _ in range(20)]
+    assert several.choose() == one.choose()
+
+
+def test_an_epoch_can_be_ended() -> None:
+    learner = Learner(map(str, range(30)), 3, policy="epoch-ucb", position_bias=[1.0, 0.9, 0.8])
+    assert learner.in_epochs
+    shown = learner.choose()
+    assert learner.choose() == shown
+    assert set(learner.choose_several(5)) == {shown}
+    learner.end_epoch()
+    # the same again by chance: 1 in 24360
+    assert learner.choose() != shown
+    assert not Learner(list("abc"), 2).in_epochs

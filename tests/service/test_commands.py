@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from slotwise.cli.app import app
+from slotwise.errors import SlotwiseError
+from slotwise.service.definition import Definition
+from slotwise.service.store import open_store
+from slotwise.service.store.contract import Decision, Outcome, Report, new_id
+from tests.service.serving import serving
+
+DAY = 86_400.0
+DEFINITION = Definition.model_validate({"slots": 1, "items": ["a", "b"]})
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    """A click of 100 days ago, a silence of yesterday, and a decision that is pending."""
+    url = f"sqlite:///{tmp_path}/store.db"
+    opened = open_store(url)
+    opened.put_placement("home", DEFINITION.text())
+    ages = (100 * DAY, DAY, 0.0)
+    decisions = []
+    for age in ages:
+        then = time.time() - age
+        decisions.append(Decision(new_id(then), "home", ("a",), "learned", then, then + 60.0))
+    opened.write(decisions, [])
+    opened.write([], [Report(decisions[0].id, Outcome("clicked", "a"), time.time() - 100 * DAY)])
+    opened.finalise(time.time(), 10)
+    opened.close()
+    return url
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(app, arguments)
+    if isinstance(result.exception, SlotwiseError):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_compact_drops_old_decisions_and_keeps_what_was_learned(store: str) -> None:
+    assert run("compact", "--store", store, "--older-than", "90") == "dropped 1 decisions\n"
+    assert run("compact", "--store", store, "--older-than", "0.5") == "dropped 1 decisions\n"
+    assert run("compact", "--store", store, "--older-than", "0.0001") == "dropped 0 decisions\n"
+    opened = open_store(store)
+    (row,) = opened.tally("home")
+    assert (row.clicks, row.passes, row.shows) == (1, 1, 2)
+    assert opened.counters()["home"]["learned"].pending == 1
+    opened.close()
+    with pytest.raises(SlotwiseError, match="older_than"):
+        run("compact", "--store", store, "--older-than", "0")
+
+
+def test_a_placement_is_exported_and_imported(store: str, tmp_path: Path) -> None:
+    out = tmp_path / "home.json"
+    run("export", "home", "--store", store, "--out", str(out))
+    assert json.loads(out.read_text()) == json.loads(run("export", "home", "--store", store))
+    other = f"sqlite:///{tmp_path}/other.db"
+    with serving(other) as client:
+        run("import", str(out), "--store", other, "--name", "taken along")
+        # by a service that is running, without being told
+        found = client.estimates("taken along")
+        assert found["tally"] == {"items": ["a", "b"], "clicks": [[1, 0]], "passes": [[1, 0]]}
+        assert found["decisions"]["issued"] == found["decisions"]["final"] == 2
+        assert client.decide("taken along")["items"]
+        with pytest.raises(SlotwiseError, match="already"):
+            run("import", str(out), "--store", other, "--name", "taken along")
+        with pytest.raises(SlotwiseError, match="control"):
+            run("import", str(out), "--store", other, "--name", "a\nb")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": "another"},
+        {"name": ""},
+        {"tally": [[0, "a", 1, 1, 2]]},
+        {"tally": [[1, "a", -1, 1, 2]]},
+        {"tally": [[1, "a", 1, 1, 2], [1, "a", 1, 1, 2]]},
+        {"definition": {"slots": 3, "items": ["a"]}},
+        {"counters": {"learned": {"colour": 1}}},
+        {"more": 1},
+    ],
+)
+def test_what_was_not_exported_is_not_imported(store: str, tmp_path: Path, change: dict[str, object]) -> None:
+    file = tmp_path / "home.json"
+    file.write_text(json.dumps({**json.loads(run("export", "home", "--store", store)), "name": "new", **change}))
+    with pytest.raises(SlotwiseError, match="not an exported placement"):
+        run("import", str(file), "--store", store)
+    opened = open_store(store)
+    assert [version.placement for version in opened.versions()] == ["home"]
+    opened.close()
+
+
+def test_a_backup_is_a_store(store: str, tmp_path: Path) -> None:
+    run("backup", str(tmp_path / "copy.db"), "--store", store)
+    assert run("export", "home", "--store", f"sqlite:///{tmp_path}/copy.db") == run("export", "home", "--store", store)
+
+
+def test_a_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    for command in (["compact", "--older-than", "1"], ["export", "home"], ["backup", str(tmp_path / "x.db")]):
+        with pytest.raises(SlotwiseError, match="no store"):
+            run(*command, "--store", f"sqlite:///{tmp_path}/absent.db")
+    assert not any(tmp_path.iterdir())
