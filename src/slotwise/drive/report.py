@@ -48,7 +48,7 @@ class Simulated:
 
 @dataclass(frozen=True)
 class Ending:
-    """What was shown in the last tenth."""
+    """What was shown in the end."""
 
     rounds: int
     #: the list that was shown most often, and how often
@@ -95,9 +95,9 @@ class Drive:
         """The expected regret of the lists that were shown, added up."""
         return float(np.asarray(self.regrets)[np.asarray(self.ledger.shown)].sum()) if self.rounds else 0.0
 
-    def ending(self) -> Ending | None:
-        """What it came to; None if nobody saw anything."""
-        last = self.ledger.shown[-max(1, int(self.rounds * END)) :]
+    def ending(self, share: float = END) -> Ending | None:
+        """What the last of it came to; None if nobody saw anything."""
+        last = self.ledger.shown[-max(1, int(self.rounds * share)) :]
         if not last:
             return None
         number, count = Counter(last).most_common(1)[0]
