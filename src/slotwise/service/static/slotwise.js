@@ -15,7 +15,7 @@
 
   var script = global.document && global.document.currentScript;
   var home = script && script.src ? new URL(script.src).origin : "";
-  // of an item, that has to be in view for the list to count as shown
+  // the share of an item, or of the window, that has to be in view for the list to count as shown
   var VISIBLE = 0.5;
 
   function send(address, token, outcome) {
@@ -25,6 +25,12 @@
     global
       .fetch(address, { method: "POST", body: body, keepalive: true, mode: "no-cors", credentials: "omit" })
       .catch(function () {});
+  }
+
+  function inView(entry) {
+    // an item taller than the window is never half in view
+    var tall = entry.intersectionRect.height >= VISIBLE * global.innerHeight;
+    return entry.isIntersecting && (entry.intersectionRatio >= VISIBLE || tall);
   }
 
   function report(container, options) {
@@ -60,12 +66,12 @@
     if (global.IntersectionObserver) {
       watch = new global.IntersectionObserver(
         function (entries) {
-          if (entries.some(function (entry) { return entry.isIntersecting; })) {
+          if (entries.some(inView)) {
             seen = true;
             watch.disconnect();
           }
         },
-        { threshold: VISIBLE }
+        { threshold: [0, 0.1, 0.2, 0.3, 0.4, VISIBLE] }
       );
       container.querySelectorAll("[data-item]").forEach(function (item) { watch.observe(item); });
     } else {
