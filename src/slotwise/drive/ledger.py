@@ -17,6 +17,17 @@ from slotwise.typing import IntArray
 COUNTED = ("issued", "clicked", "no_click", "not_shown", "late")
 
 
+def answer_due(stands: Outcome | None, outcome: Outcome) -> str:
+    """What the contract says of a report in time, given the one that stands.
+
+    >>> answer_due({"clicked": None}, {"clicked": "a"}), answer_due({"clicked": "a"}, {"clicked": None})
+    ('recorded', 'conflict')
+    """
+    if stands is None or (stands == {"clicked": None} and outcome.get("clicked") is not None):
+        return "recorded"
+    return "duplicate" if stands == outcome else "conflict"
+
+
 @dataclass
 class Ledger:
     """Filled decision by decision, when the last answer about it is in."""
@@ -26,6 +37,8 @@ class Ledger:
     decisions: Counter[str] = field(default_factory=Counter)
     #: what was answered to reports: recorded, duplicate, conflict, late
     answers: Counter[str] = field(default_factory=Counter)
+    #: answers that are not what the contract says of such a report
+    wrong: Counter[str] = field(default_factory=Counter)
     #: statuses that no visitor expects
     unexpected: Counter[int] = field(default_factory=Counter)
     #: clicks that were made within the window and arrived after it: the service was too slow for it
@@ -42,6 +55,12 @@ class Ledger:
     def __post_init__(self) -> None:
         self._numbers = {item: number for number, item in enumerate(self.items)}
         self.clicks, self.passes = (np.zeros((self.slots, len(self.items)), np.int64) for _ in range(2))
+
+    def answered(self, wanted: str, answer: str) -> None:
+        """A report was answered; where the network is slow any of them may be late, and where it fails sent again."""
+        self.answers[answer] += 1
+        if answer not in (wanted, "late"):
+            self.wrong[f"{wanted} answered as {answer}"] += 1
 
     def issued(self, shown: tuple[str, ...], seen: bool) -> None:
         """A decision was answered."""
@@ -71,6 +90,7 @@ class Ledger:
             for kind in COUNTED
             if estimates["decisions"][kind] != self.decisions[kind]
         ]
+        found += [f"{count:,} × {what}" for what, count in self.wrong.items()]
         names = list(estimates["tally"]["items"])
         for field_name, mine in (("clicks", self.clicks), ("passes", self.passes)):
             theirs = np.array(estimates["tally"][field_name], np.int64)
