@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -127,3 +129,32 @@ def test_what_cannot_be_driven_is_refused(url: str, more: dict[str, float], mess
 def test_nobody_there() -> None:
     with pytest.raises(ServiceUnreachable, match="cannot be reached"):
         drive(f"http://127.0.0.1:{free_port()}", problem("b").users, policy=DEFAULT)
+
+
+def test_a_killed_service_is_not_accused(tmp_path: Path) -> None:
+    """What was asked and never answered may have been done or not; what could not be asked was not done."""
+    store, port = f"sqlite:///{tmp_path}/store.db", free_port()
+    first = Process(tmp_path, store, port)
+    again: list[Process] = []
+
+    def kill_and_restart() -> None:
+        with Client(first.url) as client:
+            while not client.placements():
+                time.sleep(0.05)
+        time.sleep(1.0)
+        first.kill()
+        again.append(Process(tmp_path, store, port))
+
+    thread = threading.Thread(target=kill_and_restart)
+    try:
+        first.wait_until_ready()
+        thread.start()
+        found = drive(first.url, problem("b").users, policy=DEFAULT, rounds=3_000, rate=800.0, window=0.3, seconds=30.0)
+    finally:
+        first.kill()
+        thread.join()
+        again[0].stop()
+    assert found.ended_by == "rounds"
+    assert found.ledger.decisions["issued"] == 3_000
+    assert 0 <= found.ledger.unanswered <= 2 * found.visitors
+    assert found.exactly_once is not False, found.differences

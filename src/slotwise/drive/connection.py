@@ -29,6 +29,15 @@ class Address:
 class Unanswered(Exception):
     """The connection could not be made, or ended, or nothing came in time."""
 
+    #: whether anything was asked: what was not sent was not done
+    sent = True
+
+
+class NotSent(Unanswered):
+    """The connection could not be made."""
+
+    sent = False
+
 
 class Connection:
     """One visitor's; made when it is needed, and again after it was lost."""
@@ -39,15 +48,17 @@ class Connection:
 
     async def ask(self, head: bytes, body: bytes = b"") -> tuple[int, bytes]:
         """Status and body; `head` is an `Address.head`."""
+        connected = False
         try:
             async with asyncio.timeout(self._timeout):
                 if self._wire is None or self._wire.transport.is_closing():
                     self._wire = await self._connect()
+                connected = True
                 return await self._wire.ask(b"%b%d\r\n\r\n%b" % (head, len(body), body))
         except (OSError, ValueError) as failure:
             # TimeoutError is an OSError
             self.close()
-            raise Unanswered(str(failure) or type(failure).__name__) from failure
+            raise (Unanswered if connected else NotSent)(str(failure) or type(failure).__name__) from failure
         except asyncio.CancelledError:
             self.close()
             raise

@@ -132,7 +132,7 @@ class Course:
             status, body = await connection.ask(self._decide, b"{}")
         except Unanswered as failure:
             self._why = str(failure)
-            self.ledger.unanswered += 1
+            self.ledger.unanswered += failure.sent
             return False
         now = time.perf_counter()
         if status != 201:
