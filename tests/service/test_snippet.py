@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from tests.service.process import free_port
 from tests.service.serving import Client, serving
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -131,3 +134,29 @@ def test_the_snippet_is_served_to_anybody(tmp_path: Path) -> None:
         assert answer.headers["content-type"].startswith("text/javascript")
         assert "sendBeacon" in answer.text
         assert client.get("/v1/placements").status_code == 401
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium: apt install chromium, or any Chrome")
+def test_the_example_site_in_the_docs_works(tmp_path: Path) -> None:
+    """A visitor who opens the page and leaves it has seen the list and clicked on nothing."""
+    with serving(f"sqlite:///{tmp_path}/store.db") as client:
+        port = free_port()
+        environment = {**os.environ, "SLOTWISE_URL": str(client.base_url).rstrip("/"), "PORT": str(port)}
+        example = Path(__file__).parents[2] / "docs" / "example_site.py"
+        site = subprocess.Popen(
+            [sys.executable, str(example)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        try:
+            assert site.stdout is not None
+            assert site.stdout.readline()
+            page = f'<iframe src="http://127.0.0.1:{port}/" width="500" height="400"></iframe>'
+            leave = "<script>setTimeout(() => document.querySelector('iframe').remove(), 1000)</script>"
+            with shop({"/": page + leave}) as origin, visiting(f"{origin}/", tmp_path / "browser"):
+                give_up = time.monotonic() + 30.0
+                while not recorded(client) and time.monotonic() < give_up:
+                    time.sleep(0.1)
+        finally:
+            site.terminate()
+            site.communicate()
+        found = client.settle("drinks", seconds=601.0)
+        assert found["decisions"]["issued"] == found["decisions"]["no_click"] == recorded(client) == 1
