@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 import os
 import socket
@@ -29,6 +30,7 @@ CONNECTIONS = 32
 SECONDS = 4.0
 TURNS = 3
 ITEMS = 20
+PLACEMENTS = 1_000
 
 ANSWER = json.dumps(
     {
@@ -108,19 +110,17 @@ def put(port: int, name: str, items: int, slots: int = 5, window: float = 2.0) -
 class Client(asyncio.Protocol):
     """One connection that asks again when it has been answered."""
 
-    def __init__(self, name: str) -> None:
-        self.request = (
-            f"POST /v1/placements/{name}/decisions HTTP/1.1\r\nHost: b\r\nContent-Length: 2\r\n\r\n{{}}".encode()
-        )
+    def __init__(self) -> None:
         self.answered: asyncio.Future[float] | None = None
         self.buffer = b""
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
 
-    def ask(self) -> asyncio.Future[float]:
+    def ask(self, name: str = "bench") -> asyncio.Future[float]:
         self.answered = asyncio.get_running_loop().create_future()
-        self.transport.write(self.request)
+        request = f"POST /v1/placements/{name}/decisions HTTP/1.1\r\nHost: b\r\nContent-Length: 2\r\n\r\n{{}}"
+        self.transport.write(request.encode())
         return self.answered
 
     def data_received(self, data: bytes) -> None:
@@ -139,22 +139,23 @@ class Client(asyncio.Protocol):
             self.answered.set_exception(RuntimeError((head + body).decode()))
 
 
-async def connect(port: int, name: str, count: int) -> list[Client]:
+async def connect(port: int, count: int) -> list[Client]:
     loop = asyncio.get_running_loop()
-    made = [await loop.create_connection(lambda: Client(name), "127.0.0.1", port) for _ in range(count)]
+    made = [await loop.create_connection(Client, "127.0.0.1", port) for _ in range(count)]
     return [client for _, client in made]
 
 
-async def rate(port: int, name: str = "bench", seconds: float = SECONDS) -> float:
+async def rate(port: int, names: Iterator[str] | None = None, seconds: float = SECONDS) -> float:
     """Decisions a second, as many connections asking as fast as they are answered."""
-    clients = await connect(port, name, CONNECTIONS)
+    wanted = itertools.repeat("bench") if names is None else names
+    clients = await connect(port, CONNECTIONS)
     began = time.perf_counter()
     count = 0
 
     async def keep_asking(client: Client) -> None:
         nonlocal count
         while time.perf_counter() - began < seconds:
-            await client.ask()
+            await client.ask(next(wanted))
             count += 1
 
     await asyncio.gather(*(keep_asking(client) for client in clients))
@@ -167,7 +168,7 @@ async def rate(port: int, name: str = "bench", seconds: float = SECONDS) -> floa
 async def latencies(port: int, per_second: float, seconds: float = SECONDS) -> list[float]:
     """From when each request was due, so that a wait for the one before counts."""
     idle = asyncio.Queue[Client]()
-    for client in await connect(port, "bench", CONNECTIONS):
+    for client in await connect(port, CONNECTIONS):
         idle.put_nowait(client)
     found: list[float] = []
     began = time.perf_counter()
@@ -190,11 +191,16 @@ async def latencies(port: int, per_second: float, seconds: float = SECONDS) -> l
 
 
 def show_latencies(what: str, port: int, per_second: float) -> float:
-    waits = sorted(asyncio.run(latencies(port, per_second)))
-    middle, slow = waits[len(waits) // 2], waits[int(0.99 * len(waits))]
-    print(f"{what} at half of that load: median {middle * 1e3:.1f} ms, ", end="")
-    print(f"99 % within {slow * 1e3:.1f} ms, all within {waits[-1] * 1e3:.0f} ms")
-    return slow
+    """The median over turns of what 99 % are within: the turn in which somebody else had the cores does not count."""
+    found = []
+    for _ in range(TURNS):
+        waits = sorted(asyncio.run(latencies(port, per_second)))
+        found.append([waits[int(share * (len(waits) - 1))] * 1e3 for share in (0.5, 0.99, 1.0)])
+    middle, slow, slowest = (statistics.median(column) for column in zip(*found, strict=True))
+    print(
+        f"{what} at half of that load: median {middle:.1f} ms, 99 % within {slow:.1f} ms, all within {slowest:.0f} ms"
+    )
+    return float(slow / 1e3)
 
 
 def processor_seconds(process: subprocess.Popen[bytes]) -> float:
@@ -234,10 +240,17 @@ def main() -> None:
         time.sleep(3.0)
         print(f"memory: {before:.0f} MB, after {count:,} more decisions {megabytes(process):.0f} MB")
 
+        for number in range(PLACEMENTS):
+            put(ours, f"bench-{number}", ITEMS)
+        names = itertools.cycle(f"bench-{number}" for number in range(PLACEMENTS))
+        turns = [(asyncio.run(rate(ours, names)), asyncio.run(rate(ours))) for _ in range(TURNS)]
+        ratio = statistics.median(many / one for many, one in turns)
+        verdict(f"decisions for {PLACEMENTS:,} placements in turn / for one", ratio, 0.75)
+
         put(ours, "large", 100_000, slots=10)
-        asyncio.run(rate(ours, "large", 1.0))
+        asyncio.run(rate(ours, itertools.repeat("large"), 1.0))
         began, used = time.perf_counter(), processor_seconds(process)
-        count = int(asyncio.run(rate(ours, "large", 3.0)) * 3.0)
+        count = int(asyncio.run(rate(ours, itertools.repeat("large"), 3.0)) * 3.0)
         spent = (processor_seconds(process) - used) / count
         print(f"among 100,000 items: {count / (time.perf_counter() - began):,.0f} /s, {spent * 1e3:.1f} ms of CPU each")
         verdict("10 ms / a decision among 100,000", 0.01 / spent, 1.0)

@@ -111,17 +111,26 @@ def test_a_password_is_not_repeated() -> None:
 
 
 def test_a_log_larger_than_the_memory_it_is_given(tmp_path: Path) -> None:
-    """Two million rows of long ids: some 100 MB, and their impressions as many again; 60 MB to do it in."""
+    log, memory = tmp_path / "log.parquet", 110
     with duckdb.connect() as connection:
         connection.execute(
-            f"""COPY (SELECT repeat(md5(range::varchar), 2) impression, slot::int slot,
+            f"""COPY (SELECT md5(range::varchar) || md5((-range)::varchar) impression, slot::int slot,
             'item ' || ((range * 7 + slot * 13) % 40) item, range % 3 = 0 AND slot = range % 5 clicked
-            FROM range(400000), unnest(range(1, 6)) slots(slot)) TO '{tmp_path}/log.parquet'"""
+            FROM range(400000), unnest(range(1, 6)) slots(slot) ORDER BY hash(range, slot)) TO '{log}'"""
         )
-    small = tally(tmp_path / "log.parquet", memory="120MB")
-    large = tally(tmp_path / "log.parquet")
+    assert log.stat().st_size > memory * 1_000_000
+    small, large = tally(log, memory=f"{memory}MB"), tally(log)
     assert small == large
     assert small.impressions == 400_000
+
+
+def test_an_engine_that_fails_says_so_in_a_line(tmp_path: Path) -> None:
+    pq.write_table(LOG, tmp_path / "log.parquet", row_group_size=100)
+    whole = (tmp_path / "log.parquet").read_bytes()
+    middle = len(whole) // 3
+    (tmp_path / "log.parquet").write_bytes(whole[:middle] + bytes(2_000) + whole[middle + 2_000 :])
+    with pytest.raises(UnreadableFile, match="the log cannot be counted: "):
+        tallies(tmp_path / "log.parquet", PAGES)
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,7 @@ def test_a_placement_is_exported_and_imported(store: str, tmp_path: Path) -> Non
     [
         {"format": "another"},
         {"name": ""},
+        {"name": "a/b"},
         {"tally": [[0, "a", 1, 1, 2]]},
         {"tally": [[1, "a", -1, 1, 2]]},
         {"tally": [[1, "a", 1, 1, 2], [1, "a", 1, 1, 2]]},

@@ -18,7 +18,7 @@ from tests.postgres import Postgres
 from tests.service.process import free_port, running
 
 ITEMS = ["a", "b", "c", "d"]
-WINDOW = 3.0
+WINDOW = 1.5
 
 
 @dataclass
@@ -120,7 +120,7 @@ def test_kill_and_kill_again(kind: str, tmp_path: Path, request: pytest.FixtureR
         time.sleep(0.6)
         process.kill()
     try:
-        for _ in range(3):
+        for _ in range(2):
             with running(tmp_path, store, port) as process:
                 time.sleep(rng.uniform(0.1, 0.9))
                 process.kill()
@@ -143,7 +143,7 @@ def test_two_workers_on_one_postgresql_share_one_tally(postgres: Postgres, tmp_p
     with running(tmp_path, store, free_port(), workers=2) as process:
         define(process.url)
         threads = visitors(ledger, process.url, 6)
-        time.sleep(WINDOW + 2.0)
+        time.sleep(WINDOW + 1.0)
         ledger.stop.set()
         for thread in threads:
             thread.join()
@@ -168,7 +168,7 @@ def test_two_processes_on_one_file_share_one_tally(tmp_path: Path) -> None:
     with running(tmp_path, store, free_port(), workers=2) as process:
         define(process.url)
         threads = visitors(ledger, process.url, 4)
-        time.sleep(2.0)
+        time.sleep(1.5)
         ledger.stop.set()
         for thread in threads:
             thread.join()

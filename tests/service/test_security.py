@@ -12,6 +12,7 @@ from slotwise.errors import InvalidInput, UnreadableFile
 from slotwise.service.logs import JsonLines
 from slotwise.service.settings import Settings, load
 from slotwise.service.tokens import Signer
+from tests.postgres import Postgres
 from tests.service.serving import THREE, Client, serving
 
 KEY = "a-key-of-ours"
@@ -146,6 +147,40 @@ def test_an_error_inside_shows_nothing_of_it(tmp_path: Path, caplog: pytest.LogC
             assert str(tmp_path) not in text
             assert "Traceback" not in text
     assert "is gone" in " ".join(str(getattr(record, "problem", "")) for record in caplog.records)
+
+
+def test_a_bug_inside_shows_nothing_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("something of ours")
+
+    with serving(f"sqlite:///{tmp_path}/store.db") as client:
+        client.define()
+        monkeypatch.setattr("slotwise.service.api.decide_on", broken)
+        answer = client.post("/v1/placements/home/decisions")
+    assert answer.status_code == answer.json()["status"] == 500
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert "ours" not in answer.text
+    assert "something of ours" in caplog.text
+
+
+def test_a_database_that_is_gone_is_told_and_used_again_when_it_is_back(postgres: Postgres) -> None:
+    with serving(postgres.fresh()) as client:
+        client.define()
+        kept = client.decide()
+        postgres.stop()
+        try:
+            assert client.get("/readyz").status_code == 503
+            assert client.post("/v1/placements/home/decisions").status_code == 503
+            assert client.report(kept, clicked=None).status_code == 503
+            assert client.get("/v1/placements/home/estimates").status_code == 503
+            assert client.get("/healthz").status_code == 200
+        finally:
+            postgres.start()
+        assert client.report(kept, clicked=None).json() == {"duplicate": False}
+        assert client.get("/readyz").status_code == 200
+        assert client.settle()["decisions"]["no_click"] == 1
 
 
 def test_settings_come_from_file_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,9 +60,9 @@ def evidence(
         return groups(Tally(clicks.astype(np.int64), passes.astype(np.int64)))
 
     def weighed(used: BoolArray) -> tuple[FloatArray, FloatArray, Curvature, FloatArray, Passes | None]:
-        # an item that was clicked and never passed has no finite estimate, and no part in those of the others
+        # what was clicked and never passed, item or slot, has no finite estimate, and no part in those of the others
         finite = np.where(np.isfinite(attractiveness), attractiveness, 0.0)
-        gamma = np.where(used, np.outer(position_bias, finite), 0.0)
+        gamma = np.where(used, np.outer(np.where(np.isfinite(position_bias), position_bias, 0.0), finite), 0.0)
         weight, factor = weigh(np.where(gamma > 0, clicks, 0.0), passes, gamma)
         by_slot = np.zeros(len(clicks)) if known_bias else weight.sum(axis=1)
         by_slot[0] = 0.0

@@ -19,6 +19,7 @@ from slotwise import checks
 from slotwise.errors import InvalidInput, MissingExtra, UnreadableFile
 
 ENGINES = ("duckdb", "spark")
+ENGINE_MODULES = ("duckdb", "psycopg", "pyspark", "py4j")
 PARQUET = (".parquet", ".pq")
 TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
 DATABASE = (".duckdb", ".ddb", ".db")
@@ -44,6 +45,21 @@ def read(
     checks.one_of("engine", engine, ENGINES)
     if master is not None and engine != "spark":
         raise InvalidInput(f"master is for the engine spark, got {master!r} for {engine}")
+    try:
+        with _opened(source, table, engine, master, memory) as log:
+            yield log
+    except Exception as problem:
+        if isinstance(problem, RuntimeError) and "interrupted" in str(problem):
+            # what DuckDB makes of Ctrl-C
+            raise KeyboardInterrupt from None
+        # no space, a file that ends too early, a server that went away: theirs, but said in a line
+        if type(problem).__module__.strip("_").split(".")[0] not in ENGINE_MODULES:
+            raise
+        raise UnreadableFile(f"the log cannot be counted: {_first_line(problem)}") from problem
+
+
+@contextlib.contextmanager
+def _opened(source: Any, table: str | None, engine: str, master: str | None, memory: str | None) -> Iterator[ir.Table]:
     if isinstance(source, ir.Table):
         yield source
     elif isinstance(source, str) and source.startswith(SERVERS):

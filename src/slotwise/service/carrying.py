@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from slotwise.errors import UnreadableFile
-from slotwise.service.definition import MOST_SLOTS, Definition, Name, faults
+from slotwise.service.definition import MOST_SLOTS, Definition, Name, PlacementName, faults
 from slotwise.service.store.contract import COUNTED, Arm, Counters, Portable, TallyRow
 
 FORMAT: Final = "slotwise placement 1"
@@ -21,7 +21,7 @@ class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     format: Literal["slotwise placement 1"]
-    name: Name
+    name: PlacementName
     definition: Definition
     #: slot from 1, item, clicks, passes, shows
     tally: list[tuple[Annotated[int, Field(ge=1, le=MOST_SLOTS)], Name, _Count, _Count, _Count]]

@@ -21,9 +21,9 @@ from slotwise.service.writer import Writer
 
 Clock = Callable[[], float]
 #: between two looks for decisions past their deadline
-FINALISE_SECONDS: Final = 0.2
+FINALISE_SECONDS: Final = 0.1
 #: what is finalised in one transaction; decisions wait for it, so it is kept short
-FINALISE_AT_ONCE: Final = 300
+FINALISE_AT_ONCE: Final = 100
 PROBE_SECONDS: Final = 2.0
 #: a worker that has not seen the store for so long is not ready
 LONGEST_STALENESS: Final = 5.0

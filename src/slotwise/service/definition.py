@@ -46,6 +46,8 @@ def _without_control_characters(name: str) -> str:
 Name = Annotated[
     str, StringConstraints(min_length=1, max_length=LONGEST_NAME), AfterValidator(_without_control_characters)
 ]
+#: it stands between two slashes in an address
+PlacementName = Annotated[Name, StringConstraints(pattern=r"^[^/]*$")]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -156,7 +158,7 @@ class BrowserOutcome(ReportedOutcome):
     token: Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
 
 
-_name: Final = TypeAdapter[str](Name)
+_name: Final = TypeAdapter[str](PlacementName)
 
 
 def checked_name(name: str) -> str:

@@ -12,7 +12,7 @@ from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from slotwise.errors import InvalidInput, UnreadableFile
-from slotwise.service.definition import Definition, Name, faults
+from slotwise.service.definition import Definition, PlacementName, faults
 
 #: where the file is, for the workers that a server starts
 CONFIG = "SLOTWISE_CONFIG"
@@ -31,7 +31,7 @@ class Settings(BaseSettings):
     server_key: SecretStr | None = None
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     #: made at the start where there are none of that name
-    placements: dict[Name, Definition] = {}
+    placements: dict[PlacementName, Definition] = {}
 
     @classmethod
     def settings_customise_sources(

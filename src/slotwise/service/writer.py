@@ -20,6 +20,9 @@ MOST_WAITING: Final = 10_000
 #: what goes into one transaction
 MOST_AT_ONCE: Final = 1_000
 
+#: from the beginning of one transaction to that of the next, at least: a few requests share it before the disk is busy
+SECONDS_BETWEEN: Final = 0.002
+
 _Job = tuple[Any, "asyncio.Future[Any]"]
 
 
@@ -81,10 +84,13 @@ class Writer:
         await asyncio.to_thread(self._thread.join)
 
     def _work(self) -> None:
-        stopping = False
+        stopping, began = False, 0.0
         while not stopping:
             jobs: list[_Job] = []
             more = self._jobs.get()
+            if (early := began + SECONDS_BETWEEN - time.perf_counter()) > 0.0:
+                time.sleep(early)
+            began = time.perf_counter()
             with contextlib.suppress(queue.Empty):
                 while more is not None:
                     jobs += more
