@@ -43,12 +43,12 @@ def test_a_placement_is_put_read_and_listed(client: Client) -> None:
 
 
 def test_the_life_of_a_decision(client: Client) -> None:
-    client.put_placement("life", slots=2, items=["a", "b", "c"], window_seconds=1.5)
+    client.put_placement("life", slots=2, items=["a", "b", "c"], window_seconds=1.0)
     decision = client.decide("life", exclude=["a"], pin={"c": 1})
     assert isinstance(decision, Decision)
     assert decision.items == ("c", "b")
     assert (decision.placement, decision.arm) == ("life", "learned")
-    assert 0.0 < (decision.expires - datetime.now(UTC)).total_seconds() <= 1.5
+    assert 0.0 < (decision.expires - datetime.now(UTC)).total_seconds() <= 1.0
     unseen, silent = client.decide("life"), client.decide("life")
     assert client.outcome(decision, clicked=None) is False
     assert client.outcome(decision, clicked="b") is False
@@ -121,7 +121,7 @@ def test_a_restart_is_waited_for_and_nothing_is_counted_twice(tmp_path: Path) ->
         assert client.outcome(decisions[0], clicked=decisions[0].items[0]) is False
         first.kill()
         second: list[Process] = []
-        restart = threading.Timer(1.0, lambda: second.append(Process(tmp_path, store, port)))
+        restart = threading.Timer(0.3, lambda: second.append(Process(tmp_path, store, port)))
         restart.start()
         stack.callback(lambda: second[0].stop())
         stack.callback(restart.join)
