@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 
 class SlotwiseError(Exception):
@@ -49,3 +50,38 @@ class StoreRefused(SlotwiseError):
 
 class StoreUnavailable(SlotwiseError):
     """A database cannot be used at the moment: full, locked, read-only, gone or out of reach. Nothing was written."""
+
+
+class ServiceUnreachable(SlotwiseError, ConnectionError):
+    """A service was not reached, or did not answer, or what answered is not slotwise."""
+
+
+class ServiceProblem(SlotwiseError):
+    """A service refused a request; `document` is the problem document (RFC 9457) that it answered with.
+
+    >>> document = {"title": "Unprocessable", "detail": "slots: too few", "errors": [{"field": "slots"}]}
+    >>> problem = ServiceProblem(422, document)
+    >>> print(problem, problem.status, problem.field)
+    422 Unprocessable: slots: too few 422 slots
+    """
+
+    def __init__(self, status: int, document: Mapping[str, Any]) -> None:
+        self.status = status
+        self.document = dict(document)
+        self.title = str(document.get("title", ""))
+        self.detail = str(document.get("detail", ""))
+        super().__init__(f"{status} {self.title}: {self.detail}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.status, self.document)
+
+    @property
+    def errors(self) -> list[dict[str, Any]]:
+        """What is wrong with each field, where the service said so."""
+        listed = self.document.get("errors")
+        return [error for error in listed if isinstance(error, dict)] if isinstance(listed, list) else []
+
+    @property
+    def field(self) -> str | None:
+        """The first field that something is wrong with."""
+        return next((str(error["field"]) for error in self.errors if "field" in error), None)

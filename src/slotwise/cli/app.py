@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from slotwise.cli.bounds import bounds
+from slotwise.cli.drive import drive
 from slotwise.cli.evaluate import evaluate
 from slotwise.cli.fit import fit
 from slotwise.cli.paper import paper
@@ -30,6 +31,7 @@ app.command()(policies)
 app.command()(bounds)
 app.command()(study)
 app.command()(serve)
+app.command()(drive)
 app.command()(compact)
 app.command()(backup)
 app.command()(export)

@@ -20,7 +20,7 @@ from slotwise.service.settings import is_loopback
 #: reported by browsers, which hold a token and no key
 OUTCOMES: Final = "/v1/outcomes"
 #: nothing of anybody's is there
-OPEN: Final = frozenset({OUTCOMES, "/healthz", "/readyz", "/docs", "/openapi.json", "/favicon.ico"})
+OPEN: Final = frozenset({OUTCOMES, "/healthz", "/readyz", "/docs", "/openapi.json", "/favicon.ico", "/slotwise.js"})
 #: read by people in a browser, which asks them for a name and a password: any name, and the key
 PAGES: Final = frozenset({"/", "/metrics"})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from importlib.resources import files
 
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse, Response
@@ -18,6 +19,8 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
+
+_SNIPPET = files("slotwise.service").joinpath("static/slotwise.js").read_bytes()
 
 log = logging.getLogger("slotwise.service")
 
@@ -41,6 +44,12 @@ def install(app: FastAPI, service: Service) -> None:
     @app.get("/metrics", include_in_schema=False)
     async def metrics() -> Response:
         return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    @app.get("/slotwise.js", include_in_schema=False)
+    async def snippet() -> Response:
+        # nothing secret in it, and any page may run it
+        headers = {"Cache-Control": "public, max-age=3600", "X-Content-Type-Options": "nosniff"}
+        return Response(_SNIPPET, media_type="text/javascript", headers=headers)
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> Response:

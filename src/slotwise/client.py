@@ -1,0 +1,296 @@
+"""A service from Python: decisions, outcomes and estimates over HTTP, on the standard library alone."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import random
+import select
+import ssl
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal, Self
+from urllib.parse import quote, urlsplit
+
+from slotwise.errors import InvalidInput, ServiceProblem, ServiceUnreachable
+
+#: the service says that nothing was done, or that too much is asked of it: the same may be asked again
+_NOTHING_DONE: Final = frozenset({429, 503})
+#: somebody in between gave up; what was asked may have been done
+_UNSURE: Final = frozenset({502, 504})
+#: seconds before the first repetition, on average; doubled for each further one
+FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
+
+
+class _NotGiven:
+    """The default of `clicked`, where None says that nothing was."""
+
+
+_NOT_GIVEN: Final = _NotGiven()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What to show to one visitor, the first slot's item first, and until when its outcome counts."""
+
+    id: str
+    placement: str
+    items: tuple[str, ...]
+    arm: Literal["learned", "holdout"]
+    expires: datetime
+    #: lets a browser report the outcome of this decision, and nothing else
+    token: str
+
+
+class Client:
+    """Asks a service, over connections that stay open; one client serves any number of threads.
+
+    A request that fails is repeated up to `retries` times, after waits that double and vary at random, or as long as
+    the service asks. Placements and outcomes are safe to send again, so every failure is worth another
+    try: no connection, no answer, 429, 502, 503, 504. A decision is not: had the first one been issued, it would wait
+    for an outcome that never comes, and be counted as a list that somebody saw and did not click on. `decide` is
+    therefore repeated only where none can have been issued: no connection was made, or the service said 429 or 503.
+
+    Refusals raise `ServiceProblem`, which carries the service's problem document; `ServiceUnreachable` is raised when
+    there was no answer.
+
+        client = Client("http://127.0.0.1:8000", key="…")
+        client.put_placement("home", slots=3, items=["a", "b", "c", "d"])
+        decision = client.decide("home", exclude=["d"])
+        client.outcome(decision, clicked=decision.items[0])
+    """
+
+    def __init__(self, url: str, key: str | None = None, *, timeout: float = 10.0, retries: int = 4) -> None:
+        parts = urlsplit(url if isinstance(url, str) else "")
+        try:
+            port = parts.port
+        except ValueError:
+            port = -1
+        if parts.scheme not in ("http", "https") or not parts.hostname or port == -1 or parts.query or parts.fragment:
+            raise InvalidInput(f"url must be http://HOST:PORT or https://HOST, got {url!r}")
+        if key is not None and (not key.isascii() or not key.isprintable() or " " in key):
+            raise InvalidInput("key must be printable ASCII without spaces")
+        if not timeout > 0:
+            raise InvalidInput(f"timeout must be positive, got {timeout!r}")
+        if retries < 0:
+            raise InvalidInput(f"retries must be at least 0, got {retries!r}")
+        self.url = url.rstrip("/")
+        self._path = parts.path.rstrip("/")
+        self._retries = retries
+        self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if key is not None:
+            self._headers["Authorization"] = f"Bearer {key}"
+        self._pool = _Pool(parts.scheme, parts.hostname, port, timeout)
+
+    def put_placement(
+        self,
+        name: str,
+        *,
+        slots: int,
+        items: Iterable[str | Mapping[str, Any]],
+        policy: str | None = None,
+        window_seconds: float = 1800.0,
+        holdout: float = 0.0,
+        position_bias: Iterable[float] | None = None,
+    ) -> dict[str, Any]:
+        """Create a placement, or change it; an item is a name, or {"id": name, "value": what a click is worth}."""
+        definition = {
+            "slots": slots,
+            "items": list(items),
+            "policy": policy,
+            "window_seconds": window_seconds,
+            "holdout": holdout,
+            "position_bias": None if position_bias is None else list(position_bias),
+        }
+        return self._ask("PUT", f"/v1/placements/{_quoted(name)}", definition)
+
+    def placements(self) -> list[dict[str, Any]]:
+        """Every placement, without its items."""
+        return _listed(self._ask("GET", "/v1/placements"), "placements")
+
+    def placement(self, name: str) -> dict[str, Any]:
+        """A placement as it was put."""
+        return self._ask("GET", f"/v1/placements/{_quoted(name)}")
+
+    def decide(self, placement: str, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None) -> Decision:
+        """What to show to one visitor; slots in `pin` count from 1."""
+        wish = {"exclude": list(exclude), "pin": dict(pin or {})}
+        found = self._ask("POST", f"/v1/placements/{_quoted(placement)}/decisions", wish, again=False)
+        try:
+            return Decision(
+                id=found["id"],
+                placement=found["placement"],
+                items=tuple(found["items"]),
+                arm=found["arm"],
+                expires=datetime.fromisoformat(found["expires"]),
+                token=found["token"],
+            )
+        except (KeyError, TypeError, ValueError):
+            raise ServiceUnreachable(f"{self.url} does not answer as slotwise does") from None
+
+    def outcome(
+        self, decision: Decision | str, *, clicked: str | _NotGiven | None = _NOT_GIVEN, shown: bool = True
+    ) -> bool:
+        """Report what came of a decision: `clicked=item`, `clicked=None` or `shown=False`; True if that was known.
+
+        A `ServiceProblem` of status 409 says that another outcome stands, 410 that the deadline has passed.
+        The latter can also be the answer to a repetition whose first try was recorded in time.
+        """
+        if shown == isinstance(clicked, _NotGiven):
+            raise InvalidInput("an outcome is either clicked=ITEM, clicked=None or shown=False")
+        id = decision.id if isinstance(decision, Decision) else decision
+        body = {"shown": False} if isinstance(clicked, _NotGiven) else {"clicked": clicked}
+        return bool(self._ask("PUT", f"/v1/decisions/{_quoted(id)}/outcome", body).get("duplicate"))
+
+    def estimates(self, placement: str) -> dict[str, Any]:
+        """What is known of a placement's items and slots, and what became of its decisions."""
+        return self._ask("GET", f"/v1/placements/{_quoted(placement)}/estimates")
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._pool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _ask(self, method: str, path: str, content: Any = None, *, again: bool = True) -> dict[str, Any]:
+        body = None if content is None else json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
+        for attempt in range(self._retries + 1):
+            wait = min(LONGEST_WAIT, FIRST_WAIT * 2**attempt) * 2 * random.random()
+            last = attempt == self._retries
+            try:
+                answer = self._pool.ask(method, self._path + path, body, self._headers)
+            except _NotConnected as failure:
+                if last:
+                    raise ServiceUnreachable(f"{self.url} cannot be reached: {failure}") from failure
+            except (OSError, http.client.HTTPException) as failure:
+                if last or not again:
+                    why = str(failure) or type(failure).__name__
+                    raise ServiceUnreachable(f"{self.url} did not answer: {why}") from failure
+            else:
+                if 200 <= answer.status < 300:
+                    return self._read(answer)
+                if last or not (answer.status in _NOTHING_DONE or (again and answer.status in _UNSURE)):
+                    raise ServiceProblem(answer.status, _problem(answer))
+                wait = max(wait, min(LONGEST_WAIT, answer.retry_after))
+            time.sleep(wait)
+        raise AssertionError("unreachable")
+
+    def _read(self, answer: _Answer) -> dict[str, Any]:
+        with contextlib.suppress(ValueError):
+            found = json.loads(answer.body)
+            if isinstance(found, dict):
+                return found
+        raise ServiceUnreachable(f"{self.url} does not answer as slotwise does")
+
+
+class _NotConnected(Exception):
+    """Nothing was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: int
+    reason: str
+    body: bytes
+    retry_after: float
+
+
+class _Pool:
+    """Connections that nobody uses at the moment: there are as many as threads asked at once."""
+
+    def __init__(self, scheme: str, host: str, port: int | None, timeout: float) -> None:
+        self._host, self._port, self._timeout = host, port, timeout
+        self._tls = ssl.create_default_context() if scheme == "https" else None
+        self._idle: list[http.client.HTTPConnection] = []
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+
+    def ask(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> _Answer:
+        connection = self._take()
+        try:
+            connection.request(method, path, body, dict(headers))
+            response = connection.getresponse()
+            content = response.read()
+        except BaseException:
+            connection.close()
+            raise
+        if response.will_close:
+            connection.close()
+        else:
+            with self._lock:
+                self._idle.append(connection)
+        try:
+            retry_after = float(response.headers.get("Retry-After", 0))
+        except ValueError:
+            retry_after = 0.0
+        return _Answer(response.status, response.reason, content, retry_after)
+
+    def close(self) -> None:
+        with self._lock:
+            while self._idle:
+                self._idle.pop().close()
+
+    def _take(self) -> http.client.HTTPConnection:
+        if self._process != os.getpid():
+            # a child of a fork must not speak on its parent's connections
+            self._lock, self._process = threading.Lock(), os.getpid()
+            self.close()
+        while True:
+            with self._lock:
+                connection = self._idle.pop() if self._idle else None
+            if connection is None:
+                break
+            if not _has_something_to_read(connection):
+                return connection
+            # the service closed it meanwhile
+            connection.close()
+        if self._tls is not None:
+            connection = http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=self._tls)
+        else:
+            connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+        try:
+            connection.connect()
+        except OSError as failure:
+            connection.close()
+            raise _NotConnected(failure.strerror or str(failure)) from failure
+        return connection
+
+
+def _has_something_to_read(connection: http.client.HTTPConnection) -> bool:
+    if connection.sock is None:
+        return True
+    # not select(), which cannot take a thousandth file
+    poll = select.poll()
+    poll.register(connection.sock, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def _quoted(name: str) -> str:
+    if not isinstance(name, str) or not name:
+        raise InvalidInput(f"a name must be text, got {name!r}")
+    try:
+        return quote(name, safe="")
+    except UnicodeEncodeError:
+        raise InvalidInput(f"a name must be text, got {name!r}") from None
+
+
+def _listed(found: Mapping[str, Any], field: str) -> list[dict[str, Any]]:
+    return list(found.get(field, ()))
+
+
+def _problem(answer: _Answer) -> Mapping[str, Any]:
+    """The document, or one made of what somebody in between answered."""
+    with contextlib.suppress(ValueError):
+        found = json.loads(answer.body)
+        if isinstance(found, dict):
+            return {"title": answer.reason, **found}
+    return {"title": answer.reason, "status": answer.status, "detail": answer.body[:200].decode(errors="replace")}

@@ -1,0 +1,116 @@
+"""HTTP/1.1 over one connection that stays open: so little of it that asking is cheaper than answering."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from dataclasses import dataclass
+from typing import cast
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a service is, and what lets one in."""
+
+    url: str
+    key: str | None = None
+
+    def head(self, method: str, path: str) -> bytes:
+        """A request up to the length of its body."""
+        parts = urlsplit(self.url)
+        key = f"Authorization: Bearer {self.key}\r\n" if self.key else ""
+        return (
+            f"{method} {parts.path.rstrip('/')}{path} HTTP/1.1\r\nHost: {parts.netloc}\r\n"
+            f"Content-Type: application/json\r\n{key}Content-Length: "
+        ).encode()
+
+
+class Unanswered(Exception):
+    """The connection could not be made, or ended, or nothing came in time."""
+
+    #: whether anything was asked: what was not sent was not done
+    sent = True
+
+
+class NotSent(Unanswered):
+    """The connection could not be made."""
+
+    sent = False
+
+
+class Connection:
+    """One visitor's; made when it is needed, and again after it was lost."""
+
+    def __init__(self, address: Address, timeout: float) -> None:
+        self._address, self._timeout = address, timeout
+        self._wire: _Wire | None = None
+
+    async def ask(self, head: bytes, body: bytes = b"") -> tuple[int, bytes]:
+        """Status and body; `head` is an `Address.head`."""
+        connected = False
+        try:
+            async with asyncio.timeout(self._timeout):
+                if self._wire is None or self._wire.transport.is_closing():
+                    self._wire = await self._connect()
+                connected = True
+                return await self._wire.ask(b"%b%d\r\n\r\n%b" % (head, len(body), body))
+        except (OSError, ValueError) as failure:
+            # TimeoutError is an OSError
+            self.close()
+            raise (Unanswered if connected else NotSent)(str(failure) or type(failure).__name__) from failure
+        except asyncio.CancelledError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        if self._wire is not None:
+            self._wire.transport.abort()
+            self._wire = None
+
+    async def _connect(self) -> _Wire:
+        parts = urlsplit(self._address.url)
+        secure = ssl.create_default_context() if parts.scheme == "https" else None
+        port = parts.port or (443 if secure else 80)
+        _, wire = await asyncio.get_running_loop().create_connection(_Wire, str(parts.hostname), port, ssl=secure)
+        return wire
+
+
+class _Wire(asyncio.Protocol):
+    def __init__(self) -> None:
+        self._answered: asyncio.Future[tuple[int, bytes]] | None = None
+        self._buffer = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)
+
+    def ask(self, request: bytes) -> asyncio.Future[tuple[int, bytes]]:
+        self._answered = asyncio.get_running_loop().create_future()
+        self.transport.write(request)
+        return self._answered
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        head, found, body = self._buffer.partition(b"\r\n\r\n")
+        if not found:
+            return None
+        lowered = head.lower()
+        length = lowered.partition(b"content-length:")[2].partition(b"\r\n")[0].strip()
+        if not length.isdigit():
+            return self._end(ValueError("an answer without its length"))
+        if len(body) < int(length):
+            return None
+        self._buffer = b""
+        if self._answered is not None and not self._answered.done():
+            self._answered.set_result((int(head[9:12]), body))
+        if b"connection: close" in lowered:
+            self.transport.close()
+        return None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end(exc if isinstance(exc, OSError) else ConnectionResetError("the connection was closed"))
+
+    def _end(self, failure: Exception) -> None:
+        if self._answered is not None and not self._answered.done():
+            self._answered.set_exception(failure)
+        self.transport.abort()

@@ -1,0 +1,234 @@
+"""One drive while it is under way: every visitor a coroutine with a connection."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from slotwise.drive.connection import Address, Connection, Unanswered
+from slotwise.drive.ledger import Ledger, answer_due
+from slotwise.drive.report import Lag
+from slotwise.drive.visitors import Outcome, Visitors
+
+#: between two looks at the service's metrics
+LOOK_SECONDS: Final = 0.25
+#: how often a report is sent that is not answered
+TRIES: Final = 5
+PAUSE_SECONDS: Final = 0.2
+#: after the end of the window: the service's clock and this one need not tick alike
+MARGIN_SECONDS: Final = 0.05
+
+
+@dataclass
+class _Late:
+    due: float
+    decision: dict[str, Any]
+    browser: bool
+    outcome: Outcome
+
+
+@dataclass
+class Course:
+    """One drive while it is under way."""
+
+    address: Address
+    placement: str
+    visitors: Visitors
+    ledger: Ledger
+    rounds: int
+    rate: float | None
+    seconds: float
+    window: float
+    step: Callable[[], None] = lambda: None
+    ended_by: str = "rounds"
+    seconds_taken: float = 0.0
+    #: whether every visitor got to say what there was to say
+    complete: bool = False
+    _taken: int = 0
+    _late: deque[_Late] = field(default_factory=deque)
+    #: pending decisions and the age of the snapshot, as the service said now and then
+    _looks: list[tuple[float, float]] = field(default_factory=list)
+    _why: str = ""
+
+    async def run(self, visitors: int) -> None:
+        self._stop = asyncio.Event()
+        self._decide = self.address.head("POST", f"/v1/placements/{self.placement}/decisions")
+        self._beacon = self.address.head("POST", "/v1/outcomes")
+        self._began = time.perf_counter()
+        loop = asyncio.get_running_loop()
+        if threading.current_thread() is threading.main_thread():
+            loop.add_signal_handler(signal.SIGINT, self._interrupted)
+        timer = loop.call_later(self.seconds, self._end, "seconds")
+        looking = asyncio.create_task(self._look())
+        latecomers = asyncio.create_task(self._come_late())
+        try:
+            await asyncio.gather(*(self._visitor() for _ in range(visitors)))
+            self.seconds_taken = time.perf_counter() - self._began
+            self._stop.set()
+            await latecomers
+            self.complete = True
+        finally:
+            self.seconds_taken = self.seconds_taken or time.perf_counter() - self._began
+            timer.cancel()
+            looking.cancel()
+
+    def lag(self) -> Lag | None:
+        """How far behind the decisions the service's knowledge was, from the looks after its beginning."""
+        looks = self._looks[int((self.window + 1.0) / LOOK_SECONDS) :]
+        if not looks:
+            return None
+        pending, age = (sum(column) / len(looks) for column in zip(*looks, strict=True))
+        # ages are spread evenly from 0 to the time between two snapshots
+        every = 2.0 * age * self.ledger.decisions["issued"] / self.seconds_taken
+        return Lag(rounds=round(pending), every=max(1, round(every)))
+
+    def trouble(self) -> str:
+        """Why there was no decision."""
+        statuses = ", ".join(f"{count} × {status}" for status, count in self.ledger.unexpected.items())
+        return statuses or self._why or "there was no time"
+
+    def _interrupted(self) -> None:
+        self._end("interrupt")
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGINT)
+
+    def _end(self, why: str) -> None:
+        if not self._stop.is_set():
+            self.ended_by = why
+            self._stop.set()
+
+    async def _visitor(self) -> None:
+        connection = Connection(self.address, timeout=30.0)
+        try:
+            while not self._stop.is_set() and self._taken < self.rounds:
+                self._taken += 1
+                if self.rate is not None:
+                    await self._wait_until(self._began + self._taken / self.rate)
+                    if self._stop.is_set():
+                        break
+                if not await self._visit(connection):
+                    self._taken -= 1
+                    await self._wait_until(time.perf_counter() + PAUSE_SECONDS)
+        finally:
+            connection.close()
+
+    async def _wait_until(self, due: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            if (wait := due - time.perf_counter()) > 0:
+                await asyncio.wait_for(self._stop.wait(), wait)
+
+    async def _visit(self, connection: Connection) -> bool:
+        """One decision and what is reported of it in time; False if there was no decision."""
+        began = time.perf_counter()
+        try:
+            status, body = await connection.ask(self._decide, b"{}")
+        except Unanswered as failure:
+            self._why = str(failure)
+            self.ledger.unanswered += failure.sent
+            return False
+        now = time.perf_counter()
+        if status != 201:
+            self.ledger.unexpected[status] += 1
+            return False
+        self.ledger.decide_seconds.append(now - began)
+        decision = json.loads(body)
+        shown = tuple(decision["items"])
+        visit = self.visitors.visit(shown)
+        self.ledger.issued(shown, visit.seen)
+        stands: Outcome | None = None
+        late = False
+        for outcome in visit.reports:
+            wanted = "late" if late else answer_due(stands, outcome)
+            answer = await self._report(connection, decision, visit.browser, outcome, wanted)
+            if not answer:
+                # nobody knows what stands now
+                break
+            if answer in ("recorded", "duplicate"):
+                stands = outcome
+            late |= answer == "late"
+        self.ledger.ended(shown, stands)
+        self.ledger.decisions["late"] += late
+        self.ledger.missed += late and (stands is None or stands.get("clicked") is None)
+        if visit.too_late is not None:
+            due = now + self.window + MARGIN_SECONDS
+            self._late.append(_Late(due, decision, visit.browser, visit.too_late))
+        self.step()
+        return True
+
+    async def _report(
+        self, connection: Connection, decision: dict[str, Any], browser: bool, outcome: Outcome, wanted: str
+    ) -> str:
+        """What the service made of it: recorded, duplicate, conflict, late, or nothing that is known."""
+        if browser:
+            head, body = self._beacon, json.dumps({"token": decision["token"], **outcome}).encode()
+        else:
+            head = self.address.head("PUT", f"/v1/decisions/{decision['id']}/outcome")
+            body = json.dumps(outcome).encode()
+        for attempt in range(TRIES):
+            began = time.perf_counter()
+            try:
+                status, content = await connection.ask(head, body)
+            except Unanswered:
+                await asyncio.sleep(PAUSE_SECONDS)
+                continue
+            self.ledger.report_seconds.append(time.perf_counter() - began)
+            if status == 200:
+                verdict = "duplicate" if json.loads(content)["duplicate"] else "recorded"
+            else:
+                verdict = {409: "conflict", 410: "late", 403: "late"}.get(status, "")
+            if status == 503:
+                await asyncio.sleep(PAUSE_SECONDS)
+            elif not verdict:
+                self.ledger.unexpected[status] += 1
+                return ""
+            elif verdict == "late" and attempt:
+                # a try before may have been recorded in time
+                break
+            else:
+                # a try before may have been recorded
+                repeated = attempt and (wanted, verdict) == ("recorded", "duplicate")
+                self.ledger.answered(verdict if repeated else wanted, verdict)
+                return verdict
+        self.ledger.unanswered += 1
+        return ""
+
+    async def _come_late(self) -> None:
+        connection = Connection(self.address, timeout=30.0)
+        try:
+            while self._late or not self._stop.is_set():
+                if not self._late:
+                    await self._wait_until(time.perf_counter() + self.window)
+                    continue
+                late = self._late.popleft()
+                await asyncio.sleep(max(0.0, late.due - time.perf_counter()))
+                answer = await self._report(connection, late.decision, late.browser, late.outcome, "late")
+                self.ledger.decisions["late"] += answer == "late"
+        finally:
+            connection.close()
+
+    async def _look(self) -> None:
+        """Ask for the metrics from which it follows how late the service learns."""
+        connection = Connection(self.address, timeout=5.0)
+        head = self.address.head("GET", "/metrics")
+        wanted = re.compile(
+            rb'^slotwise_pending\{placement="%b"\} (\S+)$.*^slotwise_snapshot_staleness_seconds (\S+)$'
+            % self.placement.encode(),
+            re.DOTALL | re.MULTILINE,
+        )
+        try:
+            while True:
+                await asyncio.sleep(LOOK_SECONDS)
+                with contextlib.suppress(Unanswered):
+                    found = wanted.search((await connection.ask(head))[1])
+                    if found and not self._stop.is_set():
+                        self._looks.append((float(found[1]), float(found[2])))
+        finally:
+            connection.close()

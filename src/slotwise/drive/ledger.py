@@ -1,0 +1,105 @@
+"""What visitors were told, and so what the service must have counted."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from slotwise.drive.visitors import Outcome
+from slotwise.typing import IntArray
+
+#: what is compared of the service's own counts
+COUNTED = ("issued", "clicked", "no_click", "not_shown", "late")
+
+
+def answer_due(stands: Outcome | None, outcome: Outcome) -> str:
+    """What the contract says of a report in time, given the one that stands.
+
+    >>> answer_due({"clicked": None}, {"clicked": "a"}), answer_due({"clicked": "a"}, {"clicked": None})
+    ('recorded', 'conflict')
+    """
+    if stands is None or (stands == {"clicked": None} and outcome.get("clicked") is not None):
+        return "recorded"
+    return "duplicate" if stands == outcome else "conflict"
+
+
+@dataclass
+class Ledger:
+    """Filled decision by decision, when the last answer about it is in."""
+
+    items: Sequence[str]
+    slots: int
+    decisions: Counter[str] = field(default_factory=Counter)
+    #: what was answered to reports: recorded, duplicate, conflict, late
+    answers: Counter[str] = field(default_factory=Counter)
+    #: answers that are not what the contract says of such a report
+    wrong: Counter[str] = field(default_factory=Counter)
+    #: statuses that no visitor expects
+    unexpected: Counter[int] = field(default_factory=Counter)
+    #: clicks that were made within the window and arrived after it: the service was too slow for it
+    missed: int = 0
+    #: requests without an answer: nobody knows what became of them
+    unanswered: int = 0
+    #: the lists in the order in which they were answered, by their number, without those that nobody saw
+    shown: array[int] = field(default_factory=lambda: array("l"))
+    lists: dict[tuple[str, ...], int] = field(default_factory=dict)
+    #: seconds
+    decide_seconds: array[float] = field(default_factory=lambda: array("d"))
+    report_seconds: array[float] = field(default_factory=lambda: array("d"))
+
+    def __post_init__(self) -> None:
+        self._numbers = {item: number for number, item in enumerate(self.items)}
+        self.clicks, self.passes = (np.zeros((self.slots, len(self.items)), np.int64) for _ in range(2))
+
+    def answered(self, wanted: str, answer: str) -> None:
+        """A report was answered; where the network is slow any of them may be late, and where it fails sent again."""
+        self.answers[answer] += 1
+        if answer not in (wanted, "late"):
+            self.wrong[f"{wanted} answered as {answer}"] += 1
+
+    def issued(self, shown: tuple[str, ...], seen: bool) -> None:
+        """A decision was answered."""
+        self.decisions["issued"] += 1
+        number = self.lists.setdefault(shown, len(self.lists))
+        if seen:
+            self.shown.append(number)
+
+    def ended(self, shown: tuple[str, ...], outcome: Outcome | None) -> None:
+        """Nothing more will be reported in time; `outcome` is the last one that was acknowledged."""
+        if outcome is not None and "shown" in outcome:
+            self.decisions["not_shown"] += 1
+            return
+        clicked = None if outcome is None else outcome["clicked"]
+        if clicked is None:
+            self.decisions["no_click"] += 1
+            for slot, item in enumerate(shown):
+                self.passes[slot, self._numbers[item]] += 1
+        else:
+            self.decisions["clicked"] += 1
+            self.clicks[shown.index(clicked), self._numbers[clicked]] += 1
+
+    def differences(self, estimates: Mapping[str, Any]) -> list[str]:
+        """Where the service's document says something else."""
+        found = [
+            f"{kind}: {estimates['decisions'][kind]:,} at the service, {self.decisions[kind]:,} with the visitors"
+            for kind in COUNTED
+            if estimates["decisions"][kind] != self.decisions[kind]
+        ]
+        found += [f"{count:,} × {what}" for what, count in self.wrong.items()]
+        names = list(estimates["tally"]["items"])
+        for field_name, mine in (("clicks", self.clicks), ("passes", self.passes)):
+            theirs = np.array(estimates["tally"][field_name], np.int64)
+            expected: IntArray = np.zeros_like(theirs)
+            for item, number in self._numbers.items():
+                expected[: self.slots, names.index(item)] = mine[:, number]
+            found += [
+                f"{field_name} of {names[item]} in slot {slot + 1}: {theirs[slot, item]:,} at the service, "
+                f"{expected[slot, item]:,} with the visitors"
+                for slot, item in np.argwhere(theirs != expected)
+            ]
+        return found

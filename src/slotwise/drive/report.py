@@ -1,0 +1,177 @@
+"""What a drive found, beside what the simulator gives for the same policy and as many rounds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from slotwise.choice import MNL
+from slotwise.drive.ledger import Ledger
+from slotwise.errors import InvalidInput
+from slotwise.policies import Policy
+from slotwise.simulate import simulate
+from slotwise.simulate.delayed import simulate_delayed
+from slotwise.typing import FloatArray
+
+QUANTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+#: the end of a drive, as a share of it
+END: Final = 0.1
+
+
+@dataclass(frozen=True)
+class Lag:
+    """The service chose from outcomes that were so many rounds old, and looked for new ones every so many."""
+
+    rounds: int
+    every: int
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Final regret over replications."""
+
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, regrets: FloatArray) -> Simulated:
+        """Its mean, and its quantiles at 5 and 95 %."""
+        low, high = np.quantile(regrets, [0.05, 0.95])
+        return cls(float(regrets.mean()), float(low), float(high))
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What was shown in the end."""
+
+    rounds: int
+    #: the list that was shown most often, and how often
+    list: tuple[str, ...]
+    share: float
+    is_best: bool
+    #: the expected clicks of that list, and of all that were shown, as shares of the best list's
+    worth: float
+    mean_worth: float
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A drive, once it is over."""
+
+    placement: str
+    policy: Policy
+    users: MNL
+    visitors: int
+    ledger: Ledger
+    #: by number of a list
+    regrets: Sequence[float]
+    best_reward: float
+    seconds: float
+    ended_by: str
+    lag: Lag | None
+    #: between the visitors' counts and the service's; None if it did not come to that
+    differences: Sequence[str] | None
+
+    @property
+    def rounds(self) -> int:
+        """Decisions that somebody saw."""
+        return len(self.ledger.shown)
+
+    @property
+    def exactly_once(self) -> bool | None:
+        """Whether the service counted each outcome once; None where an answer is missing, so that nobody can tell."""
+        if self.differences is None or (self.differences and self.ledger.unanswered):
+            return None
+        return not self.differences
+
+    @cached_property
+    def regret(self) -> float:
+        """The expected regret of the lists that were shown, added up."""
+        return float(np.asarray(self.regrets)[np.asarray(self.ledger.shown)].sum()) if self.rounds else 0.0
+
+    def ending(self, share: float = END) -> Ending | None:
+        """What the last of it came to; None if nobody saw anything."""
+        last = self.ledger.shown[-max(1, int(self.rounds * share)) :]
+        if not last:
+            return None
+        number, count = Counter(last).most_common(1)[0]
+        regrets = np.asarray(self.regrets)
+        return Ending(
+            rounds=len(last),
+            list=list(self.ledger.lists)[number],
+            share=count / len(last),
+            # more than one list is best where items or slots are equal
+            is_best=bool(regrets[number] < 1e-9),
+            worth=float(1.0 - regrets[number] / self.best_reward),
+            mean_worth=float(1.0 - regrets[np.asarray(last)].mean() / self.best_reward),
+        )
+
+    def simulated(self, replications: int = 40, seed: int = 0) -> Simulated:
+        """As many rounds by `simulate`, which learns of each outcome at once."""
+        results = simulate(
+            self.users, self.policy, rounds=max(1, self.rounds), replications=replications, seed=seed, record_at=1
+        )
+        return Simulated.of(results[str(self.policy)].final_regret)
+
+    def simulated_with_lag(self, replications: int = 40, seed: int = 0) -> Simulated | None:
+        """The same, learning as late as the service did; None where that is not known, or not possible."""
+        if self.lag is None or not self.rounds:
+            return None
+        try:
+            regrets = simulate_delayed(
+                self.users,
+                self.policy,
+                rounds=self.rounds,
+                lag=self.lag.rounds,
+                every=self.lag.every,
+                replications=replications,
+                seed=seed,
+            )
+        except InvalidInput:
+            return None
+        return Simulated.of(regrets.sum(axis=1))
+
+    def milliseconds(self) -> dict[str, dict[str, float]]:
+        """Quantiles of the time to an answer."""
+        ledger = self.ledger
+        times = {"decide": ledger.decide_seconds, "report": ledger.report_seconds}
+        return {
+            kind: {name: 1e3 * float(np.quantile(np.asarray(found), q)) for name, q in QUANTILES.items()}
+            for kind, found in times.items()
+            if found
+        }
+
+    def summary(self) -> dict[str, Any]:
+        """All that does not need a simulation, as JSON can hold it."""
+        ledger = self.ledger
+        requests = len(ledger.decide_seconds) + len(ledger.report_seconds)
+        ending = self.ending()
+        return {
+            "placement": self.placement,
+            "policy": str(self.policy),
+            "users": self.visitors,
+            "rounds": self.rounds,
+            "seconds": self.seconds,
+            "ended_by": self.ended_by,
+            "decisions_per_second": ledger.decisions["issued"] / self.seconds,
+            "requests_per_second": requests / self.seconds,
+            "milliseconds": self.milliseconds(),
+            "decisions": {
+                kind: ledger.decisions[kind] for kind in ("issued", "clicked", "no_click", "not_shown", "late")
+            },
+            "reports": {kind: ledger.answers[kind] for kind in ("recorded", "duplicate", "conflict", "late")},
+            "missed": ledger.missed,
+            "unanswered": ledger.unanswered,
+            "unexpected": {str(status): count for status, count in ledger.unexpected.items()},
+            "regret": self.regret,
+            "lag": None if self.lag is None else vars(self.lag),
+            "ending": None if ending is None else vars(ending),
+            "exactly_once": self.exactly_once,
+            "differences": self.differences,
+        }
