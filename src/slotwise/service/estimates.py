@@ -47,13 +47,14 @@ class EstimateDesk:
         known = self._known.get(name)
 
         def read(store: Store) -> tuple[Version, Mapping[Arm, Counters], tuple[str, list[TallyRow]] | None]:
-            version = store.version(name)
-            assert version is not None
-            # what the document follows from is read after its version: at worst it is newer, and found anew next time
-            counted = store.counters().get(name, {})
-            if known is not None and known.version == version:
-                return version, counted, None
-            return version, counted, (store.definition(name), store.tally(name))
+            # of one moment: a document in which nothing is pending has everything in its tally
+            with store.snapshot():
+                version = store.version(name)
+                assert version is not None
+                counted = store.counters().get(name, {})
+                if known is not None and known.version == version:
+                    return version, counted, None
+                return version, counted, (store.definition(name), store.tally(name))
 
         async with self._turn:
             version, arms, changed = await self._placements.read(read)

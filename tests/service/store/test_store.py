@@ -68,6 +68,19 @@ def test_what_changed_is_found_by_revision(store: Store) -> None:
     store.close()
 
 
+def test_a_snapshot_is_of_one_moment(url: str, store: Store) -> None:
+    store.write([decision()], [])
+    other = open_store(url)
+    with store.snapshot():
+        before = store.version("home")
+        assert other.finalise(1_000.0, 10) == 1
+        assert store.version("home") == before
+        assert store.counters()["home"]["learned"].pending == 1
+        assert store.tally("home") == []
+    assert store.counters()["home"]["learned"].pending == 0
+    assert len(store.tally("home")) == 2
+
+
 def test_two_workers_finalise_at_once_and_count_once(url: str, store: Store) -> None:
     store.write([decision() for _ in range(400)], [])
     counted = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -144,6 +145,9 @@ class Store(Protocol):
 
     def put_placement(self, name: str, definition: str) -> bool:
         """Create or change; True if it is new. A list that was held is let go when the definition changes."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """What is read within it is of one moment."""
 
     def versions(self) -> list[Version]:
         """Every placement, in order of name."""

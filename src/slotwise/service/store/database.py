@@ -27,6 +27,10 @@ class Database(ABC):
         """All or nothing, and on disk when it ends."""
 
     @abstractmethod
+    def snapshot(self) -> AbstractContextManager[None]:
+        """What is read within it is of one moment."""
+
+    @abstractmethod
     def reading(self) -> AbstractContextManager[None]:
         """Errors in our words, and one connection."""
 

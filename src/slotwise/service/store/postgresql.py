@@ -106,6 +106,12 @@ class PostgresqlStore(SqlStore):
         with self.reading(), self._connection.transaction():
             yield
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with self.transaction():
+            self.all("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
+
     def all(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
         cursor = self._connection.execute(_translated(statement), values)
         return cursor.fetchall() if cursor.description else []

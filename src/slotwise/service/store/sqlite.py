@@ -157,6 +157,12 @@ class SqliteStore(SqlStore):
             yield
 
     @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        self._must_be_there()
+        with self._our_words(), self._transaction("DEFERRED"):
+            yield
+
+    @contextmanager
     def reading(self) -> Iterator[None]:
         self._must_be_there()
         with self._our_words():
