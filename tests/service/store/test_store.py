@@ -73,12 +73,14 @@ def test_a_snapshot_is_of_one_moment(url: str, store: Store) -> None:
     other = open_store(url)
     with store.snapshot():
         before = store.version("home")
-        assert other.finalise(1_000.0, 10) == 1
+        assert other.finalise(NOW + 10.0, 10) == 1
         assert store.version("home") == before
         assert store.counters()["home"]["learned"].pending == 1
         assert store.tally("home") == []
     assert store.counters()["home"]["learned"].pending == 0
     assert len(store.tally("home")) == 2
+    other.close()
+    store.close()
 
 
 def test_two_workers_finalise_at_once_and_count_once(url: str, store: Store) -> None:
