@@ -13,7 +13,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from benchmarks import logs
+from benchmarks import logs, service
 from slotwise import MNL, Goal, Setting, policies, policy, simulate
 from slotwise.choice import draw
 from slotwise.choice.arrange import arrange
@@ -39,6 +39,8 @@ def main() -> None:
     _ranker()
     _start_up()
     logs.main()
+    print()
+    service.main()
 
 
 def _against_bare_loops(users: MNL) -> float:
