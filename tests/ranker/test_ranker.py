@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import contextlib
 import io
+import json
 import resource
 import threading
 import tracemalloc
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 
 from slotwise import Ranker, Tally
-from slotwise.errors import InvalidInput, UnreadableFile
+from slotwise.errors import InvalidInput, UnreadableFile, UnwritableFile
 from slotwise.ranker import ranker as module
 
 IDS = ["a", "b", "c", "d"]
@@ -205,6 +207,26 @@ def test_what_is_damaged_or_foreign_is_refused_by_name(tmp_path: Path) -> None:
     path.write_bytes(bytes(spoilt))
     with pytest.raises(UnreadableFile, match=r"ranker\.npz"):
         Ranker.load(path)
+    for place in range(7, len(whole), max(1, len(whole) // 150)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        # a bit that nothing depends on may be turned over; nothing else gets out
+        with contextlib.suppress(UnreadableFile):
+            Ranker.load(path)
+    with np.load(io.BytesIO(whole)) as found:
+        arrays = dict(found)
+    words = json.loads(arrays.pop("words").tobytes())
+    for change in (
+        {"pending": 5},
+        {"pending": [["x"]]},
+        {"pending": [["x", ["?"]]]},
+        {"forgotten": "a"},
+        {"policy": 5},
+    ):
+        np.savez(path, words=np.frombuffer(json.dumps(words | change).encode(), np.uint8), **arrays)
+        with pytest.raises(UnreadableFile, match=r"ranker\.npz is damaged or not a ranker"):
+            Ranker.load(path)
+    with pytest.raises(UnwritableFile, match="there is no folder"):
+        _used().save(tmp_path / "nowhere" / "ranker.npz")
     Tally.empty(2, 3).save(path)
     with pytest.raises(UnreadableFile, match=r"ranker\.npz is damaged or not a ranker"):
         Ranker.load(path)

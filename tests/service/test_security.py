@@ -56,6 +56,26 @@ def test_health_needs_no_key_and_a_browser_may_ask_a_person(client: Client) -> N
         assert client.get(path, headers={"Authorization": ""}).status_code == 200
     asked = base64.b64encode(f"anyone:{KEY}".encode()).decode()
     assert client.get("/", headers={"Authorization": f"Basic {asked}"}).status_code == 200
+    # which the browser then sends along for any page that asks it to
+    decided = client.post("/v1/placements/home/decisions", headers={"Authorization": f"Basic {asked}"}, content=b"{}")
+    assert decided.status_code == 401
+    assert client.request("HEAD", "/readyz").status_code == 200
+
+
+@pytest.mark.parametrize("text", ['server-key = "HUNTER2"', 'api_key = "HUNTER2"', '[server]\nkey = "HUNTER2"'])
+def test_a_key_by_another_name_is_not_printed(tmp_path: Path, text: str) -> None:
+    (tmp_path / "serve.toml").write_text(text)
+    with pytest.raises(InvalidInput, match="Extra inputs are not permitted") as caught:
+        load(tmp_path / "serve.toml")
+    assert "HUNTER2" not in str(caught.value)
+
+
+def test_without_a_key_no_other_name_is_answered(tmp_path: Path) -> None:
+    with serving(f"sqlite:///{tmp_path}/store.db") as open_client:
+        assert open_client.get("/v1/placements").status_code == 200
+        rebound = open_client.get("/v1/placements", headers={"Host": "evil.example:8000"})
+        assert rebound.status_code == 403
+        assert (tmp_path / "store.db").stat().st_mode & 0o077 == 0
 
 
 def test_a_token_reports_its_own_decision_and_nothing_else(client: Client) -> None:

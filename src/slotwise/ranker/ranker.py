@@ -162,9 +162,8 @@ class Ranker:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Ranker:
         """Read what `save` wrote; anything else is refused by name. The policy starts again from the tally."""
-        learner, words = read(path)
         ranker = cls.__new__(cls)
-        ranker._hold(learner, {id: tuple(items) for id, items in words["pending"]}, words["forgotten"])
+        ranker._hold(*read(path))
         return ranker
 
 

@@ -5,17 +5,32 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+import zlib
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from slotwise.errors import SlotwiseError, UnreadableFile
+from slotwise import checks
+from slotwise.errors import InvalidInput, SlotwiseError, UnreadableFile, UnwritableFile
 from slotwise.files import replacing
 from slotwise.policies import policy
 from slotwise.ranker.learner import Learner
 
 FORMAT = "slotwise ranker 1"
 COUNTS = ("clicks", "passes", "shown")
+#: what reading raises of a file with a bit turned over, or of another program's
+DAMAGE = (
+    OSError,
+    SlotwiseError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 class Contents(NamedTuple):
@@ -46,12 +61,15 @@ def contents_of(learner: Learner, **more: Any) -> Contents:
 
 def write(path: str | os.PathLike[str], contents: Contents) -> None:
     """Write to `path` (npz); what was there before survives a failure."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise UnwritableFile(f"there is no folder {folder} to write {os.path.basename(path)} into")
     with replacing(path) as file:
         np.savez_compressed(file, words=np.frombuffer(contents.text, np.uint8), **contents.counts)
 
 
-def read(path: str | os.PathLike[str]) -> tuple[Learner, dict[str, Any]]:
-    """The learner that was written, and all of the text."""
+def read(path: str | os.PathLike[str]) -> tuple[Learner, dict[str, tuple[str, ...]], int]:
+    """The learner that was written, the rankings that were pending, and how many had been forgotten."""
     name = os.fspath(path)
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as found:
@@ -59,12 +77,16 @@ def read(path: str | os.PathLike[str]) -> tuple[Learner, dict[str, Any]]:
             counts = [found[count] for count in COUNTS]
         if words["format"] != FORMAT:
             raise UnreadableFile(f"{name} holds {words['format']!r}, not {FORMAT!r}")
-        return _learner(words, counts), words
+        return (
+            _learner(words, counts),
+            _pending(words),
+            checks.whole_number("forgotten", words["forgotten"], at_least=0),
+        )
     except FileNotFoundError:
         raise UnreadableFile(f"there is no file {name}") from None
     except UnreadableFile:
         raise
-    except (OSError, SlotwiseError, ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile) as problem:
+    except DAMAGE as problem:
         raise UnreadableFile(f"{name} is damaged or not a ranker ({problem})") from problem
 
 
@@ -82,3 +104,12 @@ def _learner(words: dict[str, Any], counts: list[Any]) -> Learner:
     )
     learner.absorb(*counts)
     return learner
+
+
+def _pending(words: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    found = {str(id): tuple(items) for id, items in words["pending"]}
+    known = set(words["items"])
+    for id, items in found.items():
+        if not known.issuperset(items):
+            raise InvalidInput(f"ranking {id} is of items that are not there")
+    return found

@@ -18,7 +18,7 @@ from slotwise.service import described
 from slotwise.service.bodies import MOST_FOR_DECISION, MOST_FOR_OUTCOME, MOST_FOR_PLACEMENT, body_of
 from slotwise.service.core import Service
 from slotwise.service.deciding import decide as decide_on
-from slotwise.service.definition import BrowserOutcome, Definition, ReportedOutcome, Wish, checked_name
+from slotwise.service.definition import BrowserOutcome, Definition, ReportedOutcome, Wish, checked_name, is_name
 from slotwise.service.placements import Placement
 from slotwise.service.problems import Problem
 from slotwise.service.store.contract import Outcome, Receipt, Report
@@ -32,7 +32,9 @@ def install(app: FastAPI, service: Service) -> None:
     """Every route under /v1; those that are asked most come first, as they are tried in order."""
 
     async def placement_of(name: str) -> Placement:
-        placement = service.placements.get(name) or await service.placements.find(name)
+        placement = service.placements.get(name)
+        if placement is None and is_name(name):
+            placement = await service.placements.find(name)
         if placement is None:
             raise Problem(404, f"there is no placement {name!r}")
         return placement
@@ -89,9 +91,14 @@ def install(app: FastAPI, service: Service) -> None:
     async def report_by_token(request: Request) -> Response:
         """Report what came of a decision from a browser: its token is enough, whatever the content type says."""
         body = BrowserOutcome.model_validate_json(await body_of(request, MOST_FOR_OUTCOME))
-        receipt = await record(service.signer.read(body.token).decision, body.outcome())
+        token = service.signer.read(body.token)
+        expired = Problem(403, "the token has expired with its decision's deadline; the outcome is counted as late")
+        try:
+            receipt = await record(token.decision, body.outcome())
+        except Problem as problem:
+            raise expired if service.clock() >= token.deadline else problem from None
         if receipt.verdict == "late":
-            raise Problem(403, "the token has expired with its decision's deadline; the outcome is counted as late")
+            raise expired
         return _duplicate(receipt)
 
     @app.get("/v1/placements", **described.placements)
@@ -108,9 +115,9 @@ def install(app: FastAPI, service: Service) -> None:
     @app.get("/v1/placements/{name}", **described.placement)
     async def placement(name: str) -> Response:
         """A placement as it was put."""
-        # what another worker was told a moment ago, too
-        await service.placements.find(name)
         found = await placement_of(name)
+        # what another worker was told a moment ago, too
+        found = await service.placements.find(name) or found
         return _json({"name": name, **found.definition.document()})
 
     @app.put("/v1/placements/{name}", **described.put_placement)

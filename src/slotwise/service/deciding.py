@@ -19,7 +19,8 @@ def decide(placement: Placement, wish: Wish, now: float) -> Decision:
     if arm == "holdout":
         items = as_given([item.id for item in definition.items], definition.slots, wish.exclude, wish.pin)
     holds = learner.in_epochs and arm == "learned" and not wish.exclude and not wish.pin
-    return Decision(new_id(now), placement.name, items, arm, now, now + definition.window_seconds, holds)
+    deadline = now + definition.window_seconds
+    return Decision(new_id(now), placement.name, items, arm, now, deadline, holds, placement.version)
 
 
 def as_given(items: Sequence[str], slots: int, exclude: Collection[str], pin: Mapping[str, int]) -> tuple[str, ...]:

@@ -28,6 +28,8 @@ from slotwise.service.store.contract import Outcome
 
 MOST_ITEMS: Final = 100_000
 MOST_SLOTS: Final = 100
+#: items times slots: what a placement takes in memory, and in time that others wait
+MOST_PAIRS: Final = 2_000_000
 LONGEST_NAME: Final = 200
 SHORTEST_WINDOW, LONGEST_WINDOW = 0.1, 30 * 86_400.0
 #: Other, control; other, surrogate; separators of lines and paragraphs
@@ -86,6 +88,12 @@ class Definition(_Strict):
                 "too_few_items",
                 "slots must be at most the number of items, {items}, got {slots}",
                 {"items": len(self.items), "slots": self.slots},
+            )
+        if len(self.items) * self.slots > MOST_PAIRS:
+            raise PydanticCustomError(
+                "too_many_pairs",
+                "items times slots must be at most {most}, got {given}",
+                {"most": MOST_PAIRS, "given": len(self.items) * self.slots},
             )
         seen = set[str]()
         for item in self.items:
@@ -169,13 +177,23 @@ def checked_name(name: str) -> str:
         raise InvalidInput(f"name: {faults(problem)[0]['detail']}, got {checks.short(name)}") from None
 
 
+def is_name(name: str) -> bool:
+    """Whether a placement can be called so."""
+    try:
+        checked_name(name)
+    except InvalidInput:
+        return False
+    return True
+
+
 def faults(problem: ValidationError, *, whole: str = "body") -> list[dict[str, str]]:
     """The fields, their values and what is wrong with each; tokens are not repeated."""
     found = []
     for error in problem.errors(include_url=False, include_context=False)[:20]:
         field = ".".join(str(part) for part in error["loc"]) or whole
-        fault = {"field": field, "detail": error["msg"]}
-        if error["loc"] and "token" not in error["loc"] and error["type"] != "missing":
+        fault = {"field": field[:LONGEST_NAME], "detail": error["msg"]}
+        said = error["type"] == "missing" or ", got " in error["msg"]
+        if error["loc"] and "token" not in error["loc"] and not said:
             fault["value"] = checks.short(error["input"])
         found.append(fault)
     return found

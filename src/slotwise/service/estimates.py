@@ -88,7 +88,8 @@ def estimated(definition: Definition, rows: Sequence[TallyRow]) -> dict[str, Any
     values = [1.0 if item.value is None else item.value for item in definition.items] + [1.0] * len(retired)
     shown = np.zeros(len(numbers), np.int64)
     for row in rows:
-        if row.item in numbers:
+        # of the slots that there are, as the clicks beside it
+        if row.item in numbers and row.slot < definition.slots:
             shown[numbers[row.item]] += row.shows
     posterior = Posterior.of(
         Tally(*matrices(rows, numbers, definition.slots)),

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from slotwise.service.metrics import Metrics
-from slotwise.service.problems import respond
+from slotwise.service.problems import respond, unexpected
 from slotwise.service.settings import is_loopback
 
 #: reported by browsers, which hold a token and no key
@@ -52,12 +52,17 @@ class Gate:
         if path == OUTCOMES and scope["method"] == "OPTIONS":
             await watched({"type": "http.response.start", "status": 204, "headers": []})
             await watched({"type": "http.response.body", "body": b""})
-        elif self._key is None and path != OUTCOMES and _is_elsewhere(Headers(scope=scope).get("origin")):
+        elif self._key is None and path != OUTCOMES and _is_elsewhere(Headers(scope=scope)):
             await respond(403, "without a key, no page of another machine may ask")(scope, receive, watched)
-        elif self._key is not None and path not in OPEN and not self._has_key(Headers(scope=scope)):
+        elif self._key is not None and path not in OPEN and not self._has_key(scope):
             await _refuse(path)(scope, receive, watched)
         else:
-            await self._app(scope, receive, watched)
+            try:
+                await self._app(scope, receive, watched)
+            except Exception as problem:
+                if status:
+                    raise
+                await unexpected(scope["method"], path, problem)(scope, receive, watched)
         if status >= 400:
             self._metrics.refusals.labels(status).inc()
         endpoint = scope.get("endpoint")
@@ -70,10 +75,13 @@ class Gate:
             watch.observe(time.perf_counter() - began)
         return None
 
-    def _has_key(self, headers: Headers) -> bool:
+    def _has_key(self, scope: Scope) -> bool:
         assert self._key is not None
-        scheme, _, given = headers.get("authorization", "").partition(" ")
+        scheme, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
         if scheme.lower() == "basic":
+            # a browser sends what it was once told with every request, also of other sites' pages: to look, and no more
+            if scope["path"] not in PAGES or scope["method"] not in ("GET", "HEAD"):
+                return False
             try:
                 given = base64.b64decode(given).decode().partition(":")[2]
             except (binascii.Error, ValueError):
@@ -83,12 +91,14 @@ class Gate:
         return hmac.compare_digest(_digest(given.strip()), self._key)
 
 
-def _is_elsewhere(origin: str | None) -> bool:
-    # a page that somebody on this machine happens to visit can reach loopback, too
-    if origin is None:
-        return False
+def _is_elsewhere(headers: Headers) -> bool:
+    """A page that somebody on this machine happens to visit can reach loopback, too.
+
+    Its origin tells; and where its own name was made to point here, the name that it asks for.
+    """
+    asked = (headers.get("origin"), f"//{headers.get('host', 'localhost')}")
     try:
-        return not is_loopback(urlsplit(origin).hostname or "")
+        return any(one is not None and not is_loopback(urlsplit(one).hostname or "") for one in asked)
     except ValueError:
         return True
 

@@ -28,11 +28,11 @@ log = logging.getLogger("slotwise.service")
 def install(app: FastAPI, service: Service) -> None:
     """The routes beside the contract's."""
 
-    @app.get("/healthz", include_in_schema=False)
+    @app.api_route("/healthz", methods=["GET", "HEAD"], include_in_schema=False)
     async def health() -> Response:
         return Response(json.dumps({"status": "alive"}), media_type="application/json")
 
-    @app.get("/readyz", include_in_schema=False)
+    @app.api_route("/readyz", methods=["GET", "HEAD"], include_in_schema=False)
     async def readiness() -> Response:
         try:
             await service.probe()

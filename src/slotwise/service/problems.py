@@ -48,7 +48,6 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(StoreUnavailable, _unavailable)
     app.add_exception_handler(StoreRefused, _unavailable)
     app.add_exception_handler(SlotwiseError, _refused)
-    app.add_exception_handler(Exception, _unexpected)
 
 
 def _problem(_: Request, problem: Exception) -> Response:
@@ -89,6 +88,7 @@ def _refused(_: Request, problem: Exception) -> Response:
     return respond(422, str(problem))
 
 
-def _unexpected(request: Request, problem: Exception) -> Response:
-    log.error("unexpected error", extra={"path": request.url.path, "method": request.method}, exc_info=problem)
+def unexpected(method: str, path: str, problem: Exception) -> Response:
+    """What a caller sees of a fault of ours."""
+    log.error("unexpected error", extra={"path": path, "method": method}, exc_info=problem)
     return respond(500, "something went wrong here; it was logged")

@@ -58,8 +58,9 @@ def load(config: Path | None = None) -> Settings:
         settings = Settings(**(_read(path) if path else {}))
     except ValidationError as problem:
         fault = faults(problem, whole="settings")[0]
-        secret = fault["field"].partition(".")[0] in ("server_key", "store")
-        got = f", got {fault['value']}" if "value" in fault and not secret else ""
+        # only what cannot be a secret: a key that is mistyped is one all the same
+        harmless = fault["field"].partition(".")[0] in ("host", "port", "workers", "log_level", "placements")
+        got = f", got {fault['value']}" if "value" in fault and harmless else ""
         raise InvalidInput(f"setting {fault['field']}: {fault['detail']}{got}") from None
     _check_key(settings)
     return settings

@@ -105,9 +105,12 @@ class Writer:
         self._store.close()
 
     def _answer(self, jobs: list[_Job]) -> list[tuple[asyncio.Future[Any], Any]]:
+        # who has stopped waiting was told nothing, and need not hold up the others
+        gone = [job for job in jobs if job[1].cancelled()]
+        jobs = [job for job in jobs if not job[1].cancelled()] if gone else jobs
         issuing = [job for job in jobs if isinstance(job[0], Decision)]
         reporting = [job for job in jobs if isinstance(job[0], Report)]
-        answers: list[tuple[asyncio.Future[Any], Any]] = []
+        answers: list[tuple[asyncio.Future[Any], Any]] = [(future, None) for _, future in gone]
         if issuing or reporting:
             began = time.perf_counter()
             try:

@@ -4,6 +4,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -50,8 +51,20 @@ def test_an_epoch_ends_with_a_no_click_of_its_own_only(store: Store) -> None:
     (third,), _ = store.write([decision(("a", "d"), holds=True)], [])
     assert third.items == ("c", "d"), "a decision of the epoch before has ended this one"
     store.put_placement("home", '{"changed": true}')
-    (fourth,), _ = store.write([decision(("a", "d"), holds=True)], [])
+    (fourth,), _ = store.write([replace(decision(("a", "d"), holds=True), version=2)], [])
     assert fourth.items == ("a", "d")
+    store.close()
+
+
+def test_a_list_of_an_older_definition_is_never_held(store: Store) -> None:
+    stale = decision(("a", "b"), holds=True)
+    store.put_placement("home", '{"changed": true}')
+    version = store.version("home")
+    assert version is not None
+    fresh = replace(decision(("c", "d"), holds=True), version=version.version)
+    (first, second, third), _ = store.write([stale, fresh, replace(stale, id=new_id(NOW + 1.0))], [])
+    assert (first.items, second.items, third.items) == (("a", "b"), ("c", "d"), ("a", "b"))
+    store.finalise(NOW + 20.0, 1)
     store.close()
 
 

@@ -45,6 +45,8 @@ class Decision:
     deadline: float
     #: whether it shows the list that its placement holds; `items` then are what to hold where nothing is held
     holds: bool = False
+    #: of the definition that it was made from: a list of an older one is shown this once and never held
+    version: int = 1
 
 
 @dataclass(frozen=True, slots=True)

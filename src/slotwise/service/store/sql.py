@@ -10,6 +10,7 @@ import json
 import secrets
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 from slotwise.errors import InvalidInput
 from slotwise.service.store.contract import (
@@ -152,12 +153,13 @@ class SqlStore(Database):
         return receipts
 
     def _issue(self, decisions: Sequence[Decision], count: Count) -> list[Decision]:
-        held = self._hold({decision.placement: decision for decision in reversed(decisions) if decision.holds})
+        held = self._hold([decision for decision in decisions if decision.holds])
         issued, rows = [], []
         for decision in decisions:
             epoch = None
-            if decision.holds:
-                epoch, items = held[decision.placement]
+            # a list of a definition that has changed meanwhile is shown once, and belongs to no epoch
+            if decision.holds and held[decision.placement][0] == decision.version:
+                _, epoch, items = held[decision.placement]
                 if items != decision.items:
                     decision = _showing(decision, items)
             issued.append(decision)
@@ -179,17 +181,18 @@ class SqlStore(Database):
         )
         return issued
 
-    def _hold(self, first: dict[str, Decision]) -> dict[str, tuple[int, tuple[str, ...]]]:
-        """By placement: the epoch and the list it holds, which is that of the first decision where it held none."""
+    def _hold(self, decisions: Sequence[Decision]) -> dict[str, tuple[int, int, tuple[str, ...]]]:
+        """By placement: its version, its epoch, and the list it holds; where it held none, the first that can be."""
         held = {}
-        for placement in sorted(first):
-            ((epoch, items),) = self.all(
-                f"SELECT epoch, held FROM placements WHERE name = ?{self.for_update}", (placement,)
+        for placement in sorted({decision.placement for decision in decisions}):
+            ((version, epoch, items),) = self.all(
+                f"SELECT version, epoch, held FROM placements WHERE name = ?{self.for_update}", (placement,)
             )
-            if items is None:
-                items = json.dumps(first[placement].items, ensure_ascii=False)
+            current = [one for one in decisions if one.placement == placement and one.version == version]
+            if items is None and current:
+                items = json.dumps(current[0].items, ensure_ascii=False)
                 self.all("UPDATE placements SET held = ? WHERE name = ?", (items, placement))
-            held[placement] = epoch, tuple(json.loads(items))
+            held[placement] = version, epoch, tuple(json.loads(items)) if items else ()
         return held
 
     def _add(self, count: Count) -> None:
@@ -266,6 +269,4 @@ class SqlStore(Database):
 
 
 def _showing(decision: Decision, items: tuple[str, ...]) -> Decision:
-    return Decision(
-        decision.id, decision.placement, items, decision.arm, decision.issued, decision.deadline, decision.holds
-    )
+    return replace(decision, items=items)

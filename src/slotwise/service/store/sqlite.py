@@ -57,6 +57,7 @@ class SqliteStore(SqlStore):
         self._path = path.absolute()
         if not self._path.parent.is_dir():
             raise StoreRefused(f"there is no folder {self._path.parent} for the store {path.name}")
+        _touch_for_owner(self._path)
         with self._our_words():
             self._connection = sqlite3.connect(
                 self._path, timeout=busy_seconds, isolation_level=None, check_same_thread=False, cached_statements=512
@@ -185,6 +186,7 @@ class SqliteStore(SqlStore):
         if not target.absolute().parent.is_dir():
             raise UnwritableFile(f"there is no folder {target.absolute().parent} to write {target.name} into")
         unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+        _touch_for_owner(unfinished)
         try:
             with self.reading(), closing(sqlite3.connect(unfinished)) as copy:
                 self._connection.backup(copy)
@@ -199,6 +201,12 @@ class SqliteStore(SqlStore):
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _touch_for_owner(path: Path) -> None:
+    """A new file is its owner's alone: the secret that tokens are signed with is in it."""
+    with suppress(OSError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def _code(problem: sqlite3.Error) -> int:
