@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # one worker per core; PYTEST_ARGS= for one after the other
-PYTEST_ARGS ?= -n auto
+PYTEST_ARGS ?= -n auto --dist loadgroup
 
 .PHONY: help paper serve test lint types layers pytest bench pin clean
 
