@@ -119,7 +119,7 @@ class Client(asyncio.Protocol):
 
     def ask(self, name: str = "bench") -> asyncio.Future[float]:
         self.answered = asyncio.get_running_loop().create_future()
-        request = f"POST /v1/placements/{name}/decisions HTTP/1.1\r\nHost: b\r\nContent-Length: 2\r\n\r\n{{}}"
+        request = f"POST /v1/placements/{name}/decisions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{{}}"
         self.transport.write(request.encode())
         return self.answered
 

@@ -94,11 +94,14 @@ class Gate:
 def _is_elsewhere(headers: Headers) -> bool:
     """A page that somebody on this machine happens to visit can reach loopback, too.
 
-    Its origin tells; and where its own name was made to point here, the name that it asks for.
+    Its origin tells; and where a name of its owner's was made to point here, the name that it asks for: it has a dot.
     """
-    asked = (headers.get("origin"), f"//{headers.get('host', 'localhost')}")
+    origin, host = headers.get("origin"), headers.get("host", "")
     try:
-        return any(one is not None and not is_loopback(urlsplit(one).hostname or "") for one in asked)
+        if origin is not None and not is_loopback(urlsplit(origin).hostname or ""):
+            return True
+        name = urlsplit(f"//{host}").hostname or ""
+        return "." in name and not is_loopback(name)
     except ValueError:
         return True
 
