@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
@@ -39,6 +40,7 @@ ROWS = dirty_rows(4, from_zero=True)
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """One for all tests: it takes seconds to start, and slotwise uses the one that is there."""
     folder = tmp_path_factory.mktemp("spark")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
     builder = builder.config("spark.sql.shuffle.partitions", "2").config("spark.sql.warehouse.dir", str(folder))

@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -191,6 +192,8 @@ def _spark(master: str | None) -> Iterator[Any]:
         raise MissingExtra("the engine spark", "spark") from None
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         raise UnreadableFile(JAVA)
+    # what Spark has done in Python is done by this one, and not by whichever is called python3
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     running = SparkSession.getActiveSession()
     builder = (
         SparkSession.builder.appName("slotwise")
