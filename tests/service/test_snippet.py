@@ -23,6 +23,11 @@ from tests.service.serving import Client, serving
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
+#: skipped only where there is none, and never in continuous integration
+needs_a_browser = pytest.mark.skipif(
+    CHROMIUM is None and "CI" not in os.environ, reason="there is no Chromium: apt install chromium, or any Chrome"
+)
+
 PAGE = """<!doctype html><meta charset="utf-8"><title>shop</title>
 <div style="height: {above}px"></div><ul id="list"></ul><div style="height: 3000px"></div>
 <script src="{service}/slotwise.js"></script>
@@ -95,7 +100,7 @@ def recorded(client: Client) -> int:
     return int(float(found[1])) if found else 0
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium: apt install chromium, or any Chrome")
+@needs_a_browser
 def test_a_browser_reports_clicks_no_clicks_and_lists_that_nobody_saw(tmp_path: Path) -> None:
     pages: dict[str, str] = {}
     with serving(f"sqlite:///{tmp_path}/store.db") as client, shop(pages) as origin:
@@ -136,7 +141,7 @@ def test_the_snippet_is_served_to_anybody(tmp_path: Path) -> None:
         assert client.get("/v1/placements").status_code == 401
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium: apt install chromium, or any Chrome")
+@needs_a_browser
 def test_the_example_site_in_the_docs_works(tmp_path: Path) -> None:
     """A visitor who opens the page and leaves it has seen the list and clicked on nothing."""
     with serving(f"sqlite:///{tmp_path}/store.db") as client:

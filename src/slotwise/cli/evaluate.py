@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from slotwise.cli.fit import (
+from slotwise.cli.logs import (
     AsJson,
     Clicked,
     Engine,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,47 +10,33 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from slotwise.cli.logs import (
+    AsJson,
+    Clicked,
+    Engine,
+    Estimator,
+    Impression,
+    Item,
+    Log,
+    Master,
+    Memory,
+    MultiClicks,
+    Order,
+    Placement,
+    Propensity,
+    Slot,
+    TableName,
+    fitted,
+    name_of,
+    screen,
+    telling,
+)
+
 if TYPE_CHECKING:
-    from slotwise.logs import Columns, Fit
+    from slotwise.logs import Fit
 
 #: items named for a placement on the screen; all of them are in the files and in the JSON
 NAMED = 10
-
-Log = Annotated[
-    str,
-    typer.Argument(
-        metavar="LOG",
-        help="Parquet or CSV (.gz, .zst): a file, a folder or a pattern in quotes; a .duckdb file; or postgresql://…",
-    ),
-]
-Impression = Annotated[str, typer.Option(help="Column of the impression: one page view.")]
-Slot = Annotated[str, typer.Option(help="Column of the slot, counted from 0 or 1.")]
-Item = Annotated[str, typer.Option(help="Column of the item, or of the list of items in a log with a row a page view.")]
-Clicked = Annotated[
-    str, typer.Option(help="Column of the click: true or 1; or the clicked item where items are lists.")
-]
-Placement = Annotated[str | None, typer.Option(help="Column of the page, query or place; each is fitted by itself.")]
-Order = Annotated[str | None, typer.Option(help="Column of the order or time of clicks.")]
-Propensity = Annotated[str | None, typer.Option(help="Column of the probability with which the whole list was shown.")]
-MultiClicks = Annotated[
-    str | None,
-    typer.Option(
-        "--multi-click",
-        help="Of several clicks count the first or the last, or drop the impression: first, last, drop. By default the "
-        "first where --order is given, else drop.",
-    ),
-]
-Estimator = Annotated[
-    str,
-    typer.Option(help="scaling, composite, maximum-likelihood, maximum-a-posteriori or algorithm-1."),
-]
-TableName = Annotated[str | None, typer.Option("--table", help="The table, of a database.")]
-Engine = Annotated[str, typer.Option(help="duckdb, or spark for what outgrows this machine.")]
-Master = Annotated[
-    str | None, typer.Option(help="Address of the Spark cluster; by default Spark runs on this machine.")
-]
-Memory = Annotated[str | None, typer.Option(help="What DuckDB may use, such as 2GB; the rest goes to disk.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
 def fit(
@@ -95,34 +79,6 @@ def fit(
             screen().print(f"\nReport: {page}", soft_wrap=True)
 
 
-def name_of(log: str) -> str:
-    """A log in a heading: the file, or the database without its secrets."""
-    from slotwise.logs.sources import hidden
-
-    return hidden(log).rstrip("/").rsplit("/", 1)[-1]
-
-
-def fitted(log: str, columns: Columns, estimator: str, **options: Any) -> list[Fit]:
-    """Every placement of a log, with word on stderr of what is being done."""
-    from slotwise.logs import fits
-
-    with telling() as tell:
-        return fits(log, columns, estimator=estimator, progress=tell, **options)
-
-
-def screen(*, stderr: bool = False) -> Console:
-    """What prints names as they are, whatever is in them."""
-    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
-
-
-@contextlib.contextmanager
-def telling() -> Iterator[Callable[[str], None]]:
-    """A line on stderr, if that is a screen, that says what is being done; gone at the end."""
-    console = screen(stderr=True)
-    with console.status("") if console.is_terminal else contextlib.nullcontext() as status:
-        yield (lambda step: status.update(f"{step} …")) if status is not None else (lambda _: None)
-
-
 def _show(found: list[Fit], cleaning: dict[str, int], rules: Any) -> None:
     console = screen()
     if len(found) > 1:
@@ -157,10 +113,12 @@ def _show_one(console: Console, one: Fit) -> None:
 
 
 def _summary(found: list[Fit]) -> Table:
-    summary = _table("placement", "impressions", "items", "click rate", "slots compared", "best list begins with")
+    from slotwise.logs.diagnosis import Diagnosis
+
+    summary = _table("placement", "impressions", "items", "click rate", "slots comparable", "best list begins with")
     for one in sorted(found, key=lambda one: -one.impressions):
         best = ", ".join(str(item) for item in one.best().items[:3])
-        known = "yes" if one.estimate.identifiable else "not all"
+        known = "yes" if Diagnosis(one).slots_comparable else "no"
         row = (f"{one.impressions:,}", f"{len(one.item_ids):,}", f"{one.click_rate:.1%}", known, best)
         summary.add_row(str(one.placement), *row)
     return summary

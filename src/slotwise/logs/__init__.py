@@ -3,7 +3,6 @@
 from slotwise.errors import MissingExtra
 
 try:
-    from slotwise.logs.cleaning import RULES
     from slotwise.logs.columns import Columns
     from slotwise.logs.counting import LogTally, tallies, tally
     from slotwise.logs.fitted import Fit
@@ -11,6 +10,7 @@ try:
     from slotwise.logs.off_policy import evaluate
     from slotwise.logs.report import write_report
     from slotwise.logs.sources import read
+    from slotwise.logs.survey import RULES
 except ImportError as problem:
     if problem.name is not None and problem.name.startswith("slotwise"):
         raise

@@ -7,10 +7,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import ibis
-import ibis.expr.datatypes as dt
 import ibis.expr.types as ir
 
 from slotwise.errors import InvalidInput
+from slotwise.logs.functions import unix_micros
 
 TRUE = ("1", "true", "t", "yes", "y")
 FALSE = ("0", "false", "f", "no", "n")
@@ -177,16 +177,9 @@ def _number(column: ir.Value, name: str) -> ir.Value:
 
 def _seconds(column: ir.Value) -> ir.Value:
     if column.get_backend().name == "pyspark":
-        return _unix_micros(column.cast("timestamp('UTC')")).cast("float64") / 1e6
+        return unix_micros(column.cast("timestamp('UTC')")).cast("float64") / 1e6
     # whole seconds first: some engines would round them up
     return column.truncate("s").epoch_seconds().cast("float64") + column.microsecond().cast("float64") / 1e6
-
-
-@ibis.udf.scalar.builtin(  # type: ignore[untyped-decorator]
-    name="unix_micros", signature=((dt.Timestamp(timezone="UTC"),), dt.int64)
-)
-def _unix_micros(time: Any) -> Any:
-    """Spark's own, as ibis knows no microseconds there."""
 
 
 def _key(column: ir.Value, name: str) -> ir.Value:

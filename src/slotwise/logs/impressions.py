@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import ibis
-import ibis.expr.datatypes as dt
-import ibis.expr.types as ir
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,6 +12,7 @@ import pyarrow.compute as pc
 from slotwise.errors import InvalidInput
 from slotwise.logs.cleaning import Clean
 from slotwise.logs.counting import LogTally
+from slotwise.logs.functions import bucket
 from slotwise.logs.propensity import Logged
 from slotwise.rankings import Rankings
 from slotwise.typing import EMPTY, NO_CLICK, IntArray
@@ -59,7 +57,7 @@ def lists_of(
     total = sum(one.counted for one in counted.values())
     rows, sampled = log.rows, at_most is not None and total > at_most
     if at_most is not None and sampled:
-        rows = rows.filter(_part([rows[key] for key in log.keys]) < int(PARTS * at_most / total))
+        rows = rows.filter(bucket([rows[key] for key in log.keys], PARTS) < int(PARTS * at_most / total))
     names = [*log.keys, "slot", "item", "clicked"] + (["propensity"] if "propensity" in rows.columns else [])
     found = rows.select(*names).to_pyarrow()
     if "placement" not in log.keys:
@@ -85,20 +83,3 @@ def _per_page(values: np.ndarray, pages: np.ndarray, count: int) -> np.ndarray:
             f"{lowest[differ[0]]:.6g} and {highest[differ[0]]:.6g} in one ({len(differ):,} of {count:,} differ)"
         )
     return np.where(np.isfinite(highest), highest, np.nan)
-
-
-def _part(keys: list[ir.Value]) -> ir.Value:
-    """A number from 0 to PARTS - 1 that depends on the impression alone."""
-    text = ibis.literal("").join([key.cast("string") for key in keys])
-    hashed = {"duckdb": _hash, "postgres": _hashtext}.get(keys[0].get_backend().name, lambda of: of.hash())(text)
-    return (hashed.cast("int64") if hashed.type() != dt.uint64 else (hashed >> 1).cast("int64")).abs() % PARTS
-
-
-@ibis.udf.scalar.builtin(name="hash", signature=((dt.string,), dt.uint64))  # type: ignore[untyped-decorator]
-def _hash(text: Any) -> Any:
-    """DuckDB's: 64 bits."""
-
-
-@ibis.udf.scalar.builtin(name="hashtext", signature=((dt.string,), dt.int32))  # type: ignore[untyped-decorator]
-def _hashtext(text: Any) -> Any:
-    """PostgreSQL's: 32 bits."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import Any, Final
+
+from slotwise.errors import StoreRefused
+from slotwise.service.store.schema import statements
 
 Row = tuple[Any, ...]
 #: ids named in one statement
@@ -41,6 +45,23 @@ class Database(ABC):
     @abstractmethod
     def close(self) -> None:
         """Let go of the database."""
+
+    def migrate(self, migrations: Sequence[str], where: str) -> None:
+        """Bring the schema up to date, within a transaction that keeps others out; `where` names the store."""
+        self.all("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
+        for key, value in (("schema", "0"), ("secret", secrets.token_hex(32)), ("probe", "")):
+            self.all("INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO NOTHING", (key, value))
+        version = int(self.all("SELECT value FROM meta WHERE key = 'schema'")[0][0])
+        if version > len(migrations):
+            raise StoreRefused(
+                f"{where} has schema version {version}, and this program knows up to {len(migrations)}: "
+                "use a newer slotwise"
+            )
+        for migration in migrations[version:]:
+            for statement in statements(migration):
+                self.all(statement)
+        if version < len(migrations):
+            self.all("UPDATE meta SET value = ? WHERE key = 'schema'", (str(len(migrations)),))
 
     def many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
         """Run a statement with `VALUES ROWS` in it for many rows at once.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -12,7 +11,7 @@ import psycopg
 
 from slotwise.errors import StoreRefused, StoreUnavailable
 from slotwise.service.store.database import Row
-from slotwise.service.store.schema import MIGRATIONS, statements
+from slotwise.service.store.schema import MIGRATIONS
 from slotwise.service.store.sql import SqlStore
 
 #: any number that no other program is likely to lock
@@ -35,7 +34,7 @@ class PostgresqlStore(SqlStore):
             self._connection = self._connect()
         try:
             with self._our_words(), self._connection.transaction():
-                self._migrate(migrations)
+                self._prepare(migrations)
         except BaseException:
             self._connection.close()
             raise
@@ -53,26 +52,13 @@ class PostgresqlStore(SqlStore):
             connection.execute("SELECT set_config(%s, %s, false)", (setting, value))
         return connection
 
-    def _migrate(self, migrations: Sequence[str]) -> None:
+    def _prepare(self, migrations: Sequence[str]) -> None:
         self.all("SELECT pg_advisory_xact_lock(?)", (MIGRATION_LOCK,))
         tables = {row[0] for row in self.all("SELECT tablename FROM pg_tables WHERE schemaname = 'slotwise'")}
         if tables and "meta" not in tables:
             raise StoreRefused("the schema slotwise in this database belongs to another program")
         self.all("CREATE SCHEMA IF NOT EXISTS slotwise")
-        self.all("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
-        for key, value in (("schema", "0"), ("secret", secrets.token_hex(32)), ("probe", "")):
-            self.all("INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO NOTHING", (key, value))
-        version = int(self.all("SELECT value FROM meta WHERE key = 'schema'")[0][0])
-        if version > len(migrations):
-            raise StoreRefused(
-                f"the database has schema version {version}, and this program knows up to {len(migrations)}: "
-                "use a newer slotwise"
-            )
-        for migration in migrations[version:]:
-            for statement in statements(migration.replace(" WITHOUT ROWID", "")):
-                self.all(statement)
-        if version < len(migrations):
-            self.all("UPDATE meta SET value = ? WHERE key = 'schema'", (str(len(migrations)),))
+        self.migrate([migration.replace(" WITHOUT ROWID", "") for migration in migrations], "the database")
 
     @contextmanager
     def _our_words(self) -> Iterator[None]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from slotwise.errors import InvalidInput, StoreRefused, StoreUnavailable, UnwritableFile
 from slotwise.service.store.database import Row
-from slotwise.service.store.schema import MIGRATIONS, statements
+from slotwise.service.store.schema import MIGRATIONS
 from slotwise.service.store.sql import SqlStore
 
 PREFIX: Final = "sqlite:///"
@@ -80,7 +80,7 @@ class SqliteStore(SqlStore):
             with self._transaction("IMMEDIATE"):
                 self._refuse_foreign()
                 self._pragma(f"application_id = {APPLICATION_ID}")
-                self._migrate(migrations)
+                self.migrate(migrations, f"the store {self._path}")
 
     def _pragma(self, text: str) -> Any:
         row = self._connection.execute(f"PRAGMA {text}").fetchone()
@@ -115,22 +115,6 @@ class SqliteStore(SqlStore):
             with suppress(sqlite3.Error):
                 self._connection.execute("ROLLBACK")
             raise
-
-    def _migrate(self, migrations: Sequence[str]) -> None:
-        self.all("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
-        for key, value in (("schema", "0"), ("secret", secrets.token_hex(32)), ("probe", "")):
-            self.all("INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO NOTHING", (key, value))
-        version = int(self.all("SELECT value FROM meta WHERE key = 'schema'")[0][0])
-        if version > len(migrations):
-            raise StoreRefused(
-                f"the store {self._path} has schema version {version}, and this program knows up to {len(migrations)}: "
-                "use a newer slotwise"
-            )
-        for migration in migrations[version:]:
-            for statement in statements(migration):
-                self.all(statement)
-        if version < len(migrations):
-            self.all("UPDATE meta SET value = ? WHERE key = 'schema'", (str(len(migrations)),))
 
     @contextmanager
     def _our_words(self) -> Iterator[None]:
