@@ -16,10 +16,10 @@ import numpy as np
 from benchmarks import logs, service
 from slotwise import MNL, Goal, Setting, policies, policy, simulate
 from slotwise.choice import draw
-from slotwise.choice.arrange import arrange
-from slotwise.choice.arrangement import arrangement_for
 from slotwise.compiled import jit
 from slotwise.experiments.problems import paper_problems
+from slotwise.lists.arrange import arrange
+from slotwise.lists.make import make_lists
 from slotwise.policies import absorb, choose, learn
 from slotwise.ranker import Learner
 
@@ -209,9 +209,9 @@ def _lists() -> None:
         worth = rng.exponential(1.0, items)
         goal = Goal(worth, pinned={3: 2, 7: 5}, excluded=[1], groups=groups, at_most=dict.fromkeys(range(50), 2))
         either = {
-            "for clicks": arrangement_for(slots, items, bias),
-            "for value": arrangement_for(slots, items, bias, Goal(worth)),
-            "for value, pins and groups": arrangement_for(slots, items, bias, goal),
+            "for clicks": make_lists(slots, items, bias),
+            "for value": make_lists(slots, items, bias, Goal(worth)),
+            "for value, pins and groups": make_lists(slots, items, bias, goal),
         }
         for name, lists in either.items():
             _arrange_often(lists, attractiveness, bias, ranking, rng, 2)

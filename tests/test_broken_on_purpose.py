@@ -39,10 +39,10 @@ FAULTS = [
     ),
     Fault(
         "a tie for the last place favours those that were there",
-        "choice/best.py",
+        "lists/top_items.py",
         "drawn = first + below(seen, rng)",
         "drawn = first + below(seen + 1, rng)",
-        "tests/choice/test_best.py::test_ties_are_broken_uniformly",
+        "tests/lists/test_top_items.py::test_ties_are_broken_uniformly",
     ),
     Fault(
         "a shuffle never leaves an entry in its place",
@@ -53,24 +53,24 @@ FAULTS = [
     ),
     Fault(
         "equal assignments go by the items' numbers",
-        "choice/assignment.py",
+        "lists/assigned.py",
         "shuffle(room.item_order, 0, items, rng)",
         "pass",
-        "tests/choice/test_assignment.py::test_no_label_is_favoured_among_equals",
+        "tests/lists/test_assigned.py::test_no_label_is_favoured_among_equals",
     ),
     Fault(
         "equal items go by their numbers in a list for a goal",
-        "choice/optimal.py",
+        "lists/for_goal.py",
         "        number = rng.random()\n",
         "        number = float(item)\n",
-        "tests/choice/test_optimal.py::test_no_label_is_favoured_among_equals",
+        "tests/lists/test_for_goal.py::test_no_label_is_favoured_among_equals",
     ),
     Fault(
         "an empty slot draws clicks",
-        "choice/valued.py",
+        "lists/valued.py",
         "    for slot in range(last):\n        if ranking[slot] != EMPTY:\n",
         "    for slot in range(last):\n        if ranking[slot] >= EMPTY:\n",
-        "tests/choice/test_valued.py::test_draws_skip_empty_slots",
+        "tests/lists/test_valued.py::test_draws_skip_empty_slots",
     ),
     Fault(
         "a no-click counts twice for the first slot",

@@ -1,6 +1,7 @@
 """Rank things on a page whose slots are not equally visible, and learn from what is clicked."""
 
-from slotwise.choice import MNL, Goal
+from slotwise.choice import MNL
+from slotwise.lists import Goal
 from slotwise.policies import Setting, policies, policy
 from slotwise.ranker import Ranker
 from slotwise.rankings import Rankings

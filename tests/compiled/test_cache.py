@@ -19,10 +19,10 @@ from slotwise.compiled import cache
 
 PACKAGE = Path(slotwise.__file__).parent
 
-#: all tied, in a shuffled order: select_best is in choice/best.py, and draws its numbers in rng.py
+#: all tied, in a shuffled order: select_best is in lists/top_items.py, and draws its numbers in rng.py
 SCRIPT = """
 import json, numpy as np
-from slotwise.choice.best import select_best
+from slotwise.lists.top_items import select_best
 order = np.arange(6)
 select_best(np.ones(6), order, 6, np.random.default_rng(1))
 print(json.dumps({"order": order.tolist(), "hits": sum(select_best.stats.cache_hits.values())}))

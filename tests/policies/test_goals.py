@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from slotwise import EMPTY, MNL, NO_CLICK, Goal, Setting, policies, policy, simulate
-from slotwise.choice import best_list, draw, expected_value
-from slotwise.choice.valued import allowed_lists, valued
+from slotwise.choice import draw
 from slotwise.errors import InvalidInput
+from slotwise.lists import best_list, expected_value
+from slotwise.lists.valued import allowed_lists, valued
 from slotwise.policies import Policy, choose, learn
 
 CAPABLE = [entry for entry in policies() if entry.takes_goal]

@@ -11,8 +11,8 @@ import pytest
 
 from slotwise import MNL, Tally, policies
 from slotwise.choice import draw
-from slotwise.choice.changing import impose
 from slotwise.errors import InvalidInput, UnknownName
+from slotwise.lists.per_decision import impose
 from slotwise.policies import absorb, choose, learn, policy
 from slotwise.policies.best_list import _count_best
 from slotwise.ranker import Learner

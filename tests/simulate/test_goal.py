@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from slotwise import EMPTY, MNL, NO_CLICK, Goal, Setting, policy, simulate
-from slotwise.choice import best_list, expected_value
 from slotwise.errors import InvalidInput, InvalidRanking
+from slotwise.lists import best_list, expected_value
 from slotwise.typing import Ranking
 from tests.chance import assert_mean_is
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange_by
-from slotwise.choice.best import select_best
 from slotwise.compiled import jit, record
+from slotwise.lists.arrange import arrange_by
+from slotwise.lists.top_items import select_best
 from slotwise.policies.belief import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
@@ -26,7 +26,7 @@ from slotwise.policies.belief import (
     update,
 )
 from slotwise.policies.kl_moss import upper_bound
-from slotwise.policies.policy import Setting, arrangement, choose, learn
+from slotwise.policies.policy import Setting, choose, learn, lists_for
 from slotwise.typing import FloatArray, IntArray, Ranking
 
 (
@@ -92,7 +92,7 @@ def _start(setting: Setting, rule: int, strength: float, known: bool) -> Candida
     items = setting.items
     return Candidate(
         belief=told_bias(setting, **prior) if known else learned_bias(setting, bias_shape=BIAS_SHAPE, **prior),
-        lists=arrangement(setting),
+        lists=lists_for(setting),
         rule=rule,
         strength=strength,
         shows=np.zeros(items),

@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from slotwise.choice import MNL, Goal
+from slotwise.choice import MNL
 from slotwise.errors import InvalidInput, UnreadableFile
+from slotwise.lists import Goal
 
 USERS = ("position_bias", "attractiveness")
 GOAL = ("values", "pinned", "excluded", "groups", "at_most", "may_be_empty")

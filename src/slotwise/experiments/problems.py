@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from slotwise.choice import MNL, Goal
+from slotwise.choice import MNL
 from slotwise.errors import UnknownName
 from slotwise.experiments.problem_file import read_problem
+from slotwise.lists import Goal
 
 REPLICATIONS = 40
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange
-from slotwise.choice.changing import changing_lists, impose, pins
 from slotwise.compiled import jit
+from slotwise.lists.arrange import arrange
+from slotwise.lists.per_decision import impose, per_decision_lists, pins
 from slotwise.policies.belief import BIAS_SHAPE, imagine, learned_bias, told_bias
 from slotwise.policies.policy import Setting, absorb
 from slotwise.tally import Tally
@@ -43,7 +43,7 @@ def best_list_chances(
     absorb(belief, tally.clicks, tally.passes)
     left_out = np.zeros(0, np.int64) if excluded is None else excluded
     pin = pins(tally.slots, tally.items - len(left_out))
-    lists = changing_lists(tally.slots, tally.items, position_bias)
+    lists = per_decision_lists(tally.slots, tally.items, position_bias)
     impose(lists, np.ones(tally.items) if values is None else values, left_out, pin)
     counts = np.zeros(tally.items)
     _count_best(belief, lists, draws, np.zeros(tally.items), np.zeros(tally.slots, np.int64), counts, rng)

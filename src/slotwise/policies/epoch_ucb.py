@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange
 from slotwise.compiled import record
+from slotwise.lists.arrange import arrange
 from slotwise.policies.epochs import Epochs, in_epochs
-from slotwise.policies.policy import Setting, absorb, arrangement, choose, count_no_clicks, learn_epoch
+from slotwise.policies.policy import Setting, absorb, choose, count_no_clicks, learn_epoch, lists_for
 from slotwise.policies.registry import register
 from slotwise.policies.ucb import log_term, upper_bounds
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
@@ -53,7 +53,7 @@ def start(setting: Setting, width: float) -> Epochs:
     assert setting.position_bias is not None
     policy = EpochUCB(
         position_bias=setting.position_bias,
-        lists=arrangement(setting),
+        lists=lists_for(setting),
         width=width,
         epochs=0.0,
         clicks=np.zeros(setting.items),

@@ -8,14 +8,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from slotwise import checks
-from slotwise.choice.arrange import arrange
 from slotwise.compiled import record
 from slotwise.estimate.accelerated import Solver, settle, solver
 from slotwise.estimate.algorithm_1 import START_ATTRACTIVENESS, START_BIAS
 from slotwise.estimate.derivatives import at_algorithm_1
 from slotwise.estimate.sensitivity import Trial, analytic, finite_differences, trial
+from slotwise.lists.arrange import arrange
 from slotwise.policies.epochs import Epochs, in_epochs
-from slotwise.policies.policy import Setting, absorb, arrangement, choose, count_no_clicks, learn_epoch
+from slotwise.policies.policy import Setting, absorb, choose, count_no_clicks, learn_epoch, lists_for
 from slotwise.policies.registry import register
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
@@ -82,7 +82,7 @@ def start(setting: Setting, width: float, sensitivity: Sensitivity) -> Epochs:
         width=width,
         epochs=0.0,
         index=np.zeros(items),
-        lists=arrangement(setting),
+        lists=lists_for(setting),
         ranking=np.zeros(slots, np.int64),
     )
     return in_epochs(policy, setting)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange_by, entry
 from slotwise.compiled import inlined, record
+from slotwise.lists.arrange import arrange_by, entry
 from slotwise.policies.belief import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
@@ -22,7 +22,7 @@ from slotwise.policies.belief import (
     update_by_epoch,
 )
 from slotwise.policies.epochs import Acts, acting
-from slotwise.policies.policy import Setting, absorb, arrangement, choose, learn, learn_epoch
+from slotwise.policies.policy import Setting, absorb, choose, learn, learn_epoch, lists_for
 from slotwise.policies.registry import register
 from slotwise.typing import FloatArray, IntArray, Ranking
 
@@ -81,7 +81,7 @@ def start(setting: Setting, belief: Any, acts: Acts) -> Any:
     """The policy with this belief, acting round by round or in epochs."""
     policy = KLMoss(
         belief=belief,
-        lists=arrangement(setting),
+        lists=lists_for(setting),
         rounds=0.0,
         shows=np.zeros(setting.items),
         mean=np.zeros(setting.items),

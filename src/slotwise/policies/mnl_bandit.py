@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange_pairs
 from slotwise.compiled import record
+from slotwise.lists.arrange import arrange_pairs
 from slotwise.policies.epoch_ucb import WIDTH
 from slotwise.policies.epochs import Epochs, in_epochs
-from slotwise.policies.policy import Setting, absorb, choose, count_no_clicks, learn_epoch, pair_arrangement
+from slotwise.policies.policy import Setting, absorb, choose, count_no_clicks, learn_epoch, pair_lists_for
 from slotwise.policies.registry import register
 from slotwise.policies.ucb import log_term, upper_bounds
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
@@ -48,7 +48,7 @@ def mnl_bandit(setting: Setting) -> Epochs:
         mean=np.full(shape, np.inf),
         uncertainty=np.zeros(shape),
         index=np.zeros(shape),
-        lists=pair_arrangement(setting),
+        lists=pair_lists_for(setting),
         ranking=np.zeros(setting.slots, np.int64),
     )
     return in_epochs(policy, setting)

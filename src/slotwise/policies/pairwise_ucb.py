@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange
 from slotwise.compiled import inlined, jit, record
+from slotwise.lists.arrange import arrange
 from slotwise.policies.pairwise import MOST_STEPS, PARABOLA, STEP, Bound, bernstein, exploration, is_kl
-from slotwise.policies.policy import Setting, absorb, arrangement, choose, learn
+from slotwise.policies.policy import Setting, absorb, choose, learn, lists_for
 from slotwise.policies.registry import register
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
 
@@ -59,7 +59,7 @@ def pairwise_ucb(setting: Setting, *, bound: Bound = "kl") -> PairwiseUCB:
     return PairwiseUCB(
         position_bias=setting.position_bias,
         largest_bias=float(setting.position_bias.max()),
-        lists=arrangement(setting),
+        lists=lists_for(setting),
         kl=is_kl(bound),
         trials=np.zeros((items, slots)),
         item_trials=np.zeros(items),

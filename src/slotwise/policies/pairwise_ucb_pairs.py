@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange_pairs
 from slotwise.compiled import record
+from slotwise.lists.arrange import arrange_pairs
 from slotwise.policies.pairwise import Bound, exploration, is_kl, upper_odds
-from slotwise.policies.policy import Setting, absorb, choose, learn, pair_arrangement
+from slotwise.policies.policy import Setting, absorb, choose, learn, pair_lists_for
 from slotwise.policies.registry import register
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
 
@@ -48,7 +48,7 @@ def pairwise_ucb_pairs(setting: Setting, *, bound: Bound = "kl") -> PairwiseUCBP
         passes=np.zeros(shape),
         per_item=np.zeros(setting.slots),
         index=np.full(shape, np.inf),
-        lists=pair_arrangement(setting),
+        lists=pair_lists_for(setting),
         ranking=np.zeros(setting.slots, np.int64),
     )
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange_pairs
 from slotwise.compiled import record
 from slotwise.estimate.pairwise import PairwiseModel, improve, pairwise_model, weigh_evidence
+from slotwise.lists.arrange import arrange_pairs
 from slotwise.policies.pairwise import Bound, exploration, is_kl, upper_odds
-from slotwise.policies.policy import Setting, absorb, choose, learn, pair_arrangement
+from slotwise.policies.policy import Setting, absorb, choose, learn, pair_lists_for
 from slotwise.policies.registry import register
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
 
@@ -53,7 +53,7 @@ def pairwise_ucb_upb(setting: Setting, *, bound: Bound = "kl") -> PairwiseUCBUnk
         kl=is_kl(bound),
         item_trials=np.zeros(items),
         index=np.full((slots, items), np.inf),
-        lists=pair_arrangement(setting),
+        lists=pair_lists_for(setting),
         ranking=np.zeros(slots, np.int64),
     )
 

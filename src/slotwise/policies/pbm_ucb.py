@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange
 from slotwise.compiled import inlined, record
-from slotwise.policies.policy import Setting, absorb, arrangement, choose, count_no_clicks, learn
+from slotwise.lists.arrange import arrange
+from slotwise.policies.policy import Setting, absorb, choose, count_no_clicks, learn, lists_for
 from slotwise.policies.registry import register
 from slotwise.typing import EMPTY, FloatArray, Ranking
 
@@ -52,7 +52,7 @@ def pbm_ucb(setting: Setting) -> PBMUCB:
     assert setting.position_bias is not None
     return PBMUCB(
         position_bias=setting.position_bias,
-        lists=arrangement(setting),
+        lists=lists_for(setting),
         rounds=0.0,
         clicks=np.zeros(setting.items),
         shows=np.zeros(setting.items),

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrangement import arrangement_for, pair_arrangement_for
-from slotwise.choice.goal import Goal
 from slotwise.compiled import generic, inlined, jit
 from slotwise.errors import InvalidInput
+from slotwise.lists.goal import Goal
+from slotwise.lists.make import make_lists, make_pair_lists
 from slotwise.typing import FloatArray, IntArray, Ranking
 
 
@@ -29,18 +29,18 @@ class Setting:
     position_bias: FloatArray | None = None
     #: what lists are for and which are allowed, or None: for clicks, and all
     goal: Goal | None = None
-    #: whether pins, exclusions and values are imposed as it goes, and there is no goal: `slotwise.choice.changing`
-    changing: bool = False
+    #: whether pins, exclusions and values are imposed as it goes, and there is no goal: `slotwise.lists.per_decision`
+    rules_per_decision: bool = False
 
 
-def arrangement(setting: Setting) -> Any:
+def lists_for(setting: Setting) -> Any:
     """What a policy arranges its lists with: the `lists` of `arrange` and `rearrange`."""
-    return arrangement_for(setting.slots, setting.items, setting.position_bias, setting.goal, setting.changing)
+    return make_lists(setting.slots, setting.items, setting.position_bias, setting.goal, setting.rules_per_decision)
 
 
-def pair_arrangement(setting: Setting) -> Any:
+def pair_lists_for(setting: Setting) -> Any:
     """The same for a policy that weighs slot-item pairs: the `lists` of `arrange_pairs`."""
-    return pair_arrangement_for(setting.slots, setting.items, setting.goal, setting.changing)
+    return make_pair_lists(setting.slots, setting.items, setting.goal, setting.rules_per_decision)
 
 
 @generic()

@@ -11,12 +11,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from slotwise import checks
-from slotwise.choice.arrange import arrange
 from slotwise.compiled import record
+from slotwise.lists.arrange import arrange
 from slotwise.policies.belief import imagine, told_bias, update, update_by_epoch
 from slotwise.policies.epochs import Acts, acting
 from slotwise.policies.gibbs import gibbs_bias, joint_gibbs
-from slotwise.policies.policy import Setting, absorb, arrangement, choose, learn, learn_epoch
+from slotwise.policies.policy import Setting, absorb, choose, learn, learn_epoch, lists_for
 from slotwise.policies.registry import register
 from slotwise.typing import FloatArray, IntArray, Ranking
 
@@ -74,7 +74,7 @@ def start(setting: Setting, belief: Any, attractiveness: FloatArray, acts: Acts)
     """The policy with this belief, acting round by round or in epochs."""
     policy = PosteriorSampling(
         belief=belief,
-        lists=arrangement(setting),
+        lists=lists_for(setting),
         attractiveness=attractiveness,
         ranking=np.zeros(setting.slots, np.int64),
     )

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange, entry, rearrange
 from slotwise.compiled import inlined, record
+from slotwise.lists.arrange import arrange, entry, rearrange
 from slotwise.policies.belief import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
@@ -23,7 +23,7 @@ from slotwise.policies.belief import (
 )
 from slotwise.policies.epochs import Acts, acting
 from slotwise.policies.kl_moss import upper_bound
-from slotwise.policies.policy import Setting, absorb, arrangement, choose, learn, learn_epoch
+from slotwise.policies.policy import Setting, absorb, choose, learn, learn_epoch, lists_for
 from slotwise.policies.prior import LearnedPrior, learned_prior, relearn, relearn_all
 from slotwise.policies.registry import register
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
@@ -92,7 +92,7 @@ def start(setting: Setting, belief: Any, acts: Acts) -> Any:
     policy = RandomisedMoss(
         belief=belief,
         prior=learned_prior(ATTRACTIVENESS_SHAPE, ATTRACTIVENESS_RATE),
-        lists=arrangement(setting),
+        lists=lists_for(setting),
         rounds=0.0,
         shows=np.zeros(setting.items),
         mean=np.zeros(setting.items),

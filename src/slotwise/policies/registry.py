@@ -45,7 +45,7 @@ class Policy:
         """Refuse a setting in which this policy cannot act."""
         if self.position_bias == "known" and setting.position_bias is None:
             raise InvalidInput(f"{self.id} must be told the position_bias, got None")
-        if (setting.goal is not None or setting.changing) and not self.takes_goal:
+        if (setting.goal is not None or setting.rules_per_decision) and not self.takes_goal:
             raise InvalidInput(f"{self.id} cannot work towards a goal: it knows no values and no constraints")
         if setting.goal is not None:
             setting.goal.check(setting.slots, setting.items)

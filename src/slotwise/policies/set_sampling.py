@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange_by
 from slotwise.compiled import record
+from slotwise.lists.arrange import arrange_by
 from slotwise.policies.belief import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
@@ -19,7 +19,7 @@ from slotwise.policies.belief import (
     update_by_epoch,
 )
 from slotwise.policies.epochs import Acts, acting
-from slotwise.policies.policy import Setting, absorb, arrangement, choose, learn, learn_epoch
+from slotwise.policies.policy import Setting, absorb, choose, learn, learn_epoch, lists_for
 from slotwise.policies.prior import LearnedPrior, learned_prior, relearn, relearn_all
 from slotwise.policies.registry import register
 from slotwise.typing import FloatArray, IntArray, Ranking
@@ -63,7 +63,7 @@ def start(setting: Setting, belief: Any, acts: Acts) -> Any:
     policy = SetSampling(
         belief=belief,
         prior=learned_prior(ATTRACTIVENESS_SHAPE, ATTRACTIVENESS_RATE),
-        lists=arrangement(setting),
+        lists=lists_for(setting),
         attractiveness=np.zeros(setting.items),
         mean=np.zeros(setting.items),
         ranking=np.zeros(setting.slots, np.int64),

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from slotwise import checks
-from slotwise.choice.changing import impose, pins
-from slotwise.choice.rules import ANYWHERE
 from slotwise.errors import InvalidInput
+from slotwise.lists.per_decision import impose, pins
+from slotwise.lists.rules import ANYWHERE
 from slotwise.policies import Policy, Setting, absorb, choose, choose_several, learn, policies, policy
 from slotwise.policies.epochs import Epochs, end_epoch
 from slotwise.policies.registry import parse
@@ -220,7 +220,7 @@ class Learner:
 
     @property
     def _setting(self) -> Setting:
-        return Setting(self.slots, len(self._items), MOST_ROUNDS, self.position_bias, changing=True)
+        return Setting(self.slots, len(self._items), MOST_ROUNDS, self.position_bias, rules_per_decision=True)
 
     def _started(self) -> Any:
         if self._acting is None:

@@ -20,8 +20,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from slotwise import checks
-from slotwise.choice.goal import LARGEST_VALUE
 from slotwise.errors import InvalidInput, SlotwiseError
+from slotwise.lists.goal import LARGEST_VALUE
 from slotwise.policies import Setting
 from slotwise.ranker.learner import policy_for
 from slotwise.service.store.contract import Outcome

@@ -37,7 +37,7 @@ def simulate_delayed(
     checks.whole_number("every", every, at_least=1)
     checks.whole_number("replications", replications, at_least=1)
     # as a service makes it
-    setting = Setting(users.slots, users.items, MOST_ROUNDS, users.position_bias, changing=True)
+    setting = Setting(users.slots, users.items, MOST_ROUNDS, users.position_bias, rules_per_decision=True)
     best = reward(users, best_ranking(users))
     found = np.empty((replications, rounds))
     for replication in range(replications):

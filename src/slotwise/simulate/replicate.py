@@ -11,10 +11,11 @@ import joblib
 import numpy as np
 
 from slotwise import checks
-from slotwise.choice import MNL, Goal, best_list, best_ranking, reward
-from slotwise.choice.valued import valued
+from slotwise.choice import MNL, best_ranking, reward
 from slotwise.compiled import is_ours, is_record, plain, postponed_interrupt, uncached
 from slotwise.errors import InvalidInput, InvalidRanking
+from slotwise.lists import Goal, best_list
+from slotwise.lists.valued import valued
 from slotwise.policies.policy import Setting
 from slotwise.policies.registry import Policy, absorb_tally, parse
 from slotwise.rng import stream

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from slotwise.choice import MNL
-from slotwise.choice.changing import impose, pins
 from slotwise.estimate import GammaPrior, maximum_a_posteriori
+from slotwise.lists.per_decision import impose, pins
 from slotwise.policies import Setting, absorb, choose, choose_several, learn, policies, policy
 from slotwise.policies.best_list import best_list_chances
 from slotwise.simulate.replicate import simulate
@@ -24,7 +24,7 @@ def warm_up() -> None:
 
 def _decide(id: str, position_bias: np.ndarray | None) -> None:
     rng, tally, nothing = np.random.default_rng(0), Tally.empty(2, 3), np.zeros(0, np.int64)
-    acting = policy(id).start(Setting(2, 3, 1, position_bias, changing=True))
+    acting = policy(id).start(Setting(2, 3, 1, position_bias, rules_per_decision=True))
     impose(acting.lists, np.ones(3), nothing, pins(2, 3))
     ranking = choose(acting, rng).copy()
     choose_several(acting, rng, np.zeros((1, 2), np.int64))

@@ -1,4 +1,4 @@
-"""The best list for clicks: items sorted into slots, or pairs assigned."""
+"""The best list for clicks: the most attractive items sorted into the most visible slots."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange, arrange_by, arrange_pairs, entry, rearrange
-from slotwise.choice.assignment import Assignment, assign, assignment
-from slotwise.choice.best import fill_slots, select_best, sink
-from slotwise.choice.slot_order import order_slots, slot_order
 from slotwise.compiled import record
+from slotwise.lists.arrange import arrange, arrange_by, entry, rearrange
+from slotwise.lists.slot_order import order_slots, slot_order
+from slotwise.lists.top_items import fill_slots, select_best, sink
 from slotwise.typing import FloatArray, IntArray, Ranking
 
 
@@ -96,30 +95,3 @@ def _entry(lists: Sorted, least_index: FloatArray, ranking: Ranking) -> float:  
     for slot in range(len(ranking)):
         least = min(least, least_index[ranking[slot]])
     return least
-
-
-@record
-class Assigned:
-    """The list of the largest total weight of pairs."""
-
-    room: Assignment
-
-
-def assigned(slots: int, items: int) -> Assigned:
-    """What to `arrange_pairs` with."""
-    return Assigned(room=assignment(slots, items))
-
-
-@arrange_pairs.register(Assigned)
-def _arrange_pairs(lists: Assigned, weight: FloatArray, ranking: Ranking, rng: np.random.Generator) -> None:
-    pairs = weight.ravel()
-    largest = 0.0
-    for pair in range(len(pairs)):
-        if pairs[pair] < math.inf:
-            largest = max(largest, pairs[pair])
-    # infinity for the assignment: one such pair more outweighs all the others
-    never_shown = (len(ranking) + 1) * (largest + 1.0)
-    for pair in range(len(pairs)):
-        if pairs[pair] == math.inf:
-            pairs[pair] = never_shown
-    assign(lists.room, weight, ranking, rng)

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange
-from slotwise.choice.goal import Goal
 from slotwise.choice.mnl import MNL
 from slotwise.choice.model import allowed, draw, may_be_empty, reward
-from slotwise.choice.optimal import optimal
-from slotwise.choice.rules import ANYWHERE, Rules, rules_of
 from slotwise.compiled import record
+from slotwise.lists.arrange import arrange
+from slotwise.lists.for_goal import for_goal_lists
+from slotwise.lists.goal import Goal
+from slotwise.lists.rules import ANYWHERE, Rules, rules_of
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
 
 
@@ -124,7 +124,7 @@ def best_list(users: MNL, goal: Goal) -> Ranking:
     >>> best_list(users, Goal(values=[3.0, 1.0], may_be_empty=True)).tolist()
     [0, -1]
     """
-    lists = optimal(goal, users.slots, users.items, users.position_bias)
+    lists = for_goal_lists(goal, users.slots, users.items, users.position_bias)
     ranking = np.full(users.slots, EMPTY)
     arrange(lists, users.attractiveness, users.position_bias, ranking, np.random.default_rng(0))
     return ranking

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from slotwise import EMPTY, MNL, Goal
-from slotwise.choice.valued import allowed_lists
 from slotwise.errors import InvalidInput
+from slotwise.lists.valued import allowed_lists
 from slotwise.typing import FloatArray
 
 

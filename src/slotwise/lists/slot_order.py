@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.best import select_best
 from slotwise.compiled import generic, record
+from slotwise.lists.top_items import select_best
 from slotwise.typing import FloatArray, IntArray
 
 

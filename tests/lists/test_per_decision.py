@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise.choice import MNL, Goal
-from slotwise.choice.arrange import arrange, arrange_pairs, entry
-from slotwise.choice.changing import changing_lists, changing_pairs, impose, pins
-from slotwise.choice.valued import best_list_by_brute_force, expected_value
+from slotwise.choice import MNL
+from slotwise.lists import Goal
+from slotwise.lists.arrange import arrange, arrange_pairs, entry
+from slotwise.lists.per_decision import impose, per_decision_lists, per_decision_pairs, pins
+from slotwise.lists.valued import best_list_by_brute_force, expected_value
 from slotwise.typing import EMPTY
 
 SLOTS, ITEMS = 3, 5
@@ -33,7 +34,7 @@ def _rules(rng: np.random.Generator) -> tuple[Any, list[int], dict[int, int]]:
 @pytest.mark.parametrize("pairs", [False, True], ids=["items", "pairs"])
 def test_the_list_is_the_best_of_those_allowed_however_the_rules_change(pairs: bool) -> None:
     rng = np.random.default_rng(1)
-    lists: Any = changing_pairs(SLOTS, ITEMS) if pairs else changing_lists(SLOTS, ITEMS, None)
+    lists: Any = per_decision_pairs(SLOTS, ITEMS) if pairs else per_decision_lists(SLOTS, ITEMS, None)
     ranking = np.zeros(SLOTS, np.int64)
     for turn in range(150):
         users = _users(rng)
@@ -56,7 +57,7 @@ def test_the_list_is_the_best_of_those_allowed_however_the_rules_change(pairs: b
 @pytest.mark.parametrize("pairs", [False, True], ids=["items", "pairs"])
 def test_slots_that_nothing_is_left_for_stay_empty_at_the_end(pairs: bool) -> None:
     rng = np.random.default_rng(2)
-    lists: Any = changing_pairs(SLOTS, ITEMS) if pairs else changing_lists(SLOTS, ITEMS, None)
+    lists: Any = per_decision_pairs(SLOTS, ITEMS) if pairs else per_decision_lists(SLOTS, ITEMS, None)
     for _ in range(30):
         excluded = rng.permutation(ITEMS)[:3]
         impose(lists, np.ones(ITEMS), excluded, pins(SLOTS, 2))
@@ -72,7 +73,7 @@ def test_slots_that_nothing_is_left_for_stay_empty_at_the_end(pairs: bool) -> No
 
 def test_no_item_below_the_entry_is_in_the_list() -> None:
     rng = np.random.default_rng(3)
-    lists = changing_lists(SLOTS, ITEMS, None)
+    lists = per_decision_lists(SLOTS, ITEMS, None)
     helped = 0
     for _ in range(300):
         values, excluded, pinned = _rules(rng)
@@ -93,7 +94,7 @@ def test_no_item_below_the_entry_is_in_the_list() -> None:
 
 def test_ties_are_broken_at_random_under_rules_too() -> None:
     rng = np.random.default_rng(4)
-    lists = changing_lists(1, 4, None)
+    lists = per_decision_lists(1, 4, None)
     impose(lists, np.ones(4), np.array([2]), pins(1, 3))
     ranking = np.zeros(1, np.int64)
     seen = set()

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange, rearrange
-from slotwise.choice.goal import Goal
-from slotwise.choice.rules import Rules, rules_of
-from slotwise.choice.slot_order import order_slots, slot_order
 from slotwise.compiled import inlined, jit, record
+from slotwise.lists.arrange import arrange, rearrange
+from slotwise.lists.goal import Goal
+from slotwise.lists.rules import Rules, rules_of
+from slotwise.lists.slot_order import order_slots, slot_order
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
 #: An item never shown has an infinite index. In a list it then counts as this much more attractive than all the others
@@ -28,7 +28,7 @@ ROUNDING = 1e-14
 
 
 @record
-class Optimal:
+class ForGoal:
     """The best list for a goal: pins first, then the largest gains u_j = α_j(v_j - R) that the groups allow.
 
     Taking the largest gains one by one is optimal, whatever the slots: "at most m of a group, at most so many in all"
@@ -54,10 +54,10 @@ class Optimal:
     used: IntArray
 
 
-def optimal(goal: Goal, slots: int, items: int, position_bias: FloatArray | None) -> Optimal:
+def for_goal_lists(goal: Goal, slots: int, items: int, position_bias: FloatArray | None) -> ForGoal:
     """What to `arrange` lists for a goal with; `position_bias` if it is known."""
     rules = rules_of(goal, slots, items)
-    return Optimal(
+    return ForGoal(
         rules=rules,
         slots=slot_order(slots, position_bias),
         weight=np.zeros(items),
@@ -69,9 +69,9 @@ def optimal(goal: Goal, slots: int, items: int, position_bias: FloatArray | None
     )
 
 
-@arrange.register(Optimal)
+@arrange.register(ForGoal)
 def _arrange(
-    lists: Optimal, attractiveness: FloatArray, position_bias: FloatArray, ranking: Ranking, rng: np.random.Generator
+    lists: ForGoal, attractiveness: FloatArray, position_bias: FloatArray, ranking: Ranking, rng: np.random.Generator
 ) -> None:
     weight, rules = lists.weight, lists.rules
     by_bias = order_slots(lists.slots, position_bias, rng)
@@ -87,9 +87,9 @@ def _arrange(
         value = reached
 
 
-@rearrange.register(Optimal)
+@rearrange.register(ForGoal)
 def _rearrange(
-    lists: Optimal, attractiveness: FloatArray, position_bias: FloatArray, ranking: Ranking, rng: np.random.Generator
+    lists: ForGoal, attractiveness: FloatArray, position_bias: FloatArray, ranking: Ranking, rng: np.random.Generator
 ) -> None:
     weight, rules, held = lists.weight, lists.rules, lists.held
     by_bias = order_slots(lists.slots, position_bias, rng)
@@ -130,7 +130,7 @@ def make_finite(attractiveness: FloatArray, weight: FloatArray) -> None:
 
 
 @jit
-def _choose_items(lists: Optimal, value: float, rng: np.random.Generator) -> int:
+def _choose_items(lists: ForGoal, value: float, rng: np.random.Generator) -> int:
     """Fill `chosen` with the allowed set of the largest gains, and return how many they are.
 
     One pass: a new item takes the place of the least of those that it cannot be chosen together with, if it gains more.
@@ -170,7 +170,7 @@ def _choose_items(lists: Optimal, value: float, rng: np.random.Generator) -> int
 
 
 @inlined
-def _insert(lists: Optimal, place: int, item: int, new: float, number: float) -> None:
+def _insert(lists: ForGoal, place: int, item: int, new: float, number: float) -> None:
     """Put an item where its gain belongs, in place of what was at `place`, which gains no more."""
     chosen, gain, drawn = lists.chosen, lists.gain, lists.drawn
     while place > 0 and (gain[place - 1] < new or (gain[place - 1] == new and drawn[place - 1] < number)):
@@ -180,7 +180,7 @@ def _insert(lists: Optimal, place: int, item: int, new: float, number: float) ->
 
 
 @inlined
-def _fill_slots(lists: Optimal, by_bias: IntArray, count: int, ranking: Ranking) -> None:
+def _fill_slots(lists: ForGoal, by_bias: IntArray, count: int, ranking: Ranking) -> None:
     """Pins into their slots, the `count` chosen items into the most visible others, nothing into the rest."""
     pin, chosen = lists.rules.pin, lists.chosen
     place = 0

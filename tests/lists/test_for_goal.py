@@ -8,13 +8,14 @@ import pytest
 from scipy.optimize import linprog
 
 from slotwise import EMPTY, Goal
-from slotwise.choice.arrange import arrange, arrange_pairs, rearrange
-from slotwise.choice.optimal import optimal
-from slotwise.choice.optimal_pairs import optimal_pairs
-from slotwise.choice.sorted import assigned, sorted_lists
-from slotwise.choice.valued import allowed_lists
+from slotwise.lists.arrange import arrange, arrange_pairs, rearrange
+from slotwise.lists.assigned import assigned
+from slotwise.lists.for_goal import for_goal_lists
+from slotwise.lists.for_goal_pairs import for_goal_pairs
+from slotwise.lists.sorted import sorted_lists
+from slotwise.lists.valued import allowed_lists
 from tests.chance import assert_frequencies
-from tests.choice.problems import best_value, random_numbers, random_problem, value_of
+from tests.lists.problems import best_value, random_numbers, random_problem, value_of
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["known bias", "believed bias"])
@@ -23,7 +24,7 @@ def test_the_list_is_the_best_of_all_that_are_allowed(known: bool) -> None:
     for _ in range(1_000):
         users, goal = random_problem(rng)
         bias, attractiveness = users.position_bias, users.attractiveness
-        lists = optimal(goal, users.slots, users.items, bias if known else None)
+        lists = for_goal_lists(goal, users.slots, users.items, bias if known else None)
         ranking = np.zeros(users.slots, np.int64)
         arrange(lists, attractiveness, bias, ranking, rng)
         weight = np.outer(bias, attractiveness)
@@ -39,7 +40,7 @@ def test_the_order_is_the_best_of_its_set() -> None:
         every = allowed_lists(goal, users.slots, users.items)
         before = every[rng.integers(len(every))]
         ranking = before.copy()
-        rearrange(optimal(goal, users.slots, users.items, None), attractiveness, bias, ranking, rng)
+        rearrange(for_goal_lists(goal, users.slots, users.items, None), attractiveness, bias, ranking, rng)
         weight = np.outer(bias, attractiveness)
         goal.ranking_of(ranking, slots=users.slots, items=users.items)
         assert sorted(ranking) == sorted(before)
@@ -53,7 +54,7 @@ def test_pairs_make_the_best_list_of_all_that_are_allowed() -> None:
         users, goal = random_problem(rng)
         shape = users.slots, users.items
         weight, ranking = random_numbers(rng, shape, least=0.0), np.zeros(users.slots, np.int64)
-        arrange_pairs(optimal_pairs(goal, *shape), weight, ranking, rng)
+        arrange_pairs(for_goal_pairs(goal, *shape), weight, ranking, rng)
         goal.ranking_of(ranking, slots=users.slots, items=users.items)
         assert value_of(weight, goal, ranking) == pytest.approx(best_value(weight, goal), rel=1e-11), (weight, goal)
 
@@ -61,7 +62,7 @@ def test_pairs_make_the_best_list_of_all_that_are_allowed() -> None:
 def test_a_better_item_of_a_full_group_pushes_out_another() -> None:
     """10 + 1 for the two slots, where handing items on, or taking what is spare, makes 5 + 1 at most."""
     weight = np.array([[10.0, 1.0, 1.0, 1.0], [0.0, 5.0, 1.0, 1.0]])
-    pairs = optimal_pairs(Goal(groups=["a", "a", None, None], at_most={"a": 1}), 2, 4)
+    pairs = for_goal_pairs(Goal(groups=["a", "a", None, None], at_most={"a": 1}), 2, 4)
     ranking, rng = np.zeros(2, np.int64), np.random.default_rng(4)
     for _ in range(20):  # whichever slot comes first
         arrange_pairs(pairs, weight, ranking, rng)
@@ -77,7 +78,7 @@ def test_pairs_in_groups_weigh_what_linear_programming_finds() -> None:
         at_most = {int(group): int(rng.integers(1, 3)) for group in np.unique(groups)}
         goal = Goal(groups=groups.tolist(), at_most=at_most, may_be_empty=True)
         weight, ranking = random_numbers(rng, (slots, items), least=0.0), np.zeros(slots, np.int64)
-        arrange_pairs(optimal_pairs(goal, slots, items), weight, ranking, rng)
+        arrange_pairs(for_goal_pairs(goal, slots, items), weight, ranking, rng)
         goal.ranking_of(ranking, slots=slots, items=items)
         one_an_item = np.tile(np.eye(items), slots)
         one_a_slot = np.repeat(np.eye(slots), items, axis=1)
@@ -96,10 +97,10 @@ def test_without_values_and_constraints_it_is_sorting_and_assigning() -> None:
     for _ in range(20):
         bias, attractiveness, weight = rng.random(5), rng.random(40), rng.random((5, 40))
         one, other = np.zeros(5, np.int64), np.zeros(5, np.int64)
-        arrange(optimal(Goal(), 5, 40, bias), attractiveness, bias, one, rng)
+        arrange(for_goal_lists(Goal(), 5, 40, bias), attractiveness, bias, one, rng)
         arrange(sorted_lists(5, 40, bias), attractiveness, bias, other, rng)
         assert one.tolist() == other.tolist()
-        arrange_pairs(optimal_pairs(Goal(), 5, 40), weight, one, rng)
+        arrange_pairs(for_goal_pairs(Goal(), 5, 40), weight, one, rng)
         arrange_pairs(assigned(5, 40), weight, other, rng)
         assert one.tolist() == other.tolist()
 
@@ -119,16 +120,16 @@ def test_many_groups_of_pairs_agree_with_products() -> None:
             may_be_empty=bool(rng.integers(2)),
         )
         one, other = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
-        arrange(optimal(goal, slots, items, bias), attractiveness, bias, one, rng)
+        arrange(for_goal_lists(goal, slots, items, bias), attractiveness, bias, one, rng)
         weight = np.outer(bias, attractiveness)
-        arrange_pairs(optimal_pairs(goal, slots, items), weight, other, rng)
+        arrange_pairs(for_goal_pairs(goal, slots, items), weight, other, rng)
         assert value_of(weight, goal, one) == pytest.approx(value_of(weight, goal, other), rel=1e-11)
 
 
 def test_no_label_is_favoured_among_equals() -> None:
     """Five items alike, two of them in a group of at most one: every allowed list is equally likely by products."""
     goal = Goal(groups=["a", "a", None, None], at_most={"a": 1})
-    lists, pairs = optimal(goal, 2, 4, None), optimal_pairs(goal, 2, 4)
+    lists, pairs = for_goal_lists(goal, 2, 4, None), for_goal_pairs(goal, 2, 4)
     every = [tuple(ranking.tolist()) for ranking in allowed_lists(goal, 2, 4)]
     assert len(every) == 10
     ranking, rng = np.zeros(2, np.int64), np.random.default_rng(5)
@@ -155,7 +156,8 @@ def test_no_label_is_favoured_among_equals() -> None:
 def test_what_was_never_shown_is_tried_dearest_first_and_only_if_it_is_dear_enough() -> None:
     """Item 0 is known to bring 1·2/(1+2) = 0.67 alone: new items of less are left alone."""
     goal = Goal([1.0, 0.9, 0.8, 0.5], may_be_empty=True)
-    lists, ranking, rng = optimal(goal, 2, 4, np.array([1.0, 0.5])), np.zeros(2, np.int64), np.random.default_rng(6)
+    lists = for_goal_lists(goal, 2, 4, np.array([1.0, 0.5]))
+    ranking, rng = np.zeros(2, np.int64), np.random.default_rng(6)
     bias = np.array([1.0, 0.5])
     arrange(lists, np.array([2.0, np.inf, np.inf, np.inf]), bias, ranking, rng)
     assert ranking.tolist() == [1, 0]
@@ -166,7 +168,7 @@ def test_what_was_never_shown_is_tried_dearest_first_and_only_if_it_is_dear_enou
 
 
 def test_infinite_pairs_come_first_where_they_are_dear() -> None:
-    pairs, ranking = optimal_pairs(Goal([1.0, 0.1, 0.5]), 2, 3), np.zeros(2, np.int64)
+    pairs, ranking = for_goal_pairs(Goal([1.0, 0.1, 0.5]), 2, 3), np.zeros(2, np.int64)
     weight = np.array([[1.0, np.inf, 1.0], [np.inf, np.inf, 1.0]])
     arrange_pairs(pairs, weight, ranking, np.random.default_rng(7))
     assert ranking.tolist() == [2, 0]
@@ -176,9 +178,9 @@ def test_infinite_pairs_come_first_where_they_are_dear() -> None:
 def test_nothing_is_shown_where_nothing_may_be() -> None:
     goal = Goal(excluded=[0, 1], may_be_empty=True)
     ranking = np.zeros(2, np.int64)
-    arrange(optimal(goal, 2, 2, None), np.ones(2), np.ones(2), ranking, np.random.default_rng(8))
+    arrange(for_goal_lists(goal, 2, 2, None), np.ones(2), np.ones(2), ranking, np.random.default_rng(8))
     assert ranking.tolist() == [EMPTY, EMPTY]
-    rearrange(optimal(goal, 2, 2, None), np.ones(2), np.ones(2), ranking, np.random.default_rng(8))
+    rearrange(for_goal_lists(goal, 2, 2, None), np.ones(2), np.ones(2), ranking, np.random.default_rng(8))
     assert ranking.tolist() == [EMPTY, EMPTY]
-    arrange_pairs(optimal_pairs(goal, 2, 2), np.ones((2, 2)), ranking, np.random.default_rng(8))
+    arrange_pairs(for_goal_pairs(goal, 2, 2), np.ones((2, 2)), ranking, np.random.default_rng(8))
     assert ranking.tolist() == [EMPTY, EMPTY]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from slotwise import MNL
 from slotwise.choice import reward
-from slotwise.choice.arrange import arrange, arrange_pairs, rearrange
-from slotwise.choice.arrangement import arrangement_for, pair_arrangement_for
+from slotwise.lists.arrange import arrange, arrange_pairs, rearrange
+from slotwise.lists.make import make_lists, make_pair_lists
 from tests.chance import assert_frequencies
 
 BIAS = np.array([0.3, 1.0, 0.5])
@@ -26,7 +26,7 @@ def test_the_list_is_the_best_of_all_and_the_order_the_best_of_its_set(
 ) -> None:
     users = MNL(position_bias=BIAS, attractiveness=attractiveness)
     rng = np.random.default_rng(seed)
-    lists = arrangement_for(3, users.items, BIAS if known else None)
+    lists = make_lists(3, users.items, BIAS if known else None)
     ranking = np.zeros(3, np.int64)
     arrange(lists, users.attractiveness, BIAS, ranking, rng)
     assert reward(users, ranking) == pytest.approx(
@@ -42,7 +42,7 @@ def test_the_list_is_the_best_of_all_and_the_order_the_best_of_its_set(
 
 @pytest.mark.parametrize("known", [True, False], ids=["known bias", "believed bias"])
 def test_no_item_is_favoured_among_equals(known: bool) -> None:
-    lists, ranking = arrangement_for(3, 3, np.ones(3) if known else None), np.zeros(3, np.int64)
+    lists, ranking = make_lists(3, 3, np.ones(3) if known else None), np.zeros(3, np.int64)
     rng = np.random.default_rng(1)
     arranged: Counter[tuple[int, ...]] = Counter()
     rearranged: Counter[tuple[int, ...]] = Counter()
@@ -57,7 +57,7 @@ def test_no_item_is_favoured_among_equals(known: bool) -> None:
 
 
 def test_an_infinite_pair_outweighs_all_finite_ones() -> None:
-    lists, ranking = pair_arrangement_for(2, 3), np.zeros(2, np.int64)
+    lists, ranking = make_pair_lists(2, 3), np.zeros(2, np.int64)
     weight = np.array([[5.0, 0.0, np.inf], [9.0, 0.0, 0.0]])
     arrange_pairs(lists, weight, ranking, np.random.default_rng(0))
     assert ranking.tolist() == [2, 0]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from slotwise.choice.assignment import assign, assignment
+from slotwise.lists.assigned import assign, assignment
 from tests.chance import assert_frequencies
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from slotwise import EMPTY, Goal
-from slotwise.choice.valued import allowed_lists
 from slotwise.errors import InvalidInput, InvalidRanking
-from tests.choice.problems import random_goal
+from slotwise.lists.valued import allowed_lists
+from tests.lists.problems import random_goal
 
 
 @pytest.mark.parametrize(

@@ -6,19 +6,12 @@ import numpy as np
 import pytest
 
 from slotwise import EMPTY, MNL, NO_CLICK, Goal
-from slotwise.choice import (
-    best_list,
-    best_list_by_brute_force,
-    best_ranking,
-    click_probabilities,
-    draw,
-    expected_value,
-    reward,
-)
-from slotwise.choice.valued import valued
+from slotwise.choice import best_ranking, click_probabilities, draw, reward
 from slotwise.errors import InvalidInput, InvalidRanking
+from slotwise.lists import best_list, best_list_by_brute_force, expected_value
+from slotwise.lists.valued import valued
 from tests.chance import assert_frequencies
-from tests.choice.problems import random_problem, value_of
+from tests.lists.problems import random_problem, value_of
 
 
 def test_the_best_list_is_as_good_as_any() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from slotwise.choice.goal import Goal
 from slotwise.compiled import record
+from slotwise.lists.goal import Goal
 from slotwise.typing import EMPTY, FloatArray, IntArray
 
 #: where an item may be that is not pinned to a slot

@@ -1,4 +1,4 @@
-"""The assignment of items to slots with the largest total weight, compiled and without allocation."""
+"""The best list for clicks where every slot-item pair has a weight of its own: an assignment, without allocation."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from slotwise.compiled import inlined, record
+from slotwise.lists.arrange import arrange_pairs
 from slotwise.rng import shuffle
 from slotwise.typing import FloatArray, IntArray, Ranking
 
@@ -102,3 +103,30 @@ def _shortest_path(room: Assignment, weight: FloatArray, slot: int) -> int:
         if slot_of[nearest] < 0:
             return nearest
         scanned = slot_of[nearest]
+
+
+@record
+class Assigned:
+    """The list of the largest total weight of pairs."""
+
+    room: Assignment
+
+
+def assigned(slots: int, items: int) -> Assigned:
+    """What to `arrange_pairs` with."""
+    return Assigned(room=assignment(slots, items))
+
+
+@arrange_pairs.register(Assigned)
+def _arrange_pairs(lists: Assigned, weight: FloatArray, ranking: Ranking, rng: np.random.Generator) -> None:
+    pairs = weight.ravel()
+    largest = 0.0
+    for pair in range(len(pairs)):
+        if pairs[pair] < math.inf:
+            largest = max(largest, pairs[pair])
+    # infinity for the assignment: one such pair more outweighs all the others
+    never_shown = (len(ranking) + 1) * (largest + 1.0)
+    for pair in range(len(pairs)):
+        if pairs[pair] == math.inf:
+            pairs[pair] = never_shown
+    assign(lists.room, weight, ranking, rng)

@@ -10,11 +10,11 @@ import math
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange_pairs
-from slotwise.choice.goal import Goal
-from slotwise.choice.optimal import ROUNDING, make_finite
-from slotwise.choice.rules import Rules, rules_of
 from slotwise.compiled import inlined, jit, record
+from slotwise.lists.arrange import arrange_pairs
+from slotwise.lists.for_goal import ROUNDING, make_finite
+from slotwise.lists.goal import Goal
+from slotwise.lists.rules import Rules, rules_of
 from slotwise.rng import shuffle
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
@@ -23,7 +23,7 @@ INDIFFERENT = 1e-12
 
 
 @record
-class OptimalPairs:
+class ForGoalPairs:
     """Room for augmenting paths: nodes 0 … K-1 are the slots, K … 2K-1 the groups that are full."""
 
     rules: Rules
@@ -48,11 +48,11 @@ class OptimalPairs:
     before: IntArray
 
 
-def optimal_pairs(goal: Goal, slots: int, items: int) -> OptimalPairs:
+def for_goal_pairs(goal: Goal, slots: int, items: int) -> ForGoalPairs:
     """What to `arrange_pairs` for a goal with."""
     rules = rules_of(goal, slots, items)
     groups = len(rules.limit)
-    return OptimalPairs(
+    return ForGoalPairs(
         rules=rules,
         slot_order=np.flatnonzero(rules.pin == EMPTY),
         item_order=rules.candidates.copy(),
@@ -69,8 +69,8 @@ def optimal_pairs(goal: Goal, slots: int, items: int) -> OptimalPairs:
     )
 
 
-@arrange_pairs.register(OptimalPairs)
-def _arrange_pairs(lists: OptimalPairs, weight: FloatArray, ranking: Ranking, rng: np.random.Generator) -> None:
+@arrange_pairs.register(ForGoalPairs)
+def _arrange_pairs(lists: ForGoalPairs, weight: FloatArray, ranking: Ranking, rng: np.random.Generator) -> None:
     rules = lists.rules
     make_finite(weight.ravel(), weight.ravel())
     shuffle(lists.slot_order, 0, len(lists.slot_order), rng)
@@ -92,7 +92,7 @@ def _arrange_pairs(lists: OptimalPairs, weight: FloatArray, ranking: Ranking, rn
 
 
 @jit
-def _assign(lists: OptimalPairs, weight: FloatArray, value: float) -> None:
+def _assign(lists: ForGoalPairs, weight: FloatArray, value: float) -> None:
     """Give each slot its pin, and each other one the item, or nothing, that makes the total gain largest; O(K²J)."""
     rules, slot_order, item_of, taken, used = lists.rules, lists.slot_order, lists.item_of, lists.taken, lists.used
     for slot in range(len(item_of)):
@@ -126,7 +126,7 @@ def _assign(lists: OptimalPairs, weight: FloatArray, value: float) -> None:
 
 
 @inlined
-def _full_groups(lists: OptimalPairs, entered: int) -> int:
+def _full_groups(lists: ForGoalPairs, entered: int) -> int:
     """Number the groups of which no more may be taken, and return how many there are."""
     rules, used, full = lists.rules, lists.used, lists.full
     full[:] = -1
@@ -142,7 +142,7 @@ def _full_groups(lists: OptimalPairs, entered: int) -> int:
 
 
 @inlined
-def _best_untaken(lists: OptimalPairs, weight: FloatArray, value: float, slot: int, full: int) -> None:
+def _best_untaken(lists: ForGoalPairs, weight: FloatArray, value: float, slot: int, full: int) -> None:
     """The best item for `slot` of each full group, and of all others, among those in no slot."""
     rules, spare_item, spare_gain = lists.rules, lists.spare_item, lists.spare_gain
     swap_item, swap_gain = lists.swap_item, lists.swap_gain
@@ -162,7 +162,7 @@ def _best_untaken(lists: OptimalPairs, weight: FloatArray, value: float, slot: i
 
 
 @inlined
-def _best_path(lists: OptimalPairs, weight: FloatArray, value: float, entered: int, full: int) -> int:
+def _best_path(lists: ForGoalPairs, weight: FloatArray, value: float, entered: int, full: int) -> int:
     """Find the path of the largest gain from the entering slot to one that takes a spare item, which is returned.
 
     Bellman and Ford's method. A step from slot to slot takes over the other's item; one from a slot to a full group
@@ -205,7 +205,7 @@ def _best_path(lists: OptimalPairs, weight: FloatArray, value: float, entered: i
 
 
 @inlined
-def _largest_gain(lists: OptimalPairs, weight: FloatArray, value: float, entered: int, full: int) -> float:
+def _largest_gain(lists: ForGoalPairs, weight: FloatArray, value: float, entered: int, full: int) -> float:
     """The largest gain of a step: what rounding errors on a path are relative to."""
     slot_order, values = lists.slot_order, lists.rules.values
     largest = 0.0

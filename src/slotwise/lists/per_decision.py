@@ -10,33 +10,34 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from slotwise.choice.arrange import arrange, arrange_pairs, entry, rearrange
-from slotwise.choice.goal import Goal
-from slotwise.choice.optimal import Optimal, optimal
-from slotwise.choice.optimal_pairs import OptimalPairs, optimal_pairs
-from slotwise.choice.rules import ANYWHERE, CLOSED, NOWHERE, Rules
-from slotwise.choice.sorted import Assigned, Sorted, assigned, sorted_lists
 from slotwise.compiled import generic, inlined, record
+from slotwise.lists.arrange import arrange, arrange_pairs, entry, rearrange
+from slotwise.lists.assigned import Assigned, assigned
+from slotwise.lists.for_goal import ForGoal, for_goal_lists
+from slotwise.lists.for_goal_pairs import ForGoalPairs, for_goal_pairs
+from slotwise.lists.goal import Goal
+from slotwise.lists.rules import ANYWHERE, CLOSED, NOWHERE, Rules
+from slotwise.lists.sorted import Sorted, sorted_lists
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
 
 @record
-class Changing:
-    """`Sorted` while there are no rules, and else `Optimal` with those of the moment."""
+class PerDecision:
+    """`Sorted` while there are no rules, and else `ForGoal` with those of the moment."""
 
     free: Sorted
-    ruled: Optimal
+    ruled: ForGoal
     are_rules: bool
     #: room for the items that may be chosen
     room: IntArray
 
 
 @record
-class ChangingPairs:
-    """`Assigned` while there are no rules, and else `OptimalPairs` with those of the moment."""
+class PerDecisionPairs:
+    """`Assigned` while there are no rules, and else `ForGoalPairs` with those of the moment."""
 
     free: Assigned
-    ruled: OptimalPairs
+    ruled: ForGoalPairs
     are_rules: bool
     #: room for the items that may be chosen, in order and as they are scanned, and for the slots without a pin
     room: IntArray
@@ -44,21 +45,21 @@ class ChangingPairs:
     slot_room: IntArray
 
 
-def changing_lists(slots: int, items: int, position_bias: FloatArray | None) -> Changing:
+def per_decision_lists(slots: int, items: int, position_bias: FloatArray | None) -> PerDecision:
     """What to `arrange` with, no rules yet; `position_bias` if it is known."""
-    return Changing(
+    return PerDecision(
         free=sorted_lists(slots, items, position_bias),
-        ruled=optimal(Goal(), slots, items, position_bias),
+        ruled=for_goal_lists(Goal(), slots, items, position_bias),
         are_rules=False,
         room=np.arange(items),
     )
 
 
-def changing_pairs(slots: int, items: int) -> ChangingPairs:
+def per_decision_pairs(slots: int, items: int) -> PerDecisionPairs:
     """What to `arrange_pairs` with, no rules yet."""
-    return ChangingPairs(
+    return PerDecisionPairs(
         free=assigned(slots, items),
-        ruled=optimal_pairs(Goal(), slots, items),
+        ruled=for_goal_pairs(Goal(), slots, items),
         are_rules=False,
         room=np.arange(items),
         item_room=np.arange(items),
@@ -80,7 +81,7 @@ def pins(slots: int, allowed: int, pinned: Mapping[int, int] | None = None) -> I
 
 
 @generic()
-def impose(lists: Changing | ChangingPairs, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
+def impose(lists: PerDecision | PerDecisionPairs, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
     """Rule what is shown from here on.
 
     `values` are positive, one per item. `pin` is per slot the item that must be in it, EMPTY where any item may be, or
@@ -88,13 +89,13 @@ def impose(lists: Changing | ChangingPairs, values: FloatArray, excluded: IntArr
     """
 
 
-@impose.register(Changing)
-def _impose(lists: Changing, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
+@impose.register(PerDecision)
+def _impose(lists: PerDecision, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
     lists.are_rules = _impose_rules(lists.ruled.rules, lists.room, values, excluded, pin)
 
 
-@impose.register(ChangingPairs)
-def _impose_on_pairs(lists: ChangingPairs, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
+@impose.register(PerDecisionPairs)
+def _impose_on_pairs(lists: PerDecisionPairs, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
     ruled = lists.ruled
     lists.are_rules = _impose_rules(ruled.rules, lists.room, values, excluded, pin)
     candidates = ruled.rules.candidates
@@ -137,9 +138,13 @@ def _impose_rules(rules: Rules, room: IntArray, values: FloatArray, excluded: In
     return len(excluded) > 0 or rules.free_slots < len(pin) or not rules.values_are_equal
 
 
-@arrange.register(Changing)
+@arrange.register(PerDecision)
 def _arrange(
-    lists: Changing, attractiveness: FloatArray, position_bias: FloatArray, ranking: Ranking, rng: np.random.Generator
+    lists: PerDecision,
+    attractiveness: FloatArray,
+    position_bias: FloatArray,
+    ranking: Ranking,
+    rng: np.random.Generator,
 ) -> None:
     if lists.are_rules:
         arrange(lists.ruled, attractiveness, position_bias, ranking, rng)
@@ -147,9 +152,13 @@ def _arrange(
         arrange(lists.free, attractiveness, position_bias, ranking, rng)
 
 
-@rearrange.register(Changing)
+@rearrange.register(PerDecision)
 def _rearrange(
-    lists: Changing, attractiveness: FloatArray, position_bias: FloatArray, ranking: Ranking, rng: np.random.Generator
+    lists: PerDecision,
+    attractiveness: FloatArray,
+    position_bias: FloatArray,
+    ranking: Ranking,
+    rng: np.random.Generator,
 ) -> None:
     if lists.are_rules:
         rearrange(lists.ruled, attractiveness, position_bias, ranking, rng)
@@ -157,8 +166,8 @@ def _rearrange(
         rearrange(lists.free, attractiveness, position_bias, ranking, rng)
 
 
-@entry.register(Changing)
-def _entry(lists: Changing, least_index: FloatArray, ranking: Ranking) -> float:
+@entry.register(PerDecision)
+def _entry(lists: PerDecision, least_index: FloatArray, ranking: Ranking) -> float:
     rules = lists.ruled.rules
     # a bound only if the best list is the one of the largest indices, and the last list may be shown under these rules
     if not rules.values_are_equal or rules.free_slots < len(ranking):
@@ -169,8 +178,8 @@ def _entry(lists: Changing, least_index: FloatArray, ranking: Ranking) -> float:
     return float(entry(lists.free, least_index, ranking))
 
 
-@arrange_pairs.register(ChangingPairs)
-def _arrange_pairs(lists: ChangingPairs, weight: FloatArray, ranking: Ranking, rng: np.random.Generator) -> None:
+@arrange_pairs.register(PerDecisionPairs)
+def _arrange_pairs(lists: PerDecisionPairs, weight: FloatArray, ranking: Ranking, rng: np.random.Generator) -> None:
     if lists.are_rules:
         arrange_pairs(lists.ruled, weight, ranking, rng)
     else:

@@ -1,7 +1,7 @@
 """From what a policy believes to the list that it shows: the one step that every policy ends with.
 
-A policy holds a record made by `slotwise.choice.arrangement` and calls these generic functions on it. Which record it
-is decides what the best list is: `Sorted` and `Assigned` for clicks, `Optimal` and `OptimalPairs` for a goal.
+A policy holds a record made by `slotwise.lists.make` and calls these generic functions on it. Which record it
+is decides what the best list is: `Sorted` and `Assigned` for clicks, `ForGoal` and `ForGoalPairs` for a goal.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slotwise.choice.best import select_best
+from slotwise.lists.top_items import select_best
 from tests.chance import assert_frequencies
 
 
