@@ -17,10 +17,10 @@ from benchmarks import logs, service
 from slotwise import MNL, Goal, Setting, policies, policy, simulate
 from slotwise.choice import draw
 from slotwise.compiled import jit
-from slotwise.experiments.problems import paper_problems
 from slotwise.lists.arrange import arrange
 from slotwise.lists.make import make_lists
 from slotwise.policies import absorb, choose, learn
+from slotwise.problems import paper_problems
 from slotwise.ranker import Learner
 
 TURNS = 5

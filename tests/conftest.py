@@ -1,10 +1,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 
 from slotwise import MNL
-from slotwise.experiments.problems import paper_problems
+from slotwise.problems import paper_problems
 from tests.postgres import postgres
+
+# how long an example takes says how busy the machine is, and nothing about the program
+settings.register_profile("slotwise", deadline=None)
+settings.load_profile("slotwise")
 
 __all__ = ["paper_users", "postgres", "small"]
 

@@ -95,17 +95,17 @@ FAULTS = [
     ),
     Fault(
         "the exact sampler gives doing nothing half its weight",
-        "policies/gibbs.py",
+        "belief/gibbs.py",
         "        total = 1.0\n",
         "        total = 0.5\n",
         "tests/experiments/test_calibration.py::test_the_truth_ranks_uniformly_among_samples[joint-choices]",
     ),
     Fault(
         "the sampled bias has a fifth too little spread",
-        "policies/belief.py",
+        "belief/bias.py",
         "belief.bias_spread / lower[column, column]",
         "0.8 * belief.bias_spread / lower[column, column]",
-        "tests/policies/test_belief.py::test_the_spread_is_a_root_of_the_inverse_curvature[1.0]",
+        "tests/belief/test_bias.py::test_the_spread_is_a_root_of_the_inverse_curvature[1.0]",
     ),
     Fault(
         "an item is chosen by bounds at twice their level",
@@ -116,10 +116,10 @@ FAULTS = [
     ),
     Fault(
         "a pairwise bound is a little too low",
-        "policies/pairwise.py",
+        "bounds/pairwise.py",
         "math.expm1(min(level / trials, 700.0))",
         "math.expm1(min(0.99 * level / trials, 700.0))",
-        "tests/policies/test_pairwise.py::test_a_bound_is_missed_with_probability_at_most_exp_minus_the_level",
+        "tests/bounds/test_pairwise.py::test_a_bound_is_missed_with_probability_at_most_exp_minus_the_level",
     ),
     Fault(
         "the position bias is taken for known once it is estimated",

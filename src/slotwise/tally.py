@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from slotwise import checks
+from slotwise.compiled import inlined
 from slotwise.errors import InvalidInput, UnreadableFile
 from slotwise.files import replacing
-from slotwise.typing import EMPTY, NO_CLICK, IntArray
+from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray
 
 FORMAT = "slotwise tally 1"
 
@@ -134,3 +135,19 @@ class Tally:
             if isinstance(problem, UnreadableFile):
                 raise
             raise UnreadableFile(f"{os.fspath(path)} is damaged or not a tally ({problem})") from problem
+
+
+@inlined
+def count_no_clicks(passes: FloatArray) -> float:
+    """How many rounds, or epochs, ended without a click: each passes every filled slot once.
+
+    At least so many where slots were left empty.
+    """
+    slots, items = passes.shape
+    most = 0.0
+    for slot in range(slots):
+        count = 0.0
+        for item in range(items):
+            count += passes[slot, item]
+        most = max(most, count)
+    return most

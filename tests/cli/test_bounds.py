@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from slotwise import bounds
-from slotwise.experiments.problems import problem
+from slotwise.problems import problem
 
 COMMAND = Path(sys.executable).with_name("slotwise")
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from slotwise.compiled import generic, is_ours, is_record, jit, plain, record
-from slotwise.policies.policy import Setting
 from slotwise.policies.registry import policies
+from slotwise.setting import Setting
 from slotwise.typing import FloatArray
 
 

@@ -20,7 +20,7 @@ from slotwise.cli.app import app
 from slotwise.client import Client
 from slotwise.drive import drive
 from slotwise.errors import InvalidInput, ServiceUnreachable
-from slotwise.experiments.problems import problem
+from slotwise.problems import problem
 from tests.service.process import Process, free_port, running
 
 COMMAND = [sys.executable, "-c", "from slotwise.cli import main; main()", "drive"]

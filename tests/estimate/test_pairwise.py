@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from slotwise import MNL, NO_CLICK, simulate
+from slotwise.bounds.pairwise import kl_bound
 from slotwise.choice import draw
 from slotwise.estimate.pairwise import PairwiseModel, improve, pairwise_model, weigh_evidence
-from slotwise.policies.pairwise import kl_bound
 from slotwise.typing import FloatArray
 from tests.chance import FALSE_ALARM, assert_mean_is
 

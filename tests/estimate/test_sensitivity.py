@@ -10,7 +10,7 @@ from slotwise.estimate.accelerated import solver
 from slotwise.estimate.algorithm_1 import solve_from_scratch
 from slotwise.estimate.derivatives import at_algorithm_1
 from slotwise.estimate.sensitivity import finite_differences, trial
-from slotwise.experiments.problems import paper_problems
+from slotwise.problems import paper_problems
 from tests.estimate.test_estimators import AtRandom
 
 ROUNDS = {"a": 200_000, "b": 100_000, "c": 40_000}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from slotwise.belief.gibbs import gibbs_bias
 from slotwise.experiments import calibration
-from slotwise.policies.gibbs import gibbs_bias
 from tests.chance import FALSE_ALARM
 
 DATASETS = 250

@@ -10,7 +10,7 @@ import pytest
 from slotwise import Results, Setting, policy, simulate
 from slotwise.experiments.claims import CLAIMS
 from slotwise.experiments.paper import POLICIES
-from slotwise.experiments.problems import paper_problems
+from slotwise.problems import paper_problems
 
 REPLICATIONS = 16
 

@@ -23,8 +23,8 @@ from slotwise.experiments import paper
 from slotwise.experiments.claims import CLAIMS
 from slotwise.experiments.figures import names
 from slotwise.experiments.findings import Plan
-from slotwise.experiments.problems import paper_problems
 from slotwise.experiments.store import Store
+from slotwise.problems import paper_problems
 from slotwise.simulate.plot import COLOURS
 from slotwise.simulate.replicate import Replication
 

@@ -11,9 +11,9 @@ import pytest
 
 from slotwise import simulate
 from slotwise.experiments import study, study_figures
-from slotwise.experiments.problems import Problem
 from slotwise.policies import policies
 from slotwise.policies.registry import parse
+from slotwise.problems import Problem
 
 
 def _small(parts: tuple[str, ...] = ("report",)) -> list[study.Cell]:

@@ -12,8 +12,8 @@ from slotwise.choice import draw
 from slotwise.compiled import is_record
 from slotwise.errors import InvalidInput
 from slotwise.experiments.gathering import at_random
-from slotwise.experiments.problems import paper_problems
 from slotwise.policies import Policy, absorb, choose, learn
+from slotwise.problems import paper_problems
 from slotwise.typing import EMPTY
 from tests.policies.test_conformance import ALL, FROM_THE_FIRST_ROUND
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from slotwise import NO_CLICK, Setting, policy
+from slotwise.bounds.poisson import upper_bound
 from slotwise.policies import choose, learn
-from slotwise.policies.kl_moss import upper_bound
 
 
 @given(st.floats(1e-6, 1e3), st.floats(1e-9, 1e3))

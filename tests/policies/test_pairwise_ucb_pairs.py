@@ -7,9 +7,9 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from slotwise import MNL, NO_CLICK, Setting, policy
+from slotwise.bounds.pairwise import upper_odds
 from slotwise.choice import draw
 from slotwise.policies import choose, learn
-from slotwise.policies.pairwise import upper_odds
 
 
 @pytest.mark.parametrize("bound", ["kl", "bernstein"])

@@ -7,9 +7,9 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from slotwise import MNL, NO_CLICK, Setting, policy
+from slotwise.bounds.pairwise import upper_odds
 from slotwise.choice import draw
 from slotwise.policies import choose, learn
-from slotwise.policies.pairwise import upper_odds
 
 USERS = MNL(position_bias=[0.4, 1.3, 0.1], attractiveness=[0.5, 0.9, 0.2, 2.0, 0.05])
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from slotwise import MNL, NO_CLICK, Goal, Setting, policy, simulate
+from slotwise.bounds.poisson import upper_bound
 from slotwise.policies import choose, learn
-from slotwise.policies.kl_moss import upper_bound
 from slotwise.policies.randomised_moss import KEEP, ORDER, RandomisedMoss
 from tests.chance import assert_frequencies
 

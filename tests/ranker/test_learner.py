@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from slotwise import MNL, Tally, policies
+from slotwise.belief.best_list import _count_best
 from slotwise.choice import draw
 from slotwise.errors import InvalidInput, UnknownName
 from slotwise.lists.per_decision import impose
 from slotwise.policies import absorb, choose, learn, policy
-from slotwise.policies.best_list import _count_best
 from slotwise.ranker import Learner
 from slotwise.simulate.warm_up import warm_up
 from slotwise.typing import NO_CLICK

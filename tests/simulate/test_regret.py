@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from slotwise import policies, simulate
-from slotwise.experiments.problems import paper_problems
+from slotwise.problems import paper_problems
 
 STANDARD_ERRORS = 3.9
 

@@ -12,8 +12,8 @@ from rich.table import Table
 
 from slotwise import bounds as proven
 from slotwise.errors import InvalidInput
-from slotwise.experiments.problems import problem
 from slotwise.files import replacing
+from slotwise.problems import problem
 
 
 def bounds(

@@ -11,9 +11,9 @@ from rich.table import Table
 
 from slotwise.drive import drive as run_drive
 from slotwise.errors import InvalidInput
-from slotwise.experiments.problems import problem
 from slotwise.policies import policies
 from slotwise.policies.registry import parse
+from slotwise.problems import problem
 
 COUNTED_WRONG = 1
 

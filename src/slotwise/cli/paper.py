@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from slotwise.experiments.findings import QUICK_REPLICATIONS, Plan
 from slotwise.experiments.paper import run
-from slotwise.experiments.problems import REPLICATIONS
+from slotwise.problems import REPLICATIONS
 
 
 def paper(

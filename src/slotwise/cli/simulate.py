@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from slotwise.errors import InvalidInput, UnwritableFile
-from slotwise.experiments.problems import REPLICATIONS, problem
 from slotwise.files import replacing
+from slotwise.problems import REPLICATIONS, problem
 from slotwise.simulate import Results
 from slotwise.simulate import simulate as run_simulation
 

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
+from slotwise.belief.bias import imagine, learned_bias, update
+from slotwise.belief.gibbs import gibbs_bias, joint_gibbs
 from slotwise.choice import MNL, draw
 from slotwise.compiled import jit
 from slotwise.drawing import new_figure
-from slotwise.policies.belief import imagine, learned_bias, update
-from slotwise.policies.gibbs import gibbs_bias, joint_gibbs
-from slotwise.policies.policy import Setting, absorb
+from slotwise.policies.interface import absorb
 from slotwise.rng import stream
+from slotwise.setting import Setting
 from slotwise.simulate.plot import tidy
 from slotwise.typing import FloatArray, IntArray
 

@@ -12,10 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.compiled import jit, record
-from slotwise.lists.arrange import arrange_by
-from slotwise.lists.top_items import select_best
-from slotwise.policies.belief import (
+from slotwise.belief.bias import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
     BIAS_SHAPE,
@@ -25,8 +22,12 @@ from slotwise.policies.belief import (
     told_bias,
     update,
 )
-from slotwise.policies.kl_moss import upper_bound
-from slotwise.policies.policy import Setting, choose, learn, lists_for
+from slotwise.bounds.poisson import upper_bound
+from slotwise.compiled import jit, record
+from slotwise.lists.arrange import arrange_by
+from slotwise.lists.top_items import select_best
+from slotwise.policies.interface import choose, learn, lists_for
+from slotwise.setting import Setting
 from slotwise.typing import FloatArray, IntArray, Ranking
 
 (

@@ -19,9 +19,9 @@ from slotwise.estimate import ESTIMATORS, Estimate, GammaPrior, known_bias, maxi
 from slotwise.estimate.evidence import Counts
 from slotwise.estimate.joint import Joint
 from slotwise.experiments.gathering import at_random, by_policy
-from slotwise.experiments.problems import problem
 from slotwise.experiments.store import writable_folder
 from slotwise.files import replacing
+from slotwise.problems import problem
 from slotwise.rankings import Rankings
 from slotwise.rng import stream
 from slotwise.simulate.progress import Bar

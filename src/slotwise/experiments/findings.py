@@ -14,7 +14,7 @@ from slotwise import checks
 from slotwise.errors import InvalidInput, UnknownName
 from slotwise.experiments.claims import Claim, Verdict
 from slotwise.experiments.coverage import Coverage
-from slotwise.experiments.problems import REPLICATIONS, Problem, paper_problems
+from slotwise.problems import REPLICATIONS, Problem, paper_problems
 from slotwise.simulate import Results
 
 #: a run to try it out: this many replications, of this part of the horizon

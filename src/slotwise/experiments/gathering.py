@@ -10,7 +10,7 @@ from slotwise.choice import MNL
 from slotwise.choice.model import draw
 from slotwise.compiled import jit
 from slotwise.policies import Setting
-from slotwise.policies.policy import choose, learn
+from slotwise.policies.interface import choose, learn
 from slotwise.policies.registry import parse
 from slotwise.rankings import Rankings
 from slotwise.typing import NO_CLICK, IntArray

@@ -17,12 +17,12 @@ from slotwise.errors import UnwritableFile
 from slotwise.experiments import coverage, figures
 from slotwise.experiments.claims import CLAIMS
 from slotwise.experiments.findings import COLUMNS, Paper, Plan, markdown, table
-from slotwise.experiments.problems import Problem, paper_problems
 from slotwise.experiments.report import write_report
 from slotwise.experiments.store import Store, writable_folder
 from slotwise.files import replacing
-from slotwise.policies.policy import Setting
 from slotwise.policies.registry import policy
+from slotwise.problems import Problem, paper_problems
+from slotwise.setting import Setting
 from slotwise.simulate import Results, Run
 from slotwise.simulate.progress import Bar
 from slotwise.simulate.replicate import recorded_rounds, run_replications

@@ -18,9 +18,9 @@ import numpy as np
 
 from slotwise.compiled.cache import source_hash
 from slotwise.experiments.candidates import CANDIDATES, candidate
-from slotwise.experiments.problems import Problem, further_problems, paper_problems, random_problem
 from slotwise.experiments.store import writable_folder
 from slotwise.files import replacing
+from slotwise.problems import Problem, further_problems, paper_problems, random_problem
 from slotwise.rng import stream
 from slotwise.simulate import simulate
 from slotwise.simulate.progress import Bar

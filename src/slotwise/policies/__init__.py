@@ -3,8 +3,9 @@
 import importlib
 import pkgutil
 
-from slotwise.policies.policy import Setting, absorb, choose, choose_several, learn
+from slotwise.policies.interface import absorb, choose, choose_several, learn
 from slotwise.policies.registry import Policy, policies, policy
+from slotwise.setting import Setting
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")

@@ -6,16 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from slotwise.bounds.epoch_index import WIDTH, log_term, upper_bounds
 from slotwise.compiled import record
 from slotwise.lists.arrange import arrange
 from slotwise.policies.epochs import Epochs, in_epochs
-from slotwise.policies.policy import Setting, absorb, choose, count_no_clicks, learn_epoch, lists_for
+from slotwise.policies.interface import absorb, choose, learn_epoch, lists_for
 from slotwise.policies.registry import register
-from slotwise.policies.ucb import log_term, upper_bounds
+from slotwise.setting import Setting
+from slotwise.tally import count_no_clicks
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
-
-#: the factor of log(Jl²/2)/Λ in Lemma 3
-WIDTH = 4.0
 
 
 @record

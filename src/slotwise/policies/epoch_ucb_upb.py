@@ -15,8 +15,10 @@ from slotwise.estimate.derivatives import at_algorithm_1
 from slotwise.estimate.sensitivity import Trial, analytic, finite_differences, trial
 from slotwise.lists.arrange import arrange
 from slotwise.policies.epochs import Epochs, in_epochs
-from slotwise.policies.policy import Setting, absorb, choose, count_no_clicks, learn_epoch, lists_for
+from slotwise.policies.interface import absorb, choose, learn_epoch, lists_for
 from slotwise.policies.registry import register
+from slotwise.setting import Setting
+from slotwise.tally import count_no_clicks
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
 #: the factor of β² log(Jl²) in Corollary 1

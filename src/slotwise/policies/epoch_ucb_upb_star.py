@@ -5,8 +5,8 @@ from __future__ import annotations
 from slotwise.policies import epoch_ucb_upb
 from slotwise.policies.epoch_ucb_upb import Sensitivity
 from slotwise.policies.epochs import Epochs
-from slotwise.policies.policy import Setting
 from slotwise.policies.registry import register
+from slotwise.setting import Setting
 
 #: 0.5² log(√J·l) = 0.125 log(Jl²)
 WIDTH = 0.125

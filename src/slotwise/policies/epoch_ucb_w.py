@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from slotwise.policies import epoch_ucb
 from slotwise.policies.epochs import Epochs
-from slotwise.policies.policy import Setting
 from slotwise.policies.registry import register
+from slotwise.setting import Setting
 
 #: 48 log(√J·l/√2) = 24 log(Jl²/2)
 WIDTH = 24.0

@@ -12,7 +12,8 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.compiled import jit, record
-from slotwise.policies.policy import Setting, absorb, choose, learn, learn_epoch
+from slotwise.policies.interface import absorb, choose, learn, learn_epoch
+from slotwise.setting import Setting
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 
 #: how often a policy that can do both decides

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.compiled import inlined, record
-from slotwise.lists.arrange import arrange_by, entry
-from slotwise.policies.belief import (
+from slotwise.belief.bias import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
     BIAS_SHAPE,
@@ -20,18 +18,16 @@ from slotwise.policies.belief import (
     told_bias,
     update,
     update_by_epoch,
+    update_by_tally,
 )
+from slotwise.bounds.poisson import upper_bound
+from slotwise.compiled import record
+from slotwise.lists.arrange import arrange_by, entry
 from slotwise.policies.epochs import Acts, acting
-from slotwise.policies.policy import Setting, absorb, choose, learn, learn_epoch, lists_for
+from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for
 from slotwise.policies.registry import register
+from slotwise.setting import Setting
 from slotwise.typing import FloatArray, IntArray, Ranking
-
-#: Newton's method for the bound stops after a step this small, relative to the bonus; its square is left
-TOLERANCE = 1e-3
-MOST_STEPS = 20
-#: up to here the series for the bound is right to five digits, and from here on it is no good start
-NEAR = 0.5
-FAR = 3.0
 
 
 @record
@@ -134,32 +130,4 @@ def _learn_epoch(policy: KLMoss, ranking: Ranking, clicks: IntArray) -> None:
 @absorb.register(KLMoss)
 def _absorb(policy: KLMoss, clicks: FloatArray, passes: FloatArray) -> None:
     policy.rounds += absorb_shows(policy.shows, clicks, passes)
-    absorb(policy.belief, clicks, passes)
-
-
-@inlined
-def upper_bound(mean: float, divergence: float) -> float:
-    """The largest q with mean·log(mean/q) + q - mean ≤ divergence.
-
-    With q = mean·(1 + x) it is the positive root of x - log(1 + x) = divergence/mean, by Newton's method.
-
-    >>> q = upper_bound(2.0, 0.5)
-    >>> round(2.0 * math.log(2.0 / q) + q - 2.0, 6)
-    0.5
-    """
-    goal = divergence / mean
-    root = math.sqrt(2.0 * goal)
-    if root < FAR:
-        # the series of the positive root
-        x = root * (1.0 + root * (1.0 / 3.0 + root * (1.0 / 36.0 - root / 270.0)))
-        if root < NEAR:
-            return mean * (1.0 + x)
-    else:
-        # kl(m, q) ≥ (q - m)²/(2q) puts the root below this
-        x = goal + math.sqrt(goal * (goal + 2.0))
-    for _ in range(MOST_STEPS):
-        step = (x - math.log1p(x) - goal) * (1.0 + x) / x
-        x -= step
-        if abs(step) <= TOLERANCE * x:
-            break
-    return mean * (1.0 + x)
+    update_by_tally(policy.belief, clicks, passes)

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from slotwise.bounds.epoch_index import WIDTH, log_term, upper_bounds
 from slotwise.compiled import record
 from slotwise.lists.arrange import arrange_pairs
-from slotwise.policies.epoch_ucb import WIDTH
 from slotwise.policies.epochs import Epochs, in_epochs
-from slotwise.policies.policy import Setting, absorb, choose, count_no_clicks, learn_epoch, pair_lists_for
+from slotwise.policies.interface import absorb, choose, learn_epoch, pair_lists_for
 from slotwise.policies.registry import register
-from slotwise.policies.ucb import log_term, upper_bounds
+from slotwise.setting import Setting
+from slotwise.tally import count_no_clicks
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
 

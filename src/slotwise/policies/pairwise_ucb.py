@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from slotwise.bounds.pairwise import MOST_STEPS, PARABOLA, STEP, Bound, bernstein, exploration, is_kl
 from slotwise.compiled import inlined, jit, record
 from slotwise.lists.arrange import arrange
-from slotwise.policies.pairwise import MOST_STEPS, PARABOLA, STEP, Bound, bernstein, exploration, is_kl
-from slotwise.policies.policy import Setting, absorb, choose, learn, lists_for
+from slotwise.policies.interface import absorb, choose, learn, lists_for
 from slotwise.policies.registry import register
+from slotwise.setting import Setting
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
 
 #: the step in α̂, as a part of it, after which about its square is left
@@ -173,7 +174,7 @@ def _most_likely(clicks: float, trials: FloatArray, position_bias: FloatArray, v
 def _kl_bound(
     clicks: float, trials: FloatArray, position_bias: FloatArray, mean: float, level: float, start: float
 ) -> float:
-    """The pooled kl bound, by Newton's method in log α as in `slotwise.policies.pairwise.kl_bound`."""
+    """The pooled kl bound, by Newton's method in log α as in `slotwise.bounds.pairwise.kl_bound`."""
     slope_at_mean = 0.0
     for slot in range(len(trials)):
         share = 1.0 / (1.0 + position_bias[slot] * mean)

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from slotwise.bounds.pairwise import Bound, exploration, is_kl, upper_odds
 from slotwise.compiled import record
 from slotwise.estimate.pairwise import PairwiseModel, improve, pairwise_model, weigh_evidence
 from slotwise.lists.arrange import arrange_pairs
-from slotwise.policies.pairwise import Bound, exploration, is_kl, upper_odds
-from slotwise.policies.policy import Setting, absorb, choose, learn, pair_lists_for
+from slotwise.policies.interface import absorb, choose, learn, pair_lists_for
 from slotwise.policies.registry import register
+from slotwise.setting import Setting
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
 
 #: in log α: what is left after a step this short, a decision's own step takes

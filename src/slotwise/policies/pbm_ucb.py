@@ -9,8 +9,10 @@ import numpy as np
 
 from slotwise.compiled import inlined, record
 from slotwise.lists.arrange import arrange
-from slotwise.policies.policy import Setting, absorb, choose, count_no_clicks, learn, lists_for
+from slotwise.policies.interface import absorb, choose, learn, lists_for
 from slotwise.policies.registry import register
+from slotwise.setting import Setting
+from slotwise.tally import count_no_clicks
 from slotwise.typing import EMPTY, FloatArray, Ranking
 
 

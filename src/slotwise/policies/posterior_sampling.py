@@ -11,13 +11,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from slotwise import checks
+from slotwise.belief.bias import imagine, told_bias, update, update_by_epoch, update_by_tally
+from slotwise.belief.gibbs import gibbs_bias, joint_gibbs
 from slotwise.compiled import record
 from slotwise.lists.arrange import arrange
-from slotwise.policies.belief import imagine, told_bias, update, update_by_epoch
 from slotwise.policies.epochs import Acts, acting
-from slotwise.policies.gibbs import gibbs_bias, joint_gibbs
-from slotwise.policies.policy import Setting, absorb, choose, learn, learn_epoch, lists_for
+from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for
 from slotwise.policies.registry import register
+from slotwise.setting import Setting
 from slotwise.typing import FloatArray, IntArray, Ranking
 
 #: which likelihood the posterior is of: the Poisson one of the tally, or that of the choices themselves, list by list
@@ -104,4 +105,4 @@ def _learn_epoch(policy: PosteriorSampling, ranking: Ranking, clicks: IntArray) 
 
 @absorb.register(PosteriorSampling)
 def _absorb(policy: PosteriorSampling, clicks: FloatArray, passes: FloatArray) -> None:
-    absorb(policy.belief, clicks, passes)
+    update_by_tally(policy.belief, clicks, passes)

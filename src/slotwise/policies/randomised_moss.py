@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.compiled import inlined, record
-from slotwise.lists.arrange import arrange, entry, rearrange
-from slotwise.policies.belief import (
+from slotwise.belief.bias import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
     BIAS_SHAPE,
@@ -20,12 +18,16 @@ from slotwise.policies.belief import (
     told_bias,
     update,
     update_by_epoch,
+    update_by_tally,
 )
+from slotwise.belief.prior import LearnedPrior, learned_prior, relearn, relearn_all
+from slotwise.bounds.poisson import upper_bound
+from slotwise.compiled import inlined, record
+from slotwise.lists.arrange import arrange, entry, rearrange
 from slotwise.policies.epochs import Acts, acting
-from slotwise.policies.kl_moss import upper_bound
-from slotwise.policies.policy import Setting, absorb, choose, learn, learn_epoch, lists_for
-from slotwise.policies.prior import LearnedPrior, learned_prior, relearn, relearn_all
+from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for
 from slotwise.policies.registry import register
+from slotwise.setting import Setting
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
 #: the part of log(average exposure / own) that the order of the items is optimistic by; see docs/policies.md
@@ -184,5 +186,5 @@ def _learn_epoch(policy: RandomisedMoss, ranking: Ranking, clicks: IntArray) -> 
 @absorb.register(RandomisedMoss)
 def _absorb(policy: RandomisedMoss, clicks: FloatArray, passes: FloatArray) -> None:
     policy.rounds += absorb_shows(policy.shows, clicks, passes)
-    absorb(policy.belief, clicks, passes)
+    update_by_tally(policy.belief, clicks, passes)
     relearn_all(policy.prior, policy.belief, clicks, passes)

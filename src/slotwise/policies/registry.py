@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from slotwise.errors import InvalidInput, UnknownName
-from slotwise.policies.policy import Setting, absorb
+from slotwise.policies.interface import absorb
+from slotwise.setting import Setting
 from slotwise.tally import Tally
 
 #: known: it is told λ; unknown: it learns λ; ordered: it takes the slots to be in decreasing order of bias

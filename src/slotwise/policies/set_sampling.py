@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.compiled import record
-from slotwise.lists.arrange import arrange_by
-from slotwise.policies.belief import (
+from slotwise.belief.bias import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
     BIAS_SHAPE,
@@ -17,11 +15,15 @@ from slotwise.policies.belief import (
     told_bias,
     update,
     update_by_epoch,
+    update_by_tally,
 )
+from slotwise.belief.prior import LearnedPrior, learned_prior, relearn, relearn_all
+from slotwise.compiled import record
+from slotwise.lists.arrange import arrange_by
 from slotwise.policies.epochs import Acts, acting
-from slotwise.policies.policy import Setting, absorb, choose, learn, learn_epoch, lists_for
-from slotwise.policies.prior import LearnedPrior, learned_prior, relearn, relearn_all
+from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for
 from slotwise.policies.registry import register
+from slotwise.setting import Setting
 from slotwise.typing import FloatArray, IntArray, Ranking
 
 
@@ -99,5 +101,5 @@ def _learn_epoch(policy: SetSampling, ranking: Ranking, clicks: IntArray) -> Non
 
 @absorb.register(SetSampling)
 def _absorb(policy: SetSampling, clicks: FloatArray, passes: FloatArray) -> None:
-    absorb(policy.belief, clicks, passes)
+    update_by_tally(policy.belief, clicks, passes)
     relearn_all(policy.prior, policy.belief, clicks, passes)

@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from slotwise.compiled import jit, record
-from slotwise.policies.policy import Setting, choose, learn
+from slotwise.policies.interface import choose, learn
 from slotwise.policies.registry import register
 from slotwise.rng import below
+from slotwise.setting import Setting
 from slotwise.typing import NO_CLICK, FloatArray, IntArray, Ranking
 
 #: c of the paper's Algorithm 1

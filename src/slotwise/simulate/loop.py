@@ -8,7 +8,7 @@ import numpy as np
 
 from slotwise.choice.model import allowed, draw, may_be_empty, reward
 from slotwise.compiled import jit, record
-from slotwise.policies.policy import choose, learn
+from slotwise.policies.interface import choose, learn
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray
 
 

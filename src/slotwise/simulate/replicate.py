@@ -16,9 +16,9 @@ from slotwise.compiled import is_ours, is_record, plain, postponed_interrupt, un
 from slotwise.errors import InvalidInput, InvalidRanking
 from slotwise.lists import Goal, best_list
 from slotwise.lists.valued import valued
-from slotwise.policies.policy import Setting
 from slotwise.policies.registry import Policy, absorb_tally, parse
 from slotwise.rng import stream
+from slotwise.setting import Setting
 from slotwise.simulate.loop import advance, trace
 from slotwise.simulate.progress import Bar
 from slotwise.simulate.results import Results, Run

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from slotwise.belief.best_list import best_list_chances
 from slotwise.choice import MNL
 from slotwise.estimate import GammaPrior, maximum_a_posteriori
 from slotwise.lists.per_decision import impose, pins
 from slotwise.policies import Setting, absorb, choose, choose_several, learn, policies, policy
-from slotwise.policies.best_list import best_list_chances
 from slotwise.simulate.replicate import simulate
 from slotwise.tally import Tally
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from slotwise import Tally
-from slotwise.policies.best_list import best_list_chances
+from slotwise.belief.best_list import best_list_chances
 from tests.chance import assert_frequencies
 
 TALLY = Tally(np.array([[9, 6, 2, 0], [3, 4, 1, 0]]), np.array([[20, 20, 20, 0], [20, 20, 20, 0]]))

@@ -7,6 +7,9 @@ import math
 from slotwise.compiled import inlined
 from slotwise.typing import FloatArray
 
+#: the factor of log(Jl²/2)/Λ in Lemma 3
+WIDTH = 4.0
+
 
 @inlined
 def log_term(parameters: int, epoch: float) -> float:

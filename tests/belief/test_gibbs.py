@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 
 from slotwise import NO_CLICK, Setting
-from slotwise.policies.belief import imagine, update
-from slotwise.policies.gibbs import JointGibbs, joint_gibbs
+from slotwise.belief.bias import imagine, update
+from slotwise.belief.gibbs import JointGibbs, joint_gibbs
 from slotwise.typing import EMPTY
 from tests.chance import assert_mean_is
 

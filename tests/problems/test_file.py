@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from slotwise.errors import InvalidInput
-from slotwise.experiments.problems import problem
+from slotwise.problems import problem
 
 USERS = {"position_bias": [1, 0.5], "attractiveness": [0.2, 0.4, 0.1]}
 

@@ -8,7 +8,7 @@ import pytest
 
 from slotwise.choice import best_ranking, regret
 from slotwise.errors import SlotwiseError, UnknownName
-from slotwise.experiments.problems import further_problems, paper_problems, problem, random_problem
+from slotwise.problems import further_problems, paper_problems, problem, random_problem
 
 
 def test_the_papers_problems() -> None:

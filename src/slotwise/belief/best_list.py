@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from slotwise.belief.bias import BIAS_SHAPE, imagine, learned_bias, told_bias, update_by_tally
 from slotwise.compiled import jit
 from slotwise.lists.arrange import arrange
 from slotwise.lists.per_decision import impose, per_decision_lists, pins
-from slotwise.policies.belief import BIAS_SHAPE, imagine, learned_bias, told_bias
-from slotwise.policies.policy import Setting, absorb
+from slotwise.setting import Setting
 from slotwise.tally import Tally
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
@@ -40,7 +40,7 @@ def best_list_chances(
         belief: Any = learned_bias(setting, shape=shape, rate=rate, bias_shape=BIAS_SHAPE)
     else:
         belief = told_bias(setting, shape=shape, rate=rate)
-    absorb(belief, tally.clicks, tally.passes)
+    update_by_tally(belief, tally.clicks, tally.passes)
     left_out = np.zeros(0, np.int64) if excluded is None else excluded
     pin = pins(tally.slots, tally.items - len(left_out))
     lists = per_decision_lists(tally.slots, tally.items, position_bias)

@@ -5,9 +5,8 @@ import pytest
 from scipy import optimize, special
 
 from slotwise import Setting
-from slotwise.policies.belief import imagine, told_bias
-from slotwise.policies.policy import absorb
-from slotwise.policies.prior import EULER, EXTRA_ITEMS, LEAST_SHAPE, digamma, learned_prior, relearn, shape_of, trigamma
+from slotwise.belief.bias import imagine, told_bias, update_by_tally
+from slotwise.belief.prior import EULER, EXTRA_ITEMS, LEAST_SHAPE, digamma, learned_prior, relearn, shape_of, trigamma
 
 
 @pytest.mark.parametrize("x", [1e-3, 0.3, 1.0, 4.7, 30.0, 1e6])
@@ -19,7 +18,7 @@ def test_special_functions(x: float) -> None:
 
 def _belief(shape: float, rate: float, clicks: list[float], exposure: list[float]):  # type: ignore[no-untyped-def]
     belief = told_bias(Setting(1, len(clicks), 10, np.ones(1)), shape=shape, rate=rate)
-    absorb(belief, np.array([clicks]), np.array([exposure]))
+    update_by_tally(belief, np.array([clicks]), np.array([exposure]))
     imagine(belief, np.random.default_rng(1))
     return belief
 

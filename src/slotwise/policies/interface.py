@@ -5,32 +5,15 @@ Whatever record implements them can be simulated. It is told a `Setting` and not
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from slotwise.compiled import generic, inlined, jit
+from slotwise.compiled import generic, jit
 from slotwise.errors import InvalidInput
-from slotwise.lists.goal import Goal
 from slotwise.lists.make import make_lists, make_pair_lists
+from slotwise.setting import Setting
 from slotwise.typing import FloatArray, IntArray, Ranking
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What is known before the first round."""
-
-    slots: int
-    items: int
-    #: the horizon T
-    rounds: int
-    #: λ per slot, or None where the policy is not told
-    position_bias: FloatArray | None = None
-    #: what lists are for and which are allowed, or None: for clicks, and all
-    goal: Goal | None = None
-    #: whether pins, exclusions and values are imposed as it goes, and there is no goal: `slotwise.lists.per_decision`
-    rules_per_decision: bool = False
 
 
 def lists_for(setting: Setting) -> Any:
@@ -79,19 +62,3 @@ def absorb(policy: Any, clicks: FloatArray, passes: FloatArray) -> None:
 
     At any time, and as often as there is more: absorbing two tallies is absorbing their sum.
     """
-
-
-@inlined
-def count_no_clicks(passes: FloatArray) -> float:
-    """How many rounds, or epochs, ended without a click: each passes every filled slot once.
-
-    At least so many where slots were left empty.
-    """
-    slots, items = passes.shape
-    most = 0.0
-    for slot in range(slots):
-        count = 0.0
-        for item in range(items):
-            count += passes[slot, item]
-        most = max(most, count)
-    return most

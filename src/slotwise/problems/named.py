@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from slotwise.choice import MNL
 from slotwise.errors import UnknownName
-from slotwise.experiments.problem_file import read_problem
 from slotwise.lists import Goal
+from slotwise.problems.file import read_problem
 
 REPLICATIONS = 40
 

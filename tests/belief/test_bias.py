@@ -9,9 +9,8 @@ import pytest
 from scipy import optimize
 
 from slotwise import NO_CLICK, Setting, policy
+from slotwise.belief.bias import LearnedBias, find_mode, imagine, learned_bias, told_bias, update, update_by_tally
 from slotwise.errors import InvalidInput
-from slotwise.policies.belief import LearnedBias, find_mode, imagine, learned_bias, told_bias, update
-from slotwise.policies.policy import absorb
 from slotwise.typing import EMPTY, FloatArray
 from tests.chance import assert_mean_is
 
@@ -22,7 +21,7 @@ PASSES = np.array([[55.0, 10.0, 3.0, 20.0], [8.0, 40.0, 20.0, 20.0], [25.0, 38.0
 
 def _learned(**more: Any) -> LearnedBias:
     belief = learned_bias(Setting(3, 4, 100), shape=SHAPE, rate=RATE, bias_shape=STRENGTH, **more)
-    absorb(belief, CLICKS, PASSES)
+    update_by_tally(belief, CLICKS, PASSES)
     return belief
 
 
@@ -94,7 +93,7 @@ def test_rounds_and_a_whole_tally_come_to_the_same() -> None:
         else:
             clicks[0, ranking[0]] += 1.0
     for pair in (told, learned):
-        absorb(pair[1], clicks, passes)
+        update_by_tally(pair[1], clicks, passes)
         for belief in pair:
             imagine(belief, np.random.default_rng(3))
         assert pair[0].shape == pytest.approx(pair[1].shape)

@@ -8,8 +8,8 @@ from scipy.optimize import brentq
 from scipy.stats import binom
 
 from slotwise import Setting, policy
+from slotwise.bounds.pairwise import STEP, bernstein, exploration, kl_bound, upper_odds
 from slotwise.errors import InvalidInput
-from slotwise.policies.pairwise import STEP, bernstein, exploration, kl_bound, upper_odds
 
 COUNTS = [(1.0, 1.0), (3.0, 40.0), (0.02, 5.0), (70.0, 2.5), (4_000.0, 90_000.0)]
 LEVELS = [1e-6, 0.3, 2.0, 15.0]

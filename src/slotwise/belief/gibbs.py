@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from slotwise import checks
+from slotwise.belief.bias import imagine, update, update_by_tally
 from slotwise.compiled import jit, record
-from slotwise.policies.belief import imagine, update
-from slotwise.policies.policy import Setting, absorb
+from slotwise.setting import Setting
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 
 
@@ -78,7 +78,7 @@ def _update(belief: GibbsBias, ranking: Ranking, clicked: int) -> None:
         belief.shape[ranking[clicked]] += 1.0
 
 
-@absorb.register(GibbsBias)
+@update_by_tally.register(GibbsBias)
 def _absorb(belief: GibbsBias, clicks: FloatArray, passes: FloatArray) -> None:
     slots, items = clicks.shape
     for slot in range(slots):

@@ -21,7 +21,8 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.compiled import generic, inlined, jit, record
-from slotwise.policies.policy import Setting, absorb, count_no_clicks
+from slotwise.setting import Setting
+from slotwise.tally import count_no_clicks
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 
 #: s and r, what is believed of an item before it is shown: next to nothing
@@ -85,6 +86,10 @@ class LearnedBias:
     cholesky: FloatArray
 
 
+def _as_numbers(belief: Any, clicks: Any, passes: Any) -> tuple[Any, FloatArray, FloatArray]:
+    return belief, np.ascontiguousarray(clicks, np.float64), np.ascontiguousarray(passes, np.float64)
+
+
 @generic()
 def imagine(belief: Any, rng: np.random.Generator) -> None:
     """Settle on a position bias for the next decision, and on what it makes of attractiveness."""
@@ -93,6 +98,11 @@ def imagine(belief: Any, rng: np.random.Generator) -> None:
 @generic()
 def update(belief: Any, ranking: Ranking, clicked: int) -> None:
     """Take in one round."""
+
+
+@generic(prepare=_as_numbers)
+def update_by_tally(belief: Any, clicks: FloatArray, passes: FloatArray) -> None:
+    """Take in a whole tally, slots × items; two tallies one after the other are their sum."""
 
 
 def told_bias(setting: Setting, *, shape: Any, rate: Any) -> ToldBias:
@@ -189,7 +199,7 @@ def _update_told(belief: ToldBias, ranking: Ranking, clicked: int) -> None:
         belief.shape[ranking[clicked]] += 1.0
 
 
-@absorb.register(ToldBias)
+@update_by_tally.register(ToldBias)
 def _absorb_told(belief: ToldBias, clicks: FloatArray, passes: FloatArray) -> None:
     slots, items = clicks.shape
     for slot in range(slots):
@@ -245,7 +255,7 @@ def _update_learned(belief: LearnedBias, ranking: Ranking, clicked: int) -> None
         belief.shape[ranking[clicked]] += 1.0
 
 
-@absorb.register(LearnedBias)
+@update_by_tally.register(LearnedBias)
 def _absorb_learned(belief: LearnedBias, clicks: FloatArray, passes: FloatArray) -> None:
     slots, items = clicks.shape
     for slot in range(slots):

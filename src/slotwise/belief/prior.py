@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from slotwise.belief.bias import GROWTH
 from slotwise.compiled import jit, record
-from slotwise.policies.belief import GROWTH
-from slotwise.policies.policy import count_no_clicks
+from slotwise.tally import count_no_clicks
 from slotwise.typing import FloatArray
 
 #: EM steps each time; the next time goes on from there

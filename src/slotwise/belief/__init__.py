@@ -1,0 +1,1 @@
+"""What is believed of items and slots, given a tally."""

@@ -1,0 +1,24 @@
+"""What is known before the first round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slotwise.lists.goal import Goal
+from slotwise.typing import FloatArray
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The page, the horizon and what lists are for: all that a policy is told."""
+
+    slots: int
+    items: int
+    #: the horizon T
+    rounds: int
+    #: λ per slot, or None where the policy is not told
+    position_bias: FloatArray | None = None
+    #: what lists are for and which are allowed, or None: for clicks, and all
+    goal: Goal | None = None
+    #: whether pins, exclusions and values are imposed as it goes, and there is no goal: `slotwise.lists.per_decision`
+    rules_per_decision: bool = False
