@@ -1,7 +1,8 @@
 """Compile with numba and keep the machine code on disk, never a stale one.
 
 numba notices an edit in the file of a cached function, but not in the files of the functions that it calls. The folder
-of the cache therefore carries a hash of every source file of the package: any edit or upgrade starts a new folder.
+of the cache therefore carries a hash of every file that kernels are made of: an edit of any of them, or an upgrade,
+starts a new folder, and an edit of anything else compiles nothing.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -61,12 +63,52 @@ def _is_ours(function: Callable[..., object]) -> bool:
     return Path(function.__code__.co_filename).resolve().is_relative_to(PACKAGE)
 
 
-def source_hash(package: Path = PACKAGE) -> str:
-    """A fingerprint of every Python file of the package: names and contents."""
+def kernel_hash(package: Path = PACKAGE) -> str:
+    """A fingerprint of the files that kernels are made of."""
+    return hash_of(kernel_files(package), package)
+
+
+def hash_of(files: Iterable[Path], package: Path = PACKAGE) -> str:
+    """A fingerprint of some files of the package: names and contents."""
     digest = hashlib.sha256()
-    for file in sorted(package.rglob("*.py")):
+    for file in sorted(files):
         digest.update(str(file.relative_to(package)).encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
+
+
+def kernel_files(package: Path = PACKAGE) -> list[Path]:
+    """Every file with something to compile, and every file that such a one takes a constant from.
+
+    Something to compile is what `slotwise.compiled` decorates; a constant is what is written in capitals.
+    """
+    imports = {file: _imports(file.read_text(encoding="utf-8")) for file in package.rglob("*.py")}
+    found = {file for file, lines in imports.items() if any(_compiles(*line) for line in lines)}
+    found.update((package / "compiled").rglob("*.py"))
+    new = found
+    while new:
+        sources = {
+            _file(package, module) for file in new for module, names in imports[file] if any(map(str.isupper, names))
+        }
+        new = {file for file in sources if file in imports} - found
+        found |= new
+    return sorted(found)
+
+
+_IMPORT = re.compile(rf"^from {PACKAGE.name}((?:\.\w+)*) import (\([^)]*\)|.*)$", re.MULTILINE)
+
+
+def _imports(source: str) -> list[tuple[str, list[str]]]:
+    """Module, less the package's name, and names of every import from the package."""
+    return [(module.lstrip("."), re.findall(r"\w+", names)) for module, names in _IMPORT.findall(source)]
+
+
+def _compiles(module: str, names: list[str]) -> bool:
+    return module.partition(".")[0] == "compiled" and not {"jit", "inlined", "record", "generic"}.isdisjoint(names)
+
+
+def _file(package: Path, module: str) -> Path:
+    path = package.joinpath(*module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
 @cache
@@ -75,7 +117,7 @@ def cache_folder() -> str | None:
     if config.DISABLE_JIT:
         return None
     for base in candidate_folders():
-        folder = base / f"kernels-{source_hash()}"
+        folder = base / f"kernels-{kernel_hash()}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=folder).close()

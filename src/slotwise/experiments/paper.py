@@ -11,14 +11,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from slotwise.compiled.cache import source_hash
 from slotwise.drawing import save
 from slotwise.errors import UnwritableFile
 from slotwise.experiments import coverage, figures
 from slotwise.experiments.claims import CLAIMS
 from slotwise.experiments.findings import COLUMNS, Paper, Plan, markdown, table
 from slotwise.experiments.report import write_report
-from slotwise.experiments.store import Store, writable_folder
+from slotwise.experiments.store import Store, program_hash, writable_folder
 from slotwise.files import replacing
 from slotwise.policies.registry import policy
 from slotwise.problems import Problem, paper_problems
@@ -111,7 +110,7 @@ def _store(plan: Plan, problem: Problem, label: str, rounds: int, points: Any) -
         "rounds": rounds,
         "recorded": [int(point) for point in points],
         "seed": plan.seed,
-        "program": source_hash(),
+        "program": program_hash(),
     }
     return Store(writable_folder(plan.out / "replications" / problem.id / label), made_for)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from slotwise.compiled.cache import PACKAGE, hash_of, kernel_files
 from slotwise.files import replacing
 from slotwise.simulate.replicate import Replication
 
@@ -65,6 +66,11 @@ class Store:
 
     def _fingerprint(self, index: int) -> str:
         return json.dumps({**self.made_for, "replication": index}, sort_keys=True)
+
+
+def program_hash() -> str:
+    """A fingerprint of all of the program that a replication's numbers depend on: kernels, and how policies start."""
+    return hash_of({*kernel_files(), *(PACKAGE / "policies").glob("*.py"), *(PACKAGE / "belief").glob("*.py")})
 
 
 def writable_folder(folder: Path) -> Path:

@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.compiled.cache import source_hash
 from slotwise.experiments.candidates import CANDIDATES, candidate
-from slotwise.experiments.store import writable_folder
+from slotwise.experiments.store import program_hash, writable_folder
 from slotwise.files import replacing
 from slotwise.problems import Problem, further_problems, paper_problems, random_problem
 from slotwise.rng import stream
@@ -76,7 +75,7 @@ class Cell:
             "replications": self.replications,
             "seed": self.seed,
             "recorded": list(self.recorded),
-            "program": source_hash(),
+            "program": program_hash(),
         }
 
 
