@@ -67,14 +67,14 @@ FAULTS = [
     ),
     Fault(
         "an empty slot draws clicks",
-        "lists/valued.py",
-        "    for slot in range(last):\n        if ranking[slot] != EMPTY:\n",
-        "    for slot in range(last):\n        if ranking[slot] >= EMPTY:\n",
+        "choice/mnl.py",
+        "    for slot in range(last):\n        if not (may_be_empty and ranking[slot] == EMPTY):\n",
+        "    for slot in range(last):\n        if may_be_empty:\n",
         "tests/lists/test_valued.py::test_draws_skip_empty_slots",
     ),
     Fault(
         "a no-click counts twice for the first slot",
-        "simulate/loop.py",
+        "tally.py",
         "passes[slot, ranking[slot]] += 1",
         "passes[slot, ranking[slot]] += 2 if slot == 0 else 1",
         "tests/test_tally.py::test_clicks_less_gamma_passes_is_a_martingale_under_any_policy[toprank]",

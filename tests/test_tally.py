@@ -135,3 +135,13 @@ def test_empty_slots_are_not_counted() -> None:
     assert tally.clicks.tolist() == [[0, 0, 0], [0, 0, 0], [1, 0, 0]]
     with pytest.raises(InvalidInput, match=r"clicked is slot 1, which is empty in \[2, -1, 0\]"):
         tally.count([2, EMPTY, 0], clicked=1)
+
+
+def test_many_rounds_at_once_are_the_same_one_by_one() -> None:
+    rng = np.random.default_rng(1)
+    tally = Tally.empty(slots=3, items=5)
+    lists = np.array([rng.permutation(5)[:3] for _ in range(200)])
+    clicked = rng.integers(NO_CLICK, 3, 200)
+    for shown, slot in zip(lists, clicked, strict=True):
+        tally.count(shown, int(slot))
+    assert Tally.of_rounds(lists, clicked, items=5) == tally

@@ -13,12 +13,12 @@ from slotwise import checks
 from slotwise.compiled import inlined
 from slotwise.errors import InvalidInput, UnreadableFile
 from slotwise.files import replacing
-from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray
+from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 
 FORMAT = "slotwise tally 1"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Tally:
     """Two slots × items count matrices.
 
@@ -42,7 +42,7 @@ class Tally:
 
     def __post_init__(self) -> None:
         for name in ("clicks", "passes"):
-            object.__setattr__(self, name, checks.counts(name, getattr(self, name)))
+            setattr(self, name, checks.counts(name, getattr(self, name)))
         if self.clicks.shape != self.passes.shape:
             raise InvalidInput(f"clicks is {self.clicks.shape}, but passes is {self.passes.shape}")
 
@@ -54,6 +54,19 @@ class Tally:
             checks.whole_number("items", items, at_least=1),
         )
         return cls(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+
+    @classmethod
+    def of_rounds(cls, rankings: IntArray, clicked: IntArray, *, items: int) -> Tally:
+        """Of many rounds at once: the ranking of each, rounds × slots, and the slot clicked, or NO_CLICK.
+
+        >>> Tally.of_rounds(np.array([[2, 0], [2, 0]]), np.array([1, NO_CLICK]), items=3).passes.tolist()
+        [[0, 0, 1], [1, 0, 0]]
+        """
+        tally = cls.empty(rankings.shape[1], items)
+        hit = clicked != NO_CLICK
+        np.add.at(tally.clicks, (clicked[hit], rankings[hit, clicked[hit]]), 1)
+        np.add.at(tally.passes, (np.arange(tally.slots), rankings[~hit]), 1)
+        return tally
 
     @property
     def slots(self) -> int:
@@ -80,11 +93,7 @@ class Tally:
             raise InvalidInput(f"clicked must be a slot from 0 to {self.slots - 1} or {NO_CLICK}, got {clicked!r}")
         if clicked != NO_CLICK and shown[clicked] == EMPTY:
             raise InvalidInput(f"clicked is slot {clicked!r}, which is empty in {shown.tolist()}")
-        if clicked == NO_CLICK:
-            filled = np.flatnonzero(shown != EMPTY)
-            self.passes[filled, shown[filled]] += 1
-        else:
-            self.clicks[clicked, shown[clicked]] += 1
+        _count_round(self.clicks, self.passes, shown, clicked, True)
 
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
@@ -135,6 +144,20 @@ class Tally:
             if isinstance(problem, UnreadableFile):
                 raise
             raise UnreadableFile(f"{os.fspath(path)} is damaged or not a tally ({problem})") from problem
+
+
+def _count_round(clicks: IntArray, passes: IntArray, ranking: Ranking, clicked: int, may_be_empty: bool) -> None:
+    """Add one round to a tally's matrices; where `may_be_empty` is a constant, nothing is spent on empty slots."""
+    if clicked == NO_CLICK:
+        for slot in range(len(ranking)):
+            if not (may_be_empty and ranking[slot] == EMPTY):
+                passes[slot, ranking[slot]] += 1
+    else:
+        clicks[clicked, ranking[clicked]] += 1
+
+
+#: the same for compiled code
+count_round = inlined(_count_round)
 
 
 @inlined

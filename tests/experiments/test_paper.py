@@ -155,10 +155,10 @@ def test_damaged_and_foreign_files_are_named_and_computed_again(tmp_path: Path) 
 
 def test_another_seed_is_another_run(tmp_path: Path) -> None:
     store = Store(tmp_path, {"seed": 1})
-    store.save(Replication(0, np.ones(2), np.ones((1, 1), int), np.ones((1, 1), int), 0.1))
-    assert store.load(0)[0] is not None
-    assert store.load(1) == (None, "")
-    kept, complaint = Store(tmp_path, {"seed": 2}).load(0)
+    store.save("0", Replication(0, np.ones(2), np.ones((1, 1), int), np.ones((1, 1), int), 0.1).numbers())
+    assert store.load("0")[0] is not None
+    assert store.load("1") == (None, "")
+    kept, complaint = Store(tmp_path, {"seed": 2}).load("0")
     assert kept is None
     assert "another run" in complaint
 
@@ -167,11 +167,11 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path, monkeypatch: pyte
     plan = Plan(problems=("b",), replications=2, out=tmp_path, quick=True)
     save, count = Store.save, [0]
 
-    def until_full(self: Store, replication: Replication) -> None:
+    def until_full(self: Store, name: str, numbers: dict[str, Any]) -> None:
         count[0] += 1
         if count[0] > 3:
             raise OSError(28, "No space left on device")
-        save(self, replication)
+        save(self, name, numbers)
 
     monkeypatch.setattr(Store, "save", until_full)
     with pytest.raises(UnwritableFile, match="No space left on device; what was computed before is kept"):

@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from slotwise import MNL, NO_CLICK, Tally, policy, simulate
+from slotwise import MNL, policy, simulate
 from slotwise.choice.mnl import regret
 from slotwise.errors import InvalidInput
-from slotwise.simulate.delayed import _counts, simulate_delayed
+from slotwise.simulate.delayed import simulate_delayed
 from tests.chance import assert_mean_is
 
 POLICY = policy("randomised-moss")
@@ -35,18 +35,6 @@ def test_a_longer_lag_costs_more(small: MNL) -> None:
     ]
     assert costs == sorted(costs)
     assert costs[0] < costs[2] / 2
-
-
-def test_counts_are_a_tally() -> None:
-    rng = np.random.default_rng(1)
-    tally = Tally.empty(slots=3, items=5)
-    lists = np.array([rng.permutation(5)[:3] for _ in range(200)])
-    clicked = rng.integers(0, 4, 200)
-    for shown, slot in zip(lists, clicked, strict=True):
-        tally.count(shown, NO_CLICK if slot == 3 else int(slot))
-    clicks, passes = _counts(lists, clicked, items=5)
-    assert (clicks == tally.clicks).all()
-    assert (passes == tally.passes).all()
 
 
 def test_epochs_are_refused(small: MNL) -> None:

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 
 from slotwise import checks
 from slotwise.choice.model import draw, reward
-from slotwise.compiled import record
+from slotwise.compiled import inlined, record
 from slotwise.errors import InvalidInput
-from slotwise.typing import NO_CLICK, FloatArray, Ranking
+from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 
 
 @record
@@ -69,18 +69,7 @@ class MNL:
 
 @draw.register(MNL)
 def _draw(users: MNL, ranking: Ranking, rng: np.random.Generator) -> int:
-    position_bias, attractiveness = users.position_bias, users.attractiveness
-    total = 1.0
-    for slot in range(len(ranking)):
-        total += position_bias[slot] * attractiveness[ranking[slot]]
-    left = rng.random() * total - 1.0
-    if left < 0.0:
-        return NO_CLICK
-    for slot in range(len(ranking) - 1):
-        left -= position_bias[slot] * attractiveness[ranking[slot]]
-        if left < 0.0:
-            return slot
-    return len(ranking) - 1
+    return draw_slot(users.position_bias, users.attractiveness, ranking, False, rng)
 
 
 @reward.register(MNL)
@@ -90,6 +79,48 @@ def _reward(users: MNL, ranking: Ranking) -> float:
     for slot in range(len(ranking)):
         weight += position_bias[slot] * attractiveness[ranking[slot]]
     return weight / (1.0 + weight)
+
+
+@inlined
+def draw_slot(
+    position_bias: FloatArray,
+    attractiveness: FloatArray,
+    ranking: Ranking,
+    may_be_empty: bool,
+    rng: np.random.Generator,
+) -> int:
+    """What one user does: the slot that is clicked, or NO_CLICK; from one uniform draw, no click first.
+
+    Where `may_be_empty` is a constant, the compiler spends nothing on slots that cannot be.
+    """
+    total, last = 1.0, NO_CLICK
+    for slot in range(len(ranking)):
+        if not (may_be_empty and ranking[slot] == EMPTY):
+            total += position_bias[slot] * attractiveness[ranking[slot]]
+            last = slot
+    left = rng.random() * total - 1.0
+    if left < 0.0:
+        return NO_CLICK
+    for slot in range(last):
+        if not (may_be_empty and ranking[slot] == EMPTY):
+            left -= position_bias[slot] * attractiveness[ranking[slot]]
+            if left < 0.0:
+                return slot
+    return last
+
+
+def draw_many(users: MNL, rankings: IntArray, rng: np.random.Generator) -> IntArray:
+    """What one user after the other does, each shown a row of `rankings`: the slots clicked, or NO_CLICK.
+
+    >>> users = MNL(position_bias=[1.0, 0.5], attractiveness=[0.2, 0.4, 0.1])
+    >>> draw_many(users, np.array([[1, 0]] * 6), np.random.default_rng(1)).tolist()
+    [-1, 1, -1, 1, -1, -1]
+    """
+    weights = np.cumsum(users.position_bias * users.attractiveness[rankings], axis=1)
+    left = rng.random(len(rankings)) * (1.0 + weights[:, -1]) - 1.0
+    # rounding may leave a little beyond the last slot
+    slots = np.minimum((weights <= left[:, None]).sum(axis=1), users.slots - 1)
+    return np.where(left < 0.0, NO_CLICK, slots)
 
 
 def click_probabilities(users: MNL, ranking: Any) -> FloatArray:

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice import MNL
+from slotwise.choice import MNL, draw_many
 from slotwise.choice.model import draw
 from slotwise.compiled import jit
 from slotwise.policies import Setting
 from slotwise.policies.interface import choose, learn
 from slotwise.policies.registry import parse
 from slotwise.rankings import Rankings
-from slotwise.typing import NO_CLICK, IntArray
+from slotwise.typing import IntArray
 
 
 def at_random(users: MNL, rounds: int, rng: np.random.Generator) -> Rankings:
@@ -23,10 +23,7 @@ def at_random(users: MNL, rounds: int, rng: np.random.Generator) -> Rankings:
     100
     """
     shown = np.argsort(rng.random((rounds, users.items)), axis=1)[:, : users.slots]
-    weights = np.cumsum(users.position_bias * users.attractiveness[shown], axis=1)
-    left = rng.random(rounds) * (1.0 + weights[:, -1]) - 1.0
-    clicked = np.minimum((weights <= left[:, None]).sum(axis=1), users.slots - 1)
-    return Rankings.of_rounds(shown, np.where(left < 0.0, NO_CLICK, clicked), items=users.items)
+    return Rankings.of_rounds(shown, draw_many(users, shown, rng), items=users.items)
 
 
 def by_policy(users: MNL, policy: str, rounds: int, rng: np.random.Generator) -> Rankings:

@@ -24,7 +24,7 @@ from slotwise.problems import Problem, paper_problems
 from slotwise.setting import Setting
 from slotwise.simulate import Results, Run
 from slotwise.simulate.progress import Bar
-from slotwise.simulate.replicate import recorded_rounds, run_replications
+from slotwise.simulate.replicate import Replication, recorded_rounds, run_replications
 
 #: in the order of the paper's legend
 POLICIES = ("epoch-ucb", "epoch-ucb-w", "epoch-ucb-upb", "epoch-ucb-upb-star", "mnl-bandit", "toprank", "pbm-ucb")
@@ -75,13 +75,13 @@ def _results(
         store = _store(plan, problem, label, rounds, points)
         done, missing, complaints = [], [], []
         for index in range(plan.replications):
-            kept, complaint = store.load(index)
+            kept, complaint = store.load(f"{index:04d}")
             if complaint:
                 complaints.append(complaint)
             if kept is None:
                 missing.append(index)
             else:
-                done.append(kept)
+                done.append(Replication.of_numbers(index, kept))
                 step_of_all()
         for complaint in complaints[:NAMED_ONE_BY_ONE]:
             tell(complaint)
@@ -91,7 +91,7 @@ def _results(
             for replication in run_replications(
                 problem.users, policy(label), setting, seed=plan.seed, indices=missing, jobs=plan.jobs, points=points
             ):
-                store.save(replication)
+                store.save(f"{replication.index:04d}", replication.numbers())
                 done.append(replication)
                 step()
                 step_of_all()

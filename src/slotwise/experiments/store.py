@@ -1,4 +1,4 @@
-"""Replications on disk: one file each, whole or absent, and only ever used for what it was made for."""
+"""What was computed before: one file each, whole or absent, and only ever used for what it was made for."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import zipfile
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,58 +15,49 @@ import numpy as np
 
 from slotwise.compiled.cache import PACKAGE, hash_of, kernel_files
 from slotwise.files import replacing
-from slotwise.simulate.replicate import Replication
 
-FORMAT = "slotwise replication 1"
+FORMAT = "slotwise numbers 1"
 #: all that reading a damaged or foreign file has been seen to raise
 UNREADABLE = (OSError, ValueError, KeyError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error)
+
+Numbers = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Store:
-    """The replications of one policy on one problem.
+    """Numbers that took long to compute, in a folder, by name.
 
-    `made_for` is all that the numbers depend on, the program's own sources included: a file made for anything else is
+    `made_for` is all that they depend on, the program's own sources included: a file made for anything else is
     foreign, and a file that cannot be read whole is damaged. `load` says so, and answers None.
     """
 
     folder: Path
     made_for: dict[str, Any]
 
-    def path(self, index: int) -> Path:
-        """Where replication `index` is kept."""
-        return self.folder / f"{index:04d}.npz"
+    def path(self, name: str) -> Path:
+        """Where the numbers of this name are kept."""
+        return self.folder / f"{name}.npz"
 
-    def save(self, replication: Replication) -> None:
-        """Keep a replication; a failure leaves what was there before."""
-        with replacing(self.path(replication.index)) as file:
-            np.savez_compressed(
-                file,
-                format=np.array(FORMAT),
-                made_for=np.array(self._fingerprint(replication.index)),
-                regret=replication.regret,
-                clicks=replication.clicks,
-                passes=replication.passes,
-                seconds=np.array(replication.seconds),
-            )
+    def save(self, name: str, numbers: Mapping[str, Any]) -> None:
+        """Keep numbers; a failure leaves what was there before."""
+        with replacing(self.path(name)) as file:
+            np.savez_compressed(file, format=np.array(FORMAT), made_for=np.array(self._fingerprint(name)), **numbers)
 
-    def load(self, index: int) -> tuple[Replication | None, str]:
-        """The replication, or None and what is wrong with its file; an absent file is not wrong."""
-        path = self.path(index)
+    def load(self, name: str) -> tuple[Numbers | None, str]:
+        """The numbers, or None and what is wrong with their file; an absent file is not wrong."""
+        path = self.path(name)
         try:
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
-                if str(stored["format"]) != FORMAT or str(stored["made_for"]) != self._fingerprint(index):
+                if str(stored["format"]) != FORMAT or str(stored["made_for"]) != self._fingerprint(name):
                     return None, f"{path} was made for another run: computed again"
-                return Replication(
-                    index, stored["regret"], stored["clicks"], stored["passes"], float(stored["seconds"])
-                ), ""
+                return {key: stored[key] for key in stored.files}, ""
         except FileNotFoundError:
             return None, ""
         except UNREADABLE as problem:
             return None, f"{path} is damaged ({problem}): computed again"
 
-    def _fingerprint(self, index: int) -> str:
-        return json.dumps({**self.made_for, "replication": index}, sort_keys=True)
+    def _fingerprint(self, name: str) -> str:
+        return json.dumps({**self.made_for, "name": name}, sort_keys=True)
 
 
 def program_hash() -> str:

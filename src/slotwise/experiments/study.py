@@ -7,7 +7,6 @@ policy on a problem, is kept on disk when it is done, and an interrupted run goe
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from slotwise.experiments.candidates import CANDIDATES, candidate
-from slotwise.experiments.store import program_hash, writable_folder
-from slotwise.files import replacing
+from slotwise.experiments.store import Store, program_hash, writable_folder
 from slotwise.problems import Problem, further_problems, paper_problems, random_problem
 from slotwise.rng import stream
 from slotwise.simulate import simulate
@@ -135,14 +133,11 @@ def run(todo: Sequence[Cell], out: Path, *, jobs: int = -1, progress: bool | Non
 
 
 def _finding(cell: Cell, folder: Path, jobs: int) -> Finding:
+    store = Store(folder, cell.made_for)
     name = "".join(c if c.isalnum() or c in "-." else "_" for c in f"{cell.part}-{cell.problem.id}-{cell.label}")
-    path = folder / f"{name}.json"
-    try:
-        kept = json.loads(path.read_text())
-        if kept["made_for"] == cell.made_for:
-            return Finding(cell, np.array(kept["regret"]), kept["seconds"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass  # absent or damaged: computed again
+    kept, _ = store.load(name)
+    if kept is not None:
+        return Finding(cell, kept["regret"], float(kept["seconds"]))
     begin = time.perf_counter()
     results = simulate(
         cell.problem.users,
@@ -154,12 +149,8 @@ def _finding(cell: Cell, folder: Path, jobs: int) -> Finding:
         record_at=cell.recorded,
         progress=False,
     )
-    regret = next(iter(results.values())).regret
-    found = Finding(cell, regret, time.perf_counter() - begin)
-    with replacing(path) as file:
-        file.write(
-            json.dumps({"made_for": cell.made_for, "regret": regret.tolist(), "seconds": found.seconds}).encode()
-        )
+    found = Finding(cell, next(iter(results.values())).regret, time.perf_counter() - begin)
+    store.save(name, {"regret": found.regret, "seconds": found.seconds})
     return found
 
 

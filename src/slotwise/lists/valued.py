@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.mnl import MNL
+from slotwise.choice.mnl import MNL, draw_slot
 from slotwise.choice.model import allowed, draw, may_be_empty, reward
 from slotwise.compiled import record
 from slotwise.lists.arrange import arrange
 from slotwise.lists.for_goal import for_goal_lists
 from slotwise.lists.goal import Goal
 from slotwise.lists.rules import ANYWHERE, Rules, rules_of
-from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
+from slotwise.typing import EMPTY, FloatArray, Ranking
 
 
 @record
@@ -44,22 +44,7 @@ def valued(users: MNL, goal: Goal) -> Valued:
 
 @draw.register(Valued)
 def _draw(users: Valued, ranking: Ranking, rng: np.random.Generator) -> int:
-    position_bias, attractiveness = users.position_bias, users.attractiveness
-    total = 1.0
-    last = NO_CLICK
-    for slot in range(len(ranking)):
-        if ranking[slot] != EMPTY:
-            total += position_bias[slot] * attractiveness[ranking[slot]]
-            last = slot
-    left = rng.random() * total - 1.0
-    if left < 0.0:
-        return NO_CLICK
-    for slot in range(last):
-        if ranking[slot] != EMPTY:
-            left -= position_bias[slot] * attractiveness[ranking[slot]]
-            if left < 0.0:
-                return slot
-    return last
+    return draw_slot(users.position_bias, users.attractiveness, ranking, True, rng)
 
 
 @reward.register(Valued)

@@ -18,7 +18,7 @@ from slotwise.tally import Tally
 from slotwise.typing import IntArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class LogTally(Tally):
     """A tally with the names of its items, and what the log was like. Every estimator takes it."""
 

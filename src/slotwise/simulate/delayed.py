@@ -7,13 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from slotwise import checks
-from slotwise.choice import MNL, best_ranking, reward
+from slotwise.choice import MNL, best_ranking, draw_many, reward
 from slotwise.errors import InvalidInput
 from slotwise.policies import Policy, Setting, absorb, choose_several
 from slotwise.policies.epochs import Epochs
 from slotwise.rng import stream
 from slotwise.simulate.replicate import MOST_ROUNDS
-from slotwise.typing import FloatArray, IntArray
+from slotwise.tally import Tally
+from slotwise.typing import FloatArray
 
 
 def simulate_delayed(
@@ -63,23 +64,11 @@ def _rounds(
         stop = start + (every if start else first)
         known = max(learned, start - lag)
         if known > learned:
-            absorb(acting, *_counts(lists[learned:known], clicked[learned:known], users.items))
+            news = Tally.of_rounds(lists[learned:known], clicked[learned:known], items=users.items)
+            absorb(acting, news.clicks, news.passes)
             learned = known
         batch = lists[start:stop]
         choose_several(acting, rng, batch)
+        clicked[start:stop] = draw_many(users, batch, rng)
         weights: FloatArray = users.position_bias * users.attractiveness[batch]
-        # where a uniform draw falls among the slots' weights, one after the other, and the 1 of no click
-        bounds = weights.cumsum(axis=1)
-        drawn = rng.random(len(batch)) * (1.0 + bounds[:, -1])
-        clicked[start:stop] = (bounds <= drawn[:, None]).sum(axis=1)
         yield start, weights
-
-
-def _counts(lists: IntArray, clicked: IntArray, items: int) -> tuple[IntArray, IntArray]:
-    """Clicks and passes, where a click on the slot after the last is none."""
-    slots = lists.shape[1]
-    clicks, passes = (np.zeros((slots, items), np.int64) for _ in range(2))
-    some = clicked < slots
-    np.add.at(clicks, (clicked[some], lists[some, clicked[some]]), 1)
-    np.add.at(passes, (np.arange(slots), lists[~some]), 1)
-    return clicks, passes

@@ -9,7 +9,8 @@ import numpy as np
 from slotwise.choice.model import allowed, draw, may_be_empty, reward
 from slotwise.compiled import jit, record
 from slotwise.policies.interface import choose, learn
-from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray
+from slotwise.tally import count_round
+from slotwise.typing import EMPTY, FloatArray, IntArray
 
 
 @record
@@ -70,12 +71,7 @@ def advance(policy: Any, users: Any, rng: np.random.Generator, trace: Trace, rou
         if not allowed(users, ranking):
             return False
         clicked = draw(users, ranking, rng)
-        if clicked == NO_CLICK:
-            for slot in range(slots):
-                if not (empty and ranking[slot] == EMPTY):
-                    passes[slot, ranking[slot]] += 1
-        else:
-            clicks[clicked, ranking[clicked]] += 1
+        count_round(clicks, passes, ranking, clicked, empty)
         total += trace.best_reward - reward(users, ranking)
         # last: the array is the policy's own, to do with as it likes from here on
         learn(policy, ranking, clicked)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,6 +120,16 @@ class Replication:
     clicks: IntArray
     passes: IntArray
     seconds: float
+
+    def numbers(self) -> dict[str, Any]:
+        """All but its index, to be kept."""
+        return {name: np.asarray(value) for name, value in vars(self).items() if name != "index"}
+
+    @classmethod
+    def of_numbers(cls, index: int, numbers: Mapping[str, Any]) -> Replication:
+        """The replication whose `numbers` these are."""
+        kept = {name: numbers[name] for name in ("regret", "clicks", "passes")}
+        return cls(index, **kept, seconds=float(numbers["seconds"]))
 
 
 def run_replications(
