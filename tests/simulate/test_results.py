@@ -29,6 +29,16 @@ def test_summaries_are_those_of_the_numbers(results: Results) -> None:
     assert list(results) == ["epoch-ucb", "pbm-ucb"]
 
 
+def test_printed_it_is_a_table(results: Results) -> None:
+    title, headings, *rows = str(results).splitlines()
+    assert title == "Regret after 400 rounds, 6 replications, seed 1"
+    assert headings.split()[:2] == ["policy", "mean"]
+    assert len({len(line) for line in (headings, *rows)}) == 1
+    for row, (label, run) in zip(rows, results.items(), strict=True):
+        assert row.split()[:3] == [label, f"{run.mean:,.1f}", f"{run.standard_error:.1f}"]
+    assert "array" not in repr(results["epoch-ucb"])
+
+
 def test_the_summary_is_json(results: Results, small: MNL) -> None:
     summary = json.loads(json.dumps(results.summary(), allow_nan=False))
     assert summary["policies"]["pbm-ucb"]["final_regret"] == results["pbm-ucb"].final_regret.tolist()

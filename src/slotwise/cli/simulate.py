@@ -68,17 +68,11 @@ def simulate(
 
 
 def _table(results: Results) -> Table:
-    table = Table(
-        title=f"Regret after {results.rounds:,} rounds, {results.replications} replications, seed {results.seed}",
-        title_justify="left",
-        box=None,
-        header_style="bold",
-    )
-    table.add_column("policy", overflow="fold")
-    for heading in ("mean", "± s.e.", "5 %", "median", "95 %", "seconds"):
+    (first, *headings), *rows = results.table()
+    table = Table(title=results.title, title_justify="left", box=None, header_style="bold")
+    table.add_column(first, overflow="fold")
+    for heading in headings:
         table.add_column(heading, justify="right")
-    for label, run in results.items():
-        error = f"{run.standard_error:.1f}" if results.replications > 1 else "–"
-        quantiles = [f"{run.quantile(q):,.1f}" for q in (0.05, 0.5, 0.95)]
-        table.add_row(label, f"{run.mean:,.1f}", error, *quantiles, f"{run.seconds:.2f}")
+    for row in rows:
+        table.add_row(*row)
     return table

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """One policy's replications."""
 
@@ -61,6 +61,9 @@ class Run:
         count = len(self.final_regret)
         return float(self.final_regret.std(ddof=1) / np.sqrt(count)) if count > 1 else float("nan")
 
+    def __repr__(self) -> str:
+        return f"Run({self.policy!r}, {len(self.regret)} replications, mean final regret {self.mean:,.1f})"
+
     def quantile(self, q: float) -> float:
         """A quantile of final regret over replications."""
         return float(np.quantile(self.final_regret, q))
@@ -72,9 +75,9 @@ class Run:
         return mean
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Results(Mapping[str, Run]):
-    """A `Run` per policy, by its label, and what they have in common."""
+    """A `Run` per policy, by its label, and what they have in common; printed, a table of final regret."""
 
     runs: dict[str, Run]
     rounds: int
@@ -89,6 +92,29 @@ class Results(Mapping[str, Run]):
 
     def __len__(self) -> int:
         return len(self.runs)
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Final regret by policy in words: a row of headings, then a row per policy."""
+        rows: list[tuple[str, ...]] = [("policy", "mean", "± s.e.", "5 %", "median", "95 %", "seconds")]
+        for label, run in self.items():
+            error = f"{run.standard_error:.1f}" if self.replications > 1 else "–"
+            quantiles = [f"{run.quantile(q):,.1f}" for q in (0.05, 0.5, 0.95)]
+            rows.append((label, f"{run.mean:,.1f}", error, *quantiles, f"{run.seconds:.2f}"))
+        return rows
+
+    @property
+    def title(self) -> str:
+        """What the table is of."""
+        return f"Regret after {self.rounds:,} rounds, {self.replications} replications, seed {self.seed}"
+
+    def __repr__(self) -> str:
+        rows = self.table()
+        name, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
+        lines = [
+            "  ".join([row[0].ljust(name), *(cell.rjust(width) for cell, width in zip(row[1:], widths, strict=True))])
+            for row in rows
+        ]
+        return "\n".join([self.title, *lines])
 
     def summary(self) -> dict[str, Any]:
         """Final regret by policy, as plain numbers that JSON can hold."""
