@@ -2,7 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/.ready
+RUN := $(VENV)/.ready-to-run
+DEV := $(VENV)/.ready-to-develop
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+PIN = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
 # one worker per core; PYTEST_ARGS= for one after the other
 PYTEST_ARGS ?= -n auto --dist loadgroup
 
@@ -14,43 +17,49 @@ help:
 	@echo "make test    lint, types, import layers, tests and doctests"
 	@echo "make lint    ruff, mypy and import-linter alone"
 	@echo "make bench   speeds, as ratios measured in one run"
-	@echo "make pin     renew requirements-dev.txt from pyproject.toml"
+	@echo "make pin     renew the requirements files from pyproject.toml"
 	@echo "make clean   remove what was built"
 
-$(READY): requirements-dev.txt pyproject.toml
+# what it takes to run slotwise: quick to install
+$(RUN): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "slotwise needs Python 3.11 or newer, this is " + sys.version)'
 	@echo "setting up $(VENV) …"
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	@echo "compiling the policies …"
-	@$(BIN)/python -m slotwise.simulate.warm_up
-	@touch $(READY)
+	@$(INSTALL) --require-hashes -r requirements.txt
+	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $(RUN)
 
-paper: $(READY)
+# what it takes to develop it: Spark, PostgreSQL, linters; kernels are compiled while they are being downloaded
+$(DEV): $(RUN) requirements-dev.txt
+	@echo "installing what the tests need, and compiling the policies …"
+	@$(BIN)/python -m slotwise.simulate.warm_up & compiling=$$!; \
+		$(INSTALL) --require-hashes -r requirements-dev.txt && wait $$compiling
+	@touch $(DEV)
+
+paper: $(RUN)
 	$(BIN)/slotwise paper
 
-serve: $(READY)
+serve: $(RUN)
 	$(BIN)/slotwise serve --config docs/serve.toml
 
 test: lint pytest
 
-lint: $(READY)
+lint: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-pytest: $(READY)
+pytest: $(DEV)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-bench: $(READY)
+bench: $(DEV)
 	$(BIN)/python -m benchmarks
 
-pin: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	$(BIN)/uv pip compile pyproject.toml --extra plot --extra frames --extra cli --extra logs --extra spark --extra serve --group dev --universal \
-		--python-version 3.11 --generate-hashes --no-header --no-annotate --quiet --upgrade -o requirements-dev.txt
+pin: $(DEV)
+	$(INSTALL) uv
+	$(PIN) --upgrade --all-extras --group build --group dev -o requirements-dev.txt
+	$(PIN) --extra cli --extra plot --extra frames --extra serve --group build -c requirements-dev.txt -o requirements.txt
 
 clean:
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
