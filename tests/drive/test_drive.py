@@ -22,6 +22,7 @@ from slotwise.drive import drive
 from slotwise.errors import InvalidInput, ServiceUnreachable
 from slotwise.problems import problem
 from tests.service.process import Process, free_port, running
+from tests.waiting import FOR_EVER, wait_for
 
 COMMAND = [sys.executable, "-c", "from slotwise.cli import main; main()", "drive"]
 DEFAULT = policy("randomised-moss")
@@ -71,16 +72,15 @@ def test_it_is_bounded_in_time_and_rate(service: Process) -> None:
     found = drive(
         service.url, problem("b").users, policy=DEFAULT, visitors=4, rate=50.0, seconds=1.0, window=0.1, rounds=10**6
     )
-    assert time.monotonic() - began < 10.0
     assert found.ended_by == "seconds"
-    assert 20 <= found.ledger.decisions["issued"] <= 55
+    assert 1 <= found.ledger.decisions["issued"] <= 50.0 * (time.monotonic() - began) + 4
     assert found.exactly_once is True
 
 
 def test_an_interrupt_prints_what_was_found(service: Process) -> None:
     arguments = ["--problem", "b", "--rounds", "1000000", "--rate", "300", "--window", "0.2", "--replications", "3"]
     with Client(service.url) as client:
-        before = len(client.placements())
+        before = {one["name"] for one in client.placements()}
     process = subprocess.Popen(
         [*COMMAND, service.url, *arguments, "--json"],
         stdout=subprocess.PIPE,
@@ -89,12 +89,17 @@ def test_an_interrupt_prints_what_was_found(service: Process) -> None:
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
     with Client(service.url) as client:
-        while len(client.placements()) == before:
-            assert process.poll() is None
-            time.sleep(0.1)
-    time.sleep(1.0)
+        made: set[str] = set()
+
+        def is_made() -> bool:
+            made.update(one["name"] for one in client.placements() if one["name"] not in before)
+            return bool(made) or process.poll() is not None
+
+        wait_for(is_made, "a placement")
+        (name,) = made
+        wait_for(lambda: client.estimates(name)["decisions"]["issued"] > 50, "decisions")
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=FOR_EVER)
     assert process.returncode == 0, err
     found = json.loads(out)
     assert found["ended_by"] == "interrupt"
@@ -151,7 +156,9 @@ def test_a_killed_service_is_not_accused(tmp_path: Path) -> None:
     try:
         first.wait_until_ready()
         thread.start()
-        found = drive(first.url, problem("b").users, policy=DEFAULT, rounds=1_500, rate=800.0, window=0.3, seconds=30.0)
+        found = drive(
+            first.url, problem("b").users, policy=DEFAULT, rounds=1_500, rate=800.0, window=0.3, seconds=FOR_EVER
+        )
     finally:
         first.kill()
         thread.join()

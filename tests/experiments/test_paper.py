@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from slotwise.experiments.store import Store
 from slotwise.problems import paper_problems
 from slotwise.simulate.plot import COLOURS
 from slotwise.simulate.replicate import Replication
+from tests.waiting import wait_for
 
 COMMAND = Path(sys.executable).with_name("slotwise")
 
@@ -109,11 +109,7 @@ def test_a_run_killed_half_way_ends_bit_identical(tmp_path: Path) -> None:
     arguments = [str(COMMAND), "paper", "--quick", "--problem", "b", "--replications", "6", "--out"]
     subprocess.run([*arguments, tmp_path / "whole"], capture_output=True, check=True)
     running = subprocess.Popen([*arguments, tmp_path / "killed"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 120
-    while len(list((tmp_path / "killed").rglob("*.npz"))) < 15:
-        assert time.monotonic() < deadline
-        assert running.poll() is None, "it ended before it could be killed"
-        time.sleep(0.01)
+    wait_for(lambda: len(list((tmp_path / "killed").rglob("*.npz"))) >= 15, "replications")
     os.kill(running.pid, signal.SIGKILL)
     running.communicate()
     kept = len(list((tmp_path / "killed").rglob("*.npz")))

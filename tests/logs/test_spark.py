@@ -45,7 +45,9 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
     builder = builder.config("spark.sql.shuffle.partitions", "2").config("spark.sql.warehouse.dir", str(folder))
     # many small queries: a compiler for each, and one for long runs, would take longer than the work
-    builder = builder.config("spark.sql.codegen.wholeStage", "false").config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+    builder = builder.config("spark.sql.codegen.wholeStage", "false").config(
+        "spark.sql.codegen.factoryMode", "NO_CODEGEN"
+    )
     builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     session = builder.getOrCreate()
     yield session
