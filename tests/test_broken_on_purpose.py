@@ -106,10 +106,10 @@ FAULTS = [
     ),
     Fault(
         "the sampled bias has a fifth too little spread",
-        "belief/bias.py",
+        "belief/learned.py",
         "belief.bias_spread / lower[column, column]",
         "0.8 * belief.bias_spread / lower[column, column]",
-        "tests/belief/test_bias.py::test_the_spread_is_a_root_of_the_inverse_curvature[1.0]",
+        "tests/belief/test_learned.py::test_the_spread_is_a_root_of_the_inverse_curvature[1.0]",
     ),
     Fault(
         "an item is chosen by bounds at twice their level",

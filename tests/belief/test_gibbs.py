@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from slotwise import NO_CLICK, Setting
-from slotwise.belief.bias import imagine, update
+from slotwise.belief import imagine, update
 from slotwise.belief.gibbs import JointGibbs, joint_gibbs
 from slotwise.typing import EMPTY
 from tests.chance import assert_mean_is

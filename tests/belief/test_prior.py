@@ -5,7 +5,7 @@ import pytest
 from scipy import optimize, special
 
 from slotwise import Setting
-from slotwise.belief.bias import imagine, told_bias, update_by_tally
+from slotwise.belief import imagine, told_bias, update_by_tally
 from slotwise.belief.prior import EULER, EXTRA_ITEMS, LEAST_SHAPE, digamma, learned_prior, relearn, shape_of, trigamma
 
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.belief.bias import BIAS_SHAPE, imagine, learned_bias, told_bias, update_by_tally
+from slotwise.belief.interface import imagine, update_by_tally
+from slotwise.belief.learned import BIAS_SHAPE, learned_bias
+from slotwise.belief.told import told_bias
 from slotwise.compiled import jit
 from slotwise.lists.arrange import arrange
 from slotwise.lists.per_decision import impose, per_decision_lists, pins

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from slotwise import checks
-from slotwise.belief.bias import imagine, update, update_by_tally
+from slotwise.belief.interface import imagine, update, update_by_tally
 from slotwise.compiled import jit, record
 from slotwise.setting import Setting
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking

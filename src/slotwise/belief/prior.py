@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from slotwise.belief.bias import GROWTH
+from slotwise.belief.learned import GROWTH
 from slotwise.compiled import jit, record
 from slotwise.tally import count_no_clicks
 from slotwise.typing import FloatArray
 
+#: s and r, what is believed of an item before anything is known: next to nothing
+ATTRACTIVENESS_SHAPE = 0.1
+ATTRACTIVENESS_RATE = 0.1
 #: EM steps each time; the next time goes on from there
 STEPS = 3
 #: after a whole tally: so many times at most, or until the shape changes by no more than this part

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
-from slotwise.belief.bias import imagine, learned_bias, update
-from slotwise.belief.gibbs import gibbs_bias, joint_gibbs
+from slotwise.belief import gibbs_bias, imagine, joint_gibbs, learned_bias, update
 from slotwise.choice import MNL, draw
 from slotwise.compiled import jit
 from slotwise.drawing import new_figure

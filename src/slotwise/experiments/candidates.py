@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.belief.bias import (
+from slotwise.belief import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
     BIAS_SHAPE,

@@ -11,8 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from slotwise import checks
-from slotwise.belief.bias import imagine, told_bias, update, update_by_epoch, update_by_tally
-from slotwise.belief.gibbs import gibbs_bias, joint_gibbs
+from slotwise.belief import gibbs_bias, imagine, joint_gibbs, told_bias, update, update_by_epoch, update_by_tally
 from slotwise.compiled import record
 from slotwise.lists.arrange import arrange
 from slotwise.policies.epochs import Acts, acting

@@ -7,20 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.belief.bias import (
+from slotwise.belief import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
     BIAS_SHAPE,
+    LearnedPrior,
     absorb_shows,
     count_shows,
     imagine,
     learned_bias,
+    learned_prior,
+    relearn,
+    relearn_all,
     told_bias,
     update,
     update_by_epoch,
     update_by_tally,
 )
-from slotwise.belief.prior import LearnedPrior, learned_prior, relearn, relearn_all
 from slotwise.bounds.poisson import upper_bound
 from slotwise.compiled import inlined, record
 from slotwise.lists.arrange import arrange, entry, rearrange

@@ -6,18 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.belief.bias import (
+from slotwise.belief import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
     BIAS_SHAPE,
+    LearnedPrior,
     imagine,
     learned_bias,
+    learned_prior,
+    relearn,
+    relearn_all,
     told_bias,
     update,
     update_by_epoch,
     update_by_tally,
 )
-from slotwise.belief.prior import LearnedPrior, learned_prior, relearn, relearn_all
 from slotwise.compiled import record
 from slotwise.lists.arrange import arrange_by
 from slotwise.policies.epochs import Acts, acting

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from slotwise.belief.best_list import best_list_chances
-from slotwise.belief.bias import BIAS_SHAPE
+from slotwise.belief import BIAS_SHAPE, best_list_chances
 from slotwise.errors import InvalidInput, MissingExtra
 from slotwise.estimate import Estimate, GammaPrior, Intervals, maximum_a_posteriori
 from slotwise.tally import Tally

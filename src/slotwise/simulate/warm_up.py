@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from slotwise.belief.best_list import best_list_chances
+from slotwise.belief import best_list_chances
 from slotwise.choice import MNL
 from slotwise.estimate import GammaPrior, maximum_a_posteriori
 from slotwise.lists.per_decision import impose, pins

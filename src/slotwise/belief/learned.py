@@ -1,4 +1,4 @@
-"""What a policy believes: attractiveness given the position bias, and the bias, told or learned.
+"""The position bias is learned: its posterior with attractiveness integrated out, drawn from at its mode.
 
 With Gamma priors, and clicks taken as Poisson with mean γ·passes, attractiveness given the bias is Gamma:
 
@@ -20,14 +20,12 @@ from typing import Any
 import numpy as np
 
 from slotwise import checks
-from slotwise.compiled import generic, inlined, jit, record
+from slotwise.belief.interface import imagine, update, update_by_tally
+from slotwise.compiled import inlined, jit, record
 from slotwise.setting import Setting
 from slotwise.tally import count_no_clicks
-from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
+from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
 
-#: s and r, what is believed of an item before it is shown: next to nothing
-ATTRACTIVENESS_SHAPE = 0.1
-ATTRACTIVENESS_RATE = 0.1
 #: c; the standard deviation of log λ is about 1/√c
 BIAS_SHAPE = 2.0
 #: the mode is found anew when the data have grown by this part; before that its shift is far below its spread
@@ -38,20 +36,6 @@ KEPT_PART = 0.01
 LONGEST_STEP = 1.0
 SHORTEST_STEP = 0.01
 MOST_STEPS = 50
-
-
-@record
-class ToldBias:
-    """The position bias is known, and attractiveness has a Gamma posterior."""
-
-    #: λ, per slot
-    position_bias: FloatArray
-    #: of the posterior of α, per item: s + N_·j and r + Λ_j
-    shape: FloatArray
-    rate: FloatArray
-    #: r, per item, and exposure Λ_j = Σ_k λ_kÑ_kj
-    prior_rate: FloatArray
-    exposure: FloatArray
 
 
 @record
@@ -86,38 +70,6 @@ class LearnedBias:
     cholesky: FloatArray
 
 
-def _as_numbers(belief: Any, clicks: Any, passes: Any) -> tuple[Any, FloatArray, FloatArray]:
-    return belief, np.ascontiguousarray(clicks, np.float64), np.ascontiguousarray(passes, np.float64)
-
-
-@generic()
-def imagine(belief: Any, rng: np.random.Generator) -> None:
-    """Settle on a position bias for the next decision, and on what it makes of attractiveness."""
-
-
-@generic()
-def update(belief: Any, ranking: Ranking, clicked: int) -> None:
-    """Take in one round."""
-
-
-@generic(prepare=_as_numbers)
-def update_by_tally(belief: Any, clicks: FloatArray, passes: FloatArray) -> None:
-    """Take in a whole tally, slots × items; two tallies one after the other are their sum."""
-
-
-def told_bias(setting: Setting, *, shape: Any, rate: Any) -> ToldBias:
-    """Before the first round, the bias known."""
-    assert setting.position_bias is not None
-    rates = checks.per_item("rate", rate, setting.items)
-    return ToldBias(
-        position_bias=setting.position_bias,
-        shape=checks.per_item("shape", shape, setting.items),
-        rate=rates.copy(),
-        prior_rate=rates,
-        exposure=np.zeros(setting.items),
-    )
-
-
 def learned_bias(
     setting: Setting, *, shape: Any, rate: Any, bias_shape: Any, bias_spread: Any = 1.0, keep: int = 1
 ) -> LearnedBias:
@@ -147,67 +99,6 @@ def learned_bias(
         step=np.zeros(slots),
         cholesky=np.zeros((slots, slots)),
     )
-
-
-@inlined
-def count_shows(shows: FloatArray, ranking: Ranking) -> None:
-    """Count the items of one more list."""
-    for slot in range(len(ranking)):
-        if ranking[slot] != EMPTY:
-            shows[ranking[slot]] += 1.0
-
-
-@inlined
-def absorb_shows(shows: FloatArray, clicks: FloatArray, passes: FloatArray) -> float:
-    """Count the items of a whole tally, and return of how many lists they are.
-
-    A tally does not say what else was on the page when something was clicked. What counts as shown is therefore what
-    was clicked, or passed with all of its list, and a list is as many items as there are slots: the share of an item
-    in all that was shown, which is what matters, is nearly right.
-    """
-    slots, items = clicks.shape
-    total = 0.0
-    for slot in range(slots):
-        for item in range(items):
-            shows[item] += clicks[slot, item] + passes[slot, item]
-            total += clicks[slot, item] + passes[slot, item]
-    return float(total / slots)
-
-
-@inlined
-def update_by_epoch(belief: Any, ranking: Ranking, clicks: IntArray) -> None:
-    """Take in one complete epoch: `clicks` per slot, then one no-click."""
-    for slot in range(len(ranking)):
-        for _ in range(clicks[slot]):
-            update(belief, ranking, slot)
-    update(belief, ranking, NO_CLICK)
-
-
-@imagine.register(ToldBias)
-def _imagine_nothing(belief: ToldBias, rng: np.random.Generator) -> None:  # noqa: ARG001
-    for item in range(len(belief.rate)):
-        belief.rate[item] = belief.prior_rate[item] + belief.exposure[item]
-
-
-@update.register(ToldBias)
-def _update_told(belief: ToldBias, ranking: Ranking, clicked: int) -> None:
-    if clicked == NO_CLICK:
-        for slot in range(len(ranking)):
-            if ranking[slot] != EMPTY:
-                belief.exposure[ranking[slot]] += belief.position_bias[slot]
-    else:
-        belief.shape[ranking[clicked]] += 1.0
-
-
-@update_by_tally.register(ToldBias)
-def _absorb_told(belief: ToldBias, clicks: FloatArray, passes: FloatArray) -> None:
-    slots, items = clicks.shape
-    for slot in range(slots):
-        for item in range(items):
-            belief.shape[item] += clicks[slot, item]
-            belief.exposure[item] += belief.position_bias[slot] * passes[slot, item]
-    for item in range(items):
-        belief.rate[item] = belief.prior_rate[item] + belief.exposure[item]
 
 
 @imagine.register(LearnedBias)

@@ -9,7 +9,8 @@ import pytest
 from scipy import optimize
 
 from slotwise import NO_CLICK, Setting, policy
-from slotwise.belief.bias import LearnedBias, find_mode, imagine, learned_bias, told_bias, update, update_by_tally
+from slotwise.belief import LearnedBias, imagine, learned_bias, told_bias, update, update_by_tally
+from slotwise.belief.learned import find_mode
 from slotwise.errors import InvalidInput
 from slotwise.typing import EMPTY, FloatArray
 from tests.chance import assert_mean_is

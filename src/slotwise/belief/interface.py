@@ -1,0 +1,42 @@
+"""What a belief answers: settle on a position bias for a decision, and take in a round, an epoch or a whole tally.
+
+A belief is a record with at least the fields `position_bias`, per slot, and `shape` and `rate`, per item: given that
+bias, attractiveness is Gamma(shape, rate).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from slotwise.compiled import generic, inlined
+from slotwise.typing import NO_CLICK, FloatArray, IntArray, Ranking
+
+
+def _as_numbers(belief: Any, clicks: Any, passes: Any) -> tuple[Any, FloatArray, FloatArray]:
+    return belief, np.ascontiguousarray(clicks, np.float64), np.ascontiguousarray(passes, np.float64)
+
+
+@generic()
+def imagine(belief: Any, rng: np.random.Generator) -> None:
+    """Settle on a position bias for the next decision, and on what it makes of attractiveness."""
+
+
+@generic()
+def update(belief: Any, ranking: Ranking, clicked: int) -> None:
+    """Take in one round."""
+
+
+@generic(prepare=_as_numbers)
+def update_by_tally(belief: Any, clicks: FloatArray, passes: FloatArray) -> None:
+    """Take in a whole tally, slots × items; two tallies one after the other are their sum."""
+
+
+@inlined
+def update_by_epoch(belief: Any, ranking: Ranking, clicks: IntArray) -> None:
+    """Take in one complete epoch: `clicks` per slot, then one no-click."""
+    for slot in range(len(ranking)):
+        for _ in range(clicks[slot]):
+            update(belief, ranking, slot)
+    update(belief, ranking, NO_CLICK)
