@@ -8,6 +8,7 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.belief.interface import imagine, update, update_by_tally
+from slotwise.belief.sums import add_tally, expose
 from slotwise.compiled import jit, record
 from slotwise.setting import Setting
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
@@ -51,7 +52,7 @@ def gibbs_bias(
 
 @imagine.register(GibbsBias)
 def _imagine(belief: GibbsBias, rng: np.random.Generator) -> None:
-    bias, passes, rate, attractiveness = belief.position_bias, belief.passes, belief.rate, belief.attractiveness
+    bias, passes, attractiveness = belief.position_bias, belief.passes, belief.attractiveness
     items, slots = passes.shape
     bias[:] = belief.bias_rate
     for item in range(items):
@@ -60,11 +61,7 @@ def _imagine(belief: GibbsBias, rng: np.random.Generator) -> None:
     bias[0] = 1.0
     for slot in range(1, slots):
         bias[slot] = rng.standard_gamma(belief.bias_shape[slot]) / bias[slot]
-    for item in range(items):
-        exposure = belief.prior_rate[item]
-        for slot in range(slots):
-            exposure += bias[slot] * passes[item, slot]
-        rate[item] = exposure
+    expose(bias, passes, belief.prior_rate, belief.rate)
 
 
 @update.register(GibbsBias)
@@ -80,12 +77,7 @@ def _update(belief: GibbsBias, ranking: Ranking, clicked: int) -> None:
 
 @update_by_tally.register(GibbsBias)
 def _absorb(belief: GibbsBias, clicks: FloatArray, passes: FloatArray) -> None:
-    slots, items = clicks.shape
-    for slot in range(slots):
-        for item in range(items):
-            belief.shape[item] += clicks[slot, item]
-            belief.bias_shape[slot] += clicks[slot, item]
-            belief.passes[item, slot] += passes[slot, item]
+    add_tally(belief.shape, belief.bias_shape, belief.passes, clicks, passes)
 
 
 @record

@@ -21,7 +21,9 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.belief.interface import imagine, update, update_by_tally
-from slotwise.compiled import inlined, jit, record
+from slotwise.belief.sums import add_tally, expose
+from slotwise.compiled import jit, record
+from slotwise.linear import factorise, inverse_root, solve
 from slotwise.setting import Setting
 from slotwise.tally import count_no_clicks
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
@@ -119,18 +121,7 @@ def _imagine(belief: LearnedBias, rng: np.random.Generator) -> None:
         for other in range(slot, slots):
             drawn += spread[slot, other] * noise[other]
         bias[slot] = math.exp(drawn)
-    _expose(belief)
-
-
-@inlined
-def _expose(belief: LearnedBias) -> None:
-    """rate = r + Σ_k λ_kÑ_kj."""
-    bias, rate, prior_rate, passes = belief.position_bias, belief.rate, belief.prior_rate, belief.passes
-    for item in range(len(rate)):
-        exposure = prior_rate[item]
-        for slot in range(len(bias)):
-            exposure += bias[slot] * passes[item, slot]
-        rate[item] = exposure
+    expose(belief.position_bias, belief.passes, belief.prior_rate, belief.rate)
 
 
 @update.register(LearnedBias)
@@ -148,22 +139,16 @@ def _update_learned(belief: LearnedBias, ranking: Ranking, clicked: int) -> None
 
 @update_by_tally.register(LearnedBias)
 def _absorb_learned(belief: LearnedBias, clicks: FloatArray, passes: FloatArray) -> None:
-    slots, items = clicks.shape
-    for slot in range(slots):
-        for item in range(items):
-            belief.shape[item] += clicks[slot, item]
-            belief.slot_clicks[slot] += clicks[slot, item]
-            belief.passes[item, slot] += passes[slot, item]
-            belief.rounds += clicks[slot, item]
-    belief.rounds += count_no_clicks(passes)
+    add_tally(belief.shape, belief.slot_clicks, belief.passes, clicks, passes)
+    belief.rounds += clicks.sum() + count_no_clicks(passes)
     # now and not at the next decision, which someone waits for
     if belief.rounds >= belief.outdated:
         find_mode(belief)
         belief.outdated = belief.rounds * (1.0 + GROWTH) + 1e-9
     belief.wait = 0
-    for slot in range(slots):
+    for slot in range(len(belief.mode)):
         belief.position_bias[slot] = math.exp(belief.mode[slot])
-    _expose(belief)
+    expose(belief.position_bias, belief.passes, belief.prior_rate, belief.rate)
 
 
 @jit
@@ -179,15 +164,7 @@ def find_mode(belief: LearnedBias) -> None:
         if longest < SHORTEST_STEP:
             break
     # R ∝ L⁻ᵀ, the covariance being (LLᵀ)⁻¹; L is that before the last, short step
-    lower, spread = belief.cholesky, belief.spread
-    slots = len(mode)
-    for column in range(slots):
-        spread[column, column] = belief.bias_spread / lower[column, column]
-        for row in range(column - 1, -1, -1):
-            total = 0.0
-            for between in range(row + 1, column + 1):
-                total += lower[between, row] * spread[between, column]
-            spread[row, column] = -total / lower[row, row]
+    inverse_root(belief.cholesky, belief.bias_spread, belief.spread)
 
 
 @jit
@@ -215,17 +192,7 @@ def _newton_step(belief: LearnedBias) -> None:
                 matrix[slot, slot] += drop
                 for other in range(slot + 1):
                     matrix[slot, other] -= drop * share[other] / (exposure + prior_rate[item])
-    for row in range(slots):
-        for column in range(row + 1):
-            value = matrix[row, column]
-            for before in range(column):
-                value -= matrix[row, before] * matrix[column, before]
-            matrix[row, column] = math.sqrt(value) if row == column else value / matrix[column, column]
-    for row in range(slots):
-        for before in range(row):
-            step[row] -= matrix[row, before] * step[before]
-        step[row] /= matrix[row, row]
-    for row in range(slots - 1, -1, -1):
-        for after in range(row + 1, slots):
-            step[row] -= matrix[after, row] * step[after]
-        step[row] /= matrix[row, row]
+    share[:] = 0.0
+    # cλ on the diagonal: no pivot is anywhere near 0
+    factorise(matrix, share, 0)
+    solve(matrix, step, 0)

@@ -9,11 +9,10 @@ W_kj and a factor g_kj per pair (Algorithm 1: N/γ and 1/γ; scaling: γÑ and 1
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from slotwise.compiled import jit, record
+from slotwise.linear import factorise, solve
 from slotwise.typing import FloatArray
 
 #: where elimination leaves no more than this part of a diagonal entry of H, the data leave a direction all but free;
@@ -119,31 +118,13 @@ def _differentiate(at: Derivatives) -> None:
                     matrix[row, column] -= share[item, row] * weight[column, item]
         else:
             share[item, :] = 0.0
-    at.regular = True
-    for row in range(1, slots):
-        matrix[row, row] += before_elimination[row]
-        for column in range(1, row + 1):
-            value = matrix[row, column]
-            for before in range(1, column):
-                value -= matrix[row, before] * matrix[column, before]
-            if row == column:
-                free = value <= SINGULAR * before_elimination[row]
-                at.regular = at.regular and not free
-                matrix[row, row] = math.inf if free else math.sqrt(value)
-            else:
-                matrix[row, column] = value / matrix[column, column]
+    for slot in range(1, slots):
+        matrix[slot, slot] += before_elimination[slot]
+        before_elimination[slot] *= SINGULAR
+    at.regular = factorise(matrix, before_elimination, 1)
 
 
 @jit
 def apply_inverse(at: Derivatives) -> None:
     """Replace `vector` by H⁻¹ times it; a direction that the data leave free is held still."""
-    matrix, vector = at.cholesky, at.vector
-    slots = len(vector)
-    for row in range(1, slots):
-        for before in range(1, row):
-            vector[row] -= matrix[row, before] * vector[before]
-        vector[row] /= matrix[row, row]
-    for row in range(slots - 1, 0, -1):
-        for after in range(row + 1, slots):
-            vector[row] -= matrix[after, row] * vector[after]
-        vector[row] /= matrix[row, row]
+    solve(at.cholesky, at.vector, 1)

@@ -21,6 +21,7 @@ import math
 import numpy as np
 
 from slotwise.compiled import jit, record
+from slotwise.linear import invert
 from slotwise.typing import FloatArray
 
 #: the trial that every item and every slot is given, and the part of it that is a click
@@ -77,7 +78,7 @@ def pairwise_model(slots: int, items: int) -> PairwiseModel:
 def improve(model: PairwiseModel) -> None:
     """Take one Newton step; from the last estimate, with a round more, one is enough."""
     _linearise(model)
-    _invert(model.inverse)
+    invert(model.inverse)
     slots, items = model.trials.shape
     share, item_step, slot_step, step = model.share, model.item_step, model.slot_step, model.vector
     longest = LONGEST_STEP
@@ -151,20 +152,3 @@ def _linearise(model: PairwiseModel) -> None:
     for row in range(slots):
         for column in range(row):
             matrix[column, row] = matrix[row, column]
-
-
-@jit
-def _invert(matrix: FloatArray) -> None:
-    """Replace a symmetric positive definite matrix by its inverse, in place: Gauss and Jordan, no pivots needed."""
-    size = len(matrix)
-    for pivot in range(size):
-        scale = 1.0 / matrix[pivot, pivot]
-        matrix[pivot, pivot] = 1.0
-        for column in range(size):
-            matrix[pivot, column] *= scale
-        for row in range(size):
-            if row != pivot:
-                factor = matrix[row, pivot]
-                matrix[row, pivot] = 0.0
-                for column in range(size):
-                    matrix[row, column] -= factor * matrix[pivot, column]
