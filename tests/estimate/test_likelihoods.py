@@ -18,7 +18,8 @@ from scipy.optimize import minimize
 from slotwise import MNL, NO_CLICK, Tally
 from slotwise.errors import InvalidInput
 from slotwise.estimate import ESTIMATORS, composite, maximum_likelihood, scaling
-from slotwise.estimate.joint import Joint, information
+from slotwise.estimate.joint import Joint
+from slotwise.estimate.list_sums import information
 from slotwise.experiments.gathering import at_random, by_policy
 from slotwise.rankings import Rankings
 from slotwise.typing import FloatArray

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from slotwise.estimate.curvature import Curvature, Point, climb
+from slotwise.estimate.climb import Point, climb
+from slotwise.estimate.curvature import Curvature
 from slotwise.estimate.evidence import Counts, evidence, tally_of
 from slotwise.estimate.identifiability import is_identifiable
 from slotwise.estimate.result import Estimate
@@ -35,7 +36,7 @@ def composite(counts: Counts) -> Estimate:
     if inside.any():
         start = np.clip(item_clicks[inside] / item_passes[inside], 1e-6, 1e6)
         position_bias, attractiveness[inside], steps, converged = climb(
-            _objective(clicks[:, inside], passes[:, inside]), position_bias, start
+            _Likelihood(clicks[:, inside], passes[:, inside]), position_bias, start
         )
     finite = not np.isinf(attractiveness).any()
     return Estimate(
@@ -48,14 +49,15 @@ def composite(counts: Counts) -> Estimate:
     )
 
 
-class _objective:  # noqa: N801  # a function with its constants
+class _Likelihood:
     """The composite log-likelihood as a function of λ and α."""
 
     def __init__(self, clicks: FloatArray, passes: FloatArray) -> None:
         self.clicks, self.passes = clicks, passes
         self.item_clicks, self.slot_clicks = clicks.sum(axis=0), clicks.sum(axis=1)
 
-    def __call__(self, position_bias: FloatArray, attractiveness: FloatArray) -> Point:
+    def at(self, position_bias: FloatArray, attractiveness: FloatArray) -> Point:
+        """The log-likelihood, its score and its Newton step."""
         gamma = np.outer(position_bias, attractiveness)
         with np.errstate(divide="ignore", invalid="ignore"):
             of_slots = np.where(self.slot_clicks > 0, self.slot_clicks * np.log(position_bias), 0.0)

@@ -10,8 +10,9 @@ import numpy as np
 from slotwise.errors import InvalidInput
 from slotwise.estimate.curvature import Curvature
 from slotwise.estimate.identifiability import groups
+from slotwise.estimate.intervals import Around, around_logarithm
 from slotwise.estimate.result import Evidence
-from slotwise.estimate.sandwich import Passes, log_error_of, log_errors, passes_of
+from slotwise.estimate.sandwich import Sandwich, passes_of
 from slotwise.rankings import Rankings
 from slotwise.tally import Tally
 from slotwise.typing import BoolArray, FloatArray, IntArray
@@ -59,24 +60,24 @@ def evidence(
             return np.zeros(len(clicks), np.int64), np.where(clicks.any(axis=0) & passes.any(axis=0), 0, 1)
         return groups(Tally(clicks.astype(np.int64), passes.astype(np.int64)))
 
-    def weighed(used: BoolArray) -> tuple[FloatArray, FloatArray, Curvature, FloatArray, Passes | None]:
+    def sandwich(used: BoolArray) -> Sandwich:
         # what was clicked and never passed, item or slot, has no finite estimate, and no part in those of the others
         finite = np.where(np.isfinite(attractiveness), attractiveness, 0.0)
         gamma = np.where(used, np.outer(np.where(np.isfinite(position_bias), position_bias, 0.0), finite), 0.0)
         weight, factor = weigh(np.where(gamma > 0, clicks, 0.0), passes, gamma)
         by_slot = np.zeros(len(clicks)) if known_bias else weight.sum(axis=1)
         by_slot[0] = 0.0
-        return gamma, factor, Curvature(weight.sum(axis=0), by_slot, weight), passes, rankings
+        return Sandwich(gamma, factor, Curvature(weight.sum(axis=0), by_slot, weight), passes, rankings)
 
     def errors() -> tuple[FloatArray, FloatArray]:
         slots, items = parts()
         of_slots, of_items = slots == slots[0], (items == slots[0]) & np.isfinite(attractiveness)
-        item_errors, slot_errors = log_errors(*weighed(of_slots[:, None] & of_items))
+        item_errors, slot_errors = sandwich(of_slots[:, None] & of_items).log_errors()
         return np.where(of_items, item_errors, np.nan), np.where(of_slots, slot_errors, np.nan)
 
     def error_of(of_items: FloatArray, of_slots: FloatArray) -> float:
         slots, items = parts()
-        return log_error_of(of_items, of_slots, *weighed(slots[:, None] == items))
+        return sandwich(slots[:, None] == items).log_error_of(of_items, of_slots)
 
     silent_slots = (clicks.sum(axis=1) == 0) & (passes.sum(axis=1) > 0)
     return Evidence(
@@ -87,4 +88,26 @@ def evidence(
         at_rest=at_rest,
         parts=parts,
         log_error_of=error_of,
+    )
+
+
+def with_priors(
+    tally: Tally,
+    log_errors: Callable[[], tuple[FloatArray, FloatArray]],
+    log_error_of: Callable[[FloatArray, FloatArray], float],
+    *,
+    at_rest: bool = True,
+    around: Around = around_logarithm,
+) -> Evidence:
+    """The evidence on an estimate with priors: they give every item and slot an answer, and compare all with all."""
+    slots, items = tally.slots, tally.items
+    return Evidence(
+        log_errors,
+        np.zeros((slots, items)),
+        np.zeros(items, bool),
+        np.zeros(slots, bool),
+        at_rest,
+        parts=lambda: (np.zeros(slots, np.int64), np.zeros(items, np.int64)),
+        log_error_of=log_error_of,
+        around=around,
     )

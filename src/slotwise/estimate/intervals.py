@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import gammainccinv, gammaincinv, ndtri
 
 from slotwise.errors import InvalidInput
 from slotwise.typing import FloatArray
@@ -38,6 +39,10 @@ class EstimateIntervals(NamedTuple):
     position_bias: Intervals
 
 
+#: from estimates, the standard errors of their logarithms and a level to intervals
+Around = Callable[[FloatArray, FloatArray, float], Intervals]
+
+
 def around_logarithm(middle: FloatArray, log_error: FloatArray, level: float) -> Intervals:
     """middle · exp(±zσ), σ being the standard error of the logarithm; (0, ∞) where either is not a number."""
     known = np.isfinite(middle) & np.isfinite(log_error) & (middle > 0)
@@ -45,6 +50,18 @@ def around_logarithm(middle: FloatArray, log_error: FloatArray, level: float) ->
         factor = np.exp(ndtri(0.5 + checked_level(level) / 2.0) * np.where(known, log_error, 0.0))
     known_middle = np.where(known, middle, 0.0)
     return Intervals(known_middle / factor, np.where(known, known_middle * factor, np.inf), level)
+
+
+def around_mean(middle: FloatArray, log_error: FloatArray, level: float) -> Intervals:
+    """From quantile to quantile of the Gamma distribution with this mean, and a standard deviation of σ·mean.
+
+    Where σ is small it is the interval of `around_logarithm`; where it is not, an interval of what may well be next to
+    nothing reaches down to there. It always holds the mean, however low the level.
+    """
+    outside = (1.0 - checked_level(level)) / 2.0
+    shape = 1.0 / np.square(log_error)
+    low, high = (middle * quantile(shape, outside) / shape for quantile in (gammaincinv, gammainccinv))
+    return Intervals(low, np.maximum(high, middle), level)
 
 
 def checked_level(level: float) -> float:

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from slotwise.compiled import jit
-from slotwise.estimate.curvature import Curvature, Point, climb
-from slotwise.estimate.sandwich import log_errors
+from slotwise.estimate.climb import Point, climb
+from slotwise.estimate.curvature import Curvature
+from slotwise.estimate.list_sums import add_expected, information, information_times, subtract_squares
+from slotwise.estimate.sandwich import Sandwich
 from slotwise.rankings import Rankings
 from slotwise.typing import BoolArray, FloatArray, IntArray
 
@@ -89,7 +90,7 @@ class Joint:
                 bias[1:] *= _ratio(of_slots, pairs.sum(axis=1) + self.slot_rate * bias)[1:]
         if not attractiveness.any():
             return bias, np.zeros(items), SWEEPS, False
-        bias, attractiveness, steps, converged = climb(self.at, bias, attractiveness)
+        bias, attractiveness, steps, converged = climb(self, bias, attractiveness)
         return bias, attractiveness, SWEEPS + steps, converged
 
     def at(self, position_bias: FloatArray, attractiveness: FloatArray) -> Point:
@@ -121,7 +122,7 @@ class Joint:
     def _expected(self, position_bias: FloatArray, attractiveness: FloatArray) -> tuple[FloatArray, FloatArray, float]:
         """Expected clicks per pair, the chance of a click per slot of each ranking, and Σ T log(1 + S)."""
         pairs, chances = np.zeros((len(position_bias), len(attractiveness))), np.zeros(self.shown.shape)
-        rest = expected(self.shown, self.times, position_bias, attractiveness, pairs, chances)
+        rest = add_expected(self.shown, self.times, position_bias, attractiveness, pairs, chances)
         return pairs, chances, rest
 
     def _conjugate_gradients(
@@ -195,7 +196,7 @@ class Joint:
             pairs = np.where(gamma > 0, pairs, 0.0)
             above = self.bound(np.where(slots, position_bias, 0.0), np.where(items, attractiveness, 0.0), pairs)
             ranked = self.shown, self.times * (1.0 - chances.sum(axis=1))
-            of_items, of_slots = log_errors(gamma, np.ones_like(gamma), above, pairs, ranked, prior)
+            of_items, of_slots = Sandwich(gamma, np.ones_like(gamma), above, pairs, ranked, prior).log_errors()
             return np.where(items, of_items, np.nan), np.where(slots, of_slots, np.nan)
         place = np.where(free, np.cumsum(free) - 1, -1)
         matrix = np.diag(np.concatenate(prior)[free])
@@ -236,77 +237,3 @@ def _weighted_log(weights: FloatArray, values: FloatArray) -> float:
     """Σ w log x with 0 log 0 = 0."""
     used = weights > 0
     return float(weights[used] @ np.log(values[used]))
-
-
-@jit
-def expected(
-    shown: IntArray,
-    times: FloatArray,
-    position_bias: FloatArray,
-    attractiveness: FloatArray,
-    pairs: FloatArray,
-    chances: FloatArray,
-) -> float:
-    """Add expected clicks to `pairs`, slots × items, put every click's probability into `chances`; Σ T log(1 + S)."""
-    slots = shown.shape[1]
-    rest = 0.0
-    for row in range(len(shown)):
-        total = 1.0
-        for slot in range(slots):
-            item = shown[row, slot]
-            weight = position_bias[slot] * attractiveness[item] if item >= 0 else 0.0
-            chances[row, slot] = weight
-            total += weight
-        rest += times[row] * math.log(total)
-        for slot in range(slots):
-            chances[row, slot] /= total
-            if chances[row, slot] > 0.0:
-                pairs[slot, shown[row, slot]] += times[row] * chances[row, slot]
-    return rest
-
-
-@jit
-def subtract_squares(shown: IntArray, times: FloatArray, chances: FloatArray, own: FloatArray) -> None:
-    """Take Σ Tp² off `own`, per item, which leaves the diagonal of the information where Σ Tp was."""
-    for row in range(len(shown)):
-        for slot in range(shown.shape[1]):
-            if chances[row, slot] > 0.0:
-                own[shown[row, slot]] -= times[row] * chances[row, slot] ** 2
-
-
-@jit
-def information_times(
-    shown: IntArray, times: FloatArray, chances: FloatArray, items: FloatArray, slots: FloatArray, product: FloatArray
-) -> None:
-    """Add Σ_A T_A (diag p - ppᵀ)z to `product`, per item and then per slot, where z_k is items[A_k] + slots[k]."""
-    count = len(items)
-    part = np.zeros(len(slots))
-    for row in range(len(shown)):
-        mean = 0.0
-        for slot in range(len(slots)):
-            if chances[row, slot] > 0.0:
-                part[slot] = items[shown[row, slot]] + slots[slot]
-                mean += chances[row, slot] * part[slot]
-        for slot in range(len(slots)):
-            if chances[row, slot] > 0.0:
-                change = times[row] * chances[row, slot] * (part[slot] - mean)
-                product[shown[row, slot]] += change
-                product[count + slot] += change
-
-
-@jit
-def information(shown: IntArray, times: FloatArray, chances: FloatArray, place: IntArray, matrix: FloatArray) -> None:
-    """Add Σ_A T_A (diag p - ppᵀ) to `matrix`; `place` says which row is an item's, then a slot's, or -1."""
-    slots = shown.shape[1]
-    first_slot = len(place) - slots
-    for row in range(len(shown)):
-        for slot in range(slots):
-            for other in range(slots):
-                mine, theirs = chances[row, slot], chances[row, other]
-                if mine == 0.0 or theirs == 0.0:
-                    continue
-                value = times[row] * ((mine if slot == other else 0.0) - mine * theirs)
-                for i in (place[shown[row, slot]], place[first_slot + slot]):
-                    for j in (place[shown[row, other]], place[first_slot + other]):
-                        if i >= 0 and j >= 0:
-                            matrix[i, j] += value

@@ -13,13 +13,14 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.errors import InvalidInput
-from slotwise.estimate.curvature import Curvature, Point, climb
-from slotwise.estimate.evidence import Counts, tally_of
+from slotwise.estimate.climb import Point, climb
+from slotwise.estimate.curvature import Curvature
+from slotwise.estimate.evidence import Counts, tally_of, with_priors
 from slotwise.estimate.identifiability import is_identifiable
 from slotwise.estimate.joint import Joint
 from slotwise.estimate.priors import GammaPrior, checked_prior
-from slotwise.estimate.result import Estimate, Evidence
-from slotwise.estimate.sandwich import log_error_of, log_errors
+from slotwise.estimate.result import Estimate
+from slotwise.estimate.sandwich import Sandwich
 from slotwise.rankings import Rankings
 from slotwise.tally import Tally
 from slotwise.typing import FloatArray
@@ -66,7 +67,7 @@ def maximum_a_posteriori(
         joint = Joint.of(counts, prior, slot_prior, free=not known)
         bias, attractiveness, sweeps, converged = joint.maximise(bias)
     else:
-        posterior = _Posterior(tally, prior, slot_prior, free=not known)
+        posterior = _Penalised(tally, prior, slot_prior, free=not known)
         bias, attractiveness, sweeps, converged = posterior.maximise(bias)
 
     def errors() -> tuple[FloatArray, FloatArray]:
@@ -79,16 +80,12 @@ def maximum_a_posteriori(
         likelihood = joint if isinstance(counts, Rankings) else posterior
         return likelihood.log_error_of(bias, attractiveness, of_items, of_slots)
 
-    nowhere = np.zeros(tally.items, bool), np.zeros(tally.slots, bool)
-    one_part = np.zeros(tally.slots, np.int64), np.zeros(tally.items, np.int64)
-    evidence = Evidence(
-        errors, np.zeros((tally.slots, tally.items)), *nowhere, converged, parts=lambda: one_part, log_error_of=error_of
-    )
+    evidence = with_priors(tally, errors, error_of, at_rest=converged)
     identifiable = bool(tally.passes.any(axis=0).all()) if known else is_identifiable(tally)
     return Estimate(attractiveness, bias, converged, identifiable, sweeps, evidence)
 
 
-class _Posterior:
+class _Penalised:
     """The scaling likelihood of a tally with Gamma priors, as a function of λ and α."""
 
     def __init__(
@@ -113,7 +110,7 @@ class _Posterior:
             by_slot = self.slot_clicks / (self.slot_rate + self.passes @ attractiveness) if self.free.any() else bias
             bias = np.where(self.free, by_slot, bias)
         attractiveness = self.item_clicks / (self.item_rate + bias @ self.passes)
-        bias, attractiveness, steps, converged = climb(self.at, bias, attractiveness)
+        bias, attractiveness, steps, converged = climb(self, bias, attractiveness)
         return bias, attractiveness, SWEEPS + steps, converged
 
     def at(self, bias: FloatArray, attractiveness: FloatArray) -> Point:
@@ -137,15 +134,15 @@ class _Posterior:
 
     def log_errors(self, bias: FloatArray, attractiveness: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The standard errors of log α and log λ."""
-        return log_errors(*self._weighed(bias, attractiveness))
+        return self._sandwich(bias, attractiveness).log_errors()
 
     def log_error_of(
         self, bias: FloatArray, attractiveness: FloatArray, of_items: FloatArray, of_slots: FloatArray
     ) -> float:
         """The standard error of Σ_j c_j log α_j + Σ_k e_k log λ_k."""
-        return log_error_of(of_items, of_slots, *self._weighed(bias, attractiveness))
+        return self._sandwich(bias, attractiveness).log_error_of(of_items, of_slots)
 
-    def _weighed(self, bias: FloatArray, attractiveness: FloatArray) -> tuple[Any, ...]:
+    def _sandwich(self, bias: FloatArray, attractiveness: FloatArray) -> Sandwich:
         gamma = np.outer(bias, attractiveness)
         prior = self.item_rate * attractiveness, self.slot_rate * bias
-        return gamma, np.ones_like(gamma), self.curvature(bias, attractiveness), self.passes, None, prior
+        return Sandwich(gamma, np.ones_like(gamma), self.curvature(bias, attractiveness), self.passes, prior=prior)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from slotwise.estimate.curvature import Curvature, Point, climb
+from slotwise.estimate.climb import Point, climb
+from slotwise.estimate.curvature import Curvature
 from slotwise.estimate.odds import expected
 from slotwise.estimate.priors import GammaPrior, checked_prior
 from slotwise.rankings import Rankings
@@ -50,42 +51,52 @@ def position_based(rankings: Rankings, *, attraction_prior: GammaPrior, examinat
     """
     items = checked_prior("attraction_prior", attraction_prior, rankings.items, "item")
     slots = checked_prior("examination_prior", examination_prior, rankings.slots, "slot")
-    shown = rankings.showings > 0
     tally = rankings.tally
     item_clicks, slot_clicks = tally.clicks.sum(axis=0), tally.clicks.sum(axis=1)
+    of_slots = rankings.showings.sum(axis=1)
+    rate = np.clip((slot_clicks + 1.0) / (of_slots + 2.0), 1e-6, 0.4)
+    examination = rate / rate[0]
+    attraction = np.clip((item_clicks + 1.0) / (examination @ rankings.showings + 2.0), 1e-6, 0.4)
+    attraction = np.minimum(attraction, 0.9 / examination.max())
+    examination, attraction, _, converged = climb(_Likelihood(rankings, items, slots), examination, attraction)
+    return PositionBased(attraction, examination, converged)
 
-    def objective(examination: FloatArray, attraction: FloatArray) -> Point:
-        chance = np.outer(examination, attraction)
-        if chance[shown].max(initial=0.0) >= MOST_CERTAIN:
-            return Point(-np.inf, np.zeros(len(attraction)), np.zeros(len(examination)), lambda i, s: (i, s))
-        there = expected(rankings, odds_of(chance))
-        certain = 1.0 / (1.0 - np.where(shown, chance, 0.0))
-        residual = (tally.clicks - there.clicks) * certain
+
+class _Likelihood:
+    """The log-likelihood with the priors' log-densities as a function of θ and a."""
+
+    def __init__(
+        self, rankings: Rankings, items: tuple[FloatArray, FloatArray], slots: tuple[FloatArray, FloatArray]
+    ) -> None:
+        self.rankings, self.items, self.slots = rankings, items, slots
+        self.clicks, self.shown = rankings.tally.clicks, rankings.showings > 0
+
+    def at(self, position_bias: FloatArray, attractiveness: FloatArray) -> Point:
+        """The log-posterior, its score and its Newton step; -∞ where a click would be more than certain."""
+        chance = np.outer(position_bias, attractiveness)
+        if chance[self.shown].max(initial=0.0) >= MOST_CERTAIN:
+            nowhere = np.zeros(len(attractiveness)), np.zeros(len(position_bias))
+            return Point(-np.inf, *nowhere, lambda items, slots: (items, slots))
+        there = expected(self.rankings, odds_of(chance))
+        certain = 1.0 / (1.0 - np.where(self.shown, chance, 0.0))
+        residual = (self.clicks - there.clicks) * certain
         pairs = there.clicks * certain**2
-        of_items, of_slots = items[1] * attraction, slots[1] * examination
+        of_items, of_slots = self.items[1] * attractiveness, self.slots[1] * position_bias
         value = (
             there.log_likelihood
-            + items[0] @ np.log(attraction)
+            + self.items[0] @ np.log(attractiveness)
             - of_items.sum()
-            + slots[0][1:] @ np.log(examination[1:])
+            + self.slots[0][1:] @ np.log(position_bias[1:])
             - of_slots[1:].sum()
         )
         by_slot = pairs.sum(axis=1) + of_slots
         by_slot[0] = 0.0
         return Point(
             float(value),
-            residual.sum(axis=0) + items[0] - of_items,
-            np.where(by_slot > 0, residual.sum(axis=1) + slots[0] - of_slots, 0.0),
+            residual.sum(axis=0) + self.items[0] - of_items,
+            np.where(by_slot > 0, residual.sum(axis=1) + self.slots[0] - of_slots, 0.0),
             Curvature(pairs.sum(axis=0) + of_items, by_slot, pairs).solve,
         )
-
-    of_slots = rankings.showings.sum(axis=1)
-    rate = np.clip((slot_clicks + 1.0) / (of_slots + 2.0), 1e-6, 0.4)
-    examination = rate / rate[0]
-    attraction = np.clip((item_clicks + 1.0) / (examination @ rankings.showings + 2.0), 1e-6, 0.4)
-    attraction = np.minimum(attraction, 0.9 / examination.max())
-    examination, attraction, _, converged = climb(objective, examination, attraction)
-    return PositionBased(attraction, examination, converged)
 
 
 def odds_of(chance: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from slotwise.estimate.intervals import EstimateIntervals, Intervals, around_logarithm, limit_without_clicks
+from slotwise.estimate.intervals import Around, EstimateIntervals, Intervals, around_logarithm, limit_without_clicks
 from slotwise.typing import BoolArray, FloatArray, IntArray
 
 
@@ -28,6 +28,8 @@ class Evidence:
     parts: Callable[[], tuple[IntArray, IntArray]]
     #: the standard error of Σ_j c_j log α_j + Σ_k e_k log λ_k, for c and e
     log_error_of: Callable[[FloatArray, FloatArray], float]
+    #: from α and the standard error of its logarithm to its interval
+    around: Around = around_logarithm
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +74,12 @@ class Estimate:
         (array([0.32, 0.27]), array([0.64, 0.56]), array([1.  , 0.46]), array([1.  , 1.03]))
         """
         of_items, of_slots = self._log_errors
-        alpha = around_logarithm(self.attractiveness, of_items, level)
+        alpha = self.evidence.around(self.attractiveness, of_items, level)
         bias = around_logarithm(self.position_bias, of_slots, level)
         if self.evidence.at_rest:
             known = self.evidence
-            self._silence(alpha, known.silent_items, self.position_bias, known.passes)
-            self._silence(bias, known.silent_slots, self.attractiveness, known.passes.T)
+            alpha = _silenced(alpha, known.silent_items, self.position_bias, known.passes)
+            bias = _silenced(bias, known.silent_slots, self.attractiveness, known.passes.T)
         return EstimateIntervals(alpha, bias)
 
     def log_error_of(self, weights: FloatArray) -> float:
@@ -103,14 +105,19 @@ class Estimate:
         """The parts that the data compare with each other, numbered, for each slot and for each item."""
         return self.evidence.parts()
 
-    @staticmethod
-    def _silence(intervals: Intervals, silent: BoolArray, weights: FloatArray, passes: FloatArray) -> None:
-        if silent.any():
-            counted = np.where(np.isfinite(weights), weights, 0.0)
-            intervals.high[silent] = limit_without_clicks(counted, passes[:, silent], intervals.level)
-
     @cached_property
     def _log_errors(self) -> tuple[FloatArray, FloatArray]:
         if not self.evidence.at_rest:
             return np.full_like(self.attractiveness, np.nan), np.full_like(self.position_bias, np.nan)
         return self.evidence.log_errors()
+
+
+def _silenced(intervals: Intervals, silent: BoolArray, weights: FloatArray, passes: FloatArray) -> Intervals:
+    """The intervals with an upper end, where there was never a click, that the silence allows."""
+    if not silent.any():
+        return intervals
+    high = intervals.high.copy()
+    high[silent] = limit_without_clicks(
+        np.where(np.isfinite(weights), weights, 0.0), passes[:, silent], intervals.level
+    )
+    return Intervals(intervals.low, high, intervals.level)

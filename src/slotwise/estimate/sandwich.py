@@ -13,6 +13,9 @@ item itself.
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
 import numpy as np
 
 from slotwise.compiled import jit
@@ -26,88 +29,96 @@ Passes = tuple[IntArray, FloatArray]
 _AT_ONCE = 100_000
 
 
-def log_errors(
-    gamma: FloatArray,
-    factor: FloatArray,
-    curvature: Curvature,
-    passes: FloatArray,
-    rankings: Passes | None,
-    prior: tuple[FloatArray, FloatArray] | None = None,
-) -> tuple[FloatArray, FloatArray]:
-    """The standard errors of log α and log λ, for γ and g, slots × items.
+@dataclass(frozen=True, eq=False)
+class Sandwich:
+    """An estimate's equations at their solution."""
 
-    `rankings` are the distinct ones with their passes, where they are known; else the passes per pair stand for them.
-    `prior`, per item and per slot, is the curvature of a prior, which counts as data of that variance.
-    """
-    shares, inverse = np.ascontiguousarray(curvature.shares.T), curvature.inverse
-    items, slots = shares.shape
-    held = ~(curvature.slots > 0)
-    own, common = np.zeros(items), np.zeros((items, slots))
-    spread = np.zeros((slots, slots))
-    if rankings is None:
-        _over_pairs(gamma, factor, shares, held, passes, own, common, spread)
-        spread = (spread + spread.T) / 2.0
-    else:
-        _over_rankings(gamma, factor, shares, held, *rankings, own, common, spread)
-    if prior is not None:
-        own += prior[0]
-        common += prior[0][:, None] * shares
-        spread += (shares.T * prior[0]) @ shares + np.diag(np.where(held, 0.0, prior[1]))
-    lever = shares @ inverse
-    total = curvature.items
-    with np.errstate(divide="ignore", invalid="ignore"):
-        of_items = own / total**2 + 2.0 * (lever * common).sum(axis=1) / total + ((lever @ spread) * lever).sum(axis=1)
-        of_slots = np.diag(inverse @ spread @ inverse)
-        return np.sqrt(of_items), np.sqrt(of_slots)
+    #: γ and g, slots × items
+    gamma: FloatArray
+    factor: FloatArray
+    curvature: Curvature
+    #: Ñ, slots × items, and the distinct rankings with their passes where they are known
+    passes: FloatArray
+    rankings: Passes | None = None
+    #: the curvature of a prior, per item and per slot, which counts as data of that variance
+    prior: tuple[FloatArray, FloatArray] | None = None
 
-
-def log_error_of(
-    of_items: FloatArray,
-    of_slots: FloatArray,
-    gamma: FloatArray,
-    factor: FloatArray,
-    curvature: Curvature,
-    passes: FloatArray,
-    rankings: Passes | None,
-    prior: tuple[FloatArray, FloatArray] | None = None,
-) -> float:
-    """The standard error of Σ_j c_j log α_j + Σ_k e_k log λ_k, the rest as for `log_errors`.
-
-    With v = H⁻¹(Σ_j c_jU_j - e) it is Σ_kj h_kj(N_kj - γ_kjÑ_kj), h_kj = g_kj(c_j/d_j + v·U_j - v_k): of a round with
-    ranking A, the variance is p[Σ_k γ_kh_k² + (Σ_k γ_kh_k)²].
-    """
-    lever = curvature.inverse @ (curvature.shares @ of_items - of_slots)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        own = np.where(curvature.items > 0, of_items / curvature.items, 0.0)
-    on_items = own + lever @ curvature.shares
-    # γ before h: an item without an estimate has no part in this
-    weighted = np.where(gamma > 0, gamma * factor * (on_items - lever[:, None]), 0.0)
-    if rankings is None:
-        counted = passes * weighted
+    def log_errors(self, beside: int | None = None) -> tuple[FloatArray, FloatArray]:
+        """The standard errors of log α and log λ, or of log(λ_bα) and log(λ/λ_b) with `beside` for the slot b."""
+        shares, inverse = np.ascontiguousarray(self.curvature.shares.T), self.curvature.inverse
+        items, slots = shares.shape
+        held = ~(self.curvature.slots > 0)
+        own, common = np.zeros(items), np.zeros((items, slots))
+        spread = np.zeros((slots, slots))
+        if self.rankings is None:
+            _over_pairs(self.gamma, self.factor, shares, held, self.passes, own, common, spread)
+            spread = (spread + spread.T) / 2.0
+        else:
+            _over_rankings(self.gamma, self.factor, shares, held, *self.rankings, own, common, spread)
+        if self.prior is not None:
+            of_items, of_slots = self.prior
+            own += of_items
+            common += of_items[:, None] * shares
+            spread += (shares.T * of_items) @ shares + np.diag(np.where(held, 0.0, of_slots))
+        item_lever, slot_lever = shares @ inverse, (inverse, inverse)
+        if beside is not None:
+            item_lever = item_lever - inverse[beside]
+            slot_lever = inverse - inverse[beside], (inverse - inverse[beside]).T
+        total = self.curvature.items
         with np.errstate(divide="ignore", invalid="ignore"):
-            beside = (counted.sum(axis=1)[:, None] - counted) / (passes.sum(axis=1)[:, None] - passes)
-        beside = np.where(np.isfinite(beside), beside, 0.0)
-        beside = beside.sum(axis=0) - beside
+            of_items = own / total**2 + 2.0 * (item_lever * common).sum(axis=1) / total
+            of_items += ((item_lever @ spread) * item_lever).sum(axis=1)
+            of_slots = np.diag(slot_lever[0] @ spread @ slot_lever[1])
+            return np.sqrt(of_items), np.sqrt(of_slots)
+
+    def log_error_of(self, of_items: FloatArray, of_slots: FloatArray) -> float:
+        """The standard error of Σ_j c_j log α_j + Σ_k e_k log λ_k.
+
+        With v = H⁻¹(Σ_j c_jU_j - e) it is Σ_kj h_kj(N_kj - γ_kjÑ_kj), h_kj = g_kj(c_j/d_j + v·U_j - v_k): of a round
+        with ranking A, the variance is p[Σ_k γ_kh_k² + (Σ_k γ_kh_k)²].
+        """
+        gamma, curvature = self.gamma, self.curvature
+        lever = curvature.inverse @ (curvature.shares @ of_items - of_slots)
         with np.errstate(divide="ignore", invalid="ignore"):
-            of_pairs = np.where(gamma > 0, counted * (weighted / gamma + weighted + beside), 0.0)
-        variance = of_pairs.sum()
-    else:
-        shown, times = rankings
-        variance = 0.0
-        for start in range(0, len(shown), _AT_ONCE):
-            lists = shown[start : start + _AT_ONCE]
-            places = np.arange(lists.shape[1]), lists
-            alone = np.where(lists >= 0, weighted[places], 0.0)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                squares = np.where(alone != 0, alone**2 / gamma[places], 0.0)
-            variance += times[start : start + _AT_ONCE] @ (squares.sum(axis=1) + alone.sum(axis=1) ** 2)
-    if prior is not None:
-        variance += prior[0] @ on_items**2 + np.where(curvature.slots > 0, prior[1], 0.0) @ lever**2
-    return float(np.sqrt(max(0.0, variance)))
+            own = np.where(curvature.items > 0, of_items / curvature.items, 0.0)
+        on_items = own + lever @ curvature.shares
+        # γ before h: an item without an estimate has no part in this
+        weighted = np.where(gamma > 0, gamma * self.factor * (on_items - lever[:, None]), 0.0)
+        if self.rankings is None:
+            variance = _variance_over_pairs(gamma, self.passes, weighted)
+        else:
+            variance = _variance_over_rankings(gamma, *self.rankings, weighted)
+        if self.prior is not None:
+            of_items, of_slots = self.prior
+            variance += float(of_items @ on_items**2 + np.where(curvature.slots > 0, of_slots, 0.0) @ lever**2)
+        return math.sqrt(max(0.0, variance))
+
+
+def _variance_over_pairs(gamma: FloatArray, passes: FloatArray, weighted: FloatArray) -> float:
+    counted = passes * weighted
+    with np.errstate(divide="ignore", invalid="ignore"):
+        beside = (counted.sum(axis=1)[:, None] - counted) / (passes.sum(axis=1)[:, None] - passes)
+    beside = np.where(np.isfinite(beside), beside, 0.0)
+    beside = beside.sum(axis=0) - beside
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_pairs = np.where(gamma > 0, counted * (weighted / gamma + weighted + beside), 0.0)
+    return float(of_pairs.sum())
+
+
+def _variance_over_rankings(gamma: FloatArray, shown: IntArray, times: FloatArray, weighted: FloatArray) -> float:
+    variance = 0.0
+    for start in range(0, len(shown), _AT_ONCE):
+        lists = shown[start : start + _AT_ONCE]
+        places = np.arange(lists.shape[1]), lists
+        alone = np.where(lists >= 0, weighted[places], 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            squares = np.where(alone != 0, alone**2 / gamma[places], 0.0)
+        variance += float(times[start : start + _AT_ONCE] @ (squares.sum(axis=1) + alone.sum(axis=1) ** 2))
+    return variance
 
 
 def passes_of(rankings: Rankings) -> Passes:
-    """The distinct rankings and how often each was passed, as `log_errors` takes them."""
+    """The distinct rankings and how often each was passed, as `Sandwich` takes them."""
     return rankings.shown, rankings.passes.astype(np.float64)
 
 
