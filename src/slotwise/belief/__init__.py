@@ -1,9 +1,10 @@
-"""What is believed of items and slots, given a tally: the prior of attractiveness and the position bias."""
+"""What is believed of items and slots, given a tally: priors, the position bias told or learned, and posteriors."""
 
-from slotwise.belief.best_list import best_list_chances
+from slotwise.belief.best_list import best_list, best_list_chances
 from slotwise.belief.gibbs import gibbs_bias, joint_gibbs
 from slotwise.belief.interface import imagine, update, update_by_epoch, update_by_tally
 from slotwise.belief.learned import BIAS_SHAPE, LearnedBias, learned_bias
+from slotwise.belief.posterior import Posterior, posterior
 from slotwise.belief.prior import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
@@ -21,8 +22,10 @@ __all__ = [
     "BIAS_SHAPE",
     "LearnedBias",
     "LearnedPrior",
+    "Posterior",
     "ToldBias",
     "absorb_shows",
+    "best_list",
     "best_list_chances",
     "count_shows",
     "gibbs_bias",
@@ -30,6 +33,7 @@ __all__ = [
     "joint_gibbs",
     "learned_bias",
     "learned_prior",
+    "posterior",
     "relearn",
     "relearn_all",
     "told_bias",

@@ -1,4 +1,4 @@
-"""How likely each item is to be in the best list, given what was seen: by drawing from the posterior."""
+"""The best list for what is believed, and how likely each item is to be in it."""
 
 from __future__ import annotations
 
@@ -6,50 +6,81 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.belief.interface import imagine, update_by_tally
-from slotwise.belief.learned import BIAS_SHAPE, learned_bias
-from slotwise.belief.told import told_bias
+from slotwise.belief.interface import imagine
 from slotwise.compiled import jit
 from slotwise.lists.arrange import arrange
-from slotwise.lists.per_decision import impose, per_decision_lists, pins
-from slotwise.setting import Setting
-from slotwise.tally import Tally
-from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
+from slotwise.lists.per_decision import PerDecision, impose, per_decision_lists, pins
+from slotwise.typing import EMPTY, BoolArray, FloatArray, IntArray, Ranking
+
+#: draws of the probability to be in the best list: as many as this for all items together, within limits
+DRAWN_ITEMS = 10_000_000
+FEWEST_DRAWS, MOST_DRAWS = 100, 400
+#: the same counts always say the same
+SEED = 0
+
+
+def best_list(
+    attractiveness: FloatArray,
+    position_bias: FloatArray,
+    *,
+    values: FloatArray | None = None,
+    excluded: IntArray | None = None,
+    slots: BoolArray | None = None,
+) -> Ranking:
+    """The list of the largest expected value in these `slots`, `excluded` items left out, EMPTY where nothing is left.
+
+    >>> best_list(np.array([0.1, 0.4, 0.2]), np.array([0.5, 1.0])).tolist()
+    [2, 1]
+    >>> best_list(np.array([0.1, 0.4, 0.2]), np.array([0.5, 1.0]), values=np.array([9.0, 1.0, 1.0])).tolist()
+    [1, 0]
+    """
+    items, left_out = len(attractiveness), np.zeros(0, np.int64) if excluded is None else excluded
+    usable = np.arange(len(position_bias)) if slots is None else np.flatnonzero(slots)
+    # the slots that are seen least stay empty
+    order = usable[np.argsort(-position_bias[usable], kind="stable")][: items - len(left_out)]
+    ranking = np.full(len(position_bias), EMPTY)
+    if values is None or (values == values[0]).all():
+        allowed = np.setdiff1d(np.arange(items), left_out)
+        ranking[order] = allowed[np.argsort(-attractiveness[allowed], kind="stable")][: len(order)]
+    elif len(order):
+        filled = np.sort(order)
+        lists = _lists(len(filled), items, None, values, left_out)
+        found = np.zeros(len(filled), np.int64)
+        arrange(lists, attractiveness, position_bias[filled], found, np.random.default_rng(SEED))
+        ranking[filled] = found
+    return ranking
 
 
 def best_list_chances(
-    tally: Tally,
+    belief: Any,
     *,
-    shape: float,
-    rate: float,
     position_bias: FloatArray | None = None,
     values: FloatArray | None = None,
     excluded: IntArray | None = None,
-    draws: int = 400,
-    rng: np.random.Generator,
+    draws: int | None = None,
+    rng: np.random.Generator | None = None,
 ) -> FloatArray:
     """The probability of each item to be in the list of the largest expected value, `excluded` ones left out.
 
-    The part of `draws` of (λ, α) from their posterior, α_j ~ Gamma(shape, rate) before anything was seen, in whose best
-    list the item is; with a standard error of at most ½/√draws.
-
-    >>> tally = Tally(np.array([[30, 10, 0]]), np.array([[50, 50, 50]]))
-    >>> best_list_chances(tally, shape=0.5, rate=1.0, rng=np.random.default_rng(1)).round(1)
-    array([1., 0., 0.])
+    The part of `draws` of (λ, α) from `belief` in whose best list the item is; with a standard error of at most
+    ½/√draws. `position_bias` is given if it is known.
     """
-    setting = Setting(tally.slots, tally.items, 1, position_bias)
-    if position_bias is None:
-        belief: Any = learned_bias(setting, shape=shape, rate=rate, bias_shape=BIAS_SHAPE)
-    else:
-        belief = told_bias(setting, shape=shape, rate=rate)
-    update_by_tally(belief, tally.clicks, tally.passes)
+    slots, items = len(belief.position_bias), len(belief.shape)
     left_out = np.zeros(0, np.int64) if excluded is None else excluded
-    pin = pins(tally.slots, tally.items - len(left_out))
-    lists = per_decision_lists(tally.slots, tally.items, position_bias)
-    impose(lists, np.ones(tally.items) if values is None else values, left_out, pin)
-    counts = np.zeros(tally.items)
-    _count_best(belief, lists, draws, np.zeros(tally.items), np.zeros(tally.slots, np.int64), counts, rng)
+    lists = _lists(slots, items, position_bias, np.ones(items) if values is None else values, left_out)
+    draws = int(np.clip(DRAWN_ITEMS // items, FEWEST_DRAWS, MOST_DRAWS)) if draws is None else draws
+    rng = np.random.default_rng(SEED) if rng is None else rng
+    counts = np.zeros(items)
+    _count_best(belief, lists, draws, np.zeros(items), np.zeros(slots, np.int64), counts, rng)
     return counts / draws
+
+
+def _lists(
+    slots: int, items: int, position_bias: FloatArray | None, values: FloatArray, excluded: IntArray
+) -> PerDecision:
+    lists = per_decision_lists(slots, items, position_bias)
+    impose(lists, values, excluded, pins(slots, items - len(excluded)))
+    return lists
 
 
 @jit

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from slotwise.compiled import generic, inlined
+from slotwise.errors import InvalidInput
 from slotwise.typing import NO_CLICK, FloatArray, IntArray, Ranking
 
 
@@ -28,7 +29,11 @@ def update(belief: Any, ranking: Ranking, clicked: int) -> None:
     """Take in one round."""
 
 
-@generic(prepare=_as_numbers)
+def _more_than_a_tally(belief: Any, clicks: FloatArray, passes: FloatArray) -> None:  # noqa: ARG001
+    raise InvalidInput("what this belief remembers does not follow from a tally")
+
+
+@generic(prepare=_as_numbers, default=_more_than_a_tally)
 def update_by_tally(belief: Any, clicks: FloatArray, passes: FloatArray) -> None:
     """Take in a whole tally, slots × items; two tallies one after the other are their sum."""
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from slotwise.belief import Posterior, posterior
 from slotwise.choice import MNL
-from slotwise.errors import InvalidInput, MissingExtra
+from slotwise.errors import InvalidInput
 from slotwise.estimate import ESTIMATORS, Estimate
 from slotwise.estimate.odds import expected
+from slotwise.frames import frame
 from slotwise.logs.propensity import Logged
 from slotwise.logs.rate import Rate, expected_rate
-from slotwise.logs.shrinkage import shrunken
 from slotwise.rankings import Rankings
 from slotwise.tally import Tally
 from slotwise.typing import EMPTY, FloatArray, IntArray
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 #: an item that was shown less often is said to be hardly known
 FEW = 100
-#: with more distinct lists the tally decides: as good by then, and far quicker
-MOST_LISTS = 50_000
 
 
 @dataclass(frozen=True)
@@ -133,14 +132,18 @@ class Fit:
         return self.impressions if self.counted is None else self.counted
 
     @cached_property
+    def posterior(self) -> Posterior:
+        """What is believed given the tally, as a ranker or a service with the same counts believes it."""
+        return posterior(self.tally)
+
+    @property
     def shrunken(self) -> Estimate:
         """The estimate with a prior learned from all items: positive and finite for every one, whatever its clicks.
 
         What is shown or simulated is decided on this: of many items, the one with the highest estimate is too often one
         that was seen a few times and clicked by luck.
         """
-        few = self.rankings is not None and not self.sampled and len(self.rankings.shown) <= MOST_LISTS
-        return shrunken(self.rankings if self.rankings is not None and few else self.tally)
+        return self.posterior.estimate
 
     @property
     def odds(self) -> FloatArray:
@@ -162,18 +165,13 @@ class Fit:
 
     def best(self, level: float = LEVEL) -> Recommendation:
         """The k-th most attractive item in the slot of the k-th largest bias, after shrinking, and its click rate."""
-        estimate = self.shrunken
         # of a slot that never held anything the log does not even say that it is there
-        there = self.showings.any(axis=1)
-        filled = min(int(there.sum()), len(self.item_ids))
-        ranking = np.full(self.slots, EMPTY)
-        slots = np.argsort(np.where(there, -estimate.position_bias, np.inf), kind="stable")[:filled]
-        ranking[slots] = np.argsort(-estimate.attractiveness, kind="stable")[:filled]
+        ranking = self.posterior.best_list(self.showings.sum(axis=1) > 0)
         ids = tuple(None if item == EMPTY else self.item_ids[item] for item in ranking)
         used = np.flatnonzero(ranking != EMPTY)
         return Recommendation(
             ids,
-            expected_rate(estimate, ranking[None, :], np.ones(1), level),
+            expected_rate(self.shrunken, ranking[None, :], np.ones(1), level),
             never_there=int((self.showings[used, ranking[used]] == 0).sum()),
             hardly_shown=int((self.showings[:, ranking[used]].sum(axis=0) < FEW).sum()),
         )
@@ -196,11 +194,11 @@ class Fit:
 
     def items_frame(self) -> pd.DataFrame:
         """A data frame with a row per item: attractiveness, interval, shown, clicks."""
-        return _frame({"item": self.item_ids} | self._items())
+        return frame({"item": self.item_ids} | self._items())
 
     def slots_frame(self) -> pd.DataFrame:
         """A data frame with a row per slot: position bias, interval, shown, clicks."""
-        return _frame(self._slots())
+        return frame(self._slots())
 
     def item_rows(self) -> Iterator[tuple[Any, ...]]:
         """The rows of `items_frame`."""
@@ -252,11 +250,3 @@ def _plain(values: Any) -> list[Any]:
     if np.asarray(values).dtype.kind != "f" or np.isfinite(values).all():
         return list(listed)
     return [value if math.isfinite(value) else None for value in listed]
-
-
-def _frame(columns: dict[str, Any]) -> pd.DataFrame:
-    try:
-        import pandas as pd
-    except ImportError:
-        raise MissingExtra("a data frame", "frames") from None
-    return pd.DataFrame(columns)

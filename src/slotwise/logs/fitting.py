@@ -9,6 +9,7 @@ import ibis
 import numpy as np
 import pyarrow as pa
 
+from slotwise.belief import posterior
 from slotwise.errors import InvalidInput, UnknownName
 from slotwise.estimate import ESTIMATORS, Estimate, maximum_likelihood
 from slotwise.logs.cleaning import Clean, MultiClick, cleaned
@@ -16,7 +17,6 @@ from slotwise.logs.columns import Columns
 from slotwise.logs.counting import LogTally, counts_of
 from slotwise.logs.fitted import Fit
 from slotwise.logs.impressions import Lists, lists_of
-from slotwise.logs.shrinkage import shrunken
 from slotwise.logs.sources import read
 from slotwise.rankings import Rankings
 from slotwise.tally import Tally
@@ -116,7 +116,7 @@ def _estimate(estimator: str, counted: Tally, rankings: Rankings, sampled: bool)
     if estimator == "maximum-likelihood":
         return maximum_likelihood(rankings)
     if estimator == SHRUNKEN:
-        return shrunken(counted)
+        return posterior(counted).estimate
     estimate: Callable[[Any], Estimate] = ESTIMATORS[estimator]
     return estimate(counted if sampled else rankings)
 

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from slotwise import checks
+from slotwise.belief import Posterior, posterior
 from slotwise.errors import InvalidInput
 from slotwise.lists.per_decision import impose, pins
 from slotwise.lists.rules import ANYWHERE
 from slotwise.policies import Policy, Setting, absorb, choose, choose_several, learn, policies, policy
 from slotwise.policies.epochs import Epochs, end_epoch
 from slotwise.policies.registry import parse
-from slotwise.ranker.estimates import Estimates, Posterior
+from slotwise.ranker.estimates import Estimates
 from slotwise.ranker.items import Items, checked_value
 from slotwise.simulate.replicate import MOST_ROUNDS
 from slotwise.tally import Tally
@@ -213,10 +214,9 @@ class Learner:
         """What each item and slot is worth, with intervals; found anew only after something changed."""
         self._make_room()
         if self._posterior is None:
-            self._posterior = Posterior.of(
-                self.tally, self.position_bias, self._values, np.array(sorted(self._retired), np.int64)
-            )
-        return self._posterior.estimates(self.items, self._shown.copy(), level)
+            retired = np.array(sorted(self._retired), np.int64)
+            self._posterior = posterior(self.tally, self.position_bias, values=self._values.copy(), excluded=retired)
+        return Estimates.of(self._posterior, self.items, self._shown.copy(), level)
 
     @property
     def _setting(self) -> Setting:

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from slotwise.ranker.estimates import Posterior
+from slotwise.belief import posterior
+from slotwise.ranker.estimates import Estimates
 from slotwise.service.definition import Definition
 from slotwise.service.learning import matrices, numbered, retired_items
 from slotwise.service.placements import Placements
@@ -91,13 +92,13 @@ def estimated(definition: Definition, rows: Sequence[TallyRow]) -> dict[str, Any
         # of the slots that there are, as the clicks beside it
         if row.item in numbers and row.slot < definition.slots:
             shown[numbers[row.item]] += row.shows
-    posterior = Posterior.of(
+    believed = posterior(
         Tally(*matrices(rows, numbers, definition.slots)),
         definition.bias(),
-        np.array(values),
-        np.arange(len(listed), len(numbers)),
+        values=np.array(values),
+        excluded=np.arange(len(listed), len(numbers)),
     )
-    found = posterior.estimates(tuple(numbers), shown, LEVEL).as_dict()
+    found = Estimates.of(believed, tuple(numbers), shown, LEVEL).as_dict()
     return {
         "items": found["items"][: len(listed)],
         "position_bias": found["position_bias"],

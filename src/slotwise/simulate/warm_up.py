@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from slotwise.belief import best_list_chances
+from slotwise.belief import posterior
 from slotwise.choice import MNL
-from slotwise.estimate import GammaPrior, maximum_a_posteriori
 from slotwise.lists.per_decision import impose, pins
 from slotwise.policies import Setting, absorb, choose, choose_several, learn, policies, policy
 from slotwise.simulate.replicate import simulate
@@ -30,12 +29,8 @@ def _decide(id: str, position_bias: np.ndarray | None) -> None:
     choose_several(acting, rng, np.zeros((1, 2), np.int64))
     learn(acting, ranking, 0)
     absorb(acting, tally.clicks, tally.passes)
-    prior = GammaPrior(1.0, 1.0)
-    slot_prior = prior if position_bias is None else None
-    maximum_a_posteriori(
-        tally, attractiveness_prior=prior, position_bias_prior=slot_prior, position_bias=position_bias
-    ).intervals()
-    best_list_chances(tally, shape=1.0, rate=1.0, position_bias=position_bias, draws=1, rng=rng)
+    believed = posterior(tally, position_bias)
+    _ = believed.estimate.intervals(), believed.probability_in_best_list
 
 
 if __name__ == "__main__":
