@@ -16,6 +16,7 @@ of the same mean and of standard deviation σ_j times its mean. With the bias to
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -53,6 +54,8 @@ class Posterior:
     estimate: Estimate
     #: what was learned of items in general, and is believed of one that was never shown
     prior: GammaPrior
+    #: the default policy's, as the tally has left it
+    belief: Any = field(repr=False)
     tally: Tally = field(repr=False)
     #: the position bias if it was told; what a click on an item is worth; the items that may not be shown
     told: FloatArray | None = None
@@ -62,9 +65,10 @@ class Posterior:
     @cached_property
     def probability_in_best_list(self) -> FloatArray:
         """Per item, of the list with the largest expected value; 0 for those that may not be shown."""
-        # drawing changes a belief: this one is nobody else's
-        belief, _ = believed(self.tally, self.told)
-        return best_list_chances(belief, position_bias=self.told, values=self.values, excluded=self.excluded)
+        # drawing changes a belief, and this one is frozen
+        return best_list_chances(
+            deepcopy(self.belief), position_bias=self.told, values=self.values, excluded=self.excluded
+        )
 
     def best_list(self, slots: BoolArray | None = None) -> Ranking:
         """The list of the largest expected value for what is expected of each item, in these slots or in all."""
@@ -88,7 +92,7 @@ def posterior(
     >>> found.estimate.attractiveness.round(2)      # two clicks and three passes: not yet worth 2/3
     array([0.1 , 0.07, 0.09, 0.12, 0.09, 0.08, 0.17, 0.11])
     >>> found.estimate.intervals().attractiveness.high.round(2)
-    array([0.14, 0.1 , 0.12, 0.16, 0.13, 0.11, 0.38, 0.29])
+    array([0.14, 0.1 , 0.12, 0.16, 0.13, 0.11, 0.39, 0.3 ])
     """
     counted = Tally(tally.clicks.copy(), tally.passes.copy())
     told = None if position_bias is None else checks.positive_vector("position_bias", position_bias, each="slot")
@@ -100,6 +104,7 @@ def posterior(
     return Posterior(
         _estimate(belief, prior, scale, counted, told is not None),
         GammaPrior(prior.shape, prior.rate / scale),
+        belief,
         counted,
         told,
         values,
