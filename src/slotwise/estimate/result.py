@@ -60,7 +60,7 @@ class Estimate:
         return self.position_bias * self._log_errors[1]
 
     def intervals(self, level: float = 0.95) -> EstimateIntervals:
-        """Intervals that are symmetric on the log scale, for α and for λ.
+        """Intervals that are symmetric on the log scale, for α and for λ; of what is believed, α's are Gamma quantiles.
 
         An item or slot that was shown and never clicked has an interval from 0 up to where its silence would have had a
         probability of (1 - level)/2, the other parameters taken as estimated. What the data do not determine, or an
