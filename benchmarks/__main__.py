@@ -161,14 +161,14 @@ def _decision_among_shown(id: str, items: int) -> float:
     """A decision once every item has been in every slot now and then."""
     rng, slots = np.random.default_rng(1), 10
     users = MNL(position_bias=np.linspace(1.0, 0.3, slots), attractiveness=rng.exponential(0.1, items) + 1e-3)
-    acting = policy(id).start(Setting(slots, items, 1_000_000))
+    started = policy(id).start(Setting(slots, items, 1_000_000))
     passes = rng.integers(1, 50, (slots, items)).astype(np.float64)
     clicks = rng.poisson(passes * np.outer(users.position_bias, users.attractiveness)).astype(np.float64)
-    absorb(acting, clicks, passes)
+    absorb(started, clicks, passes)
     # past the first rounds, in which what changes slowly is found anew each time
-    _decide(acting, rng, 120)
+    _decide(started, rng, 120)
     count = max(50, 5_000_000 // items // slots)
-    return 1 / _rate(lambda: _decide(acting, rng, count), count)
+    return 1 / _rate(lambda: _decide(started, rng, count), count)
 
 
 def _items() -> None:
@@ -183,18 +183,18 @@ def _items() -> None:
 
 def _decision_cost(id: str, items: int) -> float:
     rng = np.random.default_rng(1)
-    acting = policy(id).start(Setting(5, items, 1_000_000, np.linspace(1.0, 0.5, 5)))
+    started = policy(id).start(Setting(5, items, 1_000_000, np.linspace(1.0, 0.5, 5)))
     decide = _decide
-    decide(acting, rng, 3 * items)
+    decide(started, rng, 3 * items)
     count = max(200, 2_000_000 // items // 5)
-    return 1 / _rate(lambda: decide(acting, rng, count), count)
+    return 1 / _rate(lambda: decide(started, rng, count), count)
 
 
 @jit
-def _decide(acting: Any, rng: Any, rounds: int) -> None:
+def _decide(started: Any, rng: Any, rounds: int) -> None:
     for _ in range(rounds):
-        ranking = choose(acting, rng)
-        learn(acting, ranking, -1)
+        ranking = choose(started, rng)
+        learn(started, ranking, -1)
 
 
 def _lists() -> None:

@@ -161,6 +161,25 @@ count_round = inlined(_count_round)
 
 
 @inlined
+def count_epoch(clicks: FloatArray, passes: FloatArray, ranking: Ranking, epoch_clicks: IntArray) -> None:
+    """Add one epoch to a tally's matrices: so many clicks on each slot, then one pass of all."""
+    for slot in range(len(ranking)):
+        if ranking[slot] != EMPTY:
+            clicks[slot, ranking[slot]] += epoch_clicks[slot]
+            passes[slot, ranking[slot]] += 1.0
+
+
+@inlined
+def add_counts(clicks: FloatArray, passes: FloatArray, more_clicks: FloatArray, more_passes: FloatArray) -> None:
+    """Add a tally's matrices to others."""
+    slots, items = clicks.shape
+    for slot in range(slots):
+        for item in range(items):
+            clicks[slot, item] += more_clicks[slot, item]
+            passes[slot, item] += more_passes[slot, item]
+
+
+@inlined
 def count_no_clicks(passes: FloatArray) -> float:
     """How many rounds, or epochs, ended without a click: each passes every filled slot once.
 

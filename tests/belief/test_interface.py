@@ -87,7 +87,7 @@ def test_a_wrong_prior_of_the_bias_is_refused_by_name(id: str, option: str) -> N
 def test_a_prior_may_differ_by_item() -> None:
     """What is expected of an item before it is seen decides whether it is shown first."""
     eager = policy("posterior-sampling-known", shape=[1e4, 1.0, 1.0, 1.0], rate=[1e4, 1e3, 1e3, 1e3])
-    acting = eager.start(Setting(1, 4, 10, np.array([1.0])))
+    started = eager.start(Setting(1, 4, 10, np.array([1.0])))
     from slotwise.policies import choose
 
-    assert choose(acting, np.random.default_rng(1)).tolist() == [0]
+    assert choose(started, np.random.default_rng(1)).tolist() == [0]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from slotwise import MNL
-from slotwise.choice.mnl import click_probabilities, regret
+from slotwise.choice import click_probabilities, regret
 from slotwise.drive.ledger import Ledger
 from slotwise.drive.visitors import Habits, Visit, Visitors
 from tests.chance import assert_frequencies

@@ -61,9 +61,9 @@ def test_a_policy_that_fills_the_slots_in_the_wrong_order_fails_its_claims(
     sound: dict[tuple[str, str], bool],
 ) -> None:
     def backwards(setting: Setting) -> Any:
-        acting = policy("epoch-ucb").start(setting)
-        acting.policy.lists.slots.order[:] = acting.policy.lists.slots.order[::-1].copy()
-        return acting
+        started = policy("epoch-ucb").start(setting)
+        started.policy.lists.slots.order[:] = started.policy.lists.slots.order[::-1].copy()
+        return started
 
     broken = _verdicts(_results(epoch_ucb=backwards))
     for problem in "ab":
@@ -73,9 +73,9 @@ def test_a_policy_that_fills_the_slots_in_the_wrong_order_fails_its_claims(
 
 def test_a_toprank_that_learns_nothing_loses_what_is_said_for_it(sound: dict[tuple[str, str], bool]) -> None:
     def deaf(setting: Setting) -> Any:
-        acting = policy("toprank").start(setting)
-        acting.lead[:] = -np.inf
-        return acting
+        started = policy("toprank").start(setting)
+        started.lead[:] = -np.inf
+        return started
 
     broken = _verdicts(_results(toprank=deaf))
     assert sound["w-worse-than-toprank", "a"]

@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import MNL, NO_CLICK, Setting, Tally, policies, policy, simulate
+from slotwise import MNL, NO_CLICK, Setting, Tally, policy, simulate
 from slotwise.choice import draw
 from slotwise.compiled import is_record
 from slotwise.errors import InvalidInput
 from slotwise.experiments.gathering import at_random
-from slotwise.policies import Policy, absorb, choose, learn
+from slotwise.policies import PolicyEntry, absorb, choose, learn
 from slotwise.problems import paper_problems
 from slotwise.typing import EMPTY
-from tests.policies.test_conformance import ALL, FROM_THE_FIRST_ROUND
+from tests.registered import policies, variants
 
-absorbing = pytest.mark.parametrize("chosen", [one for one in ALL if str(one) not in FROM_THE_FIRST_ROUND], ids=str)
+absorbing = pytest.mark.parametrize("chosen", [one for one in variants() if "tally" not in one.limits], ids=str)
+refusing = pytest.mark.parametrize("chosen", [one for one in variants() if "tally" in one.limits], ids=str)
 
 USERS = MNL(position_bias=[1.0, 0.4, 0.7], attractiveness=[0.8, 0.3, 0.5, 0.2, 0.6])
 SETTING = Setting(3, 5, 1_000, USERS.position_bias)
@@ -26,12 +27,6 @@ COUNTS = {
     "clicks", "passes", "slot_passes", "item_passes", "slot_clicks", "trials", "item_trials", "all_trials", "per_item",
     "exposure", "variation", "shape", "bias_shape", "mean", "epochs", "rounds", "shows",
 }  # fmt: skip
-#: what else was on the page when something was clicked is not in a tally
-ESTIMATED = {
-    "pbm-ucb": {"shows", "exposure", "mean"},
-    "kl-moss": {"shows", "rounds"},
-    "randomised-moss": {"shows", "rounds"},
-}
 
 
 def _history(epochs: int, seed: int) -> list[tuple[Any, list[int]]]:
@@ -46,13 +41,13 @@ def _history(epochs: int, seed: int) -> list[tuple[Any, list[int]]]:
     return found
 
 
-def _learned(chosen: Policy, history: list[tuple[Any, list[int]]]) -> Any:
-    acting, rng = chosen.start(SETTING), np.random.default_rng(1)
+def _learned(chosen: PolicyEntry, history: list[tuple[Any, list[int]]]) -> Any:
+    started, rng = chosen.start(SETTING), np.random.default_rng(1)
     for ranking, clicks in history:
-        choose(acting, rng)
+        choose(started, rng)
         for clicked in [*clicks, NO_CLICK]:
-            learn(acting, ranking, clicked)
-    return acting
+            learn(started, ranking, clicked)
+    return started
 
 
 def _tally(history: list[tuple[Any, list[int]]]) -> Tally:
@@ -63,24 +58,24 @@ def _tally(history: list[tuple[Any, list[int]]]) -> Tally:
     return tally
 
 
-def _counts(acting: Any, path: str = "") -> dict[str, Any]:
+def _counts(started: Any, path: str = "") -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for name in type(acting).__annotations__:
-        value = getattr(acting, name)
+    for name in type(started).__annotations__:
+        value = getattr(started, name)
         if is_record(value):
             found |= _counts(value, f"{path}{name}.")
         elif name in COUNTS:
             found[path + name] = np.array(value)
-    if hasattr(acting, "prior"):
+    if hasattr(started, "prior"):
         # the clicks alone: a learned prior, and the mean that it makes, depend on when it was learned
-        found[path + "belief.shape"] -= acting.prior.shape
+        found[path + "belief.shape"] -= started.prior.shape
         del found[path + "prior.shape"], found[path + "mean"]
     return found
 
 
-def _exactly(chosen: Policy, counts: dict[str, Any]) -> dict[str, Any]:
+def _exactly(chosen: PolicyEntry, counts: dict[str, Any]) -> dict[str, Any]:
     """Without what a tally does not tell, and without what counts epochs where a tally counts rounds."""
-    left_out = ESTIMATED.get(chosen.id.removesuffix("-known"), set())
+    left_out = chosen.estimated_from_tally
     if chosen.options.get("acts") == "epochs":
         left_out = left_out | {"rounds"}
     # of an epoch policy the clicks of the epoch that runs; the room of a solver
@@ -92,20 +87,20 @@ def _exactly(chosen: Policy, counts: dict[str, Any]) -> dict[str, Any]:
 
 
 @absorbing
-def test_absorbing_comes_to_what_learning_comes_to(chosen: Policy) -> None:
+def test_absorbing_comes_to_what_learning_comes_to(chosen: PolicyEntry) -> None:
     history = _history(60, seed=2)
     learned, absorbed = _learned(chosen, history), chosen.start(SETTING, _tally(history))
-    for acting in (learned, absorbed):
-        choose(acting, np.random.default_rng(3))
+    for started in (learned, absorbed):
+        choose(started, np.random.default_rng(3))
     expected, found = _exactly(chosen, _counts(learned)), _exactly(chosen, _counts(absorbed))
-    assert len(expected) >= 2
+    assert len(expected) >= 2, f"fields that count should have one of these names: {', '.join(sorted(COUNTS))}"
     for path in expected:
         # means are found by Newton's method, from another start
         assert found[path] == pytest.approx(expected[path], rel=1e-2 if path.endswith("mean") else 1e-12), path
 
 
 @absorbing
-def test_absorbing_in_parts_comes_to_absorbing_the_whole(chosen: Policy) -> None:
+def test_absorbing_in_parts_comes_to_absorbing_the_whole(chosen: PolicyEntry) -> None:
     history = _history(60, seed=4)
     whole, parts = chosen.start(SETTING, _tally(history)), chosen.start(SETTING)
     for part in (history[:5], history[5:35], history[35:]):
@@ -115,23 +110,23 @@ def test_absorbing_in_parts_comes_to_absorbing_the_whole(chosen: Policy) -> None
 
 
 @absorbing
-def test_absorbing_between_decisions(chosen: Policy) -> None:
+def test_absorbing_between_decisions(chosen: PolicyEntry) -> None:
     """Nothing that was learned before is lost, and the policy goes on."""
     first, second = _history(20, seed=5), _history(20, seed=6)
-    acting = _learned(chosen, first)
-    absorb(acting, _tally(second).clicks, _tally(second).passes)
+    started = _learned(chosen, first)
+    absorb(started, _tally(second).clicks, _tally(second).passes)
     expected = _counts(chosen.start(SETTING, _tally(first + second)))
-    for path, value in _exactly(chosen, _counts(acting)).items():
+    for path, value in _exactly(chosen, _counts(started)).items():
         if not path.endswith("mean"):
             assert value == pytest.approx(expected[path], rel=1e-12), path
     rng = np.random.default_rng(7)
     for _ in range(50):
-        ranking = choose(acting, rng).copy()
-        learn(acting, ranking, draw(USERS, ranking, rng))
+        ranking = choose(started, rng).copy()
+        learn(started, ranking, draw(USERS, ranking, rng))
 
 
 @absorbing
-def test_a_warm_start_saves_regret(chosen: Policy) -> None:
+def test_a_warm_start_saves_regret(chosen: PolicyEntry) -> None:
     """On problem (b), from 20,000 rounds of lists at random; eight replications each, fixed seeds."""
     users = paper_problems()["b"].users
     start = at_random(users, 20_000, np.random.default_rng(8)).tally
@@ -145,8 +140,8 @@ def test_a_warm_start_saves_regret(chosen: Policy) -> None:
 
 @pytest.mark.parametrize("id", ["kl-moss", "randomised-moss"])
 def test_shows_that_were_absorbed_are_as_many_as_rounds_by_slots(id: str) -> None:
-    acting = policy(id).start(SETTING, _tally(_history(40, seed=10)))
-    assert acting.shows.sum() == pytest.approx(SETTING.slots * acting.rounds)
+    started = policy(id).start(SETTING, _tally(_history(40, seed=10)))
+    assert started.shown.shows.sum() == pytest.approx(SETTING.slots * started.shown.rounds)
 
 
 def test_pbm_ucb_guesses_right_where_one_list_was_shown() -> None:
@@ -162,27 +157,27 @@ def test_pbm_ucb_guesses_right_where_one_list_was_shown() -> None:
 
 
 def test_a_pass_of_the_list_that_is_shown_ends_its_epoch_and_keeps_its_clicks() -> None:
-    acting, rng = policy("epoch-ucb").start(SETTING), np.random.default_rng(12)
-    ranking = choose(acting, rng).copy()
-    learn(acting, ranking, 1)
+    started, rng = policy("epoch-ucb").start(SETTING), np.random.default_rng(12)
+    ranking = choose(started, rng).copy()
+    learn(started, ranking, 1)
     other = Tally.empty(3, 5)
     other.count(np.roll(ranking, 1), NO_CLICK)
-    absorb(acting, other.clicks, other.passes)
-    assert acting.running
-    assert np.array_equal(choose(acting, rng), ranking)
+    absorb(started, other.clicks, other.passes)
+    assert started.running
+    assert np.array_equal(choose(started, rng), ranking)
     same = Tally.empty(3, 5)
     same.count(ranking, NO_CLICK)
-    absorb(acting, same.clicks, same.passes)
-    assert not acting.running
-    assert acting.policy.clicks.sum() == 1.0
-    assert acting.policy.epochs == 2.0
+    absorb(started, same.clicks, same.passes)
+    assert not started.running
+    assert started.policy.clicks.sum() == 1.0
+    assert started.policy.epochs == 2.0
 
 
-@pytest.mark.parametrize("label", sorted(FROM_THE_FIRST_ROUND))
-def test_who_remembers_more_than_a_tally_refuses_by_name(label: str) -> None:
+@refusing
+def test_who_remembers_more_than_a_tally_refuses_by_name(chosen: PolicyEntry) -> None:
     start = _tally(_history(3, seed=13))
-    with pytest.raises(InvalidInput, match=f"{label} cannot start from a tally"):
-        simulate(USERS, label, rounds=10, start=start)
+    with pytest.raises(InvalidInput, match=f"{chosen} cannot start from a tally: {chosen.limits['tally']}"):
+        simulate(USERS, chosen, rounds=10, start=start)
 
 
 def test_what_is_not_a_tally_of_these_slots_and_items_is_refused() -> None:
@@ -227,5 +222,5 @@ def test_empty_slots_are_no_obstacle() -> None:
     for ranking, clicked in [([0, 1, EMPTY], NO_CLICK), ([2, EMPTY, 3], NO_CLICK), ([4, 1, EMPTY], 0)]:
         tally.count(ranking, clicked)
     for chosen in policies():
-        if chosen.id not in FROM_THE_FIRST_ROUND:
+        if "tally" not in chosen.limits:
             choose(chosen.start(SETTING, tally), np.random.default_rng(15))

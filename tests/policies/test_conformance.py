@@ -16,16 +16,11 @@ import pytest
 from slotwise import MNL, NO_CLICK, Setting, Tally, policies, simulate
 from slotwise.checks import ranking_of
 from slotwise.choice import draw, regret
-from slotwise.policies import Policy, choose, learn, policy
+from slotwise.policies import PolicyEntry, choose, learn
 from tests.chance import assert_frequencies, assert_mean_is
+from tests.registered import variants
 
-ANALYTIC = [policy(id, sensitivity="analytic") for id in ("epoch-ucb-upb", "epoch-ucb-upb-star")]
-BERNSTEIN = [policy(entry.id, bound="bernstein") for entry in policies() if entry.id.startswith("pairwise-ucb")]
-IN_EPOCHS = [policy(id, acts="epochs") for id in ("posterior-sampling", "set-sampling", "kl-moss", "randomised-moss")]
-ALL = [*policies(), *ANALYTIC, *BERNSTEIN, *IN_EPOCHS, policy("posterior-sampling", likelihood="joint")]
-#: what remembers more than a tally, and cannot start from one
-FROM_THE_FIRST_ROUND = {"toprank", "posterior-sampling:likelihood=joint"}
-every_policy = pytest.mark.parametrize("chosen", ALL, ids=str)
+every_policy = pytest.mark.parametrize("chosen", variants(), ids=str)
 
 #: for a policy that takes the slots to be in decreasing order, they are
 ORDERED = MNL(position_bias=[1.0, 0.5, 0.25], attractiveness=[0.9, 0.1, 0.5, 0.1, 0.1, 0.7])
@@ -37,27 +32,27 @@ def _setting(users: MNL, rounds: int) -> Setting:
 
 @every_policy
 @pytest.mark.parametrize(("slots", "items"), [(3, 6), (4, 4), (1, 5), (1, 1)], ids=["K<J", "K=J", "K=1", "K=J=1"])
-def test_rankings_are_rankings(chosen: Policy, slots: int, items: int) -> None:
+def test_rankings_are_rankings(chosen: PolicyEntry, slots: int, items: int) -> None:
     users = MNL(position_bias=np.linspace(1.0, 0.3, slots), attractiveness=np.linspace(0.1, 0.9, items))
     rng = np.random.default_rng(1)
-    acting = chosen.start(_setting(users, 120))
+    started = chosen.start(_setting(users, 120))
     for _ in range(120):
-        ranking = ranking_of(choose(acting, rng), slots=slots, items=items).copy()
-        learn(acting, ranking, draw(users, ranking, rng))
+        ranking = ranking_of(choose(started, rng), slots=slots, items=items).copy()
+        learn(started, ranking, draw(users, ranking, rng))
 
 
 @every_policy
 @pytest.mark.parametrize("outcome", [NO_CLICK, 0, 1], ids=["never a click", "always the first slot", "always the last"])
-def test_users_of_one_habit_are_survived(chosen: Policy, outcome: int) -> None:
+def test_users_of_one_habit_are_survived(chosen: PolicyEntry, outcome: int) -> None:
     rng = np.random.default_rng(2)
-    acting = chosen.start(Setting(2, 4, 200, np.array([1.0, 0.5])))
+    started = chosen.start(Setting(2, 4, 200, np.array([1.0, 0.5])))
     for now in range(200):
-        ranking = ranking_of(choose(acting, rng), slots=2, items=4).copy()
-        learn(acting, ranking, NO_CLICK if now % 7 == 6 else outcome)
+        ranking = ranking_of(choose(started, rng), slots=2, items=4).copy()
+        learn(started, ranking, NO_CLICK if now % 7 == 6 else outcome)
 
 
 @every_policy
-def test_the_first_ranking_favours_no_item(chosen: Policy) -> None:
+def test_the_first_ranking_favours_no_item(chosen: PolicyEntry) -> None:
     users = ORDERED
     shown: list[Counter[int]] = [Counter() for _ in range(users.slots)]
     rng = np.random.default_rng(3)
@@ -69,7 +64,7 @@ def test_the_first_ranking_favours_no_item(chosen: Policy) -> None:
 
 
 @every_policy
-def test_relabelling_the_items_changes_nothing(chosen: Policy) -> None:
+def test_relabelling_the_items_changes_nothing(chosen: PolicyEntry) -> None:
     """Regret has the same mean whether the best items are listed first or last: paired over independent seeds."""
     forwards, backwards = (
         MNL(position_bias=[1.0, 0.5], attractiveness=attractiveness)
@@ -83,7 +78,7 @@ def test_relabelling_the_items_changes_nothing(chosen: Policy) -> None:
 
 
 @every_policy
-def test_a_seed_fixes_everything_whatever_the_workers(chosen: Policy) -> None:
+def test_a_seed_fixes_everything_whatever_the_workers(chosen: PolicyEntry) -> None:
     one, two, other = (
         simulate(ORDERED, chosen, rounds=300, replications=5, seed=seed, jobs=jobs)[str(chosen)]
         for seed, jobs in ((7, 1), (7, 2), (8, 2))
@@ -94,7 +89,7 @@ def test_a_seed_fixes_everything_whatever_the_workers(chosen: Policy) -> None:
 
 
 @every_policy
-def test_better_than_a_random_ranking(chosen: Policy) -> None:
+def test_better_than_a_random_ranking(chosen: PolicyEntry) -> None:
     """Twenty replications, each better than the expected regret of uniformly random rankings."""
     rounds = 3_000
     rng = np.random.default_rng(4)
@@ -111,10 +106,11 @@ ROOT = Path(__file__).parents[2]
 
 def _final_regret_and_tallies() -> dict[str, Any]:
     found = {}
-    for label in map(str, ALL):
+    for chosen in variants():
+        label = str(chosen)
         run = simulate(PLAIN, label, rounds=PLAIN_ROUNDS, replications=3, seed=6, jobs=1)[label]
         found[label] = [run.regret.tolist(), [[t.clicks.tolist(), t.passes.tolist()] for t in run.tallies]]
-        if label not in FROM_THE_FIRST_ROUND:
+        if "tally" not in chosen.limits:
             warm = simulate(PLAIN, label, rounds=20, seed=6, jobs=1, start=WARM)[label]
             found[label] += [warm.regret.tolist(), warm.tallies[0].clicks.tolist()]
     return found
@@ -134,8 +130,7 @@ def test_compiled_equals_plain() -> None:
     assert json.loads(plain.stdout) == _final_regret_and_tallies()
 
 
-def test_ids_are_unique_and_one_is_the_default() -> None:
-    assert len({entry.id for entry in policies()}) == len(policies())
+def test_one_is_the_default_and_the_papers_are_there() -> None:
     assert sum(entry.default for entry in policies()) == 1
     assert {entry.id for entry in policies()} >= {
         "epoch-ucb", "epoch-ucb-w", "epoch-ucb-upb", "epoch-ucb-upb-star", "mnl-bandit", "toprank", "pbm-ucb",

@@ -30,26 +30,26 @@ def test_next_to_no_bonus(divergence: float) -> None:
 def test_the_index_and_the_order() -> None:
     """After a known history: bounds at log(tK/(J·shows)), none for what was shown often, the order by means."""
     bias = np.array([1.0, 0.5])
-    acting = policy("kl-moss-known").start(Setting(2, 4, 100, bias))
+    started = policy("kl-moss-known").start(Setting(2, 4, 100, bias))
     rng = np.random.default_rng(1)
-    choose(acting, rng)
+    choose(started, rng)
     history = [([0, 1], 0)] * 6 + [([0, 1], NO_CLICK)] * 20 + [([2, 3], 1)] * 3 + [([3, 2], NO_CLICK)] * 5
     for ranking, clicked in history:
-        learn(acting, np.array(ranking), clicked)
-        choose(acting, rng)
+        learn(started, np.array(ranking), clicked)
+        choose(started, rng)
     clicks = np.array([6.0, 0.0, 0.0, 3.0])
     exposure = np.array([20.0, 10.0, 2.5, 5.0])
     shows = np.array([26.0, 26.0, 8.0, 8.0])
     mean = (0.1 + clicks) / (0.1 + exposure)
     fair = (len(history) + 1) * 2 / 4
-    assert acting.mean == pytest.approx(mean)
+    assert started.mean == pytest.approx(mean)
     for item in range(4):
         if shows[item] >= fair:
-            assert acting.index[item] == mean[item]
+            assert started.index[item] == mean[item]
         else:
-            q = acting.index[item]
+            q = started.index[item]
             divergence = mean[item] * math.log(mean[item] / q) + q - mean[item]
             assert divergence * (0.1 + exposure[item]) == pytest.approx(math.log(fair / shows[item]), rel=1e-4)
-    shown = choose(acting, rng)
-    assert set(shown.tolist()) == set(np.argsort(-acting.index)[:2].tolist())
-    assert acting.mean[shown[0]] >= acting.mean[shown[1]]
+    shown = choose(started, rng)
+    assert set(shown.tolist()) == set(np.argsort(-started.index)[:2].tolist())
+    assert started.mean[shown[0]] >= started.mean[shown[1]]

@@ -10,23 +10,23 @@ from slotwise.policies import choose, learn
 
 def test_as_many_pairs_as_possible_are_shown_for_the_first_time() -> None:
     """A pair that was never shown has an infinite index, and outweighs all others."""
-    acting = policy("mnl-bandit").start(Setting(3, 5, 100))
+    started = policy("mnl-bandit").start(Setting(3, 5, 100))
     rng = np.random.default_rng(1)
     for _ in range(8):
-        new = (acting.policy.passes == 0).astype(float)
-        ranking = choose(acting, rng).copy()
+        new = (started.policy.passes == 0).astype(float)
+        ranking = choose(started, rng).copy()
         assert new[np.arange(3), ranking].sum() == new[linear_sum_assignment(new, maximize=True)].sum()
-        learn(acting, ranking, NO_CLICK)
-    assert (acting.policy.passes > 0).all()
+        learn(started, ranking, NO_CLICK)
+    assert (started.policy.passes > 0).all()
 
 
 def test_the_ranking_is_the_best_assignment_of_the_papers_index() -> None:
     slots, items = 3, 5
-    acting = policy("mnl-bandit").start(Setting(slots, items, 100))
+    started = policy("mnl-bandit").start(Setting(slots, items, 100))
     rng = np.random.default_rng(2)
     for epoch in range(1, 200):
-        ranking = choose(acting, rng).copy()
-        inner = acting.policy
+        ranking = choose(started, rng).copy()
+        inner = started.policy
         if epoch > items:
             c = np.log(items * slots * epoch**2 / 2)
             mean = inner.clicks / inner.passes
@@ -35,5 +35,5 @@ def test_the_ranking_is_the_best_assignment_of_the_papers_index() -> None:
             best = linear_sum_assignment(index, maximize=True)
             assert index[np.arange(slots), ranking].sum() == pytest.approx(index[best].sum())
         for slot in rng.integers(slots, size=rng.integers(3)):
-            learn(acting, ranking, int(slot))
-        learn(acting, ranking, NO_CLICK)
+            learn(started, ranking, int(slot))
+        learn(started, ranking, NO_CLICK)

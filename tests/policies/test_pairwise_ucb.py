@@ -55,12 +55,12 @@ def _plain_bernstein(clicks: FloatArray, trials: FloatArray, level: float) -> fl
 @pytest.mark.parametrize("bound", ["kl", "bernstein"])
 def test_the_index_is_the_bound_from_all_trials_of_an_item(bound: str) -> None:
     plain = {"kl": _plain_kl, "bernstein": _plain_bernstein}[bound]
-    acting = policy("pairwise-ucb", bound=bound).start(Setting(3, 5, 2_000, USERS.position_bias))
+    started = policy("pairwise-ucb", bound=bound).start(Setting(3, 5, 2_000, USERS.position_bias))
     rng = np.random.default_rng(1)
     clicks, passes = np.zeros((3, 5)), np.zeros((3, 5))
     compared = 0
     for now in range(2_000):
-        ranking = choose(acting, rng).copy()
+        ranking = choose(started, rng).copy()
         trials = clicks + passes
         if now % 40 == 0:
             wanted = np.full(5, np.inf)
@@ -68,11 +68,11 @@ def test_the_index_is_the_bound_from_all_trials_of_an_item(bound: str) -> None:
                 scarcity = max(1.0, trials.sum() / 5 / trials[:, item].sum())
                 level = math.log(scarcity * (1 + math.log(scarcity) ** 2))
                 wanted[item] = plain(clicks[:, item], trials[:, item], level)
-            assert acting.index == pytest.approx(wanted, rel=1e-5, abs=1e-12)
+            assert started.index == pytest.approx(wanted, rel=1e-5, abs=1e-12)
             assert wanted[ranking][[1, 0, 2]] == pytest.approx(np.sort(wanted)[::-1][:3], rel=1e-5)
-            compared += int((np.isfinite(wanted) & (wanted != acting.mean)).sum())
+            compared += int((np.isfinite(wanted) & (wanted != started.mean)).sum())
         clicked = draw(USERS, ranking, rng)
-        learn(acting, ranking, clicked)
+        learn(started, ranking, clicked)
         if clicked == NO_CLICK:
             passes[np.arange(3), ranking] += 1
         else:
@@ -81,13 +81,13 @@ def test_the_index_is_the_bound_from_all_trials_of_an_item(bound: str) -> None:
 
 
 def test_an_item_without_a_pass_comes_first() -> None:
-    acting = policy("pairwise-ucb").start(Setting(1, 3, 10, np.ones(1)))
+    started = policy("pairwise-ucb").start(Setting(1, 3, 10, np.ones(1)))
     rng = np.random.default_rng(2)
-    first = choose(acting, rng).copy()
-    learn(acting, first, 0)
-    assert acting.index.tolist() == [math.inf] * 3
-    learn(acting, first, NO_CLICK)
-    assert choose(acting, rng)[0] != first[0]
+    first = choose(started, rng).copy()
+    learn(started, first, 0)
+    assert started.index.tolist() == [math.inf] * 3
+    learn(started, first, NO_CLICK)
+    assert choose(started, rng)[0] != first[0]
 
 
 def test_the_pooled_kl_bound_is_missed_with_probability_at_most_exp_minus_the_level() -> None:

@@ -15,12 +15,12 @@ from slotwise.policies import choose, learn
 @pytest.mark.parametrize("bound", ["kl", "bernstein"])
 def test_the_ranking_is_the_best_assignment_of_the_pairs_bounds(bound: str) -> None:
     users = MNL(position_bias=[1.0, 0.3, 0.7], attractiveness=[0.9, 0.2, 0.6, 0.4])
-    acting = policy("pairwise-ucb-pairs", bound=bound).start(Setting(3, 4, 1_500))
+    started = policy("pairwise-ucb-pairs", bound=bound).start(Setting(3, 4, 1_500))
     rng = np.random.default_rng(1)
     clicks, passes = np.zeros((3, 4)), np.zeros((3, 4))
     for now in range(1_500):
         new = passes == 0
-        ranking = choose(acting, rng).copy()
+        ranking = choose(started, rng).copy()
         if new.any():
             # a pair without a pass may be worth anything: as many of them as possible are shown
             assert new[np.arange(3), ranking].sum() == new[linear_sum_assignment(new, maximize=True)].sum()
@@ -35,11 +35,11 @@ def test_the_ranking_is_the_best_assignment_of_the_pairs_bounds(bound: str) -> N
                 ]
             ).reshape(3, 4)
             if np.isfinite(index).all():
-                assert acting.index == pytest.approx(index, rel=1e-5)
+                assert started.index == pytest.approx(index, rel=1e-5)
                 best = index[linear_sum_assignment(index, maximize=True)].sum()
                 assert index[np.arange(3), ranking].sum() == pytest.approx(best)
         clicked = draw(users, ranking, rng)
-        learn(acting, ranking, clicked)
+        learn(started, ranking, clicked)
         if clicked == NO_CLICK:
             passes[np.arange(3), ranking] += 1
         else:

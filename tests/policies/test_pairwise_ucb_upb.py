@@ -16,13 +16,13 @@ USERS = MNL(position_bias=[0.4, 1.3, 0.1], attractiveness=[0.5, 0.9, 0.2, 2.0, 0
 
 @pytest.mark.parametrize("bound", ["kl", "bernstein"])
 def test_the_ranking_is_the_best_assignment_of_the_bounds_from_effective_trials(bound: str) -> None:
-    acting = policy("pairwise-ucb-upb", bound=bound).start(Setting(3, 5, 1_000))
+    started = policy("pairwise-ucb-upb", bound=bound).start(Setting(3, 5, 1_000))
     rng = np.random.default_rng(1)
     for now in range(1_000):
-        ranking = choose(acting, rng).copy()
-        if now % 20 == 0 and (acting.item_trials > 0).all():
+        ranking = choose(started, rng).copy()
+        if now % 20 == 0 and (started.item_trials > 0).all():
             # the effective trials are tested by themselves, in tests/estimate/test_pairwise.py
-            model = acting.model
+            model = started.model
             trials, odds = model.effective_trials, np.outer(model.position_bias, model.attractiveness)
             scarcity = np.maximum(1.0, trials.mean(axis=1, keepdims=True) / trials)
             level = np.log(scarcity * (1 + np.log(scarcity) ** 2))
@@ -31,28 +31,28 @@ def test_the_ranking_is_the_best_assignment_of_the_bounds_from_effective_trials(
                 n, g = trials[pair], odds[pair]
                 index[pair] = upper_odds(bound == "kl", n * g / (1 + g), n / (1 + g), level[pair], math.inf)
             if np.isfinite(index).all():
-                assert acting.index == pytest.approx(index, rel=1e-5)
+                assert started.index == pytest.approx(index, rel=1e-5)
                 best = index[linear_sum_assignment(index, maximize=True)].sum()
                 assert index[np.arange(3), ranking].sum() == pytest.approx(best, rel=1e-5)
-        learn(acting, ranking, draw(USERS, ranking, rng))
-    assert acting.model.trials.sum() == acting.item_trials.sum()
+        learn(started, ranking, draw(USERS, ranking, rng))
+    assert started.model.trials.sum() == started.item_trials.sum()
 
 
 def test_the_counts_are_the_trials_of_the_tally() -> None:
-    acting = policy("pairwise-ucb-upb").start(Setting(2, 3, 100))
-    learn(acting, np.array([2, 0]), 1)
-    learn(acting, np.array([1, 2]), NO_CLICK)
-    assert acting.model.clicks.tolist() == [[0, 0, 0], [1, 0, 0]]
-    assert acting.model.trials.tolist() == [[0, 1, 0], [1, 0, 1]]
-    assert acting.item_trials.tolist() == [1, 1, 1]
+    started = policy("pairwise-ucb-upb").start(Setting(2, 3, 100))
+    learn(started, np.array([2, 0]), 1)
+    learn(started, np.array([1, 2]), NO_CLICK)
+    assert started.model.clicks.tolist() == [[0, 0, 0], [1, 0, 0]]
+    assert started.model.trials.tolist() == [[0, 1, 0], [1, 0, 1]]
+    assert started.item_trials.tolist() == [1, 1, 1]
 
 
 def test_an_item_without_a_trial_is_shown_first() -> None:
-    acting = policy("pairwise-ucb-upb").start(Setting(2, 4, 100))
+    started = policy("pairwise-ucb-upb").start(Setting(2, 4, 100))
     rng = np.random.default_rng(1)
-    first = choose(acting, rng).copy()
-    learn(acting, first, NO_CLICK)
-    assert not set(first) & set(choose(acting, rng).tolist())
+    first = choose(started, rng).copy()
+    learn(started, first, NO_CLICK)
+    assert not set(first) & set(choose(started, rng).tolist())
 
 
 def test_a_wrong_order_of_the_slots_is_not_kept() -> None:
@@ -62,15 +62,15 @@ def test_a_wrong_order_of_the_slots_is_not_kept() -> None:
     """
     users = MNL(position_bias=[1.0, 0.2, 0.9], attractiveness=[0.2, 0.15, 0.1, 0.05])
     stuck = np.array([0, 1, 2])
-    acting = policy("pairwise-ucb-upb").start(Setting(3, 4, 20_000))
+    started = policy("pairwise-ucb-upb").start(Setting(3, 4, 20_000))
     rng = np.random.default_rng(2)
-    learn(acting, np.array([3, 1, 2]), NO_CLICK)
+    learn(started, np.array([3, 1, 2]), NO_CLICK)
     for _ in range(10_000):
-        learn(acting, stuck, draw(users, stuck, rng))
+        learn(started, stuck, draw(users, stuck, rng))
     right = []
     for _ in range(2_000):
-        ranking = choose(acting, rng).copy()
+        ranking = choose(started, rng).copy()
         right.append(users.attractiveness[ranking[2]] > users.attractiveness[ranking[1]])
-        learn(acting, ranking, draw(users, ranking, rng))
+        learn(started, ranking, draw(users, ranking, rng))
     assert np.mean(right[:200]) > 0.1
     assert np.mean(right[1_000:]) > 0.9

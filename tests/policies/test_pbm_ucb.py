@@ -10,18 +10,18 @@ from slotwise.policies import choose, learn
 
 def test_the_index_is_that_of_lagree() -> None:
     users = MNL(position_bias=[0.4, 1.0], attractiveness=[0.5, 0.9, 0.2])
-    acting = policy("pbm-ucb").start(Setting(2, 3, 500, users.position_bias))
+    started = policy("pbm-ucb").start(Setting(2, 3, 500, users.position_bias))
     rng = np.random.default_rng(1)
     clicks, shows, exposure = np.zeros(3), np.zeros(3), np.zeros(3)
     for now in range(1, 300):
-        ranking = choose(acting, rng).copy()
+        ranking = choose(started, rng).copy()
         if (shows > 0).all():
             index = clicks / exposure + np.sqrt(shows / exposure) * np.sqrt(np.log(now) / (2 * exposure))
-            assert acting.index == pytest.approx(index)
+            assert started.index == pytest.approx(index)
             first, second = np.argsort(-index)[:2]
             assert ranking.tolist() == [second, first]  # the second slot has the larger bias
         clicked = draw(users, ranking, rng)
-        learn(acting, ranking, clicked)
+        learn(started, ranking, clicked)
         shows[ranking] += 1
         exposure[ranking] += users.position_bias
         if clicked >= 0:

@@ -13,19 +13,19 @@ from slotwise.policies.randomised_moss import KEEP, ORDER, RandomisedMoss
 from tests.chance import assert_frequencies
 
 BIAS = np.array([1.0, 0.5])
-FIELDS = ("belief", "prior", "lists", "rounds", "shows", "mean", "index", "order_index", "ranking")
+FIELDS = ("belief", "prior", "lists", "shown", "mean", "index", "order_index", "ranking")
 
 
 def _after(history: list[tuple[list[int], int, int]]) -> Any:
     """The policy after so many rounds of each list and outcome."""
-    acting = policy("randomised-moss-known").start(Setting(2, 4, 10_000, BIAS))
+    started = policy("randomised-moss-known").start(Setting(2, 4, 10_000, BIAS))
     rng = np.random.default_rng(1)
     for ranking, clicked, times in history:
         for _ in range(times):
-            choose(acting, rng)
-            learn(acting, np.array(ranking), clicked)
-    choose(acting, rng)
-    return acting
+            choose(started, rng)
+            learn(started, np.array(ranking), clicked)
+    choose(started, rng)
+    return started
 
 
 HISTORY = [
@@ -39,13 +39,13 @@ HISTORY = [
 ]
 
 
-def _shares(acting: Any, draws: int, rng: np.random.Generator) -> dict[tuple[int, ...], int]:
+def _shares(started: Any, draws: int, rng: np.random.Generator) -> dict[tuple[int, ...], int]:
     counted: dict[tuple[int, ...], int] = {}
-    last = acting.ranking.copy()
+    last = started.ranking.copy()
     for _ in range(draws):
         # always from the same state: the shortcut depends on the last list, the result must not
-        acting.ranking[:] = last
-        again = RandomisedMoss(**{name: getattr(acting, name) for name in FIELDS})
+        started.ranking[:] = last
+        again = RandomisedMoss(**{name: getattr(started, name) for name in FIELDS})
         shown = tuple(sorted(choose(again, rng).tolist()))
         counted[shown] = counted.get(shown, 0) + 1
     return counted
@@ -54,14 +54,14 @@ def _shares(acting: Any, draws: int, rng: np.random.Generator) -> dict[tuple[int
 @pytest.mark.parametrize("last", [[0, 1], [1, 0], [2, 0], [3, 2]], ids=str)
 def test_sets_are_shown_as_often_as_the_definition_says(last: list[int]) -> None:
     """Against all bounds drawn by NumPy from their definition; the shortcut from the last list changes nothing."""
-    acting, rng = _after(HISTORY), np.random.default_rng(2)
-    acting.ranking[:] = last
-    counted = _shares(acting, 3_000, rng)
-    shape, rate = acting.belief.shape, acting.belief.rate
-    fair = (acting.rounds + 1) * 2 / 4
+    started, rng = _after(HISTORY), np.random.default_rng(2)
+    started.ranking[:] = last
+    counted = _shares(started, 3_000, rng)
+    shape, rate = started.belief.shape, started.belief.rate
+    fair = (started.shown.rounds + 1) * 2 / 4
     expected: dict[tuple[int, ...], int] = {}
     draws = 40_000
-    levels = np.minimum(rng.exponential(size=(draws, 4)), np.log1p(fair / acting.shows))
+    levels = np.minimum(rng.exponential(size=(draws, 4)), np.log1p(fair / started.shown.shows))
     for row in levels:
         bounds = [upper_bound(shape[j] / rate[j], max(row[j], 1e-15) / rate[j]) for j in range(4)]
         shown = tuple(sorted(np.argsort(bounds)[-2:].tolist()))
@@ -73,27 +73,27 @@ def test_sets_are_shown_as_often_as_the_definition_says(last: list[int]) -> None
 
 
 def test_the_order_is_by_a_small_bonus_for_what_was_seen_little() -> None:
-    acting = _after(HISTORY)
-    mean, rate = acting.belief.shape / acting.belief.rate, acting.belief.rate
+    started = _after(HISTORY)
+    mean, rate = started.belief.shape / started.belief.rate, started.belief.rate
     average = rate.mean()
-    for item in acting.ranking.tolist():
-        q = acting.order_index[item]
+    for item in started.ranking.tolist():
+        q = started.order_index[item]
         if rate[item] >= average:
             assert q == mean[item]
         else:
             divergence = mean[item] * math.log(mean[item] / q) + q - mean[item]
             assert divergence * rate[item] == pytest.approx(ORDER * math.log(average / rate[item]), rel=1e-3)
-    first, second = acting.ranking
-    assert acting.order_index[first] >= acting.order_index[second]
+    first, second = started.ranking
+    assert started.order_index[first] >= started.order_index[second]
 
 
 def test_a_draw_of_the_bias_is_kept_for_a_few_decisions_once_there_are_many_rounds() -> None:
-    acting, rng = policy("randomised-moss").start(Setting(2, 4, 10_000)), np.random.default_rng(3)
+    started, rng = policy("randomised-moss").start(Setting(2, 4, 10_000)), np.random.default_rng(3)
     drawn = []
     for now in range(2_000):
-        ranking = choose(acting, rng).copy()
-        drawn.append(acting.belief.position_bias[0])
-        learn(acting, ranking, NO_CLICK if now % 3 else 0)
+        ranking = choose(started, rng).copy()
+        drawn.append(started.belief.position_bias[0])
+        learn(started, ranking, NO_CLICK if now % 3 else 0)
     assert len(set(drawn[:100])) == 100
     lengths = np.diff(np.flatnonzero(np.diff(drawn[1_200:])))
     assert (lengths == KEEP).all()

@@ -12,14 +12,14 @@ from slotwise.policies import choose, learn
 from slotwise.policies.toprank import partition
 
 
-def _blocks(acting: Any) -> list[set[int]]:
+def _blocks(started: Any) -> list[set[int]]:
     found: list[set[int]] = []
     place = 0
-    order = acting.item_order.tolist()
+    order = started.item_order.tolist()
     while place < len(order):
-        stop = int(acting.stop[order[place]])
+        stop = int(started.stop[order[place]])
         found.append(set(order[place:stop]))
-        assert {int(acting.start[item]) for item in order[place:stop]} == {place}
+        assert {int(started.start[item]) for item in order[place:stop]} == {place}
         place = stop
     return found
 
@@ -60,35 +60,35 @@ class Reference:
 
 def test_blocks_are_those_of_the_written_algorithm() -> None:
     users = MNL(position_bias=[1.0, 0.6], attractiveness=[0.1, 2.0, 0.8, 0.1, 3.0])
-    acting, reference = policy("toprank").start(Setting(2, 5, 1_000)), Reference(5, 1_000)
+    started, reference = policy("toprank").start(Setting(2, 5, 1_000)), Reference(5, 1_000)
     rng = np.random.default_rng(1)
     for _ in range(1_500):
-        ranking = choose(acting, rng).copy()
+        ranking = choose(started, rng).copy()
         clicked = draw(users, ranking, rng)
-        learn(acting, ranking, clicked)
+        learn(started, ranking, clicked)
         reference.learn(ranking.tolist(), clicked)
-        assert _blocks(acting) == reference.blocks()
-    assert len(_blocks(acting)) > 2, "the test saw no demotion"
+        assert _blocks(started) == reference.blocks()
+    assert len(_blocks(started)) > 2, "the test saw no demotion"
 
 
 def test_slots_are_filled_block_by_block() -> None:
-    acting = policy("toprank").start(Setting(3, 5, 100))
+    started = policy("toprank").start(Setting(3, 5, 100))
     for winner in (3, 4):
         for loser in (0, 1, 2):
-            acting.beats[winner, loser] = 1
-    acting.beats[1, 0] = acting.beats[1, 2] = 1
-    partition(acting)
-    assert _blocks(acting) == [{3, 4}, {1}, {0, 2}]
+            started.beats[winner, loser] = 1
+    started.beats[1, 0] = started.beats[1, 2] = 1
+    partition(started)
+    assert _blocks(started) == [{3, 4}, {1}, {0, 2}]
     rng = np.random.default_rng(0)
-    seen = {tuple(choose(acting, rng).tolist()) for _ in range(60)}
+    seen = {tuple(choose(started, rng).tolist()) for _ in range(60)}
     assert seen == {(3, 4, 1), (4, 3, 1)}
 
 
 @pytest.mark.parametrize("cycle", [[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 0)]])
 def test_a_cycle_becomes_one_block(cycle: list[tuple[int, int]]) -> None:
-    acting = policy("toprank").start(Setting(2, 4, 100))
+    started = policy("toprank").start(Setting(2, 4, 100))
     for winner, loser in cycle:
-        acting.beats[winner, loser] = 1
-    partition(acting)
+        started.beats[winner, loser] = 1
+    partition(started)
     involved = {item for pair in cycle for item in pair}
-    assert _blocks(acting) == [set(range(4)) - involved, involved]
+    assert _blocks(started) == [set(range(4)) - involved, involved]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from slotwise import MNL, policy, simulate
-from slotwise.choice.mnl import regret
+from slotwise.choice import regret
 from slotwise.errors import InvalidInput
 from slotwise.simulate.delayed import simulate_delayed
 from tests.chance import assert_mean_is

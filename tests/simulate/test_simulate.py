@@ -123,14 +123,14 @@ def test_a_wrong_ranking_is_named(small: MNL, ranking: Any) -> None:
 @pytest.mark.parametrize("fault", ["duplicate", "out of range", "too short"])
 def test_a_wrong_ranking_of_a_compiled_policy_is_caught(small: MNL, fault: str) -> None:
     def broken(setting: Setting) -> Any:
-        acting = policy("pbm-ucb").start(setting)
+        started = policy("pbm-ucb").start(setting)
         if fault == "duplicate":
-            acting.lists.slots.order[:] = 0  # only the first slot is ever filled
+            started.lists.slots.order[:] = 0  # only the first slot is ever filled
         elif fault == "out of range":
-            acting = policy("pbm-ucb").start(Setting(3, 40, 10, setting.position_bias))
+            started = policy("pbm-ucb").start(Setting(3, 40, 10, setting.position_bias))
         else:
-            acting = policy("pbm-ucb").start(Setting(2, 4, 10, np.ones(2)))
-        return acting
+            started = policy("pbm-ucb").start(Setting(2, 4, 10, np.ones(2)))
+        return started
 
     with pytest.raises(InvalidRanking, match="policy broken returned a ranking that is not 3 distinct items"):
         simulate(small, broken, rounds=10)

@@ -13,26 +13,30 @@ from slotwise.belief.prior import (
     relearn,
     relearn_all,
 )
-from slotwise.belief.shows import absorb_shows, count_shows
+from slotwise.belief.shows import ESTIMATED_FROM_TALLY, Shows, count_list, count_tally, fair_share, no_shows
 from slotwise.belief.told import ToldBias, told_bias
 
 __all__ = [
     "ATTRACTIVENESS_RATE",
     "ATTRACTIVENESS_SHAPE",
     "BIAS_SHAPE",
+    "ESTIMATED_FROM_TALLY",
     "LearnedBias",
     "LearnedPrior",
     "Posterior",
+    "Shows",
     "ToldBias",
-    "absorb_shows",
     "best_list",
     "best_list_chances",
-    "count_shows",
+    "count_list",
+    "count_tally",
+    "fair_share",
     "gibbs_bias",
     "imagine",
     "joint_gibbs",
     "learned_bias",
     "learned_prior",
+    "no_shows",
     "posterior",
     "relearn",
     "relearn_all",

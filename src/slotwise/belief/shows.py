@@ -1,22 +1,49 @@
-"""How often each item was shown, which is not in a tally: what some policies keep beside their belief."""
+"""How often items were shown, beside their fair share: what some policies keep beside their belief."""
 
 from __future__ import annotations
 
-from slotwise.compiled import inlined
+import numpy as np
+
+from slotwise.compiled import inlined, record
 from slotwise.typing import EMPTY, FloatArray, Ranking
 
+#: what is only estimated from a tally, which lacks what else was on the page when something was clicked
+ESTIMATED_FROM_TALLY = ("shows", "rounds")
+
+
+@record
+class Shows:
+    """Rounds so far, and the rounds in which each item was shown."""
+
+    #: t - 1, rounds learned from
+    rounds: float
+    #: per item
+    shows: FloatArray
+
+
+def no_shows(items: int) -> Shows:
+    """Before the first round."""
+    return Shows(rounds=0.0, shows=np.zeros(items))
+
 
 @inlined
-def count_shows(shows: FloatArray, ranking: Ranking) -> None:
+def fair_share(shown: Shows, slots: int) -> float:
+    """tK/J: as often as each item would have been shown by the end of this round if all were shown alike."""
+    return (shown.rounds + 1.0) * slots / len(shown.shows)
+
+
+@inlined
+def count_list(shown: Shows, ranking: Ranking) -> None:
     """Count the items of one more list."""
+    shown.rounds += 1.0
     for slot in range(len(ranking)):
         if ranking[slot] != EMPTY:
-            shows[ranking[slot]] += 1.0
+            shown.shows[ranking[slot]] += 1.0
 
 
 @inlined
-def absorb_shows(shows: FloatArray, clicks: FloatArray, passes: FloatArray) -> float:
-    """Count the items of a whole tally, and return of how many lists they are.
+def count_tally(shown: Shows, clicks: FloatArray, passes: FloatArray) -> None:
+    """Count the items of a whole tally.
 
     A tally does not say what else was on the page when something was clicked. What counts as shown is therefore what
     was clicked, or passed with all of its list, and a list is as many items as there are slots: the share of an item
@@ -26,6 +53,6 @@ def absorb_shows(shows: FloatArray, clicks: FloatArray, passes: FloatArray) -> f
     total = 0.0
     for slot in range(slots):
         for item in range(items):
-            shows[item] += clicks[slot, item] + passes[slot, item]
+            shown.shows[item] += clicks[slot, item] + passes[slot, item]
             total += clicks[slot, item] + passes[slot, item]
-    return float(total / slots)
+    shown.rounds += total / slots

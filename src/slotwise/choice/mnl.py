@@ -6,23 +6,30 @@ a probability in proportion: γ_k/(1+S) and 1/(1+S), S being the sum of all γ_k
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from slotwise import checks
-from slotwise.choice.model import draw, reward
+from slotwise.choice.model import click_probabilities, draw, reward
+from slotwise.choice.registry import register
 from slotwise.compiled import inlined, record
 from slotwise.errors import InvalidInput
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 
 
+@register(
+    "mnl",
+    name="Multinomial logit with position bias",
+    citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, §1.1",
+    example={"position_bias": [1.0, 0.2, 0.9], "attractiveness": [0.3, 0.5, 0.1, 0.8, 0.4]},
+)
 @record
 class MNL:
     """Users who choose by multinomial logit.
 
+    >>> from slotwise.choice import best_ranking
     >>> users = MNL(position_bias=[1.0, 0.5], attractiveness=[0.2, 0.4, 0.1])
     >>> best_ranking(users).tolist()
     [1, 0]
@@ -65,6 +72,19 @@ class MNL:
     def items(self) -> int:
         """J."""
         return len(self.attractiveness)
+
+    def best_ranking(self) -> Ranking:
+        """The k-th most attractive item in the slot of the k-th largest bias."""
+        ranking = np.empty(self.slots, np.int64)
+        best_items = np.argsort(-self.attractiveness, kind="stable")[: self.slots]
+        ranking[np.argsort(-self.position_bias, kind="stable")] = best_items
+        return ranking
+
+
+@click_probabilities.register(MNL)
+def _click_probabilities(users: MNL, ranking: Ranking) -> FloatArray:
+    weights: FloatArray = np.append(users.position_bias * users.attractiveness[ranking], 1.0)
+    return weights / weights.sum()
 
 
 @draw.register(MNL)
@@ -121,30 +141,3 @@ def draw_many(users: MNL, rankings: IntArray, rng: np.random.Generator) -> IntAr
     # rounding may leave a little beyond the last slot
     slots = np.minimum((weights <= left[:, None]).sum(axis=1), users.slots - 1)
     return np.where(left < 0.0, NO_CLICK, slots)
-
-
-def click_probabilities(users: MNL, ranking: Any) -> FloatArray:
-    """One probability per slot, then that of no click: `probabilities[NO_CLICK]`."""
-    shown = checks.ranking_of(ranking, slots=users.slots, items=users.items)
-    weights = np.append(users.position_bias * users.attractiveness[shown], 1.0)
-    probabilities: FloatArray = weights / weights.sum()
-    return probabilities
-
-
-def best_ranking(users: MNL) -> Ranking:
-    """A ranking of the highest reward: the k-th most attractive item in the slot of the k-th largest bias."""
-    ranking = np.empty(users.slots, np.int64)
-    best_items = np.argsort(-users.attractiveness, kind="stable")[: users.slots]
-    ranking[np.argsort(-users.position_bias, kind="stable")] = best_items
-    return ranking
-
-
-def best_ranking_by_brute_force(users: MNL) -> Ranking:
-    """The same by trying every ranking: J!/(J-K)! of them."""
-    candidates = [np.array(ranking) for ranking in itertools.permutations(range(users.items), users.slots)]
-    return max(candidates, key=lambda ranking: reward(users, ranking))
-
-
-def regret(users: MNL, ranking: Any) -> float:
-    """How much reward `ranking` gives away against the best one."""
-    return float(reward(users, best_ranking(users)) - reward(users, ranking))

@@ -26,7 +26,7 @@ def bounds(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Evaluate Propositions 1 to 3 on a problem: the regret that no policy can avoid, and that two do not exceed."""
-    chosen = problem(problem_name)
+    chosen = problem(problem_name, of_mnl=True)
     if chosen.goal is not None:
         raise InvalidInput(f"the bounds are for clicks, and {problem_name} has values or constraints")
     horizon = chosen.rounds if rounds is None else rounds

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from slotwise.drive import drive as run_drive
 from slotwise.errors import InvalidInput
-from slotwise.policies import policies
+from slotwise.policies import default_policy
 from slotwise.policies.registry import parse
 from slotwise.problems import problem
 
@@ -40,10 +40,10 @@ def drive(
     Visitors decide, click, stay silent, report twice, late and in contradiction. The exit code is 1 if the service
     counted anything else than what they were told.
     """
-    chosen = problem(problem_name)
+    chosen = problem(problem_name, of_mnl=True)
     if chosen.goal is not None:
         raise InvalidInput(f"visitors click, and {problem_name} has values or constraints")
-    wanted = parse(policy) if policy is not None else next(entry for entry in policies() if entry.default)
+    wanted = parse(policy) if policy is not None else default_policy()
     if replications < 1:
         raise InvalidInput(f"replications must be at least 1, got {replications}")
     found = run_drive(

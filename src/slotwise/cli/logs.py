@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from slotwise.estimate import estimators
+
 if TYPE_CHECKING:
     from slotwise.logs import Columns, Fit
 
@@ -38,7 +40,9 @@ MultiClicks = Annotated[
 ]
 Estimator = Annotated[
     str,
-    typer.Option(help="scaling, composite, maximum-likelihood, maximum-a-posteriori or algorithm-1."),
+    typer.Option(
+        help=", ".join(entry.id for entry in estimators() if entry.position_bias == "unknown") + "; docs/estimators.md."
+    ),
 ]
 TableName = Annotated[str | None, typer.Option("--table", help="The table, of a database.")]
 Engine = Annotated[str, typer.Option(help="duckdb, or spark for what outgrows this machine.")]

@@ -3,6 +3,17 @@
 from slotwise.compiled.cache import inlined, jit, uncached
 from slotwise.compiled.generic import generic
 from slotwise.compiled.interrupt import postponed_interrupt
-from slotwise.compiled.record import is_ours, is_record, plain, record
+from slotwise.compiled.record import is_compiled, is_ours, is_record, plain, record
 
-__all__ = ["generic", "inlined", "is_ours", "is_record", "jit", "plain", "postponed_interrupt", "record", "uncached"]
+__all__ = [
+    "generic",
+    "inlined",
+    "is_compiled",
+    "is_ours",
+    "is_record",
+    "jit",
+    "plain",
+    "postponed_interrupt",
+    "record",
+    "uncached",
+]

@@ -51,6 +51,11 @@ def is_record(value: Any) -> bool:
     return hasattr(type(value), "is_record")
 
 
+def is_compiled(value: Any) -> bool:
+    """Whether `value` is a record that compiled code takes."""
+    return isinstance(value, structref.StructRefProxy)
+
+
 def is_ours(value: Any) -> bool:
     """Whether a record, and every record in it, is defined in this package."""
     if not isinstance(value, structref.StructRefProxy):

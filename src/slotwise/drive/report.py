@@ -13,7 +13,7 @@ import numpy as np
 from slotwise.choice import MNL
 from slotwise.drive.ledger import Ledger
 from slotwise.errors import InvalidInput
-from slotwise.policies import Policy
+from slotwise.policies import PolicyEntry
 from slotwise.simulate import simulate
 from slotwise.simulate.delayed import simulate_delayed
 from slotwise.typing import FloatArray
@@ -65,7 +65,7 @@ class Drive:
     """A drive, once it is over."""
 
     placement: str
-    policy: Policy
+    policy: PolicyEntry
     users: MNL
     visitors: int
     ledger: Ledger

@@ -20,7 +20,7 @@ from slotwise.drive.ledger import Ledger
 from slotwise.drive.report import Drive
 from slotwise.drive.visitors import Habits, Visitors
 from slotwise.errors import InvalidInput, ServiceUnreachable
-from slotwise.policies import Policy
+from slotwise.policies import PolicyEntry
 from slotwise.simulate.progress import Bar
 
 MOST_USERS: Final = 1_000
@@ -35,7 +35,7 @@ def drive(
     url: str,
     users: MNL,
     *,
-    policy: Policy,
+    policy: PolicyEntry,
     visitors: int = 32,
     rounds: int = 10_000,
     rate: float | None = None,

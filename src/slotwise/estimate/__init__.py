@@ -1,4 +1,10 @@
-"""Estimators: functions of a tally or of rankings, one a file; their errors; how much one more click moves them."""
+"""Estimators: functions of a tally or of rankings, one a file; their errors; how much one more click moves them.
+
+Every module of this folder is imported, and registers what it defines.
+"""
+
+import importlib
+import pkgutil
 
 from slotwise.estimate.algorithm_1 import algorithm_1
 from slotwise.estimate.composite import composite
@@ -8,27 +14,29 @@ from slotwise.estimate.known_bias import known_bias
 from slotwise.estimate.maximum_a_posteriori import maximum_a_posteriori
 from slotwise.estimate.maximum_likelihood import maximum_likelihood
 from slotwise.estimate.priors import GammaPrior
+from slotwise.estimate.registry import EstimatorEntry, estimator, estimators
 from slotwise.estimate.result import Estimate
 from slotwise.estimate.scaling import scaling
 from slotwise.estimate.sensitivity import sensitivity
 
-#: the estimators of attractiveness and unknown position bias from the data alone, by name; each takes `Rankings`, and
-#: all but maximum likelihood a `Tally` as well
-ESTIMATORS = {
-    "algorithm-1": algorithm_1,
-    "scaling": scaling,
-    "composite": composite,
-    "maximum-likelihood": maximum_likelihood,
-}
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")
+
+#: the estimators of attractiveness and unknown position bias from the data alone, by id; each takes `Rankings`, and all
+#: that need no more a `Tally` as well
+ESTIMATORS = {entry.id: entry.estimate for entry in estimators() if entry.needs_data_only}
 
 __all__ = [
     "ESTIMATORS",
     "Estimate",
     "EstimateIntervals",
+    "EstimatorEntry",
     "GammaPrior",
     "Intervals",
     "algorithm_1",
     "composite",
+    "estimator",
+    "estimators",
     "groups",
     "is_identifiable",
     "known_bias",

@@ -14,6 +14,7 @@ import numpy as np
 from slotwise.compiled import jit
 from slotwise.estimate.evidence import Counts, evidence, tally_of
 from slotwise.estimate.identifiability import is_identifiable
+from slotwise.estimate.registry import register
 from slotwise.estimate.result import Estimate
 from slotwise.typing import FloatArray
 
@@ -32,6 +33,16 @@ START_ATTRACTIVENESS = 0.5
 START_BIAS = 1.0
 
 
+@register(
+    "algorithm-1",
+    name="Algorithm 1",
+    citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, Algorithm 1",
+    limits={
+        "gaps": "it may run away there, or creep for as long as it is let",
+        "many items": "it takes dozens of sweeps where others take a handful",
+    },
+    legend=2,
+)
 def algorithm_1(counts: Counts) -> Estimate:
     """Repeat λ_k = Σ_j N_kj/α_j / L and α_j = Σ_k N_kj/λ_k / Ñ_·j, with λ of the first slot held at 1.
 

@@ -12,10 +12,17 @@ from slotwise.estimate.climb import Point, climb
 from slotwise.estimate.curvature import Curvature
 from slotwise.estimate.evidence import Counts, evidence, tally_of
 from slotwise.estimate.identifiability import is_identifiable
+from slotwise.estimate.registry import register
 from slotwise.estimate.result import Estimate
 from slotwise.typing import FloatArray
 
 
+@register(
+    "composite",
+    name="Composite likelihood",
+    citation="the log-likelihood of Grant and Leslie, Learning to Rank under Multinomial Logit Choice",
+    legend=4,
+)
 def composite(counts: Counts) -> Estimate:
     """Maximise Σ_kj [N_kj log γ_kj - (N_kj + Ñ_kj) log(1 + γ_kj)], with λ of the first slot held at 1.
 

@@ -9,10 +9,18 @@ import numpy as np
 from slotwise import checks
 from slotwise.errors import InvalidInput
 from slotwise.estimate.evidence import Counts, evidence, tally_of
+from slotwise.estimate.registry import register
 from slotwise.estimate.result import Estimate
 from slotwise.estimate.scaling import weigh
 
 
+@register(
+    "known-bias",
+    name="Known position bias",
+    citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, equation (4)",
+    position_bias="known",
+    legend=1,
+)
 def known_bias(counts: Counts, position_bias: Any) -> Estimate:
     """Clicks over exposure: α_j = N_·j/Λ_j, Λ_j = Σ_k λ_kÑ_kj. Without bias if every epoch is complete.
 

@@ -19,6 +19,7 @@ from slotwise.estimate.evidence import Counts, tally_of, with_priors
 from slotwise.estimate.identifiability import is_identifiable
 from slotwise.estimate.joint import Joint
 from slotwise.estimate.priors import GammaPrior, checked_prior
+from slotwise.estimate.registry import register
 from slotwise.estimate.result import Estimate
 from slotwise.estimate.sandwich import Sandwich
 from slotwise.rankings import Rankings
@@ -26,8 +27,17 @@ from slotwise.tally import Tally
 from slotwise.typing import FloatArray
 
 SWEEPS = 4
+#: as much as half a click, in half a visit without one
+WEAK_PRIOR = GammaPrior(shape=0.5, rate=0.5)
 
 
+@register(
+    "maximum-a-posteriori",
+    name="Maximum a posteriori",
+    citation="the likelihood of the data with Gamma priors",
+    try_with={"attractiveness_prior": WEAK_PRIOR, "position_bias_prior": WEAK_PRIOR},
+    legend=6,
+)
 def maximum_a_posteriori(
     counts: Counts,
     *,

@@ -8,12 +8,20 @@ from slotwise.errors import InvalidInput
 from slotwise.estimate.evidence import tied
 from slotwise.estimate.identifiability import groups, is_identifiable
 from slotwise.estimate.joint import Joint
+from slotwise.estimate.registry import register
 from slotwise.estimate.result import Estimate, Evidence
 from slotwise.rankings import Rankings
 from slotwise.tally import Tally
 from slotwise.typing import BoolArray, FloatArray
 
 
+@register(
+    "maximum-likelihood",
+    name="Maximum likelihood",
+    citation="the likelihood of multinomial logit choices, list by list",
+    needs="rankings",
+    legend=5,
+)
 def maximum_likelihood(rankings: Rankings) -> Estimate:
     """Maximise Σ_kj N_kj log γ_kj - Σ_A T_A log(1 + S_A), with λ of the first slot held at 1.
 

@@ -13,6 +13,7 @@ import numpy as np
 from slotwise.compiled import jit
 from slotwise.estimate.evidence import Counts, evidence, tally_of
 from slotwise.estimate.identifiability import is_identifiable
+from slotwise.estimate.registry import register
 from slotwise.estimate.result import Estimate
 from slotwise.typing import FloatArray
 
@@ -21,6 +22,12 @@ TOLERANCE = 1e-10
 MOST_SWEEPS = 10_000
 
 
+@register(
+    "scaling",
+    name="Biproportional scaling",
+    citation="the Poisson likelihood, by iterative proportional fitting; Deming and Stephan (1940)",
+    legend=3,
+)
 def scaling(counts: Counts) -> Estimate:
     """Repeat α_j = N_·j / Σ_k λ_kÑ_kj and λ_k = N_k· / Σ_j α_jÑ_kj, with λ of the first slot held at 1.
 

@@ -16,9 +16,11 @@ from slotwise.belief import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
     BIAS_SHAPE,
-    count_shows,
+    Shows,
+    count_list,
     imagine,
     learned_bias,
+    no_shows,
     told_bias,
     update,
 )
@@ -63,7 +65,7 @@ class Candidate:
     lists: Any
     rule: int
     strength: float
-    shows: FloatArray
+    shown: Shows
     mean: FloatArray
     index: FloatArray
     second: FloatArray
@@ -96,7 +98,7 @@ def _start(setting: Setting, rule: int, strength: float, known: bool) -> Candida
         lists=lists_for(setting),
         rule=rule,
         strength=strength,
-        shows=np.zeros(items),
+        shown=no_shows(items),
         mean=np.zeros(items),
         index=np.zeros(items),
         second=np.zeros(items),
@@ -116,7 +118,7 @@ def _choose(policy: Candidate, rng: np.random.Generator) -> Ranking:
         mean[item] = belief.shape[item] / belief.rate[item]
     fill_index(policy, belief.shape, belief.rate, rng)
     for item in range(len(mean)):
-        if policy.shows[item] == 0.0:
+        if policy.shown.shows[item] == 0.0:
             index[item] = math.inf
     arrange_by(policy.lists, index, mean, belief.position_bias, ranking, rng)
     return ranking
@@ -124,7 +126,7 @@ def _choose(policy: Candidate, rng: np.random.Generator) -> Ranking:
 
 @learn.register(Candidate)
 def _learn(policy: Candidate, ranking: Ranking, clicked: int) -> None:
-    count_shows(policy.shows, ranking)
+    count_list(policy.shown, ranking)
     update(policy.belief, ranking, clicked)
 
 

@@ -12,6 +12,8 @@ from slotwise import bounds
 from slotwise.bounds import Intervals
 from slotwise.choice import MNL
 from slotwise.estimate import algorithm_1
+from slotwise.policies import Setting, holds_lists
+from slotwise.policies.registry import parse
 from slotwise.simulate import Results
 from slotwise.tally import Tally
 
@@ -26,9 +28,6 @@ INTERVALS: dict[str, tuple[bool, Callable[[Tally, Any], Intervals]]] = {
     "Theorem 2": (False, lambda tally, _: bounds.theorem_2_intervals(tally, LEVEL)),
     "Corollary 1": (False, lambda tally, _: bounds.corollary_1(tally)),
 }
-
-#: the policies that act in epochs, as the theory supposes
-EPOCH_POLICIES = ("epoch-ucb", "epoch-ucb-w", "epoch-ucb-upb", "epoch-ucb-upb-star", "mnl-bandit")
 
 
 @dataclass(frozen=True)
@@ -52,10 +51,11 @@ class Coverage:
 
 
 def measure(problem: str, users: MNL, results: Results) -> list[Coverage]:
-    """Every interval on the tallies of every epoch policy that was run."""
+    """Every interval on the tallies of every policy that was run in epochs, as the theory supposes."""
     found = []
-    for label in EPOCH_POLICIES:
-        if label not in results:
+    setting = Setting(users.slots, users.items, results.rounds, users.position_bias)
+    for label in results:
+        if not holds_lists(parse(label).start(setting)):
             continue
         tallies = results[label].tallies
         converged = float(np.mean([algorithm_1(tally).converged for tally in tallies]))

@@ -15,8 +15,7 @@ import numpy as np
 from slotwise import checks
 from slotwise.choice import MNL
 from slotwise.drawing import PALETTE, bare, new_figure, save
-from slotwise.estimate import ESTIMATORS, Estimate, GammaPrior, known_bias, maximum_a_posteriori
-from slotwise.estimate.evidence import Counts
+from slotwise.estimate import Estimate, estimator, estimators
 from slotwise.estimate.joint import Joint
 from slotwise.experiments.gathering import at_random, by_policy
 from slotwise.experiments.store import writable_folder
@@ -39,28 +38,8 @@ LEVEL = 0.95
 GATHERED = ("at random", "epoch-ucb")
 #: where the figure's axis ends
 FARTHEST = 3.0
-#: weak: as much as half a click, in half a visit without one
-PRIOR = GammaPrior(shape=0.5, rate=0.5)
-
-EstimateFrom = Callable[[Counts, MNL], Estimate]
-
-
-def _map(counts: Counts, users: MNL) -> Estimate:  # noqa: ARG001
-    return maximum_a_posteriori(counts, attractiveness_prior=PRIOR, position_bias_prior=PRIOR)
-
-
-def _from_data(estimator: Callable[[Any], Estimate]) -> EstimateFrom:
-    return lambda counts, _: estimator(counts)
-
-
-#: every estimator, as a function of the data and, for those that are told the position bias, of the users
-COMPARED: dict[str, EstimateFrom] = {
-    "known-bias": lambda counts, users: known_bias(counts, users.position_bias),
-    **{name: _from_data(estimator) for name, estimator in ESTIMATORS.items()},
-    "maximum-a-posteriori": _map,
-}
-NEEDS_RANKINGS = ("maximum-likelihood",)
-TOLD_BIAS = ("known-bias",)
+#: every estimator, as a function of the data and of the position bias, which only some are told
+COMPARED: dict[str, Callable[[Any, FloatArray], Estimate]] = {entry.id: entry.tried for entry in estimators()}
 
 
 @dataclass(frozen=True)
@@ -132,41 +111,38 @@ class _Trial:
 def _measure(
     name: str, users: MNL, rounds: int, gathered: str, replications: int, seed: int, step: Callable[[], None]
 ) -> list[Measured]:
-    trials: dict[str, list[_Trial]] = {estimator: [] for estimator in COMPARED}
+    trials: dict[str, list[_Trial]] = {id: [] for id in COMPARED}
     information = np.zeros((users.items + users.slots - 1,) * 2)
     for index in range(replications):
         rng = np.random.default_rng(stream(seed, index))
         seen = at_random(users, rounds, rng) if gathered == "at random" else by_policy(users, gathered, rounds, rng)
         information += Joint.of(seen).information(users.position_bias, users.attractiveness) / replications
         tally = seen.tally
-        for estimator in COMPARED:
-            trials[estimator].append(_try(estimator, users, seen, tally))
+        for id in COMPARED:
+            trials[id].append(_try(id, users, seen, tally))
         step()
-    return [
-        _summary(name, rounds, gathered, estimator, trials[estimator], _bound(users, information, estimator))
-        for estimator in COMPARED
-    ]
+    return [_summary(name, rounds, gathered, id, trials[id], _bound(users, information, id)) for id in COMPARED]
 
 
-def _bound(users: MNL, information: FloatArray, estimator: str) -> float:
+def _bound(users: MNL, information: FloatArray, id: str) -> float:
     """The Cramér–Rao bound on the variance of log α, summed over items."""
     items = users.items
-    known = information[:items, :items] if estimator in TOLD_BIAS else information
+    known = information[:items, :items] if estimator(id).position_bias == "known" else information
     return float(np.diag(np.linalg.inv(known))[:items].sum())
 
 
-def _try(estimator: str, users: MNL, seen: Rankings, tally: Tally) -> _Trial:
-    told = estimator in TOLD_BIAS
+def _try(id: str, users: MNL, seen: Rankings, tally: Tally) -> _Trial:
+    told, needs_rankings = estimator(id).position_bias == "known", estimator(id).needs == "rankings"
     # unknown biases are learned relative to the first slot's
     anchor = 1.0 if told else users.position_bias[0]
     truth, bias = users.attractiveness * anchor, users.position_bias / anchor
     begin = time.perf_counter()
-    estimate = COMPARED[estimator](seen if estimator in NEEDS_RANKINGS else tally, users)
+    estimate = COMPARED[id](seen if needs_rankings else tally, users.position_bias)
     middle = time.perf_counter()
     alpha, _ = estimate.intervals(LEVEL)
     end = time.perf_counter()
-    from_tally = np.full(users.items, np.nan) if estimator in NEEDS_RANKINGS else alpha.covers(truth)
-    alpha, slots = COMPARED[estimator](seen, users).intervals(LEVEL)
+    from_tally = np.full(users.items, np.nan) if needs_rankings else alpha.covers(truth)
+    alpha, slots = COMPARED[id](seen, users.position_bias).intervals(LEVEL)
     return _Trial(
         failed=not (estimate.converged and bool(np.isfinite(estimate.attractiveness).all())),
         error=estimate.attractiveness / truth - 1.0,
@@ -178,7 +154,7 @@ def _try(estimator: str, users: MNL, seen: Rankings, tally: Tally) -> _Trial:
     )
 
 
-def _summary(name: str, rounds: int, gathered: str, estimator: str, trials: Sequence[_Trial], bound: float) -> Measured:
+def _summary(name: str, rounds: int, gathered: str, id: str, trials: Sequence[_Trial], bound: float) -> Measured:
     kept = [trial for trial in trials if not trial.failed]
     nothing = [np.full_like(trials[0].error, np.nan)]
     error = np.array([trial.error for trial in kept] or nothing)
@@ -190,7 +166,7 @@ def _summary(name: str, rounds: int, gathered: str, estimator: str, trials: Sequ
         name,
         rounds,
         gathered,
-        estimator,
+        id,
         len(trials),
         failed=1.0 - len(kept) / len(trials),
         bias=float(error.mean()),

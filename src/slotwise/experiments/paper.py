@@ -19,7 +19,7 @@ from slotwise.experiments.findings import COLUMNS, Paper, Plan, markdown, table
 from slotwise.experiments.report import write_report
 from slotwise.experiments.store import Store, program_hash, writable_folder
 from slotwise.files import replacing
-from slotwise.policies.registry import policy
+from slotwise.policies.registry import compared_in, policy
 from slotwise.problems import Problem, paper_problems
 from slotwise.setting import Setting
 from slotwise.simulate import Results, Run
@@ -27,7 +27,7 @@ from slotwise.simulate.progress import Bar
 from slotwise.simulate.replicate import Replication, recorded_rounds, run_replications
 
 #: in the order of the paper's legend
-POLICIES = ("epoch-ucb", "epoch-ucb-w", "epoch-ucb-upb", "epoch-ucb-upb-star", "mnl-bandit", "toprank", "pbm-ucb")
+POLICIES = tuple(entry.id for entry in compared_in("paper"))
 RECORDED = 200
 #: of many files in one folder that cannot be used, this many are named one by one
 NAMED_ONE_BY_ONE = 3

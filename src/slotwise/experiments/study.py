@@ -17,6 +17,7 @@ import numpy as np
 
 from slotwise.experiments.candidates import CANDIDATES, candidate
 from slotwise.experiments.store import Store, program_hash, writable_folder
+from slotwise.policies.registry import compared_in, policies, policy
 from slotwise.problems import Problem, further_problems, paper_problems, random_problem
 from slotwise.rng import stream
 from slotwise.simulate import simulate
@@ -27,23 +28,10 @@ from slotwise.typing import FloatArray
 #: what all others are compared with
 PLAIN = "posterior-sampling"
 #: biases learned, then biases told; the last is the one that is recommended
-UNKNOWN = (PLAIN, "set-sampling", "kl-moss", "randomised-moss")
-KNOWN = ("posterior-sampling-known", "set-sampling-known", "kl-moss-known", "randomised-moss-known")
+UNKNOWN = tuple(entry.id for entry in sorted(compared_in("policies"), key=lambda entry: entry.default))
+KNOWN = tuple(twin for id in UNKNOWN if (twin := policy(id).twin) is not None)
 #: on the paper's problems only
-ALSO = (
-    "posterior-sampling:acts=epochs",
-    "set-sampling:acts=epochs",
-    "kl-moss:acts=epochs",
-    "randomised-moss:acts=epochs",
-    "posterior-sampling:likelihood=joint",
-    "randomised-moss:bias_spread=1.0",
-    "kl-moss:bias_spread=0.7",
-    "pairwise-ucb-upb",
-    "pairwise-ucb",
-    "pbm-ucb",
-    "epoch-ucb",
-    "epoch-ucb-upb-star:sensitivity=analytic",
-)
+ALSO = tuple(str(policy(entry.id, **options)) for entry in policies() for options in entry.also_compared)
 
 #: the random problems: the stream of this seed, and how many
 CHOOSING_SEED, CHOOSING = 2026, 100

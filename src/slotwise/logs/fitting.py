@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from slotwise.belief import posterior
 from slotwise.errors import InvalidInput, UnknownName
-from slotwise.estimate import ESTIMATORS, Estimate, maximum_likelihood
+from slotwise.estimate import Estimate, estimators
+from slotwise.estimate import estimator as registered
 from slotwise.logs.cleaning import Clean, MultiClick, cleaned
 from slotwise.logs.columns import Columns
 from slotwise.logs.counting import LogTally, counts_of
@@ -26,7 +27,7 @@ from slotwise.typing import FloatArray
 SAMPLE = 200_000
 #: maximum a posteriori with priors learned from the log: an answer for everything
 SHRUNKEN = "maximum-a-posteriori"
-ESTIMATOR_NAMES = (*ESTIMATORS, SHRUNKEN)
+ESTIMATOR_NAMES = tuple(entry.id for entry in estimators() if entry.position_bias == "unknown")
 
 
 def fit(source: Any, columns: Columns | None = None, **options: Any) -> Fit:
@@ -80,7 +81,7 @@ def fits(
         counted = counts_of(rows)
         progress("reading whole lists")
         # inverse propensity lives on the few impressions that showed the very list: none is to spare
-        every = estimator == "maximum-likelihood" or columns.propensity is not None
+        every = registered(estimator).needs == "rankings" or columns.propensity is not None
         lists, sampled = lists_of(rows, counted, None if every else sample)
         progress("estimating")
         found = [_fit(one, lists[name], estimator, sampled) for name, one in counted.items()]
@@ -113,12 +114,10 @@ def _fit(counted: LogTally, lists: Lists, estimator: str, sampled: bool) -> Fit:
 
 
 def _estimate(estimator: str, counted: Tally, rankings: Rankings, sampled: bool) -> Estimate:
-    if estimator == "maximum-likelihood":
-        return maximum_likelihood(rankings)
     if estimator == SHRUNKEN:
         return posterior(counted).estimate
-    estimate: Callable[[Any], Estimate] = ESTIMATORS[estimator]
-    return estimate(counted if sampled else rankings)
+    chosen = registered(estimator)
+    return chosen.estimate(counted if sampled and chosen.needs == "tally" else rankings)
 
 
 def _log_likelihoods(

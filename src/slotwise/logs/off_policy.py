@@ -16,7 +16,7 @@ from slotwise.logs.fitted import LEVEL, Fit
 from slotwise.logs.propensity import ByPropensity, Logged, inverse_propensity, warnings_of
 from slotwise.logs.rate import Rate, around, expected_rate
 from slotwise.logs.words import and_more
-from slotwise.policies.registry import Policy, parse
+from slotwise.policies.registry import PolicyEntry, parse
 from slotwise.simulate import simulate
 from slotwise.typing import EMPTY, FloatArray, IntArray
 
@@ -63,7 +63,7 @@ class Evaluation:
 
 def evaluate(
     fit: Fit,
-    target: RankingOfIds | Mapping[tuple[str | None, ...], float] | str | Policy,
+    target: RankingOfIds | Mapping[tuple[str | None, ...], float] | str | PolicyEntry,
     *,
     propensities: Logged | None = None,
     level: float = LEVEL,
@@ -82,7 +82,7 @@ def evaluate(
     >>> [round(value, 2) for value in evaluate(fit, ["coffee", "tea"]).by_model]
     [0.41, 0.34, 0.49]
     """
-    if isinstance(target, str | Policy):
+    if isinstance(target, str | PolicyEntry):
         return _policy(fit, target, propensities, level, rounds, replications, seed)
     lists, chances = _lists(fit, target)
     by_model = expected_rate(fit.estimate, lists, chances, level)
@@ -149,7 +149,13 @@ def _model_warnings(fit: Fit, lists: IntArray, rate: Rate) -> list[str]:
 
 
 def _policy(
-    fit: Fit, policy: str | Policy, propensities: Logged | None, level: float, rounds: int, replications: int, seed: int
+    fit: Fit,
+    policy: str | PolicyEntry,
+    propensities: Logged | None,
+    level: float,
+    rounds: int,
+    replications: int,
+    seed: int,
 ) -> Evaluation:
     users = fit.model()
     chosen = parse(policy) if isinstance(policy, str) else policy

@@ -3,11 +3,38 @@
 import importlib
 import pkgutil
 
-from slotwise.policies.interface import absorb, choose, choose_several, learn
-from slotwise.policies.registry import Policy, policies, policy
+from slotwise.policies.interface import (
+    absorb,
+    allows,
+    choose,
+    choose_once,
+    choose_several,
+    end_epoch,
+    holds_lists,
+    impose_rules,
+    learn,
+    learns_from,
+)
+from slotwise.policies.registry import PolicyEntry, default_policy, policies, policy
 from slotwise.setting import Setting
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["Policy", "Setting", "absorb", "choose", "choose_several", "learn", "policies", "policy"]
+__all__ = [
+    "PolicyEntry",
+    "Setting",
+    "absorb",
+    "allows",
+    "choose",
+    "choose_once",
+    "choose_several",
+    "default_policy",
+    "end_epoch",
+    "holds_lists",
+    "impose_rules",
+    "learn",
+    "learns_from",
+    "policies",
+    "policy",
+]

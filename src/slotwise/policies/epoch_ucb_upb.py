@@ -18,13 +18,18 @@ from slotwise.policies.epochs import Epochs, in_epochs
 from slotwise.policies.interface import absorb, choose, learn_epoch, lists_for
 from slotwise.policies.registry import register
 from slotwise.setting import Setting
-from slotwise.tally import count_no_clicks
+from slotwise.tally import add_counts, count_epoch, count_no_clicks
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
 #: the factor of β² log(Jl²) in Corollary 1
 WIDTH = 36.0
 
 Sensitivity = Literal["finite-difference", "analytic"]
+
+LOCKED_IN = (
+    "what it believes of an item that stood in one slot only is all but unbounded; with values it may then take a dear "
+    "item for irresistible, see no reason to show anything else, and never learn better"
+)
 
 
 @record
@@ -60,6 +65,10 @@ class EpochUCBUnknownBias:
     name="Epoch-UCB UPB",
     position_bias="unknown",
     citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, Algorithm 3",
+    try_with=[{"sensitivity": "analytic"}],
+    limits={"values": LOCKED_IN},
+    colour="#E69F00",
+    legend={"paper": 3},
 )
 def epoch_ucb_upb(setting: Setting, *, sensitivity: Sensitivity = "finite-difference") -> Epochs:
     """Algorithm 3."""
@@ -123,23 +132,19 @@ def _choose(policy: EpochUCBUnknownBias, rng: np.random.Generator) -> Ranking:
 @learn_epoch.register(EpochUCBUnknownBias)
 def _learn_epoch(policy: EpochUCBUnknownBias, ranking: Ranking, clicks: IntArray) -> None:
     policy.epochs += 1.0
+    count_epoch(policy.clicks, policy.passes, ranking, clicks)
     for slot in range(len(ranking)):
-        item = ranking[slot]
-        if item == EMPTY:
-            continue
-        policy.clicks[slot, item] += clicks[slot]
-        policy.passes[slot, item] += 1.0
-        policy.slot_passes[slot] += 1.0
-        policy.item_passes[item] += 1.0
+        if ranking[slot] != EMPTY:
+            policy.slot_passes[slot] += 1.0
+            policy.item_passes[ranking[slot]] += 1.0
 
 
 @absorb.register(EpochUCBUnknownBias)
 def _absorb(policy: EpochUCBUnknownBias, clicks: FloatArray, passes: FloatArray) -> None:
     slots, items = clicks.shape
     policy.epochs += count_no_clicks(passes)
+    add_counts(policy.clicks, policy.passes, clicks, passes)
     for slot in range(slots):
         for item in range(items):
-            policy.clicks[slot, item] += clicks[slot, item]
-            policy.passes[slot, item] += passes[slot, item]
             policy.slot_passes[slot] += passes[slot, item]
             policy.item_passes[item] += passes[slot, item]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slotwise.policies import epoch_ucb_upb
-from slotwise.policies.epoch_ucb_upb import Sensitivity
+from slotwise.policies.epoch_ucb_upb import LOCKED_IN, Sensitivity
 from slotwise.policies.epochs import Epochs
 from slotwise.policies.registry import register
 from slotwise.setting import Setting
@@ -17,6 +17,11 @@ WIDTH = 0.125
     name="Epoch-UCB* UPB",
     position_bias="unknown",
     citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, §6",
+    try_with=[{"sensitivity": "analytic"}],
+    limits={"values": LOCKED_IN},
+    colour="#D55E00",
+    legend={"paper": 4},
+    also_compared=[{"sensitivity": "analytic"}],
 )
 def epoch_ucb_upb_star(setting: Setting, *, sensitivity: Sensitivity = "finite-difference") -> Epochs:
     """Rank by α + 0.5 √(β² log(√J·l)) in epoch l."""

@@ -11,12 +11,23 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from slotwise import checks
-from slotwise.compiled import jit, record
-from slotwise.policies.interface import absorb, choose, learn, learn_epoch
+from slotwise.compiled import record
+from slotwise.policies.interface import (
+    absorb,
+    allows,
+    choose,
+    choose_once,
+    end_epoch,
+    holds_lists,
+    impose_rules,
+    learn,
+    learn_epoch,
+    learns_from,
+)
 from slotwise.setting import Setting
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 
-#: how often a policy that can do both decides
+#: how often a policy that can do both decides: in every round, or once an epoch
 Acts = Literal["rounds", "epochs"]
 
 
@@ -42,16 +53,10 @@ def in_epochs(policy: Any, setting: Setting) -> Epochs:
     )
 
 
-def acting(policy: Any, setting: Setting, acts: Acts) -> Any:
-    """The policy round by round as it is, or in epochs."""
+def in_rounds_or_epochs(policy: Any, setting: Setting, acts: Acts) -> Any:
+    """The policy as it is, deciding in every round, or in epochs."""
     checks.one_of("acts", acts, get_args(Acts))
     return in_epochs(policy, setting) if acts == "epochs" else policy
-
-
-@jit
-def end_epoch(policy: Epochs) -> None:
-    """Let the policy choose again, whatever was clicked."""
-    policy.running = False
 
 
 @choose.register(Epochs)
@@ -90,3 +95,38 @@ def _absorb(policy: Epochs, clicks: FloatArray, passes: FloatArray) -> None:
                 clicks[slot, policy.ranking[slot]] += policy.clicks[slot]
         policy.running = False
     absorb(policy.policy, clicks, passes)
+
+
+@holds_lists.register(Epochs)
+def _holds_lists(policy: Epochs) -> bool:  # noqa: ARG001
+    return True
+
+
+@choose_once.register(Epochs)
+def _choose_once(policy: Epochs, rng: np.random.Generator) -> Ranking:
+    if policy.running and allows(policy.policy, policy.ranking):
+        return policy.ranking
+    return choose(policy.policy, rng)  # type: ignore[no-any-return]
+
+
+@learns_from.register(Epochs)
+def _learns_from(policy: Epochs, ranking: Ranking) -> bool:
+    same = policy.running
+    for slot in range(len(ranking)):
+        same = same and ranking[slot] == policy.ranking[slot]
+    return same
+
+
+@end_epoch.register(Epochs)
+def _end_epoch(policy: Epochs) -> None:
+    policy.running = False
+
+
+@impose_rules.register(Epochs)
+def _impose_rules(policy: Epochs, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
+    impose_rules(policy.policy, values, excluded, pin)
+
+
+@allows.register(Epochs)
+def _allows(policy: Epochs, ranking: Ranking) -> bool:
+    return allows(policy.policy, ranking)  # type: ignore[no-any-return]

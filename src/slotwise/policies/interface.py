@@ -1,6 +1,11 @@
-"""What a policy answers: to choose and to learn, or to learn from whole epochs, and to absorb a tally.
+"""All that a policy may be asked: to choose and to learn, and what it has to say on rules, held lists and tallies.
 
-Whatever record implements them can be simulated. It is told a `Setting` and nothing else.
+Whatever record implements `choose` and `learn` can be simulated; with `absorb` and the lists of `lists_for` it can be
+held by a `Ranker` and a service as well. The rest has defaults that suit a policy which decides anew in every round: it
+writes none of them. `slotwise.policies.epochs` writes all of them, for a policy that shows one list until a no-click.
+
+A policy is told a `Setting` and nothing else. It is a record with implementations of these functions, or an object with
+methods of the same names, at the speed of plain Python.
 """
 
 from __future__ import annotations
@@ -9,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.compiled import generic, jit
+from slotwise.compiled import generic, is_compiled, jit
 from slotwise.errors import InvalidInput
 from slotwise.lists.make import make_lists, make_pair_lists
+from slotwise.lists.per_decision import impose, obeys
 from slotwise.setting import Setting
 from slotwise.typing import FloatArray, IntArray, Ranking
 
@@ -26,21 +32,33 @@ def pair_lists_for(setting: Setting) -> Any:
     return make_pair_lists(setting.slots, setting.items, setting.goal, setting.rules_per_decision)
 
 
+# What every policy answers.
+
+
 @generic()
 def choose(policy: Any, rng: np.random.Generator) -> Ranking:  # type: ignore[empty-body]
     """The item for each slot; the array is the policy's own and holds until it chooses again."""
 
 
-@jit
+@generic()
+def learn(policy: Any, ranking: Ranking, clicked: int) -> None:
+    """Take in the outcome of one round: the slot that was clicked, or NO_CLICK."""
+
+
 def choose_several(policy: Any, rng: np.random.Generator, lists: IntArray) -> None:
     """As many rankings as `lists` has rows, one after the other, without an outcome in between."""
+    (_fill if is_compiled(policy) else _fill_plainly)(policy, rng, lists)
+
+
+def _fill_plainly(policy: Any, rng: np.random.Generator, lists: IntArray) -> None:
     for row in range(len(lists)):
         lists[row] = choose(policy, rng)
 
 
-@generic()
-def learn(policy: Any, ranking: Ranking, clicked: int) -> None:
-    """Take in the outcome of one round: the slot that was clicked, or NO_CLICK."""
+_fill = jit(_fill_plainly)
+
+
+# What it answers instead of `learn` if it is to act in epochs, and in addition if it can start from a tally.
 
 
 @generic()
@@ -62,3 +80,58 @@ def absorb(policy: Any, clicks: FloatArray, passes: FloatArray) -> None:
 
     At any time, and as often as there is more: absorbing two tallies is absorbing their sum.
     """
+
+
+# Rules of the moment, where the setting has `rules_per_decision`: a policy that has `lists` leaves them to these.
+
+
+def _impose_on_lists(policy: Any, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
+    impose(policy.lists, values, excluded, pin)
+
+
+@generic(default=_impose_on_lists)
+def impose_rules(policy: Any, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
+    """Rule what is shown from here on: what items are worth, which may not be shown, and which must be where.
+
+    The arguments are those of `slotwise.lists.per_decision.impose`.
+    """
+
+
+def _lists_allow(policy: Any, ranking: Ranking) -> bool:
+    return obeys(policy.lists, ranking)  # type: ignore[no-any-return]
+
+
+@generic(default=_lists_allow)
+def allows(policy: Any, ranking: Ranking) -> bool:  # type: ignore[empty-body]
+    """Whether a list may be shown under the rules that were imposed last."""
+
+
+# Lists that are held over several rounds: a policy that decides anew in every round holds none.
+
+
+@generic(default=lambda policy: False)  # noqa: ARG005
+def holds_lists(policy: Any) -> bool:  # type: ignore[empty-body]
+    """Whether it shows one list until a no-click, so that what is shown depends on outcomes one by one."""
+
+
+def _choose(policy: Any, rng: np.random.Generator) -> Ranking:
+    return choose(policy, rng)  # type: ignore[no-any-return]
+
+
+@generic(default=_choose)
+def choose_once(policy: Any, rng: np.random.Generator) -> Ranking:  # type: ignore[empty-body]
+    """A list for one decision with rules of its own: the one that it holds, if they allow it, and keeps."""
+
+
+@generic(default=lambda policy, ranking: True)  # noqa: ARG005
+def learns_from(policy: Any, ranking: Ranking) -> bool:  # type: ignore[empty-body]
+    """Whether `learn` is to be told of a round with this list.
+
+    A policy that holds a list counts its rounds one by one. A round with another, shown once or reported late, is for
+    `absorb`, as a tally of that round.
+    """
+
+
+@generic(default=lambda policy: None)  # noqa: ARG005
+def end_epoch(policy: Any) -> None:
+    """Hold no list any longer: choose anew the next time, whatever was clicked."""

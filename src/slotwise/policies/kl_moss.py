@@ -11,10 +11,14 @@ from slotwise.belief import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
     BIAS_SHAPE,
-    absorb_shows,
-    count_shows,
+    ESTIMATED_FROM_TALLY,
+    Shows,
+    count_list,
+    count_tally,
+    fair_share,
     imagine,
     learned_bias,
+    no_shows,
     told_bias,
     update,
     update_by_epoch,
@@ -23,7 +27,7 @@ from slotwise.belief import (
 from slotwise.bounds.poisson import upper_bound
 from slotwise.compiled import record
 from slotwise.lists.arrange import arrange_by, entry
-from slotwise.policies.epochs import Acts, acting
+from slotwise.policies.epochs import Acts, in_rounds_or_epochs
 from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for
 from slotwise.policies.registry import register
 from slotwise.setting import Setting
@@ -41,16 +45,24 @@ class KLMoss:
 
     belief: Any
     lists: Any
-    #: t - 1, rounds learned from
-    rounds: float
-    #: per item: rounds shown, mean attractiveness, upper bound
-    shows: FloatArray
+    shown: Shows
+    #: per item: mean attractiveness, upper bound
     mean: FloatArray
     index: FloatArray
     ranking: Ranking
 
 
-@register("kl-moss", name="KL-MOSS, sampled bias", position_bias="unknown", citation="slotwise")
+@register(
+    "kl-moss",
+    name="KL-MOSS, sampled bias",
+    position_bias="unknown",
+    citation="slotwise",
+    twin="kl-moss-known",
+    try_with=[{"acts": "epochs"}],
+    estimated_from_tally=ESTIMATED_FROM_TALLY,
+    legend={"policies": 3},
+    also_compared=[{"acts": "epochs"}, {"bias_spread": 0.7}],
+)
 def kl_moss(
     setting: Setting,
     *,
@@ -65,7 +77,14 @@ def kl_moss(
     return start(setting, belief, acts)
 
 
-@register("kl-moss-known", name="KL-MOSS, known bias", position_bias="known", citation="slotwise")
+@register(
+    "kl-moss-known",
+    name="KL-MOSS, known bias",
+    position_bias="known",
+    citation="slotwise",
+    twin="kl-moss",
+    estimated_from_tally=ESTIMATED_FROM_TALLY,
+)
 def kl_moss_known(
     setting: Setting, *, shape: Any = ATTRACTIVENESS_SHAPE, rate: Any = ATTRACTIVENESS_RATE, acts: Acts = "rounds"
 ) -> Any:
@@ -74,27 +93,26 @@ def kl_moss_known(
 
 
 def start(setting: Setting, belief: Any, acts: Acts) -> Any:
-    """The policy with this belief, acting round by round or in epochs."""
+    """The policy with this belief, deciding in every round or once an epoch."""
     policy = KLMoss(
         belief=belief,
         lists=lists_for(setting),
-        rounds=0.0,
-        shows=np.zeros(setting.items),
+        shown=no_shows(setting.items),
         mean=np.zeros(setting.items),
         index=np.zeros(setting.items),
         ranking=np.arange(setting.slots),
     )
-    return acting(policy, setting, acts)
+    return in_rounds_or_epochs(policy, setting, acts)
 
 
 @choose.register(KLMoss)
 def _choose(policy: KLMoss, rng: np.random.Generator) -> Ranking:
     belief, mean, index, ranking = policy.belief, policy.mean, policy.index, policy.ranking
     imagine(belief, rng)
-    shape, rate, shows = belief.shape, belief.rate, policy.shows
+    shape, rate, shows = belief.shape, belief.rate, policy.shown.shows
     for item in range(len(mean)):
         mean[item] = shape[item] / rate[item]
-    fair = (policy.rounds + 1.0) * len(ranking) / len(index)
+    fair = fair_share(policy.shown, len(ranking))
     # the last list is one to beat, and what is out of its reach needs no bound
     least = entry(policy.lists, mean, ranking)
     for item in range(len(index)):
@@ -115,19 +133,17 @@ def _choose(policy: KLMoss, rng: np.random.Generator) -> Ranking:
 
 @learn.register(KLMoss)
 def _learn(policy: KLMoss, ranking: Ranking, clicked: int) -> None:
-    policy.rounds += 1.0
-    count_shows(policy.shows, ranking)
+    count_list(policy.shown, ranking)
     update(policy.belief, ranking, clicked)
 
 
 @learn_epoch.register(KLMoss)
 def _learn_epoch(policy: KLMoss, ranking: Ranking, clicks: IntArray) -> None:
-    policy.rounds += 1.0
-    count_shows(policy.shows, ranking)
+    count_list(policy.shown, ranking)
     update_by_epoch(policy.belief, ranking, clicks)
 
 
 @absorb.register(KLMoss)
 def _absorb(policy: KLMoss, clicks: FloatArray, passes: FloatArray) -> None:
-    policy.rounds += absorb_shows(policy.shows, clicks, passes)
+    count_tally(policy.shown, clicks, passes)
     update_by_tally(policy.belief, clicks, passes)

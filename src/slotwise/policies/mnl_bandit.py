@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from slotwise.bounds.epoch_index import WIDTH, log_term, upper_bounds
-from slotwise.compiled import record
+from slotwise.compiled import inlined, record
 from slotwise.lists.arrange import arrange_pairs
 from slotwise.policies.epochs import Epochs, in_epochs
 from slotwise.policies.interface import absorb, choose, learn_epoch, pair_lists_for
 from slotwise.policies.registry import register
 from slotwise.setting import Setting
-from slotwise.tally import count_no_clicks
+from slotwise.tally import add_counts, count_epoch, count_no_clicks
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
 
@@ -38,6 +38,8 @@ class MNLBandit:
     name="MNL-bandit",
     position_bias="unknown",
     citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, Algorithm 4",
+    colour="#5D3A9B",
+    legend={"paper": 5},
 )
 def mnl_bandit(setting: Setting) -> Epochs:
     """Algorithm 4."""
@@ -67,24 +69,24 @@ def _choose(policy: MNLBandit, rng: np.random.Generator) -> Ranking:
 @learn_epoch.register(MNLBandit)
 def _learn_epoch(policy: MNLBandit, ranking: Ranking, clicks: IntArray) -> None:
     policy.epochs += 1.0
+    count_epoch(policy.clicks, policy.passes, ranking, clicks)
     for slot in range(len(ranking)):
-        item = ranking[slot]
-        if item == EMPTY:
-            continue
-        policy.clicks[slot, item] += clicks[slot]
-        policy.passes[slot, item] += 1.0
-        policy.uncertainty[slot, item] = 1.0 / policy.passes[slot, item]
-        policy.mean[slot, item] = policy.clicks[slot, item] * policy.uncertainty[slot, item]
+        if ranking[slot] != EMPTY:
+            _estimate(policy, slot, ranking[slot])
 
 
 @absorb.register(MNLBandit)
 def _absorb(policy: MNLBandit, clicks: FloatArray, passes: FloatArray) -> None:
     slots, items = clicks.shape
     policy.epochs += count_no_clicks(passes)
+    add_counts(policy.clicks, policy.passes, clicks, passes)
     for slot in range(slots):
         for item in range(items):
-            policy.clicks[slot, item] += clicks[slot, item]
-            policy.passes[slot, item] += passes[slot, item]
             if policy.passes[slot, item] > 0.0:
-                policy.uncertainty[slot, item] = 1.0 / policy.passes[slot, item]
-                policy.mean[slot, item] = policy.clicks[slot, item] * policy.uncertainty[slot, item]
+                _estimate(policy, slot, item)
+
+
+@inlined
+def _estimate(policy: MNLBandit, slot: int, item: int) -> None:
+    policy.uncertainty[slot, item] = 1.0 / policy.passes[slot, item]
+    policy.mean[slot, item] = policy.clicks[slot, item] * policy.uncertainty[slot, item]

@@ -12,6 +12,7 @@ from slotwise.lists.arrange import arrange_pairs
 from slotwise.policies.interface import absorb, choose, learn, pair_lists_for
 from slotwise.policies.registry import register
 from slotwise.setting import Setting
+from slotwise.tally import add_counts
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
 
 
@@ -39,6 +40,11 @@ class PairwiseUCBPairs:
     name="Pairwise-UCB on pairs",
     position_bias="unknown",
     citation="slotwise; in the line of Saha and Gaillard (2024) and of Chen, Dai, Lyu and Zhou (2026)",
+    try_with=[{"bound": "bernstein"}],
+    limits={
+        "empty slots": "it explores a pair by how often its slot was used: one left empty from the start stays so",
+        "chance": "it may leave slots empty from the start that half of the value is in, and stay with that",
+    },
 )
 def pairwise_ucb_pairs(setting: Setting, *, bound: Bound = "kl") -> PairwiseUCBPairs:
     """Pairwise-UCB on pairs with the `kl` or the `bernstein` bound."""
@@ -83,8 +89,7 @@ def _learn(policy: PairwiseUCBPairs, ranking: Ranking, clicked: int) -> None:
 @absorb.register(PairwiseUCBPairs)
 def _absorb(policy: PairwiseUCBPairs, clicks: FloatArray, passes: FloatArray) -> None:
     slots, items = clicks.shape
+    add_counts(policy.clicks, policy.passes, clicks, passes)
     for slot in range(slots):
         for item in range(items):
-            policy.clicks[slot, item] += clicks[slot, item]
-            policy.passes[slot, item] += passes[slot, item]
             policy.per_item[slot] += (clicks[slot, item] + passes[slot, item]) / items

@@ -45,6 +45,9 @@ class PairwiseUCBUnknownBias:
     name="Pairwise-UCB UPB",
     position_bias="unknown",
     citation="slotwise; in the line of Saha and Gaillard (2024) and of Chen, Dai, Lyu and Zhou (2026)",
+    try_with=[{"bound": "bernstein"}],
+    limits={"empty slots": "it explores a pair by how often its slot was used: one left empty from the start stays so"},
+    also_compared=[{}],
 )
 def pairwise_ucb_upb(setting: Setting, *, bound: Bound = "kl") -> PairwiseUCBUnknownBias:
     """Pairwise-UCB for unknown bias with the `kl` or the `bernstein` bound."""

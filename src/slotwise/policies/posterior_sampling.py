@@ -14,9 +14,9 @@ from slotwise import checks
 from slotwise.belief import gibbs_bias, imagine, joint_gibbs, told_bias, update, update_by_epoch, update_by_tally
 from slotwise.compiled import record
 from slotwise.lists.arrange import arrange
-from slotwise.policies.epochs import Acts, acting
+from slotwise.policies.epochs import Acts, in_rounds_or_epochs
 from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for
-from slotwise.policies.registry import register
+from slotwise.policies.registry import Limit, register
 from slotwise.setting import Setting
 from slotwise.typing import FloatArray, IntArray, Ranking
 
@@ -40,6 +40,11 @@ class PosteriorSampling:
     name="Posterior sampling",
     position_bias="unknown",
     citation="Thompson (1933), with Gibbs sampling of attractiveness and position bias",
+    twin="posterior-sampling-known",
+    try_with=[{"acts": "epochs"}, {"likelihood": "joint"}],
+    limits={"tally": Limit("it remembers whole lists, which do not follow from a tally", {"likelihood": "joint"})},
+    legend={"policies": 1},
+    also_compared=[{"acts": "epochs"}, {"likelihood": "joint"}],
 )
 def posterior_sampling(
     setting: Setting,
@@ -64,6 +69,7 @@ def posterior_sampling(
     name="Posterior sampling, known bias",
     position_bias="known",
     citation="Thompson (1933)",
+    twin="posterior-sampling",
 )
 def posterior_sampling_known(setting: Setting, *, shape: Any = 1.0, rate: Any = 1.0, acts: Acts = "rounds") -> Any:
     """The biases known: α_j ~ Gamma(s + N_·j, r + Λ_j)."""
@@ -71,14 +77,14 @@ def posterior_sampling_known(setting: Setting, *, shape: Any = 1.0, rate: Any = 
 
 
 def start(setting: Setting, belief: Any, attractiveness: FloatArray, acts: Acts) -> Any:
-    """The policy with this belief, acting round by round or in epochs."""
+    """The policy with this belief, deciding in every round or once an epoch."""
     policy = PosteriorSampling(
         belief=belief,
         lists=lists_for(setting),
         attractiveness=attractiveness,
         ranking=np.zeros(setting.slots, np.int64),
     )
-    return acting(policy, setting, acts)
+    return in_rounds_or_epochs(policy, setting, acts)
 
 
 @choose.register(PosteriorSampling)

@@ -11,12 +11,16 @@ from slotwise.belief import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
     BIAS_SHAPE,
+    ESTIMATED_FROM_TALLY,
     LearnedPrior,
-    absorb_shows,
-    count_shows,
+    Shows,
+    count_list,
+    count_tally,
+    fair_share,
     imagine,
     learned_bias,
     learned_prior,
+    no_shows,
     relearn,
     relearn_all,
     told_bias,
@@ -27,7 +31,7 @@ from slotwise.belief import (
 from slotwise.bounds.poisson import upper_bound
 from slotwise.compiled import inlined, record
 from slotwise.lists.arrange import arrange, entry, rearrange
-from slotwise.policies.epochs import Acts, acting
+from slotwise.policies.epochs import Acts, in_rounds_or_epochs
 from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for
 from slotwise.policies.registry import register
 from slotwise.setting import Setting
@@ -57,10 +61,8 @@ class RandomisedMoss:
     belief: Any
     prior: LearnedPrior
     lists: Any
-    #: t - 1, rounds learned from
-    rounds: float
-    #: per item: rounds shown, mean attractiveness, the bound to be chosen by, the bound to be ordered by
-    shows: FloatArray
+    shown: Shows
+    #: per item: mean attractiveness, the bound to be chosen by, the bound to be ordered by
     mean: FloatArray
     index: FloatArray
     order_index: FloatArray
@@ -70,7 +72,18 @@ class RandomisedMoss:
 CITATION = "slotwise: KL-MOSS with random levels, learned prior and exploration within the list"
 
 
-@register("randomised-moss", name="Randomised KL-MOSS", position_bias="unknown", citation=CITATION, default=True)
+@register(
+    "randomised-moss",
+    name="Randomised KL-MOSS",
+    position_bias="unknown",
+    citation=CITATION,
+    default=True,
+    twin="randomised-moss-known",
+    try_with=[{"acts": "epochs"}],
+    estimated_from_tally=ESTIMATED_FROM_TALLY,
+    legend={"policies": 4},
+    also_compared=[{"acts": "epochs"}, {"bias_spread": 1.0}],
+)
 def randomised_moss(
     setting: Setting, *, bias_shape: Any = BIAS_SHAPE, bias_spread: Any = BIAS_SPREAD, acts: Acts = "rounds"
 ) -> Any:
@@ -86,26 +99,32 @@ def randomised_moss(
     return start(setting, belief, acts)
 
 
-@register("randomised-moss-known", name="Randomised KL-MOSS, known bias", position_bias="known", citation=CITATION)
+@register(
+    "randomised-moss-known",
+    name="Randomised KL-MOSS, known bias",
+    position_bias="known",
+    citation=CITATION,
+    twin="randomised-moss",
+    estimated_from_tally=ESTIMATED_FROM_TALLY,
+)
 def randomised_moss_known(setting: Setting, *, acts: Acts = "rounds") -> Any:
     """With the position bias known."""
     return start(setting, told_bias(setting, shape=ATTRACTIVENESS_SHAPE, rate=ATTRACTIVENESS_RATE), acts)
 
 
 def start(setting: Setting, belief: Any, acts: Acts) -> Any:
-    """The policy with this belief, acting round by round or in epochs."""
+    """The policy with this belief, deciding in every round or once an epoch."""
     policy = RandomisedMoss(
         belief=belief,
         prior=learned_prior(ATTRACTIVENESS_SHAPE, ATTRACTIVENESS_RATE),
         lists=lists_for(setting),
-        rounds=0.0,
-        shows=np.zeros(setting.items),
+        shown=no_shows(setting.items),
         mean=np.zeros(setting.items),
         index=np.zeros(setting.items),
         order_index=np.zeros(setting.items),
         ranking=np.arange(setting.slots),
     )
-    return acting(policy, setting, acts)
+    return in_rounds_or_epochs(policy, setting, acts)
 
 
 @choose.register(RandomisedMoss)
@@ -140,9 +159,9 @@ def _stays(policy: RandomisedMoss, rate: FloatArray, rng: np.random.Generator) -
     They are if as many as there are slots have means above all bounds of the others, for no bound is below its mean.
     Where values or constraints decide, nothing is sure.
     """
-    mean, index, shows = policy.mean, policy.index, policy.shows
+    mean, index, shows = policy.mean, policy.index, policy.shown.shows
     slots, items = len(policy.ranking), len(mean)
-    fair = (policy.rounds + 1.0) * slots / items
+    fair = fair_share(policy.shown, slots)
     least = entry(policy.lists, mean, policy.ranking)
     above, reached = 0, False
     for item in range(items):
@@ -172,22 +191,20 @@ def _stays(policy: RandomisedMoss, rate: FloatArray, rng: np.random.Generator) -
 
 @learn.register(RandomisedMoss)
 def _learn(policy: RandomisedMoss, ranking: Ranking, clicked: int) -> None:
-    policy.rounds += 1.0
+    count_list(policy.shown, ranking)
     policy.prior.rounds += 1.0
-    count_shows(policy.shows, ranking)
     update(policy.belief, ranking, clicked)
 
 
 @learn_epoch.register(RandomisedMoss)
 def _learn_epoch(policy: RandomisedMoss, ranking: Ranking, clicks: IntArray) -> None:
-    policy.rounds += 1.0
+    count_list(policy.shown, ranking)
     policy.prior.rounds += 1.0
-    count_shows(policy.shows, ranking)
     update_by_epoch(policy.belief, ranking, clicks)
 
 
 @absorb.register(RandomisedMoss)
 def _absorb(policy: RandomisedMoss, clicks: FloatArray, passes: FloatArray) -> None:
-    policy.rounds += absorb_shows(policy.shows, clicks, passes)
+    count_tally(policy.shown, clicks, passes)
     update_by_tally(policy.belief, clicks, passes)
     relearn_all(policy.prior, policy.belief, clicks, passes)

@@ -1,12 +1,13 @@
-"""The policies by name, each registered in the file that defines it."""
+"""The policies by name, each registered in the file that defines it, with what tests, studies and docs ask of it."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from slotwise import checks
 from slotwise.errors import InvalidInput, UnknownName
 from slotwise.policies.interface import absorb
 from slotwise.setting import Setting
@@ -15,39 +16,99 @@ from slotwise.tally import Tally
 #: known: it is told λ; unknown: it learns λ; ordered: it takes the slots to be in decreasing order of bias
 Bias = Literal["known", "unknown", "ordered"]
 
-_registered: dict[str, Policy] = {}
+Options = Mapping[str, Any]
+
+#: what a policy may declare that it cannot do; whatever it does not declare is tested
+LIMITS = {
+    "goal": "work towards a goal, nor take pins, exclusions and values per decision",
+    "tally": "start from a tally",
+    "values": "be relied on to find the best list where a click is not worth the same on all items",
+    "empty slots": "be relied on to find out that a slot is best left empty",
+    "chance": "be relied on to do better than lists at random where slots may be left empty",
+}
+
+_registered: dict[str, PolicyEntry] = {}
 
 
 @dataclass(frozen=True)
-class Policy:
-    """A registered policy and the options to make it with."""
+class Limit:
+    """Why a policy cannot do one of `LIMITS`, and under which options; always, if there are none."""
+
+    why: str
+    under: Options = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PolicyEntry:
+    """A policy as it is registered, and the options to make it with."""
 
     id: str
     name: str
     position_bias: Bias
     citation: str
-    default: bool
     make: Callable[..., Any]
-    #: whether it can work towards a goal: all that arrange their lists can
-    takes_goal: bool = True
+    #: whether it is the one to use when nothing is said
+    default: bool = False
+    #: the id of the same policy for a known bias if this one learns it, and the other way round
+    twin: str | None = None
+    #: options that the tests try it with, besides none
+    try_with: Sequence[Options] = ()
+    #: by keys of `LIMITS`
+    declared_limits: Mapping[str, Limit] = field(default_factory=dict)
+    #: fields that a tally does not determine, so that `absorb` can only estimate them
+    estimated_from_tally: frozenset[str] = frozenset()
+    #: its colour in every figure
+    colour: str | None = None
+    #: the studies that compare it, and its place in their legends: "paper", or "policies" for docs/policies.md
+    legend: Mapping[str, int] = field(default_factory=dict)
+    #: options with which the study of policies compares it on the paper's problems only; {} is without any
+    also_compared: Sequence[Options] = ()
     options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def limits(self) -> dict[str, str]:
+        """What it cannot do with its options, and why: keys of `LIMITS` and sentences.
+
+        >>> policy("toprank").limits["goal"]
+        'it knows no values and no constraints'
+        """
+        return {
+            name: limit.why
+            for name, limit in self.declared_limits.items()
+            if all(self.options.get(option) == value for option, value in limit.under.items())
+        }
+
+    @property
+    def takes_goal(self) -> bool:
+        """Whether it can work towards a goal and take rules per decision: all that arrange their lists can."""
+        return "goal" not in self.limits
+
+    @property
+    def variants(self) -> list[PolicyEntry]:
+        """The policy as it is, and with each of the options to try it with."""
+        return [self, *(replace(self, options=dict(options)) for options in self.try_with)]
 
     def start(self, setting: Setting, tally: Tally | None = None) -> Any:
         """A policy that knows `setting`, less the position bias unless it is one that is told, and `tally`."""
         self.check(setting)
+        if tally is not None and (why := self.limits.get("tally")):
+            raise InvalidInput(f"{self} cannot start from a tally: {why}")
         if self.position_bias != "known":
             setting = replace(setting, position_bias=None)
-        acting = self.make(setting, **self.options)
+        started = self.make(setting, **self.options)
         if tally is not None:
-            absorb_tally(str(self), acting, tally, setting)
-        return acting
+            absorb_tally(str(self), started, tally, setting)
+        return started
 
     def check(self, setting: Setting) -> None:
         """Refuse a setting in which this policy cannot act."""
         if self.position_bias == "known" and setting.position_bias is None:
             raise InvalidInput(f"{self.id} must be told the position_bias, got None")
-        if (setting.goal is not None or setting.rules_per_decision) and not self.takes_goal:
-            raise InvalidInput(f"{self.id} cannot work towards a goal: it knows no values and no constraints")
+        if why := self.limits.get("goal"):
+            if setting.goal is not None:
+                raise InvalidInput(f"{self.id} cannot work towards a goal: {why}")
+            if setting.rules_per_decision:
+                raise InvalidInput(f"{self.id} cannot take pins and exclusions per decision: {why}")
         if setting.goal is not None:
             setting.goal.check(setting.slots, setting.items)
 
@@ -57,18 +118,51 @@ class Policy:
 
 
 def register(
-    id: str, *, name: str, position_bias: Bias, citation: str, default: bool = False, takes_goal: bool = True
+    id: str,
+    *,
+    name: str,
+    position_bias: Bias,
+    citation: str,
+    default: bool = False,
+    twin: str | None = None,
+    try_with: Sequence[Options] = (),
+    limits: Mapping[str, str | Limit] | None = None,
+    estimated_from_tally: Sequence[str] = (),
+    colour: str | None = None,
+    legend: Mapping[str, int] | None = None,
+    also_compared: Sequence[Options] = (),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate the function that makes a policy from a `Setting`; its keyword-only arguments are the options."""
+    """Decorate the function that makes a policy from a `Setting`; its keyword-only arguments are the options.
+
+    The arguments are the fields of a `PolicyEntry`. `limits` map keys of `LIMITS` to the reason in words, or to a
+    `Limit` that holds under some options only.
+    """
+    declared = {limit: why if isinstance(why, Limit) else Limit(why) for limit, why in (limits or {}).items()}
+    for limit in declared:
+        checks.one_of(f"a limit of {id}", limit, tuple(LIMITS))
 
     def add(make: Callable[..., Any]) -> Callable[..., Any]:
-        _registered[id] = Policy(id, name, position_bias, citation, default, make, takes_goal)
+        _registered[id] = PolicyEntry(
+            id=id,
+            name=name,
+            position_bias=position_bias,
+            citation=citation,
+            make=make,
+            default=default,
+            twin=twin,
+            try_with=tuple(try_with),
+            declared_limits=declared,
+            estimated_from_tally=frozenset(estimated_from_tally),
+            colour=colour,
+            legend=dict(legend or {}),
+            also_compared=tuple(also_compared),
+        )
         return make
 
     return add
 
 
-def absorb_tally(label: str, acting: Any, tally: Any, setting: Setting) -> None:
+def absorb_tally(label: str, started: Any, tally: Any, setting: Setting) -> None:
     """Let a policy absorb a tally, or say by name why it cannot."""
     if not isinstance(tally, Tally):
         raise InvalidInput(f"a policy starts from a Tally, got {tally!r}")
@@ -78,17 +172,36 @@ def absorb_tally(label: str, acting: Any, tally: Any, setting: Setting) -> None:
             f"{setting.items}"
         )
     try:
-        absorb(acting, tally.clicks, tally.passes)
+        absorb(started, tally.clicks, tally.passes)
     except InvalidInput as problem:
         raise InvalidInput(f"{label} cannot start from a tally: {problem}") from None
 
 
-def policies() -> list[Policy]:
+def policies() -> list[PolicyEntry]:
     """Every registered policy, in order of id."""
     return [_registered[id] for id in sorted(_registered)]
 
 
-def policy(id: str, **options: Any) -> Policy:
+def default_policy(*, known_bias: bool = False) -> PolicyEntry:
+    """The policy to use when nothing is said, or its twin where the position bias is known.
+
+    >>> default_policy().id, default_policy(known_bias=True).position_bias
+    ('randomised-moss', 'known')
+    """
+    (found,) = (entry for entry in policies() if entry.default)
+    return _registered[found.twin] if known_bias and found.twin else found
+
+
+def compared_in(study: str) -> list[PolicyEntry]:
+    """The policies that a study compares, in the order of its legend.
+
+    >>> [entry.name for entry in compared_in("paper")][:2]
+    ['Epoch-UCB', 'Epoch-UCB-W']
+    """
+    return sorted((entry for entry in policies() if study in entry.legend), key=lambda entry: entry.legend[study])
+
+
+def policy(id: str, **options: Any) -> PolicyEntry:
     """The policy registered as `id`, made with `options`.
 
     >>> policy("epoch-ucb").name
@@ -110,7 +223,7 @@ def policy(id: str, **options: Any) -> Policy:
     return replace(found, options=options)
 
 
-def parse(text: str) -> Policy:
+def parse(text: str) -> PolicyEntry:
     """A policy as written on the command line: ID, or ID:option=value,option=value."""
     id, colon, rest = text.partition(":")
     options: dict[str, Any] = {}

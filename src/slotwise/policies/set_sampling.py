@@ -23,7 +23,7 @@ from slotwise.belief import (
 )
 from slotwise.compiled import record
 from slotwise.lists.arrange import arrange_by
-from slotwise.policies.epochs import Acts, acting
+from slotwise.policies.epochs import Acts, in_rounds_or_epochs
 from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for
 from slotwise.policies.registry import register
 from slotwise.setting import Setting
@@ -50,21 +50,36 @@ class SetSampling:
 CITATION = "slotwise: posterior sampling of the set, greedy order, learned prior"
 
 
-@register("set-sampling", name="Set sampling", position_bias="unknown", citation=CITATION)
+@register(
+    "set-sampling",
+    name="Set sampling",
+    position_bias="unknown",
+    citation=CITATION,
+    twin="set-sampling-known",
+    try_with=[{"acts": "epochs"}],
+    legend={"policies": 2},
+    also_compared=[{"acts": "epochs"}],
+)
 def set_sampling(setting: Setting, *, bias_shape: Any = BIAS_SHAPE, acts: Acts = "rounds") -> Any:
     """With the position bias learned."""
     belief = learned_bias(setting, shape=ATTRACTIVENESS_SHAPE, rate=ATTRACTIVENESS_RATE, bias_shape=bias_shape)
     return start(setting, belief, acts)
 
 
-@register("set-sampling-known", name="Set sampling, known bias", position_bias="known", citation=CITATION)
+@register(
+    "set-sampling-known",
+    name="Set sampling, known bias",
+    position_bias="known",
+    citation=CITATION,
+    twin="set-sampling",
+)
 def set_sampling_known(setting: Setting, *, acts: Acts = "rounds") -> Any:
     """With the position bias known."""
     return start(setting, told_bias(setting, shape=ATTRACTIVENESS_SHAPE, rate=ATTRACTIVENESS_RATE), acts)
 
 
 def start(setting: Setting, belief: Any, acts: Acts) -> Any:
-    """The policy with this belief, acting round by round or in epochs."""
+    """The policy with this belief, deciding in every round or once an epoch."""
     policy = SetSampling(
         belief=belief,
         prior=learned_prior(ATTRACTIVENESS_SHAPE, ATTRACTIVENESS_RATE),
@@ -73,7 +88,7 @@ def start(setting: Setting, belief: Any, acts: Acts) -> Any:
         mean=np.zeros(setting.items),
         ranking=np.zeros(setting.slots, np.int64),
     )
-    return acting(policy, setting, acts)
+    return in_rounds_or_epochs(policy, setting, acts)
 
 
 @choose.register(SetSampling)

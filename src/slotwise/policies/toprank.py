@@ -44,7 +44,12 @@ class TopRank:
     name="TopRank",
     position_bias="ordered",
     citation="Lattimore, Kveton, Li, Szepesvári, TopRank: A Practical Algorithm for Online Stochastic Ranking (2018)",
-    takes_goal=False,
+    limits={
+        "goal": "it knows no values and no constraints",
+        "tally": "what it remembers, who was clicked beside whom, does not follow from a tally",
+    },
+    colour="#009E73",
+    legend={"paper": 6},
 )
 def toprank(setting: Setting) -> TopRank:
     """TopRank with δ = 1/T."""

@@ -2,8 +2,9 @@
 
     {"position_bias": [1, 0.5], "attractiveness": [0.2, 0.4, 0.1]}
 
-and, if it is not for clicks alone, any of "values", "pinned" {"item": slot}, "excluded", "groups", "at_most" and
-"may_be_empty", as in a `Goal`. Items and slots count from 0.
+with "model" and what that needs instead, if users do not choose by multinomial logit; and, if it is not for clicks
+alone, any of "values", "pinned" {"item": slot}, "excluded", "groups", "at_most" and "may_be_empty", as in a `Goal`.
+Items and slots count from 0.
 """
 
 from __future__ import annotations
@@ -11,33 +12,42 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from slotwise.choice import MNL
-from slotwise.errors import InvalidInput, UnreadableFile
+from slotwise.choice import ChoiceModelEntry, choice_model
+from slotwise.errors import InvalidInput, UnknownName, UnreadableFile
 from slotwise.lists import Goal
 
-USERS = ("position_bias", "attractiveness")
+MODEL, DEFAULT_MODEL = "model", "mnl"
 GOAL = ("values", "pinned", "excluded", "groups", "at_most", "may_be_empty")
 
 
-def read_problem(path: str) -> tuple[MNL, Goal | None]:
+def read_problem(path: str) -> tuple[Any, Goal | None]:
     """The users and the goal in a file; whatever is wrong with it is named."""
     content = _read(path)
     if not isinstance(content, dict):
         raise InvalidInput(f'{path} must hold an object with "position_bias" and "attractiveness", got {content!r}')
-    for key in USERS:
+    model = _model(path, content.get(MODEL, DEFAULT_MODEL))
+    for key in model.fields:
         if key not in content:
             raise InvalidInput(f'{path} lacks the key "{key}"; it has {", ".join(map(repr, content)) or "none"}')
+    known = (*model.fields, *GOAL, MODEL)
     for key in content:
-        if key not in USERS + GOAL:
-            raise InvalidInput(f'{path} has an unknown key "{key}"; there are {", ".join(USERS + GOAL)}')
+        if key not in known:
+            raise InvalidInput(f'{path} has an unknown key "{key}"; there are {", ".join(known)}')
     try:
-        users = MNL(**{key: content[key] for key in USERS})
+        users = model.make(**{key: content[key] for key in model.fields})
         goal = _goal({key: content[key] for key in GOAL if key in content})
         if goal is not None:
             goal.check(users.slots, users.items)
     except InvalidInput as problem:
         raise InvalidInput(f"{path}: {problem}") from None
     return users, goal
+
+
+def _model(path: str, id: Any) -> ChoiceModelEntry:
+    try:
+        return choice_model(id if isinstance(id, str) else repr(id))
+    except UnknownName as problem:
+        raise InvalidInput(f"{path}: {problem}") from None
 
 
 def _read(path: str) -> Any:

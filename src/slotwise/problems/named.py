@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from slotwise.choice import MNL
-from slotwise.errors import UnknownName
+from slotwise.errors import InvalidInput, UnknownName
 from slotwise.lists import Goal
 from slotwise.problems.file import read_problem
 
@@ -21,7 +22,7 @@ class Problem:
     """Users, for how long they are simulated, and what for, if not for clicks."""
 
     id: str
-    users: MNL
+    users: Any
     rounds: int
     goal: Goal | None = None
 
@@ -95,8 +96,8 @@ def random_problem(rng: np.random.Generator) -> Problem:
 DEFAULT_ROUNDS = 50_000
 
 
-def problem(name: str) -> Problem:
-    """A problem by its letter, or one from a JSON file by its path.
+def problem(name: str, *, of_mnl: bool = False) -> Problem:
+    """A problem by its letter, or one from a JSON file by its path; with `of_mnl`, of multinomial logit users only.
 
     >>> problem("b").users.items
     4
@@ -106,5 +107,7 @@ def problem(name: str) -> Problem:
         return known[name]
     if name.endswith(".json") or os.path.sep in name or os.path.exists(name):
         users, goal = read_problem(name)
+        if of_mnl and not isinstance(users, MNL):
+            raise InvalidInput(f"{name} must be of users who choose by multinomial logit, got {type(users).__name__}")
         return Problem(name, users, DEFAULT_ROUNDS, goal)
     raise UnknownName("problem", name, [*known, "FILE.json"])

@@ -13,10 +13,21 @@ import numpy as np
 from slotwise import checks
 from slotwise.belief import Posterior, posterior
 from slotwise.errors import InvalidInput
-from slotwise.lists.per_decision import impose, pins
-from slotwise.lists.rules import ANYWHERE
-from slotwise.policies import Policy, Setting, absorb, choose, choose_several, learn, policies, policy
-from slotwise.policies.epochs import Epochs, end_epoch
+from slotwise.lists.per_decision import pins
+from slotwise.policies import (
+    PolicyEntry,
+    Setting,
+    absorb,
+    choose,
+    choose_once,
+    choose_several,
+    default_policy,
+    end_epoch,
+    holds_lists,
+    impose_rules,
+    learn,
+    learns_from,
+)
 from slotwise.policies.registry import parse
 from slotwise.ranker.estimates import Estimates
 from slotwise.ranker.items import Items, checked_value
@@ -47,7 +58,7 @@ class Learner:
         items: Iterable[str],
         slots: int,
         *,
-        policy: str | Policy | None = None,
+        policy: str | PolicyEntry | None = None,
         position_bias: Any = None,
         values: Mapping[str, float] | None = None,
         retired: Iterable[str] = (),
@@ -68,8 +79,9 @@ class Learner:
         self._clicks, self._passes = (np.zeros((self.slots, len(self._items)), np.int64) for _ in range(2))
         self._shown = np.zeros(len(self._items), np.int64)
         self.rng = rng if rng is not None else np.random.default_rng()
-        self._acting: Any = None
-        #: the rules that the policy's lists have now, to be imposed again only when they change
+        #: the policy at work, and None before it started or where it is to start anew
+        self._at_work: Any = None
+        #: the rules that the policy has now, to be imposed again only when they change
         self._imposed: Any = None
         self._posterior: Posterior | None = None
         self._started()
@@ -104,35 +116,30 @@ class Learner:
     @property
     def in_epochs(self) -> bool:
         """Whether it shows one list until a no-click."""
-        return isinstance(self._started(), Epochs)
+        return bool(holds_lists(self._started()))
 
     def end_epoch(self) -> None:
         """Choose a list anew at the next decision, where it acts in epochs."""
-        if isinstance(self._acting, Epochs):
-            end_epoch(self._acting)
+        if self._at_work is not None:
+            end_epoch(self._at_work)
 
     def choose(self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None) -> tuple[str, ...]:
         """A list for one page view, the first slot's item first; slots in `pin` count from 1.
 
         Where fewer items are left than there are slots, the list is shorter: the slots at the end stay empty.
         """
-        acting = self._started()
+        at_work = self._started()
         excluded, pinned = frozenset(self._items.numbered("exclude", exclude)), self._items.pinned(pin, self.slots)
         self._impose(excluded, pinned)
-        if (excluded or pinned) and isinstance(acting, Epochs):
-            # a list for one decision: the others are shown that of the epoch, and this one too where it may be
-            current = acting.ranking.tolist() if acting.running else []
-            shown = current if self._allows(current) else choose(acting.policy, self.rng).tolist()
-        else:
-            shown = choose(acting, self.rng).tolist()
-        return tuple(self._items.ids[number] for number in shown if number != EMPTY)
+        shown = (choose_once if excluded or pinned else choose)(at_work, self.rng)
+        return tuple(self._items.ids[number] for number in shown.tolist() if number != EMPTY)
 
     def choose_several(self, count: int) -> list[tuple[str, ...]]:
         """What as many calls of `choose()` would give, in a fraction of their time."""
-        acting = self._started()
+        at_work = self._started()
         self._impose(frozenset(), {})
         lists = np.empty((count, self.slots), np.int64)
-        choose_several(acting, self.rng, lists)
+        choose_several(at_work, self.rng, lists)
         ids = self._items.ids
         return [tuple(ids[number] for number in shown if number != EMPTY) for shown in lists.tolist()]
 
@@ -151,14 +158,15 @@ class Learner:
         else:
             self._clicks[slot, numbers[slot]] += 1
         self._posterior = None
-        acting = self._acting
-        if isinstance(acting, Epochs) and not (acting.running and np.array_equal(acting.ranking, ranking)):
-            # an epoch counts its own list: what comes late, or was shown to one alone, is a tally of one round
+        at_work = self._at_work
+        if at_work is None:
+            return
+        if learns_from(at_work, ranking):
+            learn(at_work, ranking, slot)
+        else:
             round = Tally.empty(self.slots, len(self._items))
             round.count(ranking, slot)
-            absorb(acting, round.clicks, round.passes)
-        elif acting is not None:
-            learn(acting, ranking, slot)
+            absorb(at_work, round.clicks, round.passes)
 
     def absorb(self, clicks: Any, passes: Any, shown: Any = None) -> None:
         """Take in a tally, slots × `items` in their order, or what was added to one since it was last absorbed.
@@ -179,8 +187,8 @@ class Learner:
         self._passes += tally.passes
         self._shown += seen
         self._posterior = None
-        if self._acting is not None:
-            absorb(self._acting, tally.clicks, tally.passes)
+        if self._at_work is not None:
+            absorb(self._at_work, tally.clicks, tally.passes)
 
     def add(self, item: str, value: float = 1.0) -> None:
         """A new item, or a retired one again."""
@@ -223,18 +231,18 @@ class Learner:
         return Setting(self.slots, len(self._items), MOST_ROUNDS, self.position_bias, rules_per_decision=True)
 
     def _started(self) -> Any:
-        if self._acting is None:
-            self._acting, self._imposed = self.policy.start(self._setting, self.tally), None
-        return self._acting
+        if self._at_work is None:
+            self._at_work, self._imposed = self.policy.start(self._setting, self.tally), None
+        return self._at_work
 
     def _restart(self) -> None:
-        self._acting = self._posterior = None
+        self._at_work = self._posterior = None
 
     def _rules_changed(self) -> None:
         self._imposed = self._posterior = None
-        if isinstance(self._acting, Epochs):
-            # the list of its epoch may be one of yesterday's
-            self._acting = None
+        if self._at_work is not None and holds_lists(self._at_work):
+            # the list that it holds may be one of yesterday's
+            self._at_work = None
 
     def _make_room(self) -> None:
         """Columns for the items that were added."""
@@ -261,29 +269,17 @@ class Learner:
         if allowed == 0:
             raise InvalidInput(f"exclude leaves nothing to show: it names all of the {len(exclude)} items")
         pin = pins(self.slots, allowed, pinned)
-        impose(self._lists, self._values, np.array(sorted(excluded), np.int64), pin)
+        impose_rules(self._at_work, self._values, np.array(sorted(excluded), np.int64), pin)
         self._imposed = rules
 
-    def _allows(self, ranking: list[int]) -> bool:
-        rules = self._lists.ruled.rules
-        return bool(ranking) and all(
-            (pin < 0 or pin == item) and (item == EMPTY or rules.place[item] in (ANYWHERE, slot))
-            for slot, (item, pin) in enumerate(zip(ranking, rules.pin.tolist(), strict=True))
-        )
 
-    @property
-    def _lists(self) -> Any:
-        return (self._acting.policy if isinstance(self._acting, Epochs) else self._acting).lists
-
-
-def policy_for(given: str | Policy | None, position_bias: FloatArray | None) -> Policy:
+def policy_for(given: str | PolicyEntry | None, position_bias: FloatArray | None) -> PolicyEntry:
     """The policy of that name; without one the default, or its twin for a known bias."""
     if given is None:
-        id = next(entry.id for entry in policies() if entry.default)
-        return policy(id if position_bias is None else f"{id}-known")
+        return default_policy(known_bias=position_bias is not None)
     if isinstance(given, str):
         return parse(given)
-    if not isinstance(given, Policy):
+    if not isinstance(given, PolicyEntry):
         raise InvalidInput(f"policy must be the id of a registered policy, got {checks.short(given)}")
     return given
 

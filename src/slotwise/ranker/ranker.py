@@ -14,7 +14,7 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.errors import InvalidInput
-from slotwise.policies import Policy
+from slotwise.policies import PolicyEntry
 from slotwise.ranker.estimates import Estimates
 from slotwise.ranker.learner import Learner
 from slotwise.ranker.storage import contents_of, read, write
@@ -58,7 +58,7 @@ class Ranker:
         items: Iterable[str],
         slots: int,
         *,
-        policy: str | Policy | None = None,
+        policy: str | PolicyEntry | None = None,
         position_bias: Any = None,
         values: Mapping[str, float] | None = None,
         tally: Tally | None = None,

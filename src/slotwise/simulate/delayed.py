@@ -9,8 +9,7 @@ import numpy as np
 from slotwise import checks
 from slotwise.choice import MNL, best_ranking, draw_many, reward
 from slotwise.errors import InvalidInput
-from slotwise.policies import Policy, Setting, absorb, choose_several
-from slotwise.policies.epochs import Epochs
+from slotwise.policies import PolicyEntry, Setting, absorb, choose_several, holds_lists
 from slotwise.rng import stream
 from slotwise.simulate.replicate import MOST_ROUNDS
 from slotwise.tally import Tally
@@ -18,7 +17,7 @@ from slotwise.typing import FloatArray
 
 
 def simulate_delayed(
-    users: MNL, policy: Policy, *, rounds: int, lag: int, every: int, replications: int = 1, seed: int = 0
+    users: MNL, policy: PolicyEntry, *, rounds: int, lag: int, every: int, replications: int = 1, seed: int = 0
 ) -> FloatArray:
     """Regret by replication and round, not added up, when outcomes are learned `lag` rounds late, in batches.
 
@@ -50,11 +49,11 @@ def simulate_delayed(
 
 
 def _rounds(
-    users: MNL, policy: Policy, setting: Setting, rng: np.random.Generator, rounds: int, lag: int, every: int
+    users: MNL, policy: PolicyEntry, setting: Setting, rng: np.random.Generator, rounds: int, lag: int, every: int
 ) -> Iterator[tuple[int, FloatArray]]:
     """γ of what is shown, rounds × slots, batch by batch."""
-    acting = policy.start(setting)
-    if isinstance(acting, Epochs):
+    started = policy.start(setting)
+    if holds_lists(started):
         raise InvalidInput(f"{policy} acts in epochs, which cannot be delayed")
     lists = np.empty((rounds, users.slots), np.int64)
     clicked = np.empty(rounds, np.int64)
@@ -65,10 +64,10 @@ def _rounds(
         known = max(learned, start - lag)
         if known > learned:
             news = Tally.of_rounds(lists[learned:known], clicked[learned:known], items=users.items)
-            absorb(acting, news.clicks, news.passes)
+            absorb(started, news.clicks, news.passes)
             learned = known
         batch = lists[start:stop]
-        choose_several(acting, rng, batch)
+        choose_several(started, rng, batch)
         clicked[start:stop] = draw_many(users, batch, rng)
         weights: FloatArray = users.position_bias * users.attractiveness[batch]
         yield start, weights

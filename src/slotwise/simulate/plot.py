@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from slotwise.drawing import PALETTE, bare, new_figure
+from slotwise.policies import policies
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,21 +16,11 @@ if TYPE_CHECKING:
 
     from slotwise.simulate.results import Results
 
-#: one colour a policy, in every figure
-COLOURS = {
-    "epoch-ucb": "#0072B2",
-    "epoch-ucb-w": "#56B4E9",
-    "epoch-ucb-upb": "#E69F00",
-    "epoch-ucb-upb-star": "#D55E00",
-    "mnl-bandit": "#5D3A9B",
-    "toprank": "#009E73",
-    "pbm-ucb": "#000000",
-}
-
 
 def colours_of(labels: list[str]) -> dict[str, str]:
-    """A colour for each label: its own if it has one, else the next of the palette that is not taken."""
-    chosen = {label: COLOURS[label] for label in labels if label in COLOURS}
+    """A colour for each label: its policy's own if that has one, else the next of the palette that is not taken."""
+    own = {entry.id: entry.colour for entry in policies() if entry.colour is not None}
+    chosen = {label: own[label] for label in labels if label in own}
     others = [label for label in labels if label not in chosen]
     free = [colour for colour in PALETTE if colour not in chosen.values()] or list(PALETTE)
     return chosen | {label: free[place % len(free)] for place, label in enumerate(others)}

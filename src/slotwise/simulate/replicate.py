@@ -16,7 +16,7 @@ from slotwise.compiled import is_ours, is_record, plain, postponed_interrupt, un
 from slotwise.errors import InvalidInput, InvalidRanking
 from slotwise.lists import Goal, best_list
 from slotwise.lists.valued import valued
-from slotwise.policies.registry import Policy, absorb_tally, parse
+from slotwise.policies.registry import PolicyEntry, absorb_tally, parse
 from slotwise.rng import stream
 from slotwise.setting import Setting
 from slotwise.simulate.loop import advance, trace
@@ -32,7 +32,7 @@ MOST_ROUNDS = 2**62
 STRETCH_SECONDS = 0.2
 
 #: a registered policy, its id, or a function (a class, say) from a Setting to an object with `choose` and `learn`
-PolicyLike = str | Policy | Callable[[Setting], Any]
+PolicyLike = str | PolicyEntry | Callable[[Setting], Any]
 
 
 def simulate(
@@ -72,7 +72,7 @@ def simulate(
         slots=users.slots,
         items=users.items,
         rounds=checks.whole_number("rounds", rounds, at_least=1, at_most=MOST_ROUNDS),
-        position_bias=users.position_bias,
+        position_bias=getattr(users, "position_bias", None),
         goal=goal,
     )
     if goal is not None:
@@ -85,7 +85,7 @@ def simulate(
     wanted = [policies] if isinstance(policies, str) or not isinstance(policies, Sequence) else policies
     labelled = _labelled(wanted)
     for chosen in labelled.values():
-        if isinstance(chosen, Policy):
+        if isinstance(chosen, PolicyEntry):
             chosen.check(setting)
         if start is not None:
             _started(chosen, setting, start)
@@ -207,12 +207,12 @@ class _Simulation:
 
 
 def _started(policy: PolicyLike, setting: Setting, start: Tally | None) -> Any:
-    if isinstance(policy, Policy):
+    if isinstance(policy, PolicyEntry):
         return policy.start(setting, start)
-    acting = policy(setting)  # type: ignore[operator]
+    started = policy(setting)  # type: ignore[operator]
     if start is not None:
-        absorb_tally(_label(policy), acting, start, setting)
-    return acting
+        absorb_tally(_label(policy), started, start, setting)
+    return started
 
 
 class _Checked:
@@ -250,7 +250,7 @@ def _labelled(policies: Sequence[PolicyLike]) -> dict[str, PolicyLike]:
         raise InvalidInput("policies must name at least one policy, got none")
     for given in policies:
         policy = parse(given) if isinstance(given, str) else given
-        if not callable(policy) and not isinstance(policy, Policy):
+        if not callable(policy) and not isinstance(policy, PolicyEntry):
             raise InvalidInput(f"policies must be ids or functions of a Setting, got {policy!r}")
         if _label(policy) in chosen:
             raise InvalidInput(f"policies must differ, got {_label(policy)} twice")
@@ -259,7 +259,7 @@ def _labelled(policies: Sequence[PolicyLike]) -> dict[str, PolicyLike]:
 
 
 def _label(policy: PolicyLike) -> str:
-    return str(policy) if isinstance(policy, str | Policy) else getattr(policy, "__name__", type(policy).__name__)
+    return str(policy) if isinstance(policy, str | PolicyEntry) else getattr(policy, "__name__", type(policy).__name__)
 
 
 def recorded_rounds(record_at: int | Iterable[int], rounds: int) -> IntArray:

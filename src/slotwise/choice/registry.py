@@ -1,0 +1,57 @@
+"""The models of how users choose, by name, each registered in the file that defines it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from slotwise.errors import UnknownName
+
+Model = TypeVar("Model", bound=type)
+
+_registered: dict[str, ChoiceModelEntry] = {}
+
+
+@dataclass(frozen=True)
+class ChoiceModelEntry:
+    """A choice model as it is registered."""
+
+    id: str
+    name: str
+    citation: str
+    #: the class of its users, made by field name
+    make: Callable[..., Any]
+    #: users to try it with: a value for every field, as a problem file has them
+    example: Mapping[str, Any]
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """What a problem file must say of its users."""
+        return tuple(self.example)
+
+
+def register(id: str, *, name: str, citation: str, example: Mapping[str, Any]) -> Callable[[Model], Model]:
+    """Decorate the class of a choice model's users; the arguments are as in `ChoiceModelEntry`."""
+
+    def add(model: Model) -> Model:
+        _registered[id] = ChoiceModelEntry(id, name, citation, model, dict(example))
+        return model
+
+    return add
+
+
+def choice_models() -> list[ChoiceModelEntry]:
+    """Every registered choice model, in order of id."""
+    return [_registered[id] for id in sorted(_registered)]
+
+
+def choice_model(id: str) -> ChoiceModelEntry:
+    """The choice model registered as `id`.
+
+    >>> choice_model("mnl").fields
+    ('position_bias', 'attractiveness')
+    """
+    if id not in _registered:
+        raise UnknownName("choice model", id, sorted(_registered))
+    return _registered[id]

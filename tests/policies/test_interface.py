@@ -1,0 +1,146 @@
+"""What a policy may be asked, of policies that write all of it and of those that write none of it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from slotwise import EMPTY, NO_CLICK, Setting, policy
+from slotwise.errors import InvalidInput
+from slotwise.lists.per_decision import pins
+from slotwise.policies import (
+    PolicyEntry,
+    absorb,
+    allows,
+    choose,
+    choose_once,
+    choose_several,
+    end_epoch,
+    holds_lists,
+    impose_rules,
+    learn,
+    learns_from,
+)
+
+SOURCE = Path(__file__).parents[2] / "src" / "slotwise"
+SETTING = Setting(2, 5, 1_000, np.array([1.0, 0.5]), rules_per_decision=True)
+NOTHING, ALL_ALIKE = np.zeros(0, np.int64), np.ones(5)
+
+#: by items and by pairs, in rounds and in epochs
+EVERY_KIND = [policy(id) for id in ("randomised-moss", "pairwise-ucb-pairs", "epoch-ucb", "mnl-bandit")]
+IN_EPOCHS = [kind for kind in EVERY_KIND if holds_lists(kind.start(SETTING))]
+IN_ROUNDS = [kind for kind in EVERY_KIND if kind not in IN_EPOCHS]
+every_kind = pytest.mark.parametrize("chosen", EVERY_KIND, ids=str)
+in_epochs = pytest.mark.parametrize("chosen", IN_EPOCHS, ids=str)
+in_rounds = pytest.mark.parametrize("chosen", IN_ROUNDS, ids=str)
+
+
+def _pinned(item: int, slot: int) -> Any:
+    return pins(2, 5, {item: slot})
+
+
+@every_kind
+def test_rules_are_obeyed_and_known(chosen: PolicyEntry) -> None:
+    started, rng = chosen.start(SETTING), np.random.default_rng(1)
+    impose_rules(started, ALL_ALIKE, np.array([0, 1]), _pinned(3, 1))
+    for _ in range(10):
+        shown = choose_once(started, rng).copy()
+        assert shown[1] == 3
+        assert shown[0] in (2, 4)
+        assert allows(started, shown)
+    for refused in ([3, 2], [0, 3], [2, EMPTY]):
+        assert not allows(started, np.array(refused))
+    impose_rules(started, ALL_ALIKE, NOTHING, pins(2, 5))
+    assert allows(started, np.array([0, 1]))
+
+
+@in_rounds
+def test_who_decides_in_every_round_holds_nothing(chosen: PolicyEntry) -> None:
+    one, other = (chosen.start(SETTING) for _ in range(2))
+    assert not holds_lists(one)
+    assert learns_from(one, np.array([4, 2]))
+    for seed in range(5):
+        shown, once = choose(one, np.random.default_rng(seed)), choose_once(other, np.random.default_rng(seed))
+        assert shown.tolist() == once.tolist()
+        end_epoch(one)
+        learn(one, shown.copy(), NO_CLICK)
+        learn(other, once.copy(), NO_CLICK)
+
+
+@in_epochs
+def test_a_list_that_is_held_is_shown_once_where_rules_allow_it_and_is_held_on(chosen: PolicyEntry) -> None:
+    started, rng = chosen.start(SETTING), np.random.default_rng(2)
+    held = choose(started, rng).copy()
+    impose_rules(started, ALL_ALIKE, NOTHING, _pinned(int(held[1]), 1))
+    assert choose_once(started, rng).tolist() == held.tolist()
+    impose_rules(started, ALL_ALIKE, held[:1].copy(), pins(2, 4))
+    other = choose_once(started, rng).copy()
+    assert held[0] not in other
+    assert learns_from(started, held)
+    assert not learns_from(started, other)
+    impose_rules(started, ALL_ALIKE, NOTHING, pins(2, 5))
+    assert choose(started, rng).tolist() == held.tolist()
+    end_epoch(started)
+    assert not learns_from(started, held)
+
+
+@every_kind
+def test_several_lists_are_those_of_several_calls(chosen: PolicyEntry) -> None:
+    one, several = (chosen.start(SETTING) for _ in range(2))
+    lists = np.zeros((6, 2), np.int64)
+    choose_several(several, np.random.default_rng(3), lists)
+    rng = np.random.default_rng(3)
+    assert lists.tolist() == [choose(one, rng).tolist() for _ in range(6)]
+
+
+class Own:
+    """A policy of one's own, in plain Python: it shows the items in turn."""
+
+    def __init__(self) -> None:
+        self.next = 0
+
+    def choose(self, rng: np.random.Generator) -> Any:
+        self.next += 1
+        return np.array([self.next % 5, (self.next + 1) % 5])
+
+    def learn(self, ranking: Any, clicked: int) -> None:
+        pass
+
+    def impose_rules(self, values: Any, excluded: Any, pin: Any) -> None:
+        self.excluded = excluded.tolist()
+
+
+def test_an_object_with_methods_answers_with_them_and_else_by_default() -> None:
+    own, rng, lists = Own(), np.random.default_rng(5), np.zeros((2, 2), np.int64)
+    choose_several(own, rng, lists)
+    assert lists.tolist() == [[1, 2], [2, 3]]
+    assert choose_once(own, rng).tolist() == [3, 4]
+    assert not holds_lists(own)
+    assert learns_from(own, lists[0])
+    impose_rules(own, ALL_ALIKE, np.array([4]), pins(2, 4))
+    assert own.excluded == [4]
+    with pytest.raises(InvalidInput, match="does not follow from a tally"):
+        absorb(own, np.zeros((2, 5)), np.zeros((2, 5)))
+
+
+def test_who_cannot_take_rules_or_a_tally_says_so_for_that_reason() -> None:
+    with pytest.raises(InvalidInput, match="toprank cannot take pins and exclusions per decision: it knows no values"):
+        policy("toprank").start(SETTING)
+
+
+def test_nobody_else_knows_how_a_policy_is_made() -> None:
+    """Outside `policies`, no file imports a policy's class, or the wrapper that makes epochs of it."""
+    known = {"interface", "registry"}
+    for file in SOURCE.rglob("*.py"):
+        if file.is_relative_to(SOURCE / "policies"):
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("slotwise.policies."):
+                assert node.module is not None
+                assert node.module.split(".")[2] in known, f"{file.name} imports {node.module}"
+            if isinstance(node, ast.Import):
+                assert not any(name.name.startswith("slotwise.policies.") for name in node.names), file.name

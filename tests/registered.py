@@ -1,0 +1,51 @@
+"""What is registered, as the tests of all of it are parametrised: the next one is tested by being registered.
+
+`SLOTWISE_TEST_ONLY`, ids with commas in between, leaves only those: for whoever adds one, and for the test that drops
+new files in.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from slotwise.choice import ChoiceModelEntry
+from slotwise.choice import choice_models as registered_models
+from slotwise.estimate import Estimate, EstimatorEntry
+from slotwise.estimate import estimators as registered_estimators
+from slotwise.policies import PolicyEntry
+from slotwise.policies import policies as registered_policies
+
+ONLY = {id for id in os.environ.get("SLOTWISE_TEST_ONLY", "").split(",") if id}
+
+Entry = TypeVar("Entry", PolicyEntry, EstimatorEntry, ChoiceModelEntry)
+
+
+def _asked_for(entries: Iterable[Entry]) -> list[Entry]:
+    return [entry for entry in entries if not ONLY or entry.id in ONLY]
+
+
+def policies() -> list[PolicyEntry]:
+    """Each as it is."""
+    return _asked_for(registered_policies())
+
+
+def variants() -> list[PolicyEntry]:
+    """Each as it is, and with the options that it says it is to be tried with."""
+    return [variant for entry in policies() for variant in entry.variants]
+
+
+def estimators() -> list[EstimatorEntry]:
+    """Each as it is."""
+    return _asked_for(registered_estimators())
+
+
+def from_data_alone(*, without: str = "") -> dict[str, Callable[[Any], Estimate]]:
+    """The estimators that need only data, but for those that declare one limit."""
+    return {entry.id: entry.estimate for entry in estimators() if entry.needs_data_only and without not in entry.limits}
+
+
+def choice_models() -> list[ChoiceModelEntry]:
+    """Each as it is."""
+    return _asked_for(registered_models())
