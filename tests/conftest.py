@@ -22,4 +22,5 @@ def small() -> MNL:
 
 @pytest.fixture(scope="session", params=["a", "b", "c"])
 def paper_users(request: pytest.FixtureRequest) -> MNL:
-    return paper_problems()[request.param].users
+    users: MNL = paper_problems()[request.param].users
+    return users

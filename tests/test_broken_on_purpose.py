@@ -77,8 +77,8 @@ FAULTS = [
     Fault(
         "a no-click counts twice for the first slot",
         "tally.py",
-        "passes[slot, ranking[slot]] += 1",
-        "passes[slot, ranking[slot]] += 2 if slot == 0 else 1",
+        "passes[slot, ranking[slot]] += 1\n",
+        "passes[slot, ranking[slot]] += 2 if slot == 0 else 1\n",
         "tests/test_tally.py::test_clicks_less_gamma_passes_is_a_martingale_under_any_policy[toprank]",
     ),
     Fault(
@@ -90,7 +90,7 @@ FAULTS = [
     ),
     Fault(
         "Epoch-UCB's bound is twice as wide",
-        "policies/epoch_ucb.py",
+        "bounds/epoch_index.py",
         "WIDTH = 4.0",
         "WIDTH = 8.0",
         "tests/simulate/test_regret.py::test_regret_is_what_was_recorded[b-epoch-ucb]",

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from slotwise import EMPTY, MNL, NO_CLICK, Tally, simulate
 from slotwise.errors import InvalidInput, InvalidRanking, UnreadableFile
 from tests.chance import assert_mean_is
+from tests.registered import policies
 
 rounds = st.lists(st.tuples(st.permutations(range(4)), st.integers(NO_CLICK, 2)), max_size=30)
 
@@ -53,7 +54,7 @@ def test_slices_keep_the_counts_of_their_items(history: list[Any], items: list[i
     assert whole[2].items == 1
 
 
-@pytest.mark.parametrize("policy", ["epoch-ucb", "pbm-ucb", "toprank", "epoch-ucb-upb-star:sensitivity=analytic"])
+@pytest.mark.parametrize("policy", [str(entry.variants[-1]) for entry in policies()])
 def test_clicks_less_gamma_passes_is_a_martingale_under_any_policy(small: MNL, policy: str) -> None:
     run = simulate(small, policy, rounds=150, replications=1_500, seed=4)[policy]
     gamma = np.outer(small.position_bias, small.attractiveness)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,9 @@ from pathlib import Path
 import pytest
 
 from slotwise import policies
+from slotwise.choice import ChoiceModelEntry
+from slotwise.estimate import estimators
+from tests.registered import choice_models
 
 COMMAND = Path(sys.executable).with_name("slotwise")
 
@@ -81,6 +85,25 @@ def test_policies() -> None:
     assert {entry["position_bias"] for entry in listed} == {"known", "unknown", "ordered"}
     table = _slotwise("policies").stdout
     assert all(entry.id in table for entry in policies())
+
+
+def test_the_help_names_every_estimator_that_a_log_can_be_fitted_with() -> None:
+    wide = {**os.environ, "COLUMNS": "300"}
+    told = subprocess.run([COMMAND, "fit", "--help"], capture_output=True, text=True, check=True, env=wide).stdout
+    assert all(entry.id in told for entry in estimators() if entry.position_bias == "unknown")
+
+
+@pytest.mark.parametrize("model", choice_models(), ids=lambda model: model.id)
+def test_simulate_users_of_every_model(tmp_path: Path, model: ChoiceModelEntry) -> None:
+    (tmp_path / "mine.json").write_text(json.dumps({"model": model.id, **model.example}))
+    arguments = ("--problem", "mine.json", "--policy", "toprank", "--rounds", "50", "--replications", "1", "--json")
+    done = _slotwise("simulate", *arguments, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["policies"]["toprank"]["mean"] >= 0.0
+    if model.id != "mnl":
+        refused = _slotwise("bounds", "--problem", "mine.json", cwd=tmp_path)
+        assert refused.returncode == 2
+        assert "must be of users who choose by multinomial logit" in refused.stderr
 
 
 @pytest.mark.parametrize(

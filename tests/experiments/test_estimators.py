@@ -14,6 +14,7 @@ from slotwise.estimate.joint import Joint
 from slotwise.experiments import estimators
 from slotwise.experiments.estimators import COMPARED, Measured, figure, run, table, write
 from slotwise.experiments.gathering import at_random, by_policy
+from slotwise.typing import FloatArray
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +58,8 @@ def test_a_worse_estimator_looks_worse(monkeypatch: pytest.MonkeyPatch) -> None:
     """An estimate that is a tenth too large shows as bias, as mean squared error and in the coverage."""
     sound = COMPARED["scaling"]
 
-    def broken(counts: object, users: MNL) -> Estimate:
-        found = sound(counts, users)  # type: ignore[arg-type]
+    def broken(counts: object, position_bias: FloatArray) -> Estimate:
+        found = sound(counts, position_bias)
         return dataclasses.replace(found, attractiveness=1.1 * found.attractiveness)
 
     monkeypatch.setitem(estimators.COMPARED, "scaling", broken)

@@ -23,8 +23,8 @@ from slotwise.experiments.claims import CLAIMS
 from slotwise.experiments.figures import names
 from slotwise.experiments.findings import Plan
 from slotwise.experiments.store import Store
+from slotwise.policies.registry import compared_in
 from slotwise.problems import paper_problems
-from slotwise.simulate.plot import COLOURS
 from slotwise.simulate.replicate import Replication
 from tests.waiting import wait_for
 
@@ -74,7 +74,7 @@ def test_figures_are_pictures(whole: Path, name: str) -> None:
     svg = (whole / f"{name}.svg").read_text()
     assert "<svg" in svg
     if name != "coverage":
-        assert all(colour.lower() in svg.lower() for colour in COLOURS.values())
+        assert all((entry.colour or "").lower() in svg.lower() for entry in compared_in("paper"))
 
 
 def test_the_report_is_complete_and_needs_no_other_file(whole: Path) -> None:

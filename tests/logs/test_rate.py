@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from slotwise import EMPTY, MNL, Rankings, Tally
-from slotwise.estimate import ESTIMATORS, Estimate, composite, maximum_likelihood, scaling
+from slotwise.estimate import ESTIMATORS, Estimate, maximum_likelihood, scaling
 from slotwise.experiments.gathering import by_policy
 from slotwise.logs.fitted import Fit
 from slotwise.logs.rate import expected_rate
 from tests.chance import assert_mean_is
 from tests.logs.rounds import rankings
+from tests.registered import from_data_alone
 
 ONE = np.ones(1)
 
@@ -77,10 +78,8 @@ def test_what_cannot_be_compared_is_not_answered() -> None:
 
 
 ESTIMATED: dict[str, Callable[[Rankings], Estimate]] = {
-    "scaling": scaling,
+    **from_data_alone(without="gaps"),
     "scaling, tally": lambda seen: scaling(seen.tally),
-    "composite": composite,
-    "maximum-likelihood": maximum_likelihood,
 }
 
 

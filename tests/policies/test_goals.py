@@ -164,7 +164,8 @@ def _regret_and_tallies() -> dict[str, Any]:
     for label in map(str, CAPABLE):
         run = simulate(USERS, label, goal=EVERYTHING, rounds=100, replications=2, seed=6, jobs=1)[label]
         found[label] = [run.regret.tolist(), [[t.clicks.tolist(), t.passes.tolist()] for t in run.tallies]]
-    for label in ("epoch-ucb", "mnl-bandit"):
+    # by items and by pairs
+    for label in {"epoch-ucb", "mnl-bandit"} & {entry.id for entry in policies()}:
         run = simulate(CROWDED, label, goal=DEAR_ONLY, rounds=200, replications=2, seed=6, jobs=1)[label]
         found[f"{label}, crowded"] = run.regret.tolist()
     return found

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from slotwise import Setting, policy
+from slotwise import Setting, policies, policy
 from slotwise.errors import InvalidInput, UnknownName
-from slotwise.policies.registry import parse
+from slotwise.policies import default_policy
+from slotwise.policies.registry import LIMITS, compared_in, parse, register
 
 
 def test_the_nearest_names_are_offered() -> None:
@@ -27,6 +28,38 @@ def test_options_are_checked() -> None:
 def test_a_known_bias_policy_must_be_told_and_an_unknown_one_is_not() -> None:
     with pytest.raises(InvalidInput, match="epoch-ucb must be told the position_bias"):
         policy("epoch-ucb").start(Setting(1, 2, 10))
+
+
+def test_twins_are_of_each_other_and_one_of_them_is_told_the_bias() -> None:
+    for entry in policies():
+        if entry.twin is not None:
+            twin = policy(entry.twin)
+            assert twin.twin == entry.id
+            assert {entry.position_bias, twin.position_bias} == {"known", "unknown"}
+    assert default_policy(known_bias=True).twin == default_policy().id
+
+
+def test_what_is_declared_makes_sense() -> None:
+    for entry in policies():
+        assert entry.citation
+        assert entry.limits.keys() <= LIMITS.keys()
+        for options in (*entry.try_with, *entry.also_compared):
+            policy(entry.id, **options)
+    for study in ("paper", "policies"):
+        places = [entry.legend[study] for entry in compared_in(study)]
+        assert places == sorted(set(places))
+    colours = [entry.colour for entry in policies() if entry.colour is not None]
+    assert len(colours) == len(set(colours))
+
+
+def test_a_limit_may_hold_under_some_options_only() -> None:
+    assert "tally" not in policy("posterior-sampling").limits
+    assert "lists" in policy("posterior-sampling", likelihood="joint").limits["tally"]
+
+
+def test_a_limit_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"a limit of mine must be goal or tally or .*, got 'gaol'"):
+        register("mine", name="Mine", position_bias="known", citation="none", limits={"gaol": "a slip"})
 
 
 @pytest.mark.parametrize(

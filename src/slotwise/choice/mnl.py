@@ -83,8 +83,8 @@ class MNL:
 
 @click_probabilities.register(MNL)
 def _click_probabilities(users: MNL, ranking: Ranking) -> FloatArray:
-    weights: FloatArray = np.append(users.position_bias * users.attractiveness[ranking], 1.0)
-    return weights / weights.sum()
+    weights = np.append(users.position_bias * users.attractiveness[ranking], 1.0)
+    return weights / weights.sum()  # type: ignore[no-any-return]
 
 
 @draw.register(MNL)

@@ -18,7 +18,7 @@ Bias = Literal["known", "unknown"]
 #: what an estimator may declare that it cannot do; whatever it does not declare is tested
 LIMITS = {
     "gaps": "be relied on where a slot was never clicked, or where the data do not compare all slots and items",
-    "many items": "deal with a hundred thousand items in reasonable time",
+    "many items": "deal with a hundred thousand items that were seen a few times each",
 }
 
 Estimator = TypeVar("Estimator", bound=Callable[..., Estimate])

@@ -1,0 +1,144 @@
+"""Every registered choice model through the same checks: the next one is tested by being registered."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from slotwise import NO_CLICK, policy, simulate
+from slotwise.choice import (
+    ChoiceModelEntry,
+    best_ranking,
+    best_ranking_by_brute_force,
+    choice_model,
+    click_probabilities,
+    draw,
+    regret,
+    reward,
+)
+from slotwise.errors import InvalidInput, InvalidRanking, UnknownName
+from slotwise.problems import problem
+from tests.chance import assert_frequencies
+from tests.registered import choice_models
+
+ROOT = Path(__file__).parents[2]
+every_model = pytest.mark.parametrize("model", choice_models(), ids=lambda model: model.id)
+
+
+def _users(model: ChoiceModelEntry) -> Any:
+    return model.make(**model.example)
+
+
+def _rankings(users: Any) -> list[Any]:
+    return [np.array(ranking) for ranking in itertools.permutations(range(users.items), users.slots)]
+
+
+@every_model
+def test_probabilities_are_probabilities_and_the_reward_is_that_of_a_click(model: ChoiceModelEntry) -> None:
+    users = _users(model)
+    assert 1 < users.slots < users.items <= 6, "the example should have a choice, and be small"
+    for ranking in _rankings(users):
+        probabilities = click_probabilities(users, ranking)
+        assert probabilities.shape == (users.slots + 1,)
+        assert (probabilities >= 0).all()
+        assert probabilities.sum() == pytest.approx(1.0)
+        assert reward(users, ranking) == pytest.approx(1.0 - probabilities[NO_CLICK])
+
+
+@every_model
+def test_draws_have_the_choice_probabilities(model: ChoiceModelEntry) -> None:
+    users, rng = _users(model), np.random.default_rng(1)
+    for ranking in _rankings(users)[:: len(_rankings(users)) - 1]:
+        clicked = np.array([draw(users, ranking, rng) for _ in range(10_000)])
+        counts = np.bincount(clicked % (users.slots + 1), minlength=users.slots + 1)
+        assert_frequencies(click_probabilities(users, ranking), counts)
+
+
+@every_model
+def test_the_best_ranking_is_best(model: ChoiceModelEntry) -> None:
+    users = _users(model)
+    best = reward(users, best_ranking(users))
+    assert best == pytest.approx(reward(users, best_ranking_by_brute_force(users)), abs=1e-12)
+    assert min(regret(users, ranking) for ranking in _rankings(users)) == pytest.approx(0.0, abs=1e-12)
+
+
+@every_model
+@pytest.mark.parametrize("ranking", [[0], [0, 0], "ab", [0.0, 1.0]], ids=str)
+def test_what_is_no_ranking_is_refused(model: ChoiceModelEntry, ranking: Any) -> None:
+    users = _users(model)
+    for ask, more in ((click_probabilities, ()), (draw, (np.random.default_rng(0),)), (reward, ())):
+        with pytest.raises(InvalidRanking, match="ranking"):
+            ask(users, ranking, *more)
+
+
+@every_model
+def test_policies_act_on_its_users(model: ChoiceModelEntry) -> None:
+    users = _users(model)
+    one, two = (simulate(users, "toprank", rounds=200, replications=2, seed=3, jobs=n)["toprank"] for n in (1, 2))
+    assert np.array_equal(one.regret, two.regret)
+    assert (np.diff(one.regret, prepend=0.0) >= -1e-9).all()
+    assert all(tally.rounds == 200 for tally in one.tallies)
+    if not hasattr(users, "position_bias"):
+        with pytest.raises(InvalidInput, match="must be told the position_bias, got None"):
+            simulate(users, policy("epoch-ucb"), rounds=10)
+
+
+@every_model
+def test_a_problem_file_says_which_model_it_is_of(model: ChoiceModelEntry, tmp_path: Path) -> None:
+    file = tmp_path / "users.json"
+    file.write_text(json.dumps({"model": model.id, **model.example}))
+    users = problem(str(file)).users
+    assert type(users) is model.make
+    ranking = best_ranking(users)
+    assert click_probabilities(users, ranking) == pytest.approx(click_probabilities(_users(model), ranking))
+    for field in model.fields:
+        rest = {key: value for key, value in model.example.items() if key != field}
+        file.write_text(json.dumps({"model": model.id, **rest}))
+        with pytest.raises(InvalidInput, match=f'lacks the key "{field}"'):
+            problem(str(file))
+
+
+def _seen() -> dict[str, Any]:
+    found = {}
+    for model in choice_models():
+        users, rng = _users(model), np.random.default_rng(4)
+        shown = best_ranking(users)
+        run = simulate(users, "toprank", rounds=100, replications=2, seed=5, jobs=1)["toprank"]
+        found[model.id] = [
+            [draw(users, shown, rng) for _ in range(50)],
+            float(reward(users, shown)),
+            click_probabilities(users, shown).tolist(),
+            run.regret.tolist(),
+        ]
+    return found
+
+
+def test_compiled_equals_plain() -> None:
+    """To the last bit: the same functions, uncompiled, in a Python of their own."""
+    script = "import json, tests.choice.test_conformance as t; print(json.dumps(t._seen()))"
+    plain = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    assert json.loads(plain.stdout) == _seen()
+
+
+def test_an_unknown_model_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="unknown choice model 'mnk': did you mean mnl"):
+        choice_model("mnk")
+    file = tmp_path / "users.json"
+    file.write_text(json.dumps({"model": 7, "position_bias": [1.0], "attractiveness": [0.5]}))
+    with pytest.raises(InvalidInput, match=r"unknown choice model '7': there are .*mnl"):
+        problem(str(file))
