@@ -3,8 +3,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from slotwise import policies, policy
 from slotwise.cli.app import app
+from slotwise.policies import default_policy
+from slotwise.policies.registry import compared_in, parse
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -16,18 +17,23 @@ def test_every_command_is_in_the_readme() -> None:
         assert f"slotwise {command.name or command.callback.__name__}" in README
 
 
-def test_every_policy_that_is_compared_is_in_the_readme() -> None:
-    """A new one need not be: one file is all it takes."""
-    compared = {entry.id for entry in policies() if entry.legend or entry.also_compared or entry.default}
-    twins = {twin for id in compared if (twin := policy(id).twin)}
-    assert {id for id in compared | twins if f"`{id}`" not in README} == set()
+def test_the_policies_that_are_recommended_and_compared_are_in_the_docs() -> None:
+    """All of them are listed by `slotwise policies`, and by no page: one file is all it takes."""
+    compared = compared_in("policies")
+    assert default_policy() in compared
+    text = (ROOT / "docs" / "policies.md").read_text()
+    for id in [entry.id for entry in compared] + [entry.twin for entry in compared if entry.twin]:
+        assert f"`{id}`" in text
+    assert "slotwise policies" in README
 
 
-def test_the_readme_names_no_policy_that_is_not_there() -> None:
-    ids = {entry.id for entry in policies()}
-    section = README[README.index("## Policies") :].split("\n## ")[0]
-    first_cells = " ".join(re.findall(r"^\|([^|]*`[^|]*)\|", section, re.MULTILINE))
-    assert set(re.findall(r"`([a-z-]+)`", first_cells)) <= ids
+def test_the_docs_name_no_policy_that_is_not_there() -> None:
+    named = [
+        id
+        for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+        for id in re.findall(r"--policy ([a-z][\w:=.,-]*)", page.read_text())
+    ]
+    assert [str(parse(id)) for id in named] == named != []
 
 
 def test_no_two_lists_of_the_layers() -> None:
