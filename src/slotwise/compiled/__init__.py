@@ -2,7 +2,21 @@
 
 from slotwise.compiled.cache import inlined, jit, uncached
 from slotwise.compiled.generic import generic
+from slotwise.compiled.interpreted import interpreted
 from slotwise.compiled.interrupt import postponed_interrupt
-from slotwise.compiled.record import is_ours, is_record, plain, record
+from slotwise.compiled.record import compiled, is_ours, is_plain, is_record, plain, record
 
-__all__ = ["generic", "inlined", "is_ours", "is_record", "jit", "plain", "postponed_interrupt", "record", "uncached"]
+__all__ = [
+    "compiled",
+    "generic",
+    "inlined",
+    "interpreted",
+    "is_ours",
+    "is_plain",
+    "is_record",
+    "jit",
+    "plain",
+    "postponed_interrupt",
+    "record",
+    "uncached",
+]
