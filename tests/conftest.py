@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import settings
 
 from slotwise import MNL
 from slotwise.problems import paper_problems
 from tests.postgres import postgres
+
+# what is tested must not depend on how far a compiler has come; tests of that say otherwise
+os.environ.setdefault("SLOTWISE_COMPILE", "first")
 
 # how long an example takes says how busy the machine is, and nothing about the program
 settings.register_profile("slotwise", deadline=None)

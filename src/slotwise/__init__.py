@@ -1,13 +1,25 @@
-"""Rank things on a page whose slots are not equally visible, and learn from what is clicked."""
+"""Rank things on a page whose slots are not equally visible, and learn from what is clicked.
 
-from slotwise.choice import MNL
-from slotwise.lists import Goal
-from slotwise.policies import Setting, policies, policy
-from slotwise.ranker import Ranker
-from slotwise.rankings import Rankings
-from slotwise.simulate import Results, simulate
-from slotwise.tally import Tally
-from slotwise.typing import EMPTY, NO_CLICK
+What is named here is imported when it is first used: a page that asks a service through `slotwise.client` needs neither
+numpy nor a compiler.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from slotwise.choice import MNL
+    from slotwise.lists import Goal
+    from slotwise.policies import Setting, policies, policy
+    from slotwise.ranker import Ranker
+    from slotwise.rankings import Rankings
+    from slotwise.simulate import Results, simulate
+    from slotwise.tally import Tally
+    from slotwise.typing import EMPTY, NO_CLICK
 
 __all__ = [
     "EMPTY",
@@ -23,3 +35,55 @@ __all__ = [
     "policy",
     "simulate",
 ]
+
+_HOMES = {
+    "EMPTY": "typing",
+    "MNL": "choice",
+    "NO_CLICK": "typing",
+    "Goal": "lists",
+    "Ranker": "ranker",
+    "Rankings": "rankings",
+    "Results": "simulate",
+    "Setting": "policies",
+    "Tally": "tally",
+    "policies": "policies",
+    "policy": "policies",
+    "simulate": "simulate",
+}
+
+
+class _OnFirstUse:
+    """A name of the package that is imported when it is first read."""
+
+    def __init__(self, name: str, home: str) -> None:
+        self._name, self._home = name, f"{__name__}.{home}"
+
+    def __get__(self, package: Any, _: type | None = None) -> Any:
+        try:
+            return getattr(importlib.import_module(self._home), self._name)
+        except ModuleNotFoundError as missing:
+            # what the client alone comes without, and not a mistake in a module
+            if missing.name is not None and missing.name.partition(".")[0] in (__name__, *_NEEDS):
+                from slotwise.errors import NotInstalled
+
+                raise NotInstalled(f"{__name__}.{self._name}", missing.name) from missing
+            raise
+
+    def __set__(self, package: Any, module: ModuleType) -> None:
+        """Importing the module of the same name must not hide the function: `simulate` and `policies` are both."""
+
+
+#: beside its own modules
+_NEEDS = ("numpy", "scipy", "numba", "joblib")
+
+
+class _Package(ModuleType):
+    """The package: unlike a module's `__getattr__`, what a class defines goes before modules of the same name."""
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *__all__})
+
+
+for _name, _home in _HOMES.items():
+    setattr(_Package, _name, _OnFirstUse(_name, _home))
+sys.modules[__name__].__class__ = _Package

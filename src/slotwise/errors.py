@@ -36,6 +36,13 @@ class MissingExtra(SlotwiseError, ImportError):
         super().__init__(f"{what} needs packages that are not installed: pip install 'slotwise[{extra}]'")
 
 
+class NotInstalled(SlotwiseError, ImportError):
+    """Something of slotwise is used where only its client is installed; the message is the command that installs it."""
+
+    def __init__(self, what: str, missing: str) -> None:
+        super().__init__(f"{what} needs more than slotwise's client, and there is no {missing}: pip install slotwise")
+
+
 class UnwritableFile(SlotwiseError, OSError):
     """Something cannot be written: no permission, no space, no such folder."""
 

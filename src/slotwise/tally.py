@@ -65,7 +65,9 @@ class Tally:
         tally = cls.empty(rankings.shape[1], items)
         hit = clicked != NO_CLICK
         np.add.at(tally.clicks, (clicked[hit], rankings[hit, clicked[hit]]), 1)
-        np.add.at(tally.passes, (np.arange(tally.slots), rankings[~hit]), 1)
+        passed = rankings[~hit]
+        round, slot = np.nonzero(passed != EMPTY)
+        np.add.at(tally.passes, (slot, passed[round, slot]), 1)
         return tally
 
     @property

@@ -115,8 +115,21 @@ def test_no_writable_folder_is_no_obstacle(copy: Path) -> None:
     assert sorted(found["order"]) == list(range(6))
 
 
+def test_a_full_disk_costs_the_kernels_and_nothing_else(copy: Path) -> None:
+    full = """
+from numba.core.caching import IndexDataCacheFile
+def save(self, key, data):
+    raise OSError(28, "No space left on device")
+IndexDataCacheFile.save = save
+"""
+    after = "from slotwise.compiled.cache import everything_was_saved; assert not everything_was_saved()\n"
+    found = _run(full + SCRIPT + after, copy)
+    assert sorted(found["order"]) == list(range(6))
+    assert _run(SCRIPT, copy)["hits"] == 0
+
+
 def test_numbas_own_setting_is_left_alone(copy: Path) -> None:
-    script = "import json, numba, slotwise; print(json.dumps(numba.config.CACHE_DIR))"
+    script = "import json, numba, slotwise.rng; print(json.dumps(numba.config.CACHE_DIR))"
     assert _run(script, copy) == ""
     chosen = str(copy / "elsewhere")
     assert _run(script, copy, NUMBA_CACHE_DIR=chosen) == chosen

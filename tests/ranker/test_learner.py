@@ -16,7 +16,7 @@ from slotwise.errors import InvalidInput, UnknownName
 from slotwise.lists.per_decision import impose
 from slotwise.policies import absorb, choose, default_policy, learn, policy
 from slotwise.ranker import Learner
-from slotwise.simulate.warm_up import warm_up
+from slotwise.ranker.warm_up import warm_up
 from slotwise.typing import NO_CLICK
 from tests.registered import policies
 

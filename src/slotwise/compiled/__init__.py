@@ -2,14 +2,18 @@
 
 from slotwise.compiled.cache import inlined, jit, uncached
 from slotwise.compiled.generic import generic
+from slotwise.compiled.interpreted import interpreted
 from slotwise.compiled.interrupt import postponed_interrupt
-from slotwise.compiled.record import is_compiled, is_ours, is_record, plain, record
+from slotwise.compiled.record import compiled, is_compiled, is_ours, is_plain, is_record, plain, record
 
 __all__ = [
+    "compiled",
     "generic",
     "inlined",
+    "interpreted",
     "is_compiled",
     "is_ours",
+    "is_plain",
     "is_record",
     "jit",
     "plain",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import os
 import re
 import shutil
@@ -21,6 +22,10 @@ from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import config
+from numba.core.caching import FunctionCache
+from numba.core.registry import CPUDispatcher
+
+from slotwise.compiled.interpreted import Kernel
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -29,38 +34,79 @@ KEEP_UNUSED_DAYS = 30
 #: how everything is compiled, the implementations of generic functions too: 1/0 is infinity and not an exception
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 
+log = logging.getLogger("slotwise")
+
 
 def jit(function: Function) -> Function:
     """Compile `function` on first call, without the GIL, from the cache if it is one of ours."""
-    return _compile(function, inline=False)
+    return _or_interpreted(compile_only(function))
 
 
 def inlined(function: Function) -> Function:
     """The same for a small function in a hot loop: its machine code becomes part of its callers'."""
-    return _compile(function, inline=True)
+    return _or_interpreted(compile_only(function, inline=True))
 
 
-def _compile(function: Function, inline: bool) -> Function:
+def compile_only(function: Function, inline: bool = False) -> Function:
+    """The same for what makes no sense uncompiled."""
     folder = cache_folder() if _is_ours(function) else None
     outside = config.CACHE_DIR
     # numba reads its setting when it decorates; put it back for the caller's own kernels
     config.CACHE_DIR = folder or outside
     try:
-        compiled: Any = numba.njit(**OPTIONS, cache=folder is not None, forceinline=inline)(function)
+        compiled: Any = numba.njit(**OPTIONS, forceinline=inline)(function)
+        if folder is not None:
+            compiled._cache = _Cache(function)
     finally:
         config.CACHE_DIR = outside
     return cast(Function, compiled)
+
+
+def _or_interpreted(compiled: Function) -> Function:
+    if isinstance(compiled, CPUDispatcher):
+        compiled.__class__ = Kernel
+    return compiled
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """numba's, but a disk that is full or gone read-only costs a compilation in the next process, and nothing else."""
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        try:
+            super().save_overload(signature, compiled)
+        except OSError as problem:
+            _say_unsaved(str(problem))
+
+
+@cache
+def _say_unsaved(why: str) -> None:
+    global _everything_was_saved
+    _everything_was_saved = False
+    log.warning(f"compiled kernels cannot be kept, so that the next start compiles anew: {why}")
+
+
+_everything_was_saved = True
+
+
+def everything_was_saved() -> bool:
+    """Whether every kernel that this process compiled and meant to keep could be written."""
+    return _everything_was_saved
 
 
 @cache
 def uncached(compiled: Function) -> Function:
     """The same kernel outside the cache: for records from files whose edits the cache's hash does not see."""
     function = getattr(compiled, "py_func", compiled)
-    return cast(Function, numba.njit(**OPTIONS)(function))
+    return _or_interpreted(cast(Function, numba.njit(**OPTIONS)(function)))
 
 
 def _is_ours(function: Callable[..., object]) -> bool:
-    return Path(function.__code__.co_filename).resolve().is_relative_to(PACKAGE)
+    return _is_in_package(function.__code__.co_filename)
+
+
+@cache
+def _is_in_package(file: str) -> bool:
+    return Path(file).resolve().is_relative_to(PACKAGE)
 
 
 def kernel_hash(package: Path = PACKAGE) -> str:
@@ -126,6 +172,11 @@ def cache_folder() -> str | None:
         os.utime(folder)
         _drop_unused(base)
         return str(folder)
+    tried = ", ".join(str(base) for base in candidate_folders())
+    log.warning(
+        f"there is no folder to keep compiled kernels in, so that every start compiles anew: set NUMBA_CACHE_DIR to "
+        f"one that can be written, unlike {tried}"
+    )
     return None
 
 

@@ -7,8 +7,8 @@
     def _(policy, rng): ...
 
 Compiled code that calls `choose` is statically dispatched by the record's type. Called from Python, the same
-implementation runs compiled; an object that is no record answers with its own method of that name. A generic function
-may have a default, for records that need nothing of their own.
+implementation runs compiled, or as it is written if the record is plain; an object that is no record answers with its
+own method of that name. A generic function may have a default, for records that need nothing of their own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from typing import Any, TypeVar
 
 from numba.extending import overload
 
-from slotwise.compiled.cache import OPTIONS, jit
+from slotwise.compiled.cache import OPTIONS, compile_only
+from slotwise.compiled.interpreted import PLAIN, interpreted, is_interpreting
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -46,7 +47,7 @@ class Generic:
         """Decorate the implementation for one record class; its arguments are named as in the declaration."""
 
         def add(implementation: Function) -> Function:
-            self._from_python[record_class] = jit(implementation)
+            self._from_python[record_class] = compile_only(implementation)
             if compiled := getattr(record_class, "Type", None):
                 self._by_numba_type[compiled] = implementation
                 self._from_python[record_class.Plain] = implementation  # type: ignore[attr-defined]
@@ -55,7 +56,12 @@ class Generic:
         return add
 
     def __call__(self, *arguments: Any) -> Any:
-        implementation = self._from_python.get(type(arguments[0]))
+        kind = type(arguments[0])
+        if kind in PLAIN and not is_interpreting():
+            # this call, and all that it calls
+            with interpreted():
+                return self(*arguments)
+        implementation = self._from_python.get(kind)
         if implementation is None:
             if self._default is not None and not hasattr(arguments[0], self._name):
                 return self._default(*arguments)

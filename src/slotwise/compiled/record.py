@@ -8,8 +8,9 @@
     coin = Coin(heads=0, weights=np.ones(2))
 
 Inside compiled code a record is a numba `structref`: passed by reference, its scalars mutable. From Python its fields
-can be read. `plain(record)` is its twin for code that is not compiled; with `NUMBA_DISABLE_JIT=1` every record is
-plain, and the same code runs in the debugger.
+can be read. `plain(record)` is its twin for code that is not compiled, and `compiled` the way back; inside
+`interpreted` every record is built plain. With `NUMBA_DISABLE_JIT=1` there is nothing else, and the same code runs in
+the debugger.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar, dataclass_transform
 
 from numba.core import config
-from numba.core.types import StructRef
+from numba.core.types import Boolean, Float, Integer, StructRef
 from numba.experimental import structref
 
-from slotwise.compiled.cache import jit
+from slotwise.compiled.cache import compile_only
+from slotwise.compiled.interpreted import PLAIN, is_interpreting
 
 Record = TypeVar("Record")
 
@@ -46,6 +49,22 @@ def plain(value: Any) -> Any:
     return twin(**{name: plain(getattr(value, name)) for name in inspect.get_annotations(twin)})
 
 
+def compiled(value: Any, like: Any) -> Any:
+    """A plain record, with all in it, as a compiled one that shares its arrays and is of the very type of `like`."""
+    return _as_type(value, like._numba_type_) if isinstance(like, structref.StructRefProxy) else value
+
+
+def _as_type(value: Any, kind: Any) -> Any:
+    if isinstance(kind, StructRef):
+        fields = (_as_type(getattr(value, name), field) for name, field in kind.field_dict.items())
+        return kind.make(*fields)
+    # as compiled code would have kept it
+    for scalar, convert in ((Boolean, bool), (Integer, int), (Float, float)):
+        if isinstance(kind, scalar):
+            return convert(value)
+    return value
+
+
 def is_record(value: Any) -> bool:
     """Whether `value` is a record, compiled or plain."""
     return hasattr(type(value), "is_record")
@@ -54,6 +73,11 @@ def is_record(value: Any) -> bool:
 def is_compiled(value: Any) -> bool:
     """Whether `value` is a record that compiled code takes."""
     return isinstance(value, structref.StructRefProxy)
+
+
+def is_plain(value: Any) -> bool:
+    """Whether `value` is the plain twin of a record that could be compiled."""
+    return type(value) in PLAIN
 
 
 def is_ours(value: Any) -> bool:
@@ -67,15 +91,40 @@ def is_ours(value: Any) -> bool:
     )
 
 
-def _plain(declaration: type[Record], fields: tuple[str, ...]) -> type[Record]:
+def _plain(declaration: type[Record], fields: tuple[str, ...], name: str | None = None) -> type[Record]:
     def construct(self: Any, **values: Any) -> None:
         for name, value in _in_order(declaration, fields, values).items():
             setattr(self, name, value)
 
-    twin: type[Record] = _rebuilt(
-        declaration, (), {"__slots__": fields, "__init__": construct, **_conveniences(fields)}
-    )
+    namespace = {"__slots__": fields, "__init__": construct, **_conveniences(fields)}
+    # pickled under this name
+    namespace["__qualname__"] = name or declaration.__qualname__
+    twin: type[Record] = _rebuilt(type, declaration, (), namespace)
     return twin
+
+
+class _RecordClass(type):
+    """Of compiled records: their plain twins count as instances too."""
+
+    Plain: type
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return super().__instancecheck__(value) or type(value) is cls.Plain
+
+
+class _Field:
+    """Reads a field from Python; what reads it is compiled when it is first needed."""
+
+    def __init__(self, declaration: type, name: str) -> None:
+        self._declaration, self._name = declaration, name
+        self._read: Callable[[Any], Any] | None = None
+
+    def __get__(self, value: Any, owner: type) -> Any:
+        if value is None:
+            return self
+        if self._read is None:
+            self._read = _generated(self._declaration, f"get_{self._name}", "record", f"record.{self._name}", {})
+        return self._read(value)
 
 
 def _compiled(declaration: type[Record], fields: tuple[str, ...]) -> type[Record]:
@@ -86,18 +135,25 @@ def _compiled(declaration: type[Record], fields: tuple[str, ...]) -> type[Record
         {"__module__": declaration.__module__, "__qualname__": f"{declaration.__qualname__}.Type"},
     )
     structref.register(type_class)
+    twin = _plain(declaration, fields, f"{declaration.__qualname__}.Plain")
+    PLAIN.add(twin)
 
     def construct(_class: Any, **values: Any) -> Any:
-        return make(*_in_order(declaration, fields, values).values())
+        return twin(**values) if is_interpreting() else make(*_in_order(declaration, fields, values).values())
 
-    namespace = {"__slots__": (), "__new__": construct, "Type": type_class, **_conveniences(fields)}
-    namespace["Plain"] = _plain(declaration, fields)
-    for field in fields:
-        namespace[field] = property(_generated(declaration, f"get_{field}", "record", f"record.{field}", {}))
-    built: type[Record] = _rebuilt(declaration, (structref.StructRefProxy,), namespace)
+    def make(*values: Any) -> Any:
+        return maker()(*values)
+
+    @cache
+    def maker() -> Callable[..., Any]:
+        arguments = ", ".join(fields)
+        return _generated(declaration, "make", arguments, f"Record({arguments})", {"Record": built})
+
+    namespace = {"__slots__": (), "__new__": construct, "Type": type_class, "Plain": twin, **_conveniences(fields)}
+    namespace.update((field, _Field(declaration, field)) for field in fields)
+    built: type[Record] = _rebuilt(_RecordClass, declaration, (structref.StructRefProxy,), namespace)
     structref.define_proxy(built, type_class, list(fields))
-    arguments = ", ".join(fields)
-    make = _generated(declaration, "make", arguments, f"Record({arguments})", {"Record": built})
+    type_class.make = staticmethod(make)  # type: ignore[attr-defined]
     return built
 
 
@@ -126,10 +182,10 @@ def _restore(record_class: Any, values: dict[str, Any]) -> Any:
     return record_class(**values)
 
 
-def _rebuilt(declaration: type, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
+def _rebuilt(kind: type[type], declaration: type, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
     """The declared class again, with its docstring and methods, on other bases: slots cannot be added afterwards."""
     kept = {k: v for k, v in vars(declaration).items() if k not in ("__dict__", "__weakref__", *namespace)}
-    return type(declaration.__name__, bases, {**kept, **namespace})
+    return kind(declaration.__name__, bases, {**kept, **namespace})
 
 
 def _generated(declaration: type, name: str, arguments: str, result: str, scope: dict[str, Any]) -> Callable[..., Any]:
@@ -140,5 +196,5 @@ def _generated(declaration: type, name: str, arguments: str, result: str, scope:
     file = getattr(sys.modules.get(declaration.__module__), "__file__", None) or "<record>"
     exec(compile(source, file, "exec"), scope)
     scope[unique].__module__ = declaration.__module__
-    compiled: Callable[..., Any] = jit(scope[unique])
-    return compiled
+    generated: Callable[..., Any] = compile_only(scope[unique])
+    return generated

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from slotwise.tally import Tally
 from slotwise.typing import IntArray
@@ -16,6 +14,10 @@ def groups(tally: Tally) -> tuple[IntArray, IntArray]:
     A click on a pair bounds its γ from below, an arc from the slot to the item; a pass bounds it from above, an arc
     from the item to the slot. The parts are the strongly connected components of that graph.
     """
+    # here, for it takes long to import, and decisions need none of it
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     clicked_slot, clicked_item = np.nonzero(tally.clicks)
     passed_slot, passed_item = np.nonzero(tally.passes)
     # slots are the nodes 0 … K-1, items the nodes K … K+J-1

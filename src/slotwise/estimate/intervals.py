@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import gammainccinv, gammaincinv, ndtri
 
 from slotwise.errors import InvalidInput
 from slotwise.typing import FloatArray
@@ -45,6 +44,9 @@ Around = Callable[[FloatArray, FloatArray, float], Intervals]
 
 def around_logarithm(middle: FloatArray, log_error: FloatArray, level: float) -> Intervals:
     """middle · exp(±zσ), σ being the standard error of the logarithm; (0, ∞) where either is not a number."""
+    # here, for it takes long to import, and decisions need none of it
+    from scipy.special import ndtri
+
     known = np.isfinite(middle) & np.isfinite(log_error) & (middle > 0)
     with np.errstate(over="ignore"):
         factor = np.exp(ndtri(0.5 + checked_level(level) / 2.0) * np.where(known, log_error, 0.0))
@@ -58,6 +60,8 @@ def around_mean(middle: FloatArray, log_error: FloatArray, level: float) -> Inte
     Where σ is small it is the interval of `around_logarithm`; where it is not, an interval of what may well be next to
     nothing reaches down to there. It always holds the mean, however low the level.
     """
+    from scipy.special import gammainccinv, gammaincinv
+
     outside = (1.0 - checked_level(level)) / 2.0
     shape = 1.0 / np.square(log_error)
     low, high = (middle * quantile(shape, outside) / shape for quantile in (gammaincinv, gammainccinv))

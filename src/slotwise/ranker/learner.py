@@ -12,6 +12,7 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.belief import Posterior, posterior
+from slotwise.compiled import compiled, is_plain
 from slotwise.errors import InvalidInput
 from slotwise.lists.per_decision import pins
 from slotwise.policies import (
@@ -31,6 +32,7 @@ from slotwise.policies import (
 from slotwise.policies.registry import parse
 from slotwise.ranker.estimates import Estimates
 from slotwise.ranker.items import Items, checked_value
+from slotwise.ranker.kernels import kernels_for
 from slotwise.simulate.replicate import MOST_ROUNDS
 from slotwise.tally import Tally
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray
@@ -84,6 +86,9 @@ class Learner:
         #: the rules that the policy has now, to be imposed again only when they change
         self._imposed: Any = None
         self._posterior: Posterior | None = None
+        self.kernels = kernels_for(
+            self.policy, self.slots, len(self._items), bias_is_known=self.position_bias is not None
+        )
         self._started()
 
     @property
@@ -221,10 +226,13 @@ class Learner:
     def estimates(self, level: float = 0.95) -> Estimates:
         """What each item and slot is worth, with intervals; found anew only after something changed."""
         self._make_room()
-        if self._posterior is None:
-            retired = np.array(sorted(self._retired), np.int64)
-            self._posterior = posterior(self.tally, self.position_bias, values=self._values.copy(), excluded=retired)
-        return Estimates.of(self._posterior, self.items, self._shown.copy(), level)
+        with self.kernels.for_estimates(len(self._items)):
+            if self._posterior is None:
+                retired = np.array(sorted(self._retired), np.int64)
+                self._posterior = posterior(
+                    self.tally, self.position_bias, values=self._values.copy(), excluded=retired
+                )
+            return Estimates.of(self._posterior, self.items, self._shown.copy(), level)
 
     @property
     def _setting(self) -> Setting:
@@ -232,7 +240,10 @@ class Learner:
 
     def _started(self) -> Any:
         if self._at_work is None:
-            self._at_work, self._imposed = self.policy.start(self._setting, self.tally), None
+            with self.kernels.or_interpreted():
+                self._at_work, self._imposed = self.policy.start(self._setting, self.tally), None
+        elif is_plain(self._at_work) and self.kernels.are_there:
+            self._at_work = compiled(self._at_work, like=self.policy.start(self._setting))
         return self._at_work
 
     def _restart(self) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import joblib
 import numpy as np
 
 from slotwise import checks
@@ -149,6 +148,9 @@ def run_replications(
     # a round before anything else: compiling is not simulating, and threads would wait for each other
     with postponed_interrupt():
         _Simulation(users, policy, setting, np.random.default_rng(0), points, start).play(1)
+    # here, for whoever takes no more than a constant from this file
+    import joblib
+
     work = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered", batch_size=1)
     yield from work(joblib.delayed(_replicate)(users, policy, setting, seed, index, points, start) for index in indices)
 

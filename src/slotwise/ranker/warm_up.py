@@ -1,0 +1,36 @@
+"""`python -m slotwise.ranker.warm_up`: compile into the cache, for whoever would rather wait now.
+
+Without arguments it compiles every policy for simulations, and the default one as a `Ranker` has it. With a rehearsal
+and the id of a process it compiles what that process needs, and ends when that one ends.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from slotwise.policies import policies, policy
+from slotwise.ranker.filling import work_for
+from slotwise.ranker.rehearsal import Rehearsal
+from slotwise.simulate.warm_up import warm_up as warm_up_simulations
+
+
+def warm_up() -> None:
+    """All that `simulate`, and a `Ranker` with its default policy, need; the position bias known or not."""
+    warm_up_simulations()
+    default = next(entry.id for entry in policies() if entry.default)
+    Rehearsal(policy(default), slots=1, items=1, bias_is_known=False).run()
+    Rehearsal(policy(f"{default}-known"), slots=1, items=1, bias_is_known=True).run()
+
+
+def main() -> None:
+    """Of all, or of one rehearsal for another process."""
+    if len(sys.argv) == 1:
+        warm_up()
+    else:
+        rehearsal, parent = sys.argv[1:]
+        work_for(int(parent))
+        Rehearsal.read(rehearsal).run()
+
+
+if __name__ == "__main__":
+    main()

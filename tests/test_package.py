@@ -1,0 +1,101 @@
+"""What importing slotwise needs, and the distribution that is its client alone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import slotwise
+
+ROOT = Path(__file__).parents[1]
+SOURCES = str(Path(slotwise.__file__).parents[1])
+
+
+def _run(script: str, *options: str, cwd: Path | None = None) -> str:
+    done = subprocess.run([sys.executable, *options, "-c", script], cwd=cwd, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def _with(path: str, script: str) -> str:
+    return f"import sys\nsys.path.insert(0, {path!r})\n{script}"
+
+
+def test_every_name_is_what_its_module_has_whatever_was_imported_before() -> None:
+    script = """
+import slotwise.simulate.replicate, slotwise.policies.registry, slotwise
+from slotwise import *
+print(callable(policies), callable(simulate), set(slotwise.__all__) <= set(dir(slotwise)))
+print(all(getattr(slotwise, name) is globals()[name] for name in slotwise.__all__))
+"""
+    assert _run(_with(SOURCES, script)).split() == ["True"] * 4
+
+
+def test_the_client_needs_nothing_but_the_standard_library() -> None:
+    script = """
+import builtins, sys
+class Refuse:
+    def find_spec(self, name, *_):
+        assert name.partition(".")[0] not in ("numpy", "numba", "scipy", "joblib"), name
+sys.meta_path.insert(0, Refuse())
+import slotwise.client
+print(*sorted(name for name in sys.modules if name.startswith("slotwise")))
+"""
+    assert _run(_with(SOURCES, script)) == "slotwise slotwise.client slotwise.errors"
+
+
+def test_a_ranker_does_not_import_what_only_simulations_and_estimates_need() -> None:
+    script = "from slotwise import Ranker; print({'joblib', 'scipy.sparse', 'scipy.optimize'} & set(sys.modules))"
+    assert _run(_with(SOURCES, script)) == "set()"
+
+
+@pytest.fixture(scope="module")
+def client_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel of the client in it, unpacked."""
+    folder = tmp_path_factory.mktemp("client")
+    build = f"from hatchling.build import build_wheel; print(build_wheel({str(folder)!r}))"
+    wheel = folder / _run(build, cwd=ROOT / "client").splitlines()[-1]
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(folder)
+    return folder
+
+
+def test_the_client_is_a_distribution_of_its_own_in_step_with_the_package(client_alone: Path) -> None:
+    assert sorted(path.name for path in (client_alone / "slotwise").iterdir()) == [
+        "__init__.py",
+        "client.py",
+        "errors.py",
+        "py.typed",
+    ]
+    project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (metadata,) = client_alone.glob("*.dist-info/METADATA")
+    lines = metadata.read_text().splitlines()
+    assert f"Version: {project['version']}" in lines
+    assert f"Requires-Python: {project['requires-python']}" in lines
+    assert not any(line.startswith("Requires-Dist") for line in lines)
+
+
+def test_the_client_works_alone_and_says_what_to_install_for_more(client_alone: Path) -> None:
+    script = """
+from slotwise.client import Client
+from slotwise.errors import ServiceUnreachable
+try:
+    Client("http://127.0.0.1:9", retries=0).placements()
+except ServiceUnreachable as problem:
+    print(problem)
+try:
+    from slotwise import Ranker
+except ImportError as problem:
+    print(problem)
+"""
+    # without the packages of this environment
+    said = _run(_with(str(client_alone), script), "-I", "-S").splitlines()
+    assert said[0].startswith("http://127.0.0.1:9 cannot be reached")
+    assert said[1] == (
+        "slotwise.Ranker needs more than slotwise's client, and there is no slotwise.ranker: pip install slotwise"
+    )
