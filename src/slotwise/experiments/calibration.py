@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
-from slotwise.belief import gibbs_bias, imagine, joint_gibbs, learned_bias, update
+from slotwise.belief import gibbs_bias, imagine, joint_gibbs, learned_bias, update, update_by_tally
 from slotwise.choice import MNL, draw
 from slotwise.compiled import jit
 from slotwise.drawing import new_figure
-from slotwise.policies.interface import absorb
 from slotwise.rng import stream
 from slotwise.setting import Setting
 from slotwise.simulate.plot import tidy
@@ -112,7 +111,7 @@ def _one(sampler: str, data: str, rng: np.random.Generator) -> IntArray:
         belief = make(setting, sampled, shape=SHAPE, rate=RATE, bias_shape=BIAS_SHAPE, bias_rate=BIAS_RATE)
     if data == "poisson":
         passes = rng.integers(0, 2 * ROUNDS // (SLOTS * ITEMS), (SLOTS, ITEMS)).astype(np.float64)
-        absorb(belief, rng.poisson(np.outer(bias, attractiveness) * passes).astype(np.float64), passes)
+        update_by_tally(belief, rng.poisson(np.outer(bias, attractiveness) * passes).astype(np.float64), passes)
     else:
         users = MNL(position_bias=bias, attractiveness=attractiveness)
         for _ in range(ROUNDS):
