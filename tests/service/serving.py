@@ -12,7 +12,7 @@ import httpx
 import uvicorn
 from pydantic import SecretStr
 
-from slotwise.service.app import create
+from slotwise.service.http.app import create
 from slotwise.service.settings import Settings
 
 NOON = 1_800_000_000.0

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from slotwise.errors import UnreadableFile
-from slotwise.service.definition import MOST_SLOTS, Definition, Name, PlacementName, faults
 from slotwise.service.store.contract import COUNTED, Arm, Counters, Portable, TallyRow
+from slotwise.service.worker.definition import MOST_SLOTS, Definition, Name, PlacementName, faults
 
 FORMAT: Final = "slotwise placement 1"
 #: fits into the 64-bit columns of every store, with room to add

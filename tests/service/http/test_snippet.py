@@ -147,7 +147,7 @@ def test_the_example_site_in_the_docs_works(tmp_path: Path) -> None:
     with serving(f"sqlite:///{tmp_path}/store.db") as client:
         port = free_port()
         environment = {**os.environ, "SLOTWISE_URL": str(client.base_url).rstrip("/"), "PORT": str(port)}
-        example = Path(__file__).parents[2] / "docs" / "example_site.py"
+        example = Path(__file__).parents[3] / "docs" / "example_site.py"
         site = subprocess.Popen(
             [sys.executable, str(example)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )

@@ -11,10 +11,11 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 
-from slotwise.service import api, logs, operations, problems
-from slotwise.service.core import Clock, Service
-from slotwise.service.gate import Gate
+from slotwise.service import json_lines
+from slotwise.service.http import api, operations, problems
+from slotwise.service.http.gate import Gate
 from slotwise.service.settings import Settings, load
+from slotwise.service.worker.worker import Clock, Service
 
 log = logging.getLogger("slotwise.service")
 
@@ -22,7 +23,7 @@ log = logging.getLogger("slotwise.service")
 def worker() -> FastAPI:
     """What a server's process runs: settings from the environment and from the file that it names."""
     settings = load()
-    logs.configure(settings.log_level)
+    json_lines.configure(settings.log_level)
     return create(settings)
 
 

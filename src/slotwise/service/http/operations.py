@@ -10,9 +10,9 @@ from fastapi import FastAPI
 from fastapi.responses import HTMLResponse, Response
 
 from slotwise.errors import SlotwiseError
-from slotwise.service import pages
-from slotwise.service.core import Service
-from slotwise.service.problems import respond
+from slotwise.service.http import pages
+from slotwise.service.http.problems import respond
+from slotwise.service.worker.worker import Service
 
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
@@ -20,7 +20,7 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 
-_SNIPPET = files("slotwise.service").joinpath("static/slotwise.js").read_bytes()
+_SNIPPET = files("slotwise.service.http").joinpath("static/slotwise.js").read_bytes()
 
 log = logging.getLogger("slotwise.service")
 

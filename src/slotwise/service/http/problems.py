@@ -15,8 +15,8 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from slotwise.errors import SlotwiseError, StoreRefused, StoreUnavailable
-from slotwise.service.definition import faults
-from slotwise.service.tokens import ForgedToken
+from slotwise.service.worker.definition import faults
+from slotwise.service.worker.tokens import ForgedToken
 
 MEDIA_TYPE: Final = "application/problem+json"
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from slotwise.service.definition import LONGEST_NAME, Definition, Wish
+from slotwise.service.worker.definition import LONGEST_NAME, Definition, Wish
 
 _TEXT: Final = {"type": "string"}
 _NUMBER: Final = {"type": "number"}

@@ -36,7 +36,7 @@ class Signer:
     Token(decision='00000000000000000000000000000000', deadline=7.0)
     >>> Signer(b"another").read(text)
     Traceback (most recent call last):
-    slotwise.service.tokens.ForgedToken: the token was not issued here
+    slotwise.service.worker.tokens.ForgedToken: the token was not issued here
     """
 
     def __init__(self, secret: bytes) -> None:

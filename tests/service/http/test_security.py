@@ -9,9 +9,9 @@ import pytest
 from pydantic import SecretStr
 
 from slotwise.errors import InvalidInput, UnreadableFile
-from slotwise.service.logs import JsonLines
+from slotwise.service.json_lines import JsonLines
 from slotwise.service.settings import Settings, load
-from slotwise.service.tokens import Signer
+from slotwise.service.worker.tokens import Signer
 from tests.postgres import Postgres
 from tests.service.serving import THREE, Client, serving
 
@@ -177,7 +177,7 @@ def test_a_bug_inside_shows_nothing_of_it(
 
     with serving(f"sqlite:///{tmp_path}/store.db") as client:
         client.define()
-        monkeypatch.setattr("slotwise.service.api.decide_on", broken)
+        monkeypatch.setattr("slotwise.service.http.api.decide_on", broken)
         answer = client.post("/v1/placements/home/decisions")
     assert answer.status_code == answer.json()["status"] == 500
     assert answer.headers["content-type"] == "application/problem+json"

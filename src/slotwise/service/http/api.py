@@ -14,14 +14,14 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response
 from starlette.routing import Route
 
-from slotwise.service import described
-from slotwise.service.bodies import MOST_FOR_DECISION, MOST_FOR_OUTCOME, MOST_FOR_PLACEMENT, body_of
-from slotwise.service.core import Service
-from slotwise.service.deciding import decide as decide_on
-from slotwise.service.definition import BrowserOutcome, Definition, ReportedOutcome, Wish, checked_name, is_name
-from slotwise.service.placements import Placement
-from slotwise.service.problems import Problem
+from slotwise.service.http import described
+from slotwise.service.http.bodies import MOST_FOR_DECISION, MOST_FOR_OUTCOME, MOST_FOR_PLACEMENT, body_of
+from slotwise.service.http.problems import Problem
 from slotwise.service.store.contract import Outcome, Receipt, Report
+from slotwise.service.worker.deciding import decide as decide_on
+from slotwise.service.worker.definition import BrowserOutcome, Definition, ReportedOutcome, Wish, checked_name, is_name
+from slotwise.service.worker.placements import Placement
+from slotwise.service.worker.worker import Service
 
 _ID: Final = re.compile(r"[0-9a-f]{32}", re.ASCII)
 _NO_WISH: Final = Wish()

@@ -9,15 +9,15 @@ from collections.abc import Callable
 from typing import Final
 
 from slotwise.errors import SlotwiseError, StoreUnavailable
-from slotwise.service.definition import Definition
-from slotwise.service.estimates import EstimateDesk
-from slotwise.service.learning import learner_of
-from slotwise.service.metrics import Metrics
-from slotwise.service.placements import Placement, Placements
 from slotwise.service.settings import Settings
 from slotwise.service.store import open_store
-from slotwise.service.tokens import Signer
-from slotwise.service.writer import Writer
+from slotwise.service.worker.definition import Definition
+from slotwise.service.worker.estimates import EstimateDesk
+from slotwise.service.worker.learning import learner_of
+from slotwise.service.worker.metrics import Metrics
+from slotwise.service.worker.placements import Placement, Placements
+from slotwise.service.worker.tokens import Signer
+from slotwise.service.worker.writer import Writer
 
 Clock = Callable[[], float]
 #: between two looks for decisions past their deadline

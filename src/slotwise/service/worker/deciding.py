@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Mapping, Sequence
 
-from slotwise.service.definition import Wish
-from slotwise.service.placements import Placement
 from slotwise.service.store.contract import Arm, Decision, new_id
+from slotwise.service.worker.definition import Wish
+from slotwise.service.worker.placements import Placement
 
 
 def decide(placement: Placement, wish: Wish, now: float) -> Decision:

@@ -15,10 +15,10 @@ import numpy as np
 
 from slotwise.errors import SlotwiseError, StoreUnavailable
 from slotwise.ranker import Learner
-from slotwise.service.definition import Definition
-from slotwise.service.learning import learner_of, matrices, numbered
 from slotwise.service.store import Store
 from slotwise.service.store.contract import Arm, Counters, TallyRow, Version
+from slotwise.service.worker.definition import Definition
+from slotwise.service.worker.learning import learner_of, matrices, numbered
 from slotwise.typing import IntArray
 
 Answer = TypeVar("Answer")

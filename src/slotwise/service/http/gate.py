@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from slotwise.service.metrics import Metrics
-from slotwise.service.problems import respond, unexpected
+from slotwise.service.http.problems import respond, unexpected
 from slotwise.service.settings import is_loopback
+from slotwise.service.worker.metrics import Metrics
 
 #: reported by browsers, which hold a token and no key
 OUTCOMES: Final = "/v1/outcomes"

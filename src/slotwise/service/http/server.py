@@ -6,7 +6,7 @@ import logging
 
 import uvicorn
 
-from slotwise.service import logs
+from slotwise.service import json_lines
 from slotwise.service.settings import load
 from slotwise.service.store import open_store
 
@@ -19,13 +19,13 @@ log = logging.getLogger("slotwise.service")
 def run() -> None:
     """Serve as the environment says, until told to stop."""
     settings = load()
-    logs.configure(settings.log_level)
+    json_lines.configure(settings.log_level)
     # before any process is started: a store that is refused is an error of this command, and schemas migrate once
     open_store(settings.store.get_secret_value()).close()
     if settings.key is None:
         log.warning(f"no SLOTWISE_SERVER_KEY is set: serving {settings.host} only, and every request from this machine")
     uvicorn.run(
-        "slotwise.service.app:worker",
+        "slotwise.service.http.app:worker",
         factory=True,
         host=settings.host,
         port=settings.port,

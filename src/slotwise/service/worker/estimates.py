@@ -13,11 +13,11 @@ import numpy as np
 
 from slotwise.belief import posterior
 from slotwise.ranker.estimates import Estimates
-from slotwise.service.definition import Definition
-from slotwise.service.learning import matrices, numbered, retired_items
-from slotwise.service.placements import Placements
 from slotwise.service.store import Store
 from slotwise.service.store.contract import Arm, Counters, TallyRow, Version
+from slotwise.service.worker.definition import Definition
+from slotwise.service.worker.learning import matrices, numbered, retired_items
+from slotwise.service.worker.placements import Placements
 from slotwise.tally import Tally
 
 LEVEL: Final = 0.95

@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from slotwise.ranker import Learner
-from slotwise.service.definition import Definition
 from slotwise.service.store.contract import TallyRow
+from slotwise.service.worker.definition import Definition
 from slotwise.typing import IntArray
 
 #: retired items of which something is known that are kept in mind, those shown most: they tell of the slots

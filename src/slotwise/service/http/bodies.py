@@ -6,7 +6,7 @@ from typing import Final
 
 from starlette.requests import Request
 
-from slotwise.service.problems import Problem
+from slotwise.service.http.problems import Problem
 
 #: bytes
 MOST_FOR_OUTCOME: Final = 16 * 1024

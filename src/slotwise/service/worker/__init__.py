@@ -1,0 +1,1 @@
+"""The service without HTTP: it decides, takes outcomes, learns, finalises and estimates."""
