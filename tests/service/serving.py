@@ -12,7 +12,7 @@ import httpx
 import uvicorn
 from pydantic import SecretStr
 
-from slotwise.service.http.app import create
+from slotwise.service.http.app import application
 from slotwise.service.settings import Settings
 
 NOON = 1_800_000_000.0
@@ -69,7 +69,7 @@ class Client(httpx.Client):
 @contextmanager
 def serving(store: str, *, headers: dict[str, str] | None = None, **settings: Any) -> Iterator[Client]:
     clock = Clock()
-    app = create(Settings(store=SecretStr(store), **settings), clock)
+    app = application(Settings(store=SecretStr(store), **settings), clock)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="on"))
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -177,7 +177,7 @@ def test_a_bug_inside_shows_nothing_of_it(
 
     with serving(f"sqlite:///{tmp_path}/store.db") as client:
         client.define()
-        monkeypatch.setattr("slotwise.service.http.api.decide_on", broken)
+        monkeypatch.setattr("slotwise.service.worker.deciding.decide", broken)
         answer = client.post("/v1/placements/home/decisions")
     assert answer.status_code == answer.json()["status"] == 500
     assert answer.headers["content-type"] == "application/problem+json"

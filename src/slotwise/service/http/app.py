@@ -7,59 +7,60 @@ import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.metadata import version
 
-from fastapi import FastAPI
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
 
 from slotwise.service import json_lines
-from slotwise.service.http import api, operations, problems
-from slotwise.service.http.gate import Gate
+from slotwise.service.http.api import Api
+from slotwise.service.http.cors import OutcomesFromAnywhere
+from slotwise.service.http.keys import RequireKey, ThisMachineOnly
+from slotwise.service.http.pages import Pages
+from slotwise.service.http.probes import Probes
+from slotwise.service.http.problems import HANDLERS
+from slotwise.service.http.watch import Watch
 from slotwise.service.settings import Settings, load
-from slotwise.service.worker.worker import Clock, Service
+from slotwise.service.worker import Clock, Worker
 
 log = logging.getLogger("slotwise.service")
 
 
-def worker() -> FastAPI:
+def from_environment() -> Starlette:
     """What a server's process runs: settings from the environment and from the file that it names."""
     settings = load()
     json_lines.configure(settings.log_level)
-    return create(settings)
+    return application(settings)
 
 
-def create(settings: Settings, clock: Clock = time.time) -> FastAPI:
-    """An application on the store of the settings."""
-    service = Service(settings, clock)
+def application(settings: Settings, clock: Clock = time.time) -> Starlette:
+    """A worker on the store of the settings, over HTTP."""
+    worker = Worker(settings.store.get_secret_value(), clock=clock, placements=settings.placements)
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await service.start()
-        # what is there now stays: the collector need not walk through it again and again, while requests wait
-        gc.collect()
-        gc.freeze()
-        log.info("ready", extra={"placements": len(service.placements.names())})
-        yield
-        await service.stop()
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with worker:
+            # what is there now stays: the collector need not walk through it again and again, while requests wait
+            gc.collect()
+            gc.freeze()
+            log.info("ready", extra={"placements": len(worker.names())})
+            yield
         log.info("stopped")
 
-    app = FastAPI(
-        title="slotwise",
-        version=version("slotwise"),
+    operations = Api(worker).operations()
+    app = Starlette(
+        routes=[
+            *(operation.route() for operation in operations),
+            *Probes(worker).routes(),
+            *Pages(worker, operations).routes(),
+        ],
+        middleware=[
+            Middleware(Watch, worker.metrics.registry),
+            Middleware(OutcomesFromAnywhere),
+            Middleware(ThisMachineOnly) if settings.key is None else Middleware(RequireKey, settings.key),
+        ],
+        exception_handlers=HANDLERS,
         lifespan=lifespan,
-        docs_url=None,
-        redoc_url=None,
-        # a path with a slash too many is not there, rather than elsewhere
-        redirect_slashes=False,
     )
-    api.install(app, service)
-    operations.install(app, service)
-    problems.install(app)
-    app.add_middleware(Gate, key=settings.key, metrics=service.metrics)
-    _name_the_key(app)
+    # a path with a slash too many is not there, rather than elsewhere
+    app.router.redirect_slashes = False
     return app
-
-
-def _name_the_key(app: FastAPI) -> None:
-    openapi = app.openapi()
-    openapi.setdefault("components", {})["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
-    app.openapi_schema = openapi

@@ -2,93 +2,119 @@
 
 from __future__ import annotations
 
-import http
-import json
 import logging
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any, Final
 
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import Response
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 
 from slotwise.errors import SlotwiseError, StoreRefused, StoreUnavailable
+from slotwise.service.http.schemas import ProblemDocument
 from slotwise.service.worker.definition import faults
+from slotwise.service.worker.documents import FieldProblem
+from slotwise.service.worker.placements import UnknownPlacement
 from slotwise.service.worker.tokens import ForgedToken
 
 MEDIA_TYPE: Final = "application/problem+json"
+#: what each status that is refused with means
+MEANINGS: Final = {
+    400: "The body ended before it was whole.",
+    401: "No key, or a wrong one.",
+    403: "A token that was not issued here, or has expired.",
+    404: "There is no such placement or decision.",
+    409: "A different outcome was reported before.",
+    410: "The deadline has passed.",
+    413: "The body is too large.",
+    422: "A field is not what it must be.",
+    503: "The store cannot be used at the moment; nothing was written.",
+}
+
+DOCUMENT: Final = TypeAdapter[ProblemDocument](ProblemDocument)
 
 log = logging.getLogger("slotwise.service")
 
 
-class Problem(Exception):
+class Refusal(Exception):
     """A refusal with a status of its own."""
 
-    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any) -> None:
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail)
-        self.status, self.detail, self.headers, self.more = status, detail, headers, more
+        self.status, self.detail, self.headers = status, detail, headers
 
 
-def respond(status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any) -> Response:
-    """The document."""
-    title = http.HTTPStatus(status).phrase
-    content = {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}
-    return Response(json.dumps(content, ensure_ascii=False).encode(errors="replace"), status, headers, MEDIA_TYPE)
+def problem(
+    status: int, detail: str, headers: Mapping[str, str] | None = None, errors: list[FieldProblem] | None = None
+) -> Response:
+    """The document as an answer."""
+    # a path may hold what is no text
+    text = detail.encode(errors="replace").decode()
+    content: ProblemDocument = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": text,
+    }
+    if errors is not None:
+        content["errors"] = errors
+    return Response(DOCUMENT.dump_json(content), status, headers, MEDIA_TYPE)
 
 
-def install(app: FastAPI) -> None:
-    """Turn whatever is raised into a document."""
-    app.add_exception_handler(Problem, _problem)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(ValidationError, _invalid)
-    app.add_exception_handler(RequestValidationError, _invalid_request)
-    app.add_exception_handler(ForgedToken, _forged)
-    app.add_exception_handler(StoreUnavailable, _unavailable)
-    app.add_exception_handler(StoreRefused, _unavailable)
-    app.add_exception_handler(SlotwiseError, _refused)
+async def _refused(_: Request, refusal: Exception) -> Response:
+    assert isinstance(refusal, Refusal)
+    return problem(refusal.status, refusal.detail, refusal.headers)
 
 
-def _problem(_: Request, problem: Exception) -> Response:
-    assert isinstance(problem, Problem)
-    return respond(problem.status, problem.detail, problem.headers, **problem.more)
-
-
-def _http(request: Request, problem: Exception) -> Response:
-    assert isinstance(problem, HTTPException)
+async def _no_route(request: Request, refusal: Exception) -> Response:
+    assert isinstance(refusal, HTTPException)
     detail = {404: f"there is nothing at {request.url.path}", 405: f"{request.method} is not allowed here"}
-    return respond(problem.status_code, detail.get(problem.status_code, str(problem.detail)), problem.headers)
+    return problem(refusal.status_code, detail.get(refusal.status_code, str(refusal.detail)), refusal.headers)
 
 
-def _invalid(_: Request, problem: Exception) -> Response:
-    assert isinstance(problem, ValidationError)
-    errors = faults(problem)
+async def _invalid(_: Request, invalid: Exception) -> Response:
+    assert isinstance(invalid, ValidationError)
+    errors = faults(invalid)
     first = errors[0]
     got = f", got {first['value']}" if "value" in first else ""
-    return respond(422, f"{first['field']}: {first['detail']}{got}", errors=errors)
+    return problem(422, f"{first['field']}: {first['detail']}{got}", errors=errors)
 
 
-def _invalid_request(_: Request, problem: Exception) -> Response:
-    assert isinstance(problem, RequestValidationError)
-    return respond(422, "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in problem.errors()))
+async def _unknown(_: Request, unknown: Exception) -> Response:
+    return problem(404, str(unknown))
 
 
-def _forged(_: Request, problem: Exception) -> Response:
-    return respond(403, str(problem))
+async def _forged(_: Request, forged: Exception) -> Response:
+    return problem(403, str(forged))
 
 
-def _unavailable(_: Request, problem: Exception) -> Response:
+async def _unavailable(_: Request, unavailable: Exception) -> Response:
     # where the store is, is the operator's business
-    log.error("store unavailable", extra={"problem": str(problem)})
-    return respond(503, "the store cannot be used at the moment; nothing was written", {"Retry-After": "1"})
+    log.error("store unavailable", extra={"problem": str(unavailable)})
+    return problem(503, "the store cannot be used at the moment; nothing was written", {"Retry-After": "1"})
 
 
-def _refused(_: Request, problem: Exception) -> Response:
-    return respond(422, str(problem))
+async def _unacceptable(_: Request, unacceptable: Exception) -> Response:
+    return problem(422, str(unacceptable))
 
 
-def unexpected(method: str, path: str, problem: Exception) -> Response:
+async def _unexpected(request: Request, fault: Exception) -> Response:
     """What a caller sees of a fault of ours."""
-    log.error("unexpected error", extra={"path": path, "method": method}, exc_info=problem)
-    return respond(500, "something went wrong here; it was logged")
+    log.error("unexpected error", extra={"path": request.url.path, "method": request.method}, exc_info=fault)
+    return problem(500, "something went wrong here; it was logged")
+
+
+#: what becomes of whatever is raised, the nearest class first
+HANDLERS: Final[Mapping[Any, Any]] = {
+    Refusal: _refused,
+    HTTPException: _no_route,
+    ValidationError: _invalid,
+    UnknownPlacement: _unknown,
+    ForgedToken: _forged,
+    StoreUnavailable: _unavailable,
+    StoreRefused: _unavailable,
+    SlotwiseError: _unacceptable,
+    Exception: _unexpected,
+}

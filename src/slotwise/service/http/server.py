@@ -25,7 +25,7 @@ def run() -> None:
     if settings.key is None:
         log.warning(f"no SLOTWISE_SERVER_KEY is set: serving {settings.host} only, and every request from this machine")
     uvicorn.run(
-        "slotwise.service.http.app:worker",
+        "slotwise.service.http.app:from_environment",
         factory=True,
         host=settings.host,
         port=settings.port,

@@ -1,10 +1,10 @@
-"""What callers may send, and what is wrong with it if they send something else."""
+"""A placement's definition and a decision's wishes, and what is wrong with what is neither."""
 
 from __future__ import annotations
 
 import json
 import unicodedata
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Self
 
 from pydantic import (
     AfterValidator,
@@ -12,6 +12,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainSerializer,
     StringConstraints,
     TypeAdapter,
     ValidationError,
@@ -24,7 +25,7 @@ from slotwise.errors import InvalidInput, SlotwiseError
 from slotwise.lists.goal import LARGEST_VALUE
 from slotwise.policies import Setting
 from slotwise.ranker.learner import policy_for
-from slotwise.service.store.contract import Outcome
+from slotwise.service.worker.documents import FieldProblem
 
 MOST_ITEMS: Final = 100_000
 MOST_SLOTS: Final = 100
@@ -54,32 +55,56 @@ Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
 
 
 class Item(_Strict):
-    """Something that can be shown, and what a click on it is worth beside the others."""
+    """Something that can be shown."""
 
     id: Name
     value: Annotated[Finite, Field(gt=0, le=LARGEST_VALUE)] | None = None
+    """What a click on it is worth beside clicks on the others; 1 where it is not said."""
 
 
 def _named(item: Any) -> Any:
     return {"id": item} if isinstance(item, str) else item
 
 
+def _as_given(item: Item) -> str | Item:
+    return item.id if item.value is None else item
+
+
+#: an id alone, or with what a click on it is worth
+ListedItem = Annotated[
+    Item,
+    BeforeValidator(_named, json_schema_input_type=Name | Item),
+    PlainSerializer(_as_given, return_type=str | Item),
+]
+
+
+EXAMPLE: Final[dict[str, Any]] = {
+    "slots": 3,
+    "items": ["tea", "coffee", {"id": "beans", "value": 2.5}, "cocoa"],
+    "window_seconds": 1800.0,
+}
+
+
 class Definition(_Strict):
     """A placement as its owner wants it."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
+
     slots: Annotated[int, Field(ge=1, le=MOST_SLOTS)]
-    items: Annotated[
-        list[Annotated[Item, BeforeValidator(_named, json_schema_input_type=Name | Item)]],
-        Field(min_length=1, max_length=MOST_ITEMS),
-    ]
+    items: Annotated[list[ListedItem], Field(min_length=1, max_length=MOST_ITEMS)]
+    """Ids, or objects with an id and a value; at least as many as slots."""
     policy: Annotated[str, StringConstraints(max_length=LONGEST_NAME)] | None = None
+    """The id of a registered policy; null is the default."""
     window_seconds: Annotated[Finite, Field(ge=SHORTEST_WINDOW, le=LONGEST_WINDOW)] = 1800.0
+    """How long an outcome may take; a decision is counted when it is over."""
     holdout: Annotated[Finite, Field(ge=0, le=1)] = 0.0
+    """The share of decisions that show the items in the order given here, to compare with."""
     position_bias: Annotated[list[Annotated[Finite, Field(gt=0)]], Field(max_length=MOST_SLOTS)] | None = None
+    """How visible each slot is; null where that is to be learned."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -118,52 +143,20 @@ class Definition(_Strict):
             None if self.position_bias is None else checks.positive_vector("position_bias", self.position_bias, "slot")
         )
 
-    def document(self) -> dict[str, Any]:
-        """As it was given."""
-        items = [item.id if item.value is None else {"id": item.id, "value": item.value} for item in self.items]
-        return {**self.model_dump(exclude={"items"}), "items": items}
-
     def text(self) -> str:
         """As it is stored; the same definition is the same text."""
-        return json.dumps(self.document(), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return json.dumps(self.model_dump(), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 class Wish(_Strict):
     """What a decision must heed."""
 
+    model_config = ConfigDict(json_schema_extra={"examples": [{}, {"exclude": ["cocoa"], "pin": {"tea": 1}}]})
+
     exclude: Annotated[list[str], Field(max_length=MOST_ITEMS)] = []
-    #: item to slot, counted from 1
+    """Items that are not to be shown."""
     pin: dict[str, Annotated[int, Field(ge=1, le=MOST_SLOTS)]] = {}
-
-
-_OUTCOMES: Final = {"one": '{"clicked": ITEM}', "other": '{"clicked": null}', "third": '{"shown": false}'}
-
-
-class ReportedOutcome(_Strict):
-    """Exactly one of `clicked`, an item or null, and `shown`, which is false."""
-
-    clicked: Annotated[str, StringConstraints(max_length=LONGEST_NAME)] | None = None
-    shown: Literal[False] | None = None
-
-    @model_validator(mode="after")
-    def _one_of_them(self) -> Self:
-        if ("clicked" in self.model_fields_set) == ("shown" in self.model_fields_set):
-            raise PydanticCustomError("outcome", "must be {one}, {other} or {third}", _OUTCOMES)
-        if "shown" in self.model_fields_set and self.shown is None:
-            raise PydanticCustomError("outcome", "shown must be false, got null")
-        return self
-
-    def outcome(self) -> Outcome:
-        """In the store's words."""
-        if self.shown is False:
-            return Outcome("not_shown")
-        return Outcome("no_click") if self.clicked is None else Outcome("clicked", self.clicked)
-
-
-class BrowserOutcome(ReportedOutcome):
-    """The same, with the decision's token instead of a key."""
-
-    token: Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
+    """Items to the slots in which they must be, counted from 1."""
 
 
 _name: Final = TypeAdapter[str](PlacementName)
@@ -186,12 +179,12 @@ def is_name(name: str) -> bool:
     return True
 
 
-def faults(problem: ValidationError, *, whole: str = "body") -> list[dict[str, str]]:
+def faults(problem: ValidationError, *, whole: str = "body") -> list[FieldProblem]:
     """The fields, their values and what is wrong with each; tokens are not repeated."""
-    found = []
+    found: list[FieldProblem] = []
     for error in problem.errors(include_url=False, include_context=False)[:20]:
         field = ".".join(str(part) for part in error["loc"]) or whole
-        fault = {"field": field[:LONGEST_NAME], "detail": error["msg"]}
+        fault: FieldProblem = {"field": field[:LONGEST_NAME], "detail": error["msg"]}
         said = error["type"] == "missing" or ", got " in error["msg"]
         if error["loc"] and "token" not in error["loc"] and not said:
             fault["value"] = checks.short(error["input"])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -16,6 +15,15 @@ from slotwise.ranker.estimates import Estimates
 from slotwise.service.store import Store
 from slotwise.service.store.contract import Arm, Counters, TallyRow, Version
 from slotwise.service.worker.definition import Definition
+from slotwise.service.worker.documents import (
+    ArmDocument,
+    DecisionCounts,
+    EstimatesDocument,
+    ItemEstimate,
+    SlotEstimate,
+    TallyDocument,
+    UpliftDocument,
+)
 from slotwise.service.worker.learning import matrices, numbered, retired_items
 from slotwise.service.worker.placements import Placements
 from slotwise.tally import Tally
@@ -25,14 +33,20 @@ LEVEL: Final = 0.95
 WIDTH: Final = 1.96
 #: documents that are kept, and the largest of them
 MOST_REMEMBERED, MOST_REMEMBERED_ITEMS = 64, 2_000
-COUNTED: Final = ("issued", "final", "pending", "clicked", "no_click", "not_shown", "late")
+
+
+class Learned(NamedTuple):
+    """The part of the document that follows from definition and tally."""
+
+    items: list[ItemEstimate]
+    position_bias: list[SlotEstimate]
+    tally: TallyDocument
 
 
 @dataclass(frozen=True)
 class _Known:
     version: Version
-    #: the part of the document that follows from definition and tally
-    document: dict[str, Any]
+    learned: Learned
 
 
 class EstimateDesk:
@@ -43,7 +57,7 @@ class EstimateDesk:
         self._known: dict[str, _Known] = {}
         self._turn = asyncio.Lock()
 
-    async def document(self, name: str) -> dict[str, Any]:
+    async def document(self, name: str) -> EstimatesDocument:
         """From the store as it is now."""
         known = self._known.get(name)
 
@@ -61,28 +75,29 @@ class EstimateDesk:
             version, arms, changed = await self._placements.read(read)
             if changed is None:
                 assert known is not None
-                found = known.document
+                found = known.learned
             else:
                 definition = Definition.model_validate_json(changed[0])
                 found = await asyncio.to_thread(estimated, definition, changed[1])
                 self._remember(name, _Known(version, found))
         total = sum(arms.values(), Counters())
-        return {**found, "decisions": {kind: getattr(total, kind) for kind in COUNTED}, "uplift": uplift(arms)}
+        return {
+            "items": found.items,
+            "position_bias": found.position_bias,
+            "tally": found.tally,
+            "decisions": _counts(total),
+            "uplift": uplift(arms),
+        }
 
     def _remember(self, name: str, known: _Known) -> None:
         self._known.pop(name, None)
-        if len(known.document["items"]) <= MOST_REMEMBERED_ITEMS:
+        if len(known.learned.items) <= MOST_REMEMBERED_ITEMS:
             self._known[name] = known
             if len(self._known) > MOST_REMEMBERED:
                 del self._known[next(iter(self._known))]
 
-    async def text(self, name: str) -> bytes:
-        """As JSON."""
-        found = await self.document(name)
-        return await asyncio.to_thread(lambda: json.dumps(found, ensure_ascii=False, allow_nan=False).encode())
 
-
-def estimated(definition: Definition, rows: Sequence[TallyRow]) -> dict[str, Any]:
+def estimated(definition: Definition, rows: Sequence[TallyRow]) -> Learned:
     """Items, slots and tally. Retired items are in the tally, which loses nothing, and not among the items."""
     listed, retired = [item.id for item in definition.items], retired_items(definition, rows)
     numbers = numbered([*listed, *retired])
@@ -99,14 +114,10 @@ def estimated(definition: Definition, rows: Sequence[TallyRow]) -> dict[str, Any
         excluded=np.arange(len(listed), len(numbers)),
     )
     found = Estimates.of(believed, tuple(numbers), shown, LEVEL).as_dict()
-    return {
-        "items": found["items"][: len(listed)],
-        "position_bias": found["position_bias"],
-        "tally": _whole_tally(definition, rows),
-    }
+    return Learned(found["items"][: len(listed)], found["position_bias"], _whole_tally(definition, rows))
 
 
-def _whole_tally(definition: Definition, rows: Sequence[TallyRow]) -> dict[str, Any]:
+def _whole_tally(definition: Definition, rows: Sequence[TallyRow]) -> TallyDocument:
     names = dict.fromkeys(item.id for item in definition.items)
     names.update(dict.fromkeys(sorted({row.item for row in rows})))
     slots = max([definition.slots, *(row.slot + 1 for row in rows)])
@@ -114,7 +125,19 @@ def _whole_tally(definition: Definition, rows: Sequence[TallyRow]) -> dict[str, 
     return {"items": list(names), "clicks": clicks.tolist(), "passes": passes.tolist()}
 
 
-def uplift(arms: Mapping[Arm, Counters]) -> dict[str, Any] | None:
+def _counts(total: Counters) -> DecisionCounts:
+    return {
+        "issued": total.issued,
+        "final": total.final,
+        "pending": total.pending,
+        "clicked": total.clicked,
+        "no_click": total.no_click,
+        "not_shown": total.not_shown,
+        "late": total.late,
+    }
+
+
+def uplift(arms: Mapping[Arm, Counters]) -> UpliftDocument | None:
     """The click rate of the learned arm against the holdout's, with a 95 % interval for the difference.
 
     None until both arms have something final.
@@ -123,7 +146,7 @@ def uplift(arms: Mapping[Arm, Counters]) -> dict[str, Any] | None:
     >>> found["learned"]["click_rate"], round(found["difference"], 3), round(found["low"], 3), round(found["high"], 3)
     (0.3, 0.1, -0.001, 0.201)
     """
-    found: dict[str, Any] = {}
+    found: dict[Arm, ArmDocument] = {}
     variance = 0.0
     arm: Arm
     for arm in ("learned", "holdout"):
@@ -137,4 +160,10 @@ def uplift(arms: Mapping[Arm, Counters]) -> dict[str, Any] | None:
         found[arm] = {"shown": shown, "clicks": counters.clicked, "click_rate": counters.clicked / shown}
     difference = found["learned"]["click_rate"] - found["holdout"]["click_rate"]
     margin = WIDTH * math.sqrt(variance)
-    return {**found, "difference": difference, "low": difference - margin, "high": difference + margin}
+    return {
+        "learned": found["learned"],
+        "holdout": found["holdout"],
+        "difference": difference,
+        "low": difference - margin,
+        "high": difference + margin,
+    }

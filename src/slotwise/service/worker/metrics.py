@@ -6,49 +6,39 @@ restart. Times are those of the worker that answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from slotwise.service.store.contract import Arm, Counters
+from slotwise.service.store.contract import Counters
+from slotwise.service.worker.placements import CountersByPlacement
 
 #: how old the snapshot that decisions are made from may be
 STALENESS_BOUND_SECONDS: Final = 1.0
 
-_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
-_SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+#: buckets of a histogram of times
+SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+_SIZES: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
-Counted = Mapping[str, Mapping[Arm, Counters]]
 
+class WorkerMetrics:
+    """One registry per worker; what answers for it over HTTP adds its own to it."""
 
-class Metrics:
-    """One registry per application."""
-
-    def __init__(self, counted: Callable[[], Counted], staleness: Callable[[], float]) -> None:
+    def __init__(self, counters: Callable[[], CountersByPlacement], staleness: Callable[[], float]) -> None:
         self.registry = CollectorRegistry()
-        self.requests = Histogram(
-            "slotwise_request_seconds",
-            "Time to answer, to disk where something is written.",
-            ["request"],
-            registry=self.registry,
-            buckets=_BUCKETS,
-        )
         self.reports = Counter(
             "slotwise_reports", "Outcomes that came in, by what became of them.", ["verdict"], registry=self.registry
         )
-        self.refusals = Counter(
-            "slotwise_refusals", "Requests that were refused, by status.", ["status"], registry=self.registry
-        )
         self._commits = Histogram(
-            "slotwise_commit_seconds", "Time of a transaction, to disk.", registry=self.registry, buckets=_BUCKETS
+            "slotwise_commit_seconds", "Time of a transaction, to disk.", registry=self.registry, buckets=SECONDS
         )
         self._together = Histogram(
             "slotwise_commit_size", "Decisions and outcomes in a transaction.", registry=self.registry, buckets=_SIZES
         )
-        self.registry.register(_FromStore(counted, staleness))
+        self.registry.register(_FromStore(counters, staleness))
 
     def committed(self, size: int, seconds: float) -> None:
         """One transaction."""
@@ -61,8 +51,8 @@ class Metrics:
 
 
 class _FromStore(Collector):
-    def __init__(self, counted: Callable[[], Counted], staleness: Callable[[], float]) -> None:
-        self._counted, self._staleness = counted, staleness
+    def __init__(self, counters: Callable[[], CountersByPlacement], staleness: Callable[[], float]) -> None:
+        self._counters, self._staleness = counters, staleness
 
     def describe(self) -> Iterable[Metric]:
         return []
@@ -81,7 +71,7 @@ class _FromStore(Collector):
         silent = GaugeMetricFamily(
             "slotwise_silent_share", "Share of the no-clicks about which nothing was reported.", labels=["placement"]
         )
-        for name, arms in self._counted().items():
+        for name, arms in self._counters().items():
             for arm, counters in arms.items():
                 decisions.add_metric([name, arm], counters.issued)
             total = sum(arms.values(), Counters())

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from slotwise.errors import UnreadableFile
-from slotwise.service.store.contract import COUNTED, Arm, Counters, Portable, TallyRow
+from slotwise.service.store.contract import COUNTERS, Arm, Counters, Portable, TallyRow
 from slotwise.service.worker.definition import MOST_SLOTS, Definition, Name, PlacementName, faults
 
 FORMAT: Final = "slotwise placement 1"
@@ -36,7 +36,7 @@ def to_text(placement: Portable) -> str:
         "definition": json.loads(placement.definition),
         "tally": [[row.slot + 1, row.item, row.clicks, row.passes, row.shows] for row in placement.tally],
         "counters": {
-            arm: {name: getattr(counters, name) for name in COUNTED} | {"issued": counters.final}
+            arm: {name: getattr(counters, name) for name in COUNTERS} | {"issued": counters.final}
             for arm, counters in placement.counters.items()
         },
     }

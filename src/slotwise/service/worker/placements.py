@@ -22,6 +22,7 @@ from slotwise.service.worker.learning import learner_of, matrices, numbered
 from slotwise.typing import IntArray
 
 Answer = TypeVar("Answer")
+CountersByPlacement = Mapping[str, Mapping[Arm, Counters]]
 #: how many lists are drawn at once: a call costs more than a draw where items are few
 MOST_DRAWN, DRAWN_ITEMS = 16, 4_000
 #: items of the placements that are brought up to date in one turn
@@ -32,9 +33,13 @@ REFRESH_SECONDS: Final = 0.4
 log = logging.getLogger("slotwise.service")
 
 
+class UnknownPlacement(SlotwiseError, LookupError):
+    """There is none of that name."""
+
+
 @dataclass
 class Placement:
-    """One placement as this worker knows it."""
+    """One placement as this worker knows it; its learner, its revision and what was drawn ahead change."""
 
     name: str
     definition: Definition
@@ -54,15 +59,23 @@ class Placement:
             self.drawn = self.learner.choose_several(max(1, min(MOST_DRAWN, DRAWN_ITEMS // len(self.numbers))))
         return self.drawn.pop()
 
+    def absorb(self, clicks: IntArray, passes: IntArray, revision: int) -> None:
+        """Take in what was counted up to a revision of the store's tally."""
+        self.learner.absorb(clicks, passes)
+        # which list is held is for the store to say; what is proposed to it takes in what is new
+        self.learner.end_epoch()
+        self.drawn.clear()
+        self.revision = revision
+
 
 @dataclass(frozen=True)
-class _Change:
-    """More for the learner of a placement."""
+class _More:
+    """More for a placement to absorb."""
 
     placement: Placement
-    revision: int
     clicks: IntArray
     passes: IntArray
+    revision: int
 
 
 class Placements:
@@ -74,7 +87,8 @@ class Placements:
         self._thread = ThreadPoolExecutor(1, "slotwise-reader")
         self._turn = asyncio.Lock()
         self._refreshed = time.monotonic()
-        self.counted: Mapping[str, Mapping[Arm, Counters]] = {}
+        #: as the store had them at the last look
+        self.counters: CountersByPlacement = {}
 
     def get(self, name: str) -> Placement | None:
         """From memory."""
@@ -83,6 +97,10 @@ class Placements:
     def names(self) -> list[str]:
         """In order."""
         return sorted(self._known)
+
+    def all(self) -> list[Placement]:
+        """In order of name."""
+        return [self._known[name] for name in self.names()]
 
     def staleness(self) -> float:
         """Seconds since the store was last looked at."""
@@ -107,7 +125,7 @@ class Placements:
             versions = await self.read(lambda store: store.versions())
             for together in self._in_turns(version for version in versions if self._is_new(version)):
                 await self._follow(together)
-            self.counted = await self.read(lambda store: store.counters())
+            self.counters = await self.read(lambda store: store.counters())
             self._refreshed = began
 
     async def keep_fresh(self) -> None:
@@ -158,14 +176,10 @@ class Placements:
             if isinstance(found, Placement):
                 self._known[found.name] = found
             elif found is not None:
-                found.placement.learner.absorb(found.clicks, found.passes)
-                # which list is held is for the store to say; what is proposed to it takes in what is new
-                found.placement.learner.end_epoch()
-                found.placement.drawn.clear()
-                found.placement.revision = found.revision
+                found.placement.absorb(found.clicks, found.passes, found.revision)
 
 
-def _look(store: Store, version: Version, known: Placement | None) -> Placement | _Change | None:
+def _look(store: Store, version: Version, known: Placement | None) -> Placement | _More | None:
     try:
         return _changed(store, version, known)
     except StoreUnavailable:
@@ -176,18 +190,18 @@ def _look(store: Store, version: Version, known: Placement | None) -> Placement 
         return None
 
 
-def _changed(store: Store, version: Version, known: Placement | None) -> Placement | _Change:
+def _changed(store: Store, version: Version, known: Placement | None) -> Placement | _More:
     if known is not None and known.version == version.version:
         rows = store.tally(version.placement, since=known.revision)
         clicks, passes = matrices(rows, known.numbers, known.definition.slots)
         # rows that did not change after that revision are not among them
         touched = (clicks > 0) | (passes > 0)
         before = known.learner.tally
-        return _Change(
+        return _More(
             known,
-            version.revision,
             np.where(touched, clicks - before.clicks, 0),
             np.where(touched, passes - before.passes, 0),
+            version.revision,
         )
     definition = Definition.model_validate_json(store.definition(version.placement))
     return learned(version, definition, store.tally(version.placement))
