@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -16,17 +15,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests.service.browser import needs_a_browser, opened
 from tests.service.process import free_port
 from tests.service.serving import Client, serving
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-#: skipped only where there is none, and never in continuous integration
-needs_a_browser = pytest.mark.skipif(
-    CHROMIUM is None and "CI" not in os.environ, reason="there is no Chromium: apt install chromium, or any Chrome"
-)
 
 PAGE = """<!doctype html><meta charset="utf-8"><title>shop</title>
 <div style="height: {above}px"></div><ul id="list"></ul><div style="height: 3000px"></div>
@@ -81,18 +72,9 @@ def shop(pages: dict[str, str]) -> Iterator[str]:
 
 @contextmanager
 def visiting(url: str, folder: Path) -> Iterator[None]:
-    assert CHROMIUM is not None
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
-    browser = subprocess.Popen(
-        [CHROMIUM, *options, "--remote-debugging-port=0", f"--user-data-dir={folder}", url],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
+    with opened(folder) as tab:
+        tab.call("Page.navigate", url=url)
         yield
-    finally:
-        browser.terminate()
-        browser.wait(20)
 
 
 def recorded(client: Client) -> int:
