@@ -22,8 +22,10 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from fastapi import FastAPI, Request
-from fastapi.responses import Response
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 #: requests that are under way at once
 CONNECTIONS = 32
@@ -44,16 +46,14 @@ ANSWER = json.dumps(
 ).encode()
 
 
-def fixed() -> FastAPI:
+async def decide(request: Request) -> Response:
+    await request.body()
+    return Response(ANSWER, 201, media_type="application/json")
+
+
+def fixed() -> Starlette:
     """The same server with nothing behind it."""
-    app = FastAPI()
-
-    @app.post("/v1/placements/{name}/decisions", status_code=201)
-    async def decide(name: str, request: Request) -> Response:  # noqa: ARG001
-        await request.body()
-        return Response(ANSWER, 201, media_type="application/json")
-
-    return app
+    return Starlette(routes=[Route("/v1/placements/{name}/decisions", decide, methods=["POST"])])
 
 
 def serve_fixed(port: int) -> None:
