@@ -55,15 +55,21 @@ class Client(httpx.Client):
         found: dict[str, Any] = answer.json()
         return found
 
+    def wait_until_ready(self) -> None:
+        """A busy machine may take its time."""
+        give_up = time.monotonic() + 120.0
+        while (answer := self.get("/readyz")).status_code != 200:
+            assert time.monotonic() < give_up, answer.text
+            time.sleep(0.05)
+
     def settle(self, name: str = "home", seconds: float = 61.0) -> dict[str, Any]:
         """Let the deadlines pass, and what is known once nothing is pending."""
         self.clock.now += seconds
-        for _ in range(200):
-            found = self.estimates(name)
-            if found["decisions"]["pending"] == 0:
-                return found
+        give_up = time.monotonic() + 120.0
+        while (found := self.estimates(name))["decisions"]["pending"]:
+            assert time.monotonic() < give_up, found["decisions"]
             time.sleep(0.05)
-        raise AssertionError(found["decisions"])
+        return found
 
 
 @contextmanager

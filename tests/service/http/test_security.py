@@ -48,6 +48,7 @@ def test_without_the_key_nothing_is_said(client: Client, header: str) -> None:
 
 
 def test_health_needs_no_key_and_a_browser_may_ask_a_person(client: Client) -> None:
+    client.wait_until_ready()
     for path in ("/healthz", "/readyz", "/docs", "/openapi.json"):
         assert client.get(path, headers={"Authorization": ""}).status_code == 200
     asked = base64.b64encode(f"anyone:{KEY}".encode()).decode()
@@ -187,5 +188,5 @@ def test_a_database_that_is_gone_is_told_and_used_again_when_it_is_back(postgres
         finally:
             postgres.start()
         assert client.report(kept, clicked=None).json() == {"duplicate": False}
-        assert client.get("/readyz").status_code == 200
+        client.wait_until_ready()
         assert client.settle()["decisions"]["no_click"] == 1
