@@ -14,7 +14,7 @@ from slotwise.drive.visitors import Outcome
 from slotwise.typing import IntArray
 
 #: what is compared of the service's own counts
-COMPARED = ("issued", "clicked", "no_click", "not_shown", "late")
+COUNTED = ("issued", "clicked", "no_click", "not_shown", "late")
 
 
 def answer_due(stands: Outcome | None, outcome: Outcome) -> str:
@@ -87,7 +87,7 @@ class Ledger:
         """Where the service's document says something else."""
         found = [
             f"{kind}: {estimates['decisions'][kind]:,} at the service, {self.decisions[kind]:,} with the visitors"
-            for kind in COMPARED
+            for kind in COUNTED
             if estimates["decisions"][kind] != self.decisions[kind]
         ]
         found += [f"{count:,} × {what}" for what, count in self.wrong.items()]

@@ -35,7 +35,7 @@ WIDTH: Final = 1.96
 MOST_REMEMBERED, MOST_REMEMBERED_ITEMS = 64, 2_000
 
 
-class Learned(NamedTuple):
+class FromTally(NamedTuple):
     """The part of the document that follows from definition and tally."""
 
     items: list[ItemEstimate]
@@ -46,7 +46,7 @@ class Learned(NamedTuple):
 @dataclass(frozen=True)
 class _Known:
     version: Version
-    learned: Learned
+    from_tally: FromTally
 
 
 class EstimateDesk:
@@ -75,7 +75,7 @@ class EstimateDesk:
             version, arms, changed = await self._placements.read(read)
             if changed is None:
                 assert known is not None
-                found = known.learned
+                found = known.from_tally
             else:
                 definition = Definition.model_validate_json(changed[0])
                 found = await asyncio.to_thread(estimated, definition, changed[1])
@@ -91,13 +91,13 @@ class EstimateDesk:
 
     def _remember(self, name: str, known: _Known) -> None:
         self._known.pop(name, None)
-        if len(known.learned.items) <= MOST_REMEMBERED_ITEMS:
+        if len(known.from_tally.items) <= MOST_REMEMBERED_ITEMS:
             self._known[name] = known
             if len(self._known) > MOST_REMEMBERED:
                 del self._known[next(iter(self._known))]
 
 
-def estimated(definition: Definition, rows: Sequence[TallyRow]) -> Learned:
+def estimated(definition: Definition, rows: Sequence[TallyRow]) -> FromTally:
     """Items, slots and tally. Retired items are in the tally, which loses nothing, and not among the items."""
     listed, retired = [item.id for item in definition.items], retired_items(definition, rows)
     numbers = numbered([*listed, *retired])
@@ -114,7 +114,7 @@ def estimated(definition: Definition, rows: Sequence[TallyRow]) -> Learned:
         excluded=np.arange(len(listed), len(numbers)),
     )
     found = Estimates.of(believed, tuple(numbers), shown, LEVEL).as_dict()
-    return Learned(found["items"][: len(listed)], found["position_bias"], _whole_tally(definition, rows))
+    return FromTally(found["items"][: len(listed)], found["position_bias"], _whole_tally(definition, rows))
 
 
 def _whole_tally(definition: Definition, rows: Sequence[TallyRow]) -> TallyDocument:

@@ -204,10 +204,10 @@ def _changed(store: Store, version: Version, known: Placement | None) -> Placeme
             version.revision,
         )
     definition = Definition.model_validate_json(store.definition(version.placement))
-    return learned(version, definition, store.tally(version.placement))
+    return _absorbed(version, definition, store.tally(version.placement))
 
 
-def learned(version: Version, definition: Definition, rows: list[TallyRow]) -> Placement:
+def _absorbed(version: Version, definition: Definition, rows: list[TallyRow]) -> Placement:
     """A placement whose learner has absorbed all there is."""
     learner = learner_of(definition, rows)
     numbers = numbered(learner.items)
