@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -60,6 +61,18 @@ class Client(httpx.Client):
         give_up = time.monotonic() + 120.0
         while (answer := self.get("/readyz")).status_code != 200:
             assert time.monotonic() < give_up, answer.text
+            time.sleep(0.05)
+
+    def wait_for_snapshot(self) -> None:
+        """Until the worker has taken in all that the store holds by now."""
+        began = time.monotonic()
+        while True:
+            asked = time.monotonic()
+            age = re.search(r"^slotwise_snapshot_staleness_seconds (\S+)$", self.get("/metrics").text, re.MULTILINE)
+            assert age is not None
+            if float(age[1]) < asked - began:
+                return
+            assert asked < began + 120.0
             time.sleep(0.05)
 
     def settle(self, name: str = "home", seconds: float = 61.0) -> dict[str, Any]:
