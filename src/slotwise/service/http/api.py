@@ -29,8 +29,8 @@ from slotwise.service.worker.worker import NO_WISH
 #: where browsers report to, with a token and no key
 OUTCOMES = "/v1/outcomes"
 
-Name = Annotated[str, Field(description="The placement's name.", examples=["home"])]
-DecisionId = Annotated[str, Field(description="The decision's id.", examples=["0" * 32])]
+NameInPath = Annotated[str, Field(description="The placement's name.", examples=["home"])]
+IdInPath = Annotated[str, Field(description="The decision's id.", examples=["0" * 32])]
 
 
 class Api:
@@ -97,7 +97,7 @@ class Api:
             ),
         ]
 
-    async def decide(self, name: Name, wish: Wish = NO_WISH) -> tuple[int, DecisionDocument]:
+    async def decide(self, name: NameInPath, wish: Wish = NO_WISH) -> tuple[int, DecisionDocument]:
         """Choose what to show to one visitor."""
         decision = await self._worker.decide(name, wish)
         return 201, {
@@ -109,7 +109,7 @@ class Api:
             "token": self._worker.token(decision),
         }
 
-    async def report(self, id: DecisionId, reported: ReportedOutcome) -> tuple[int, OutcomeDocument]:
+    async def report(self, id: IdInPath, reported: ReportedOutcome) -> tuple[int, OutcomeDocument]:
         """Report what came of a decision."""
         outcome = reported.outcome()
         receipt = await self._worker.report(id, outcome)
@@ -125,12 +125,12 @@ class Api:
             raise Refusal(403, "the token has expired with its decision's deadline; the outcome is counted as late")
         return 200, _taken("of this token", outcome, receipt)
 
-    async def put_placement(self, name: Name, definition: Definition) -> tuple[int, PlacementDocument]:
+    async def put_placement(self, name: NameInPath, definition: Definition) -> tuple[int, PlacementDocument]:
         """Create or change a placement. Items that are left out are retired: what was learned of them stays."""
         placement, new = await self._worker.put(name, definition)
         return 201 if new else 200, PlacementDocument.of(name, placement.definition)
 
-    async def placement(self, name: Name) -> tuple[int, PlacementDocument]:
+    async def placement(self, name: NameInPath) -> tuple[int, PlacementDocument]:
         """A placement as it was put."""
         return 200, PlacementDocument.of(name, (await self._worker.newest(name)).definition)
 
@@ -138,7 +138,7 @@ class Api:
         """Every placement, without its items."""
         return 200, {"placements": [_summary(placement) for placement in self._worker.known()]}
 
-    async def estimates(self, name: Name) -> tuple[int, EstimatesDocument]:
+    async def estimates(self, name: NameInPath) -> tuple[int, EstimatesDocument]:
         """What is known of a placement's items and slots."""
         return 200, await self._worker.estimates(name)
 
