@@ -22,8 +22,10 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from fastapi import FastAPI, Request
-from fastapi.responses import Response
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 #: requests that are under way at once
 CONNECTIONS = 32
@@ -44,16 +46,14 @@ ANSWER = json.dumps(
 ).encode()
 
 
-def fixed() -> FastAPI:
-    """The same server with nothing behind it."""
-    app = FastAPI()
+async def decide(request: Request) -> Response:
+    await request.body()
+    return Response(ANSWER, 201, media_type="application/json")
 
-    @app.post("/v1/placements/{name}/decisions", status_code=201)
-    async def decide(name: str, request: Request) -> Response:  # noqa: ARG001
-        await request.body()
-        return Response(ANSWER, 201, media_type="application/json")
 
-    return app
+def fixed() -> Starlette:
+    """The same server and framework with nothing behind them: no checks, no metrics, no disk."""
+    return Starlette(routes=[Route("/v1/placements/{name}/decisions", decide, methods=["POST"])])
 
 
 def serve_fixed(port: int) -> None:
@@ -227,7 +227,7 @@ def main() -> None:
         decisions, bare = (statistics.median(column) for column in zip(*turns, strict=True))
         print(f"decisions, durable in SQLite          {decisions:9,.0f} /s, one worker, {CONNECTIONS} connections")
         print(f"  the same server, a fixed answer     {bare:9,.0f} /s")
-        verdict("decisions / fixed answer", statistics.median(o / b for o, b in turns), 0.5)
+        verdict("decisions / fixed answer", statistics.median(o / b for o, b in turns), 0.4)
 
         time.sleep(3.0)
         slow = show_latencies("decisions", ours, decisions / 2)

@@ -32,6 +32,10 @@ class Site(BaseHTTPRequestHandler):
     """One page."""
 
     def do_GET(self) -> None:
+        if self.path.strip("/") not in ("", *DRINKS):
+            # a browser asks for an icon, too, which is no page view
+            self.send_error(404)
+            return
         try:
             decision = client.decide("drinks")
             items, token = decision.items, decision.token

@@ -34,11 +34,11 @@ class Process:
             )
 
     def wait_until_ready(self) -> None:
-        give_up = time.monotonic() + 60
+        give_up = time.monotonic() + 180
         while time.monotonic() < give_up:
             assert self.popen.poll() is None, self.log.read_text()
             with contextlib.suppress(httpx.TransportError):
-                if httpx.get(f"{self.url}/readyz", timeout=5).status_code == 200:
+                if httpx.get(f"{self.url}/readyz", timeout=30).status_code == 200:
                     return
             time.sleep(0.05)
         raise AssertionError(self.log.read_text())
@@ -49,7 +49,7 @@ class Process:
 
     def stop(self) -> int:
         self.popen.send_signal(signal.SIGTERM)
-        return self.popen.wait(30)
+        return self.popen.wait(120)
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ import httpx
 import uvicorn
 from pydantic import SecretStr
 
-from slotwise.service.app import create
+from slotwise.service.http.app import application
 from slotwise.service.settings import Settings
 
 NOON = 1_800_000_000.0
@@ -55,21 +56,39 @@ class Client(httpx.Client):
         found: dict[str, Any] = answer.json()
         return found
 
+    def wait_until_ready(self) -> None:
+        """A busy machine may take its time."""
+        give_up = time.monotonic() + 120.0
+        while (answer := self.get("/readyz")).status_code != 200:
+            assert time.monotonic() < give_up, answer.text
+            time.sleep(0.05)
+
+    def wait_for_snapshot(self) -> None:
+        """Until the worker has taken in all that the store holds by now."""
+        began = time.monotonic()
+        while True:
+            asked = time.monotonic()
+            age = re.search(r"^slotwise_snapshot_staleness_seconds (\S+)$", self.get("/metrics").text, re.MULTILINE)
+            assert age is not None
+            if float(age[1]) < asked - began:
+                return
+            assert asked < began + 120.0
+            time.sleep(0.05)
+
     def settle(self, name: str = "home", seconds: float = 61.0) -> dict[str, Any]:
         """Let the deadlines pass, and what is known once nothing is pending."""
         self.clock.now += seconds
-        for _ in range(200):
-            found = self.estimates(name)
-            if found["decisions"]["pending"] == 0:
-                return found
+        give_up = time.monotonic() + 120.0
+        while (found := self.estimates(name))["decisions"]["pending"]:
+            assert time.monotonic() < give_up, found["decisions"]
             time.sleep(0.05)
-        raise AssertionError(found["decisions"])
+        return found
 
 
 @contextmanager
 def serving(store: str, *, headers: dict[str, str] | None = None, **settings: Any) -> Iterator[Client]:
     clock = Clock()
-    app = create(Settings(store=SecretStr(store), **settings), clock)
+    app = application(Settings(store=SecretStr(store), **settings), clock)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="on"))
     thread = threading.Thread(target=server.run)
     thread.start()

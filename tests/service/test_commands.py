@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from slotwise.cli.app import app
 from slotwise.errors import SlotwiseError
-from slotwise.service.definition import Definition
 from slotwise.service.store import open_store
 from slotwise.service.store.contract import Decision, Outcome, Report, new_id
+from slotwise.service.worker.definition import Definition
 from tests.service.serving import serving
 
 DAY = 86_400.0

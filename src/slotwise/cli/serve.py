@@ -26,7 +26,7 @@ def serve(
     carry only there, as SLOTWISE_SERVER_KEY.
     """
     try:
-        from slotwise.service import server
+        from slotwise.service.http import server
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.startswith("slotwise"):
             raise

@@ -75,7 +75,7 @@ def export(
 ) -> None:
     """Write a placement as JSON: its definition, its tally and its counters, without pending decisions."""
     with _opened(store) as opened:
-        from slotwise.service.carrying import to_text
+        from slotwise.service.worker.placement_file import to_text
 
         text = to_text(opened.carry_out(placement))
     if out is None:
@@ -92,8 +92,8 @@ def import_(
 ) -> None:
     """Add an exported placement to a store that has none of that name; a running service takes it up by itself."""
     with _opened(store) as opened:
-        from slotwise.service.carrying import from_file
-        from slotwise.service.definition import checked_name
+        from slotwise.service.worker.definition import checked_name
+        from slotwise.service.worker.placement_file import from_file
 
         placement = from_file(file)
         if name is not None:

@@ -1,1 +1,1 @@
-"""The learner as a service: HTTP in front, a durable store behind."""
+"""The learner as a service: `http` in front, a `worker` that can do without it, and a durable `store` behind."""

@@ -12,7 +12,7 @@ from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from slotwise.errors import InvalidInput, UnreadableFile
-from slotwise.service.definition import Definition, PlacementName, faults
+from slotwise.service.worker.definition import Definition, PlacementName, faults
 
 #: where the file is, for the workers that a server starts
 CONFIG = "SLOTWISE_CONFIG"

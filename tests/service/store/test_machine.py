@@ -23,7 +23,7 @@ from hypothesis.stateful import (
 )
 
 from slotwise.service.store import Store, open_store
-from slotwise.service.store.contract import COUNTED, Arm, Decision, Outcome, Report, new_id
+from slotwise.service.store.contract import COUNTERS, Arm, Decision, Outcome, Report, new_id
 from slotwise.service.store.sql import SqlStore
 from tests.postgres import Postgres
 from tests.service.store.model import Model
@@ -163,7 +163,7 @@ class Machine(RuleBasedStateMachine):
         counted = Counter[str]()
         for arms in store.counters().values():
             for counters in arms.values():
-                counted.update({name: getattr(counters, name) for name in COUNTED})
+                counted.update({name: getattr(counters, name) for name in COUNTERS})
         assert +counted == self.model.counted()
 
     def teardown(self) -> None:

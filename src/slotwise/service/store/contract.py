@@ -6,15 +6,18 @@ machines do to the same database, every decision is counted once. Times are seco
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 Arm = Literal["learned", "holdout"]
 Kind = Literal["clicked", "no_click", "not_shown"]
 Verdict = Literal["recorded", "duplicate", "conflict", "late", "unknown_decision", "unknown_item"]
+
+_ID: Final = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
 def new_id(now: float) -> str:
@@ -24,6 +27,11 @@ def new_id(now: float) -> str:
     (32, True)
     """
     return least_id(now) + secrets.token_hex(10)
+
+
+def is_id(text: str) -> bool:
+    """Whether a decision can be called so."""
+    return _ID.fullmatch(text) is not None
 
 
 def least_id(now: float) -> str:
@@ -123,10 +131,11 @@ class Counters:
         return self.issued - self.final
 
     def __add__(self, other: Counters) -> Counters:
-        return Counters(*(getattr(self, name) + getattr(other, name) for name in COUNTED))
+        return Counters(*(getattr(self, name) + getattr(other, name) for name in COUNTERS))
 
 
-COUNTED = tuple(Counters.__dataclass_fields__)
+#: the names of all of them
+COUNTERS = tuple(Counters.__dataclass_fields__)
 
 
 @dataclass(frozen=True)

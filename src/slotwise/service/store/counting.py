@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from slotwise.service.store.contract import COUNTED, Arm, Kind
+from slotwise.service.store.contract import COUNTERS, Arm, Kind
 
 CLICKS, PASSES, SHOWS = range(3)
 
@@ -24,7 +24,7 @@ class Count:
     """
 
     def __init__(self) -> None:
-        self._counters: dict[tuple[str, Arm], dict[str, int]] = defaultdict(lambda: dict.fromkeys(COUNTED, 0))
+        self._counters: dict[tuple[str, Arm], dict[str, int]] = defaultdict(lambda: dict.fromkeys(COUNTERS, 0))
         self._tally: dict[str, dict[tuple[int, str], list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0, 0]))
         self._ended: dict[str, set[int]] = defaultdict(set)
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from slotwise.errors import InvalidInput
 from slotwise.service.store.contract import (
-    COUNTED,
+    COUNTERS,
     Arm,
     Counters,
     Decision,
@@ -31,9 +31,9 @@ from slotwise.service.store.database import Database, Row, chunks, marks
 from slotwise.service.store.outcomes import judge
 
 _ADD_COUNTERS = (
-    f"INSERT INTO counters (placement, arm, {', '.join(COUNTED)}) VALUES ROWS "
+    f"INSERT INTO counters (placement, arm, {', '.join(COUNTERS)}) VALUES ROWS "
     f"ON CONFLICT (placement, arm) DO UPDATE SET "
-    + ", ".join(f"{name} = counters.{name} + excluded.{name}" for name in COUNTED)
+    + ", ".join(f"{name} = counters.{name} + excluded.{name}" for name in COUNTERS)
 )
 _ADD_TALLY = (
     "INSERT INTO tally (placement, slot, item, clicks, passes, shows, revision) VALUES ROWS "
@@ -99,7 +99,7 @@ class SqlStore(Database):
     def counters(self) -> dict[str, dict[Arm, Counters]]:
         with self.reading():
             found: dict[str, dict[Arm, Counters]] = defaultdict(dict)
-            for placement, arm, *counts in self.all(f"SELECT placement, arm, {', '.join(COUNTED)} FROM counters"):
+            for placement, arm, *counts in self.all(f"SELECT placement, arm, {', '.join(COUNTERS)} FROM counters"):
                 found[placement][arm] = Counters(*counts)
             return found
 
@@ -262,7 +262,7 @@ class SqlStore(Database):
             ]
             self.many(_ADD_TALLY, tally)
             counters = [
-                (placement.name, arm, *(getattr(counted, name) for name in COUNTED))
+                (placement.name, arm, *(getattr(counted, name) for name in COUNTERS))
                 for arm, counted in placement.counters.items()
             ]
             self.many(_ADD_COUNTERS, counters)

@@ -1,0 +1,1 @@
+"""The worker over HTTP: routes, bodies, problem documents, pages."""

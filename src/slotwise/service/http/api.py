@@ -1,0 +1,176 @@
+"""The contract over HTTP: placements, decisions, outcomes, estimates."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from slotwise.service.http.bodies import MOST_FOR_DECISION, MOST_FOR_OUTCOME, MOST_FOR_PLACEMENT
+from slotwise.service.http.operation import Operation
+from slotwise.service.http.problems import Refusal
+from slotwise.service.http.schemas import (
+    BrowserOutcome,
+    DecisionDocument,
+    OutcomeDocument,
+    PlacementDocument,
+    PlacementList,
+    PlacementSummary,
+    ReportedOutcome,
+)
+from slotwise.service.store.contract import Outcome, Receipt
+from slotwise.service.worker import Worker
+from slotwise.service.worker.definition import Definition, Wish
+from slotwise.service.worker.documents import EstimatesDocument
+from slotwise.service.worker.placements import Placement
+from slotwise.service.worker.worker import NO_WISH
+
+#: where browsers report to, with a token and no key
+OUTCOMES = "/v1/outcomes"
+
+NameInPath = Annotated[str, Field(description="The placement's name.", examples=["home"])]
+IdInPath = Annotated[str, Field(description="The decision's id.", examples=["0" * 32])]
+
+
+class Api:
+    """What can be asked of a worker; every path under /v1 is in `operations`, once."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+
+    def operations(self) -> list[Operation]:
+        """Those that are asked most come first, as they are tried in order."""
+        return [
+            Operation(
+                "POST",
+                "/v1/placements/{name}/decisions",
+                self.decide,
+                answers={201: "What to show, by slot."},
+                refuses=(400, 401, 404, 413, 422, 503),
+                most_bytes=MOST_FOR_DECISION,
+            ),
+            Operation(
+                "PUT",
+                "/v1/decisions/{id}/outcome",
+                self.report,
+                answers={200: "Recorded, now or before."},
+                refuses=(400, 401, 404, 409, 410, 413, 422, 503),
+                most_bytes=MOST_FOR_OUTCOME,
+            ),
+            Operation(
+                "POST",
+                OUTCOMES,
+                self.report_by_token,
+                answers={200: "Recorded, now or before."},
+                refuses=(400, 403, 404, 409, 413, 422, 503),
+                most_bytes=MOST_FOR_OUTCOME,
+            ),
+            Operation(
+                "PUT",
+                "/v1/placements/{name}",
+                self.put_placement,
+                answers={200: "Changed, or as it was.", 201: "Created."},
+                refuses=(400, 401, 413, 422, 503),
+                most_bytes=MOST_FOR_PLACEMENT,
+            ),
+            Operation(
+                "GET",
+                "/v1/placements/{name}",
+                self.placement,
+                answers={200: "As it was put."},
+                refuses=(401, 404, 503),
+            ),
+            Operation(
+                "GET",
+                "/v1/placements",
+                self.placements,
+                answers={200: "Their names and settings."},
+                refuses=(401, 503),
+            ),
+            Operation(
+                "GET",
+                "/v1/placements/{name}/estimates",
+                self.estimates,
+                answers={200: "Per item and per slot, with intervals."},
+                refuses=(401, 404, 503),
+            ),
+        ]
+
+    async def decide(self, name: NameInPath, wish: Wish = NO_WISH) -> tuple[int, DecisionDocument]:
+        """Choose what to show to one visitor."""
+        decision = await self._worker.decide(name, wish)
+        return 201, {
+            "id": decision.id,
+            "placement": name,
+            "items": decision.items,
+            "arm": decision.arm,
+            "expires": _rfc3339(decision.deadline),
+            "token": self._worker.token(decision),
+        }
+
+    async def report(self, id: IdInPath, reported: ReportedOutcome) -> tuple[int, OutcomeDocument]:
+        """Report what came of a decision."""
+        outcome = reported.outcome()
+        receipt = await self._worker.report(id, outcome)
+        if receipt.verdict == "late":
+            raise Refusal(410, "the decision's deadline has passed; the outcome is counted as late and not learned")
+        return 200, _taken(repr(id), outcome, receipt)
+
+    async def report_by_token(self, reported: BrowserOutcome) -> tuple[int, OutcomeDocument]:
+        """Report what came of a decision from a browser: its token is enough, whatever the content type says."""
+        outcome = reported.outcome()
+        receipt = await self._worker.report_by_token(reported.token, outcome)
+        if receipt.verdict == "late":
+            raise Refusal(403, "the token has expired with its decision's deadline; the outcome is counted as late")
+        return 200, _taken("of this token", outcome, receipt)
+
+    async def put_placement(self, name: NameInPath, definition: Definition) -> tuple[int, PlacementDocument]:
+        """Create or change a placement. Items that are left out are retired: what was learned of them stays."""
+        placement, new = await self._worker.put(name, definition)
+        return 201 if new else 200, PlacementDocument.of(name, placement.definition)
+
+    async def placement(self, name: NameInPath) -> tuple[int, PlacementDocument]:
+        """A placement as it was put."""
+        return 200, PlacementDocument.of(name, (await self._worker.newest(name)).definition)
+
+    async def placements(self) -> tuple[int, PlacementList]:
+        """Every placement, without its items."""
+        return 200, {"placements": [_summary(placement) for placement in self._worker.known()]}
+
+    async def estimates(self, name: NameInPath) -> tuple[int, EstimatesDocument]:
+        """What is known of a placement's items and slots."""
+        return 200, await self._worker.estimates(name)
+
+
+def _taken(which: str, outcome: Outcome, receipt: Receipt) -> OutcomeDocument:
+    if receipt.verdict == "unknown_decision":
+        raise Refusal(404, f"there is no decision {which}")
+    if receipt.verdict == "unknown_item":
+        raise Refusal(422, f"clicked must be one of the items shown, {list(receipt.items)}, got {outcome.item!r}")
+    if receipt.verdict == "conflict":
+        raise Refusal(409, f"the outcome was reported before as {_words(receipt.recorded)}, and that stands")
+    return {"duplicate": receipt.verdict == "duplicate"}
+
+
+def _words(outcome: Outcome | None) -> str:
+    if outcome is None or outcome.kind == "no_click":
+        return "no click"
+    return "not shown" if outcome.kind == "not_shown" else f"a click on {outcome.item!r}"
+
+
+def _summary(placement: Placement) -> PlacementSummary:
+    definition = placement.definition
+    return {
+        "name": placement.name,
+        "slots": definition.slots,
+        "policy": definition.policy,
+        "window_seconds": definition.window_seconds,
+        "holdout": definition.holdout,
+        "position_bias": definition.position_bias,
+        "item_count": len(definition.items),
+    }
+
+
+def _rfc3339(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,66 @@
+"""The application: everything put together."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+
+from slotwise.service import json_lines
+from slotwise.service.http.api import Api
+from slotwise.service.http.cors import OutcomesFromAnywhere
+from slotwise.service.http.keys import RequireKey, ThisMachineOnly
+from slotwise.service.http.pages import Pages
+from slotwise.service.http.probes import Probes
+from slotwise.service.http.problems import HANDLERS
+from slotwise.service.http.watch import Watch
+from slotwise.service.settings import Settings, load
+from slotwise.service.worker import Clock, Worker
+
+log = logging.getLogger("slotwise.service")
+
+
+def from_environment() -> Starlette:
+    """What a server's process runs: settings from the environment and from the file that it names."""
+    settings = load()
+    json_lines.configure(settings.log_level)
+    return application(settings)
+
+
+def application(settings: Settings, clock: Clock = time.time) -> Starlette:
+    """A worker on the store of the settings, over HTTP."""
+    worker = Worker(settings.store.get_secret_value(), clock=clock, placements=settings.placements)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with worker:
+            # what is there now stays: the collector need not walk through it again and again, while requests wait
+            gc.collect()
+            gc.freeze()
+            log.info("ready", extra={"placements": len(worker.names())})
+            yield
+        log.info("stopped")
+
+    operations = Api(worker).operations()
+    app = Starlette(
+        routes=[
+            *(operation.route() for operation in operations),
+            *Probes(worker).routes(),
+            *Pages(worker, operations).routes(),
+        ],
+        middleware=[
+            Middleware(Watch, worker.metrics.registry),
+            Middleware(OutcomesFromAnywhere),
+            Middleware(ThisMachineOnly) if settings.key is None else Middleware(RequireKey, settings.key),
+        ],
+        exception_handlers=HANDLERS,
+        lifespan=lifespan,
+    )
+    # a path with a slash too many is not there, rather than elsewhere
+    app.router.redirect_slashes = False
+    return app

@@ -1,0 +1,87 @@
+"""Who may ask: whoever has the key; where there is none, only this machine."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from slotwise.service.http.api import OUTCOMES
+from slotwise.service.http.problems import problem
+from slotwise.service.settings import is_loopback
+
+#: nothing of anybody's is there
+OPEN: Final = frozenset({OUTCOMES, "/healthz", "/readyz", "/docs", "/openapi.json", "/favicon.ico", "/slotwise.js"})
+OPEN_FOLDER: Final = "/static/"
+#: read by people in a browser, which asks them for a name and a password: any name, and the key
+PAGES: Final = frozenset({"/", "/metrics"})
+
+
+class RequireKey:
+    """ASGI middleware: without the key, only what is open is answered."""
+
+    def __init__(self, app: ASGIApp, key: str) -> None:
+        self._app, self._key = app, _digest(key)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or _is_open(scope["path"]) or self._has_key(scope):
+            return await self._app(scope, receive, send)
+        challenge = 'Basic realm="slotwise", charset="UTF-8"' if scope["path"] in PAGES else 'Bearer realm="slotwise"'
+        detail = "the request must carry Authorization: Bearer KEY, with the right key"
+        return await problem(401, detail, {"WWW-Authenticate": challenge})(scope, receive, send)
+
+    def _has_key(self, scope: Scope) -> bool:
+        scheme, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
+        if scheme.lower() == "basic":
+            # a browser sends what it was once told with every request, also of other sites' pages: to look, and no more
+            if scope["path"] not in PAGES or scope["method"] not in ("GET", "HEAD"):
+                return False
+            try:
+                given = base64.b64decode(given).decode().partition(":")[2]
+            except (binascii.Error, ValueError):
+                return False
+        elif scheme.lower() != "bearer":
+            return False
+        return hmac.compare_digest(_digest(given.strip()), self._key)
+
+
+class ThisMachineOnly:
+    """ASGI middleware for a service without a key: no page of another machine may ask, but for reporting outcomes."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] != OUTCOMES and _is_elsewhere(Headers(scope=scope)):
+            return await problem(403, "without a key, no page of another machine may ask")(scope, receive, send)
+        return await self._app(scope, receive, send)
+
+
+def _is_open(path: str) -> bool:
+    return path in OPEN or path.startswith(OPEN_FOLDER)
+
+
+def _is_elsewhere(headers: Headers) -> bool:
+    """A page that somebody on this machine happens to visit can reach loopback, too.
+
+    Its origin tells; and where a name of its owner's was made to point here, the name that it asks for: it has a dot.
+    """
+    origin, host = headers.get("origin"), headers.get("host", "")
+    try:
+        if origin is not None and not is_loopback(urlsplit(origin).hostname or ""):
+            return True
+        name = urlsplit(f"//{host}").hostname or ""
+        return "." in name and not is_loopback(name)
+    except ValueError:
+        return True
+
+
+def _digest(key: str) -> bytes:
+    # of one length, so that comparing tells nothing of it
+    return hashlib.sha256(key.encode(errors="replace")).digest()

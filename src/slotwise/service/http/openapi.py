@@ -1,0 +1,76 @@
+"""The OpenAPI document, from the types that read and write the bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any, Final, Literal
+
+from pydantic import TypeAdapter
+
+from slotwise.service.http.operation import JSON, Operation
+from slotwise.service.http.problems import DOCUMENT, MEANINGS
+from slotwise.service.http.problems import MEDIA_TYPE as PROBLEM
+
+_DESCRIPTION: Final = "Learns the best order to show things in, from clicks."
+_REFERENCE: Final = "#/components/schemas/{model}"
+
+
+def document(operations: Sequence[Operation]) -> dict[str, Any]:
+    """Every operation, with its bodies, answers, problems and examples."""
+    schemas, shared = _schemas(operations)
+    paths: dict[str, dict[str, Any]] = {}
+    for number, operation in enumerate(operations):
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, number, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "slotwise", "version": version("slotwise"), "description": _DESCRIPTION},
+        "paths": paths,
+        "components": {"schemas": shared, "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}},
+    }
+
+
+_Key = tuple[int, str]
+_Schemas = dict[tuple[_Key, Literal["validation", "serialization"]], Any]
+
+
+def _schemas(operations: Sequence[Operation]) -> tuple[_Schemas, Any]:
+    """What each part of each operation is, and the types that they refer to."""
+    adapters: list[tuple[_Key, Literal["validation", "serialization"], TypeAdapter[Any]]] = [
+        ((-1, "problem"), "serialization", DOCUMENT)
+    ]
+    for number, operation in enumerate(operations):
+        adapters.append(((number, "answer"), "serialization", operation.answer))
+        if operation.body is not None:
+            adapters.append(((number, "body"), "validation", operation.body))
+        for name, parameter in operation.parameters.items():
+            adapters.append(((number, name), "validation", parameter))
+    schemas, whole = TypeAdapter.json_schemas(adapters, ref_template=_REFERENCE)
+    return schemas, whole["$defs"]
+
+
+def _operation(operation: Operation, number: int, schemas: _Schemas) -> dict[str, Any]:
+    def content(media_type: str, schema: Any) -> dict[str, Any]:
+        return {"content": {media_type: {"schema": schema}}}
+
+    described: dict[str, Any] = {
+        "operationId": operation.__name__,
+        "description": operation.description,
+        "parameters": [
+            {"name": name, "in": "path", "required": True, "schema": schemas[(number, name), "validation"]}
+            for name in operation.parameters
+        ],
+        "responses": {
+            str(status): {"description": meaning, **content(JSON, schemas[(number, "answer"), "serialization"])}
+            for status, meaning in operation.answers.items()
+        },
+    }
+    for status in operation.refuses:
+        problem = content(PROBLEM, schemas[(-1, "problem"), "serialization"])
+        described["responses"][str(status)] = {"description": MEANINGS[status], **problem}
+    if operation.body is not None:
+        body = content(JSON, schemas[(number, "body"), "validation"])
+        described["requestBody"] = {"required": operation.body_required, **body}
+    if 401 in operation.refuses:
+        described["security"] = [{"key": []}]
+    return described

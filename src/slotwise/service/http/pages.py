@@ -1,0 +1,118 @@
+"""Pages for people: what is known of the placements, and what can be asked, to be tried out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from slotwise.service.http import openapi
+from slotwise.service.http.operation import Operation
+from slotwise.service.worker import Worker
+
+#: what the overview shows, and of each placement
+MOST_PLACEMENTS: Final = 20
+MOST_ITEMS: Final = 20
+
+_PACKAGE: Final = "slotwise.service.http"
+_HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
+
+
+class Pages:
+    """The overview, the documentation, and the script for other people's pages."""
+
+    def __init__(self, worker: Worker, operations: Sequence[Operation]) -> None:
+        self._worker = worker
+        self._openapi = openapi.document(operations)
+        self._snippet = files(_PACKAGE).joinpath("static/slotwise.js").read_bytes()
+        templates = Environment(
+            loader=PackageLoader(_PACKAGE), autoescape=True, trim_blocks=True, lstrip_blocks=True, auto_reload=False
+        )
+        self._overview = templates.get_template("overview.html")
+        # it stays as it is
+        self._documentation = templates.get_template("docs.html").render(
+            operations=[*_operations(self._openapi)], info=self._openapi["info"]
+        )
+
+    def routes(self) -> list[BaseRoute]:
+        """None of them is part of the contract that OpenAPI describes."""
+        return [
+            Route("/", self.overview),
+            Route("/docs", self.docs),
+            Route("/openapi.json", self.openapi),
+            Route("/slotwise.js", self.snippet),
+            Mount("/static", StaticFiles(packages=[(_PACKAGE, "static")])),
+        ]
+
+    async def overview(self, _: Request) -> Response:
+        """The placements and what is known of them."""
+        names = self._worker.names()
+        shown = {name: await self._worker.estimates(name) for name in names[:MOST_PLACEMENTS]}
+        page = self._overview.render(placements=shown, more=len(names) - len(shown), most_items=MOST_ITEMS)
+        return HTMLResponse(page, headers=_HEADERS)
+
+    async def docs(self, _: Request) -> Response:
+        """Every operation, with an example that can be sent."""
+        return HTMLResponse(self._documentation, headers=_HEADERS)
+
+    async def openapi(self, _: Request) -> Response:
+        """The same for programs."""
+        return JSONResponse(self._openapi)
+
+    async def snippet(self, _: Request) -> Response:
+        """What reports outcomes from a page; nothing secret is in it, and any page may run it."""
+        headers = {"Cache-Control": "public, max-age=3600", "X-Content-Type-Options": "nosniff"}
+        return Response(self._snippet, media_type="text/javascript", headers=headers)
+
+
+def _operations(document: Mapping[str, Any]) -> Any:
+    """What the page shows of each operation."""
+    types = document["components"]["schemas"]
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            body = operation.get("requestBody")
+            yield {
+                "id": operation["operationId"],
+                "method": method.upper(),
+                "path": path,
+                "description": operation["description"],
+                "needs_key": "security" in operation,
+                "parameters": operation["parameters"],
+                "fields": [] if body is None else _fields(_resolved(body, types)),
+                "examples": [] if body is None else [*map(_pretty, _resolved(body, types)["examples"])],
+                "answers": [
+                    (status, answer["description"], _pretty(_resolved(answer, types)["examples"][0]))
+                    for status, answer in sorted(operation["responses"].items())
+                ],
+            }
+
+
+def _resolved(part: Mapping[str, Any], types: Mapping[str, Any]) -> Any:
+    (content,) = part["content"].values()
+    schema = content["schema"]
+    return types[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+
+
+def _fields(schema: Mapping[str, Any]) -> list[tuple[str, bool, str]]:
+    required = schema.get("required", ())
+    return [
+        (name, name in required, property.get("description", "")) for name, property in schema["properties"].items()
+    ]
+
+
+def _pretty(example: Any) -> str:
+    return json.dumps(example, indent=2, ensure_ascii=False)

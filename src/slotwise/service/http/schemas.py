@@ -1,0 +1,162 @@
+"""Bodies that are HTTP's alone: each type here reads or writes one, and OpenAPI describes that very type."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal, NotRequired, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator, with_config
+from pydantic_core import PydanticCustomError
+from typing_extensions import TypedDict
+
+from slotwise.service.store.contract import Arm, Outcome
+from slotwise.service.worker.definition import EXAMPLE, LONGEST_NAME, Definition
+from slotwise.service.worker.documents import FieldProblem, closed
+
+_ID: Final = "019a8c3f7d2b5e60c1f2a3b4c5d6e7f8"
+_TOKEN: Final = "AZqMP30rXmDB8qO0xdbn-EHaPz3Q..."
+
+_ONE_OF_THEM: Final = {"one": '{"clicked": ITEM}', "other": '{"clicked": null}', "third": '{"shown": false}'}
+#: which JSON Schema cannot see in the validator
+_ONE_REQUIRED: Final[dict[str, Any]] = {"oneOf": [{"required": ["clicked"]}, {"required": ["shown"]}]}
+
+
+class ReportedOutcome(BaseModel):
+    """Either `clicked`, an item or null, or `shown`, which is false."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        use_attribute_docstrings=True,
+        json_schema_extra={**_ONE_REQUIRED, "examples": [{"clicked": "tea"}, {"clicked": None}, {"shown": False}]},
+    )
+
+    clicked: Annotated[str, StringConstraints(max_length=LONGEST_NAME)] | None = None
+    """The item that was clicked; null where none was."""
+    shown: Literal[False] = False
+    """False where nobody saw the list."""
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Self:
+        if ("clicked" in self.model_fields_set) == ("shown" in self.model_fields_set):
+            raise PydanticCustomError("outcome", "must be {one}, {other} or {third}", _ONE_OF_THEM)
+        return self
+
+    def outcome(self) -> Outcome:
+        """In the store's words."""
+        if "shown" in self.model_fields_set:
+            return Outcome("not_shown")
+        return Outcome("no_click") if self.clicked is None else Outcome("clicked", self.clicked)
+
+
+class BrowserOutcome(ReportedOutcome):
+    """The same, with the decision's token instead of a key."""
+
+    model_config = ConfigDict(
+        json_schema_extra={**_ONE_REQUIRED, "examples": [{"token": _TOKEN, "clicked": "tea"}]},
+    )
+
+    token: Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
+
+
+@with_config(
+    closed(
+        {
+            "id": _ID,
+            "placement": "home",
+            "items": ["beans", "tea", "coffee"],
+            "arm": "learned",
+            "expires": "2026-11-16T02:48:12.089Z",
+            "token": _TOKEN,
+        }
+    )
+)
+class DecisionDocument(TypedDict):
+    """One list for one page view."""
+
+    id: str
+    placement: str
+    items: tuple[str, ...]
+    """What to show, the first slot first."""
+    arm: Arm
+    """Whether the list was learned, or is the holdout's: the items in the order of the placement."""
+    expires: Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+    """When the outcome must be in."""
+    token: str
+    """What a browser reports the outcome with."""
+
+
+@with_config(closed({"duplicate": False}))
+class OutcomeDocument(TypedDict):
+    """The outcome is on record."""
+
+    duplicate: bool
+    """Whether it was before."""
+
+
+class PlacementDocument(Definition):
+    """A placement as it was put."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "home", **EXAMPLE}]})
+
+    name: str
+
+    @classmethod
+    def of(cls, name: str, definition: Definition) -> Self:
+        """Without checking again what was checked."""
+        return cls.model_construct(name=name, **dict(definition))
+
+
+_SUMMARY: Final[dict[str, Any]] = {
+    "name": "home",
+    "slots": 3,
+    "policy": None,
+    "window_seconds": 1800.0,
+    "holdout": 0.0,
+    "position_bias": None,
+    "item_count": 4,
+}
+
+
+@with_config(closed())
+class PlacementSummary(TypedDict):
+    """A placement without its items."""
+
+    name: str
+    slots: int
+    policy: str | None
+    window_seconds: float
+    holdout: float
+    position_bias: list[float] | None
+    item_count: int
+
+
+@with_config(closed({"placements": [_SUMMARY]}))
+class PlacementList(TypedDict):
+    """Every placement."""
+
+    placements: list[PlacementSummary]
+
+
+@with_config(
+    closed(
+        {
+            "type": "about:blank",
+            "title": "Unprocessable Entity",
+            "status": 422,
+            "detail": "window_seconds: Input should be greater than or equal to 0.1, got 0",
+            "errors": [
+                {"field": "window_seconds", "detail": "Input should be greater than or equal to 0.1", "value": "0"}
+            ],
+        }
+    )
+)
+class ProblemDocument(TypedDict):
+    """A refusal, as RFC 9457 has it."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    """What is wrong, with the field and the value."""
+    errors: NotRequired[list[FieldProblem]]

@@ -1,0 +1,37 @@
+"""The server's processes."""
+
+from __future__ import annotations
+
+import logging
+
+import uvicorn
+
+from slotwise.service import json_lines
+from slotwise.service.settings import load
+from slotwise.service.store import open_store
+
+#: seconds for the requests that are being answered when the service is told to stop
+DRAIN_SECONDS = 10
+
+log = logging.getLogger("slotwise.service")
+
+
+def run() -> None:
+    """Serve as the environment says, until told to stop."""
+    settings = load()
+    json_lines.configure(settings.log_level)
+    # before any process is started: a store that is refused is an error of this command, and schemas migrate once
+    open_store(settings.store.get_secret_value()).close()
+    if settings.key is None:
+        log.warning(f"no SLOTWISE_SERVER_KEY is set: serving {settings.host} only, and every request from this machine")
+    uvicorn.run(
+        "slotwise.service.http.app:from_environment",
+        factory=True,
+        host=settings.host,
+        port=settings.port,
+        workers=settings.workers,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+    )

@@ -1,0 +1,73 @@
+/* The page /docs: sends what is in an operation's form to this service, and shows the answer. */
+(function () {
+  "use strict";
+
+  function address(form) {
+    return form.dataset.path.replace(/\{(\w+)\}/g, function (_, name) {
+      return encodeURIComponent(form.elements[name].value);
+    });
+  }
+
+  function request(form) {
+    var key = document.getElementById("key").value;
+    var headers = key ? { Authorization: "Bearer " + key } : {};
+    var options = { method: form.dataset.method, headers: headers, credentials: "omit" };
+    if (form.elements.body) {
+      options.body = form.elements.body.value;
+      headers["Content-Type"] = "application/json";
+    }
+    return options;
+  }
+
+  function pretty(text) {
+    try {
+      return JSON.stringify(JSON.parse(text), null, 2);
+    } catch (_) {
+      return text;
+    }
+  }
+
+  /* A decision's id and token go into the forms that report its outcome, with an item that it showed. */
+  function carryOver(decision) {
+    document.querySelector("#report [name=id]").value = decision.id;
+    document.querySelector("#report [name=body]").value = JSON.stringify({ clicked: decision.items[0] }, null, 2);
+    document.querySelector("#report_by_token [name=body]").value = JSON.stringify(
+      { token: decision.token, clicked: decision.items[0] }, null, 2
+    );
+  }
+
+  async function send(form) {
+    var status = form.querySelector(".status");
+    var answer = form.querySelector(".answer");
+    status.textContent = "…";
+    try {
+      var began = performance.now();
+      var response = await fetch(address(form), request(form));
+      var text = await response.text();
+      status.textContent = response.status + " " + response.statusText + ", " + Math.round(performance.now() - began) + " ms";
+      answer.textContent = pretty(text);
+      if (response.ok && form.closest("#decide")) carryOver(JSON.parse(text));
+    } catch (problem) {
+      status.textContent = "no answer";
+      answer.textContent = String(problem);
+    }
+    answer.hidden = false;
+  }
+
+  document.addEventListener("submit", function (event) {
+    event.preventDefault();
+    send(event.target);
+  });
+  document.addEventListener("click", function (event) {
+    var example = event.target.dataset.example;
+    if (example !== undefined) event.target.form.elements.body.value = example;
+  });
+
+  /* /docs#decide opens that operation. */
+  function openNamed() {
+    var named = location.hash && document.getElementById(location.hash.slice(1));
+    if (named && named.matches("details")) named.open = true;
+  }
+  window.addEventListener("hashchange", openNamed);
+  openNamed();
+})();

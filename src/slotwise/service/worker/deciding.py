@@ -1,0 +1,36 @@
+"""One decision from what is in memory: the learned list, or the holdout's."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Mapping, Sequence
+
+from slotwise.service.store.contract import Arm, Decision, new_id
+from slotwise.service.worker.definition import Wish
+from slotwise.service.worker.placements import Placement
+
+
+def decide(placement: Placement, wish: Wish, now: float) -> Decision:
+    """What to show, yet to be written down."""
+    definition, learner = placement.definition, placement.learner
+    arm: Arm = "holdout" if definition.holdout and random.random() < definition.holdout else "learned"
+    # also for the holdout, as it refuses wishes that cannot be heeded
+    items = placement.choose(wish.exclude, wish.pin)
+    if arm == "holdout":
+        items = as_given([item.id for item in definition.items], definition.slots, wish.exclude, wish.pin)
+    holds = learner.in_epochs and arm == "learned" and not wish.exclude and not wish.pin
+    deadline = now + definition.window_seconds
+    return Decision(new_id(now), placement.name, items, arm, now, deadline, holds, placement.version)
+
+
+def as_given(items: Sequence[str], slots: int, exclude: Collection[str], pin: Mapping[str, int]) -> tuple[str, ...]:
+    """The items in the order in which they were given, as far as allowed.
+
+    >>> as_given(["a", "b", "c", "d"], 3, exclude=["a"], pin={"d": 1})
+    ('d', 'b', 'c')
+    """
+    by_slot = {slot: item for item, slot in pin.items()}
+    excluded = set(exclude)
+    rest = (item for item in items if item not in excluded and item not in pin)
+    shown = (by_slot.get(slot + 1) or next(rest, None) for slot in range(slots))
+    return tuple(item for item in shown if item is not None)

@@ -1,0 +1,149 @@
+"""What a worker answers with where the answer is a document: the types that are written, and that OpenAPI describes."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NotRequired
+
+from pydantic import ConfigDict, with_config
+
+# pydantic reads the one in `typing` from Python 3.12 on only
+from typing_extensions import TypedDict
+
+
+def closed(*examples: Any) -> ConfigDict:
+    """A type with these fields and no others, each described by the text below it."""
+    extra: ConfigDict = {"json_schema_extra": {"examples": list(examples)}} if examples else {}
+    return {"extra": "forbid", "use_attribute_docstrings": True, **extra}
+
+
+@with_config(closed())
+class ItemEstimate(TypedDict):
+    """What is known of one item."""
+
+    id: str
+    attractiveness: float
+    """What the item is worth in the first slot: clicks on it per visit without a click."""
+    low: float
+    high: float
+    """With `low`, an interval that holds the attractiveness with a probability of 95 %."""
+    probability_in_best_list: float
+    shown: int
+    clicks: int
+
+
+@with_config(closed())
+class SlotEstimate(TypedDict):
+    """What is known of one slot."""
+
+    slot: int
+    """Counted from 1."""
+    estimate: float
+    """How visible the slot is, relative to the first one unless the position bias was given."""
+    low: float
+    high: float
+
+
+@with_config(closed())
+class TallyDocument(TypedDict):
+    """The counts of final decisions, retired items included."""
+
+    items: list[str]
+    """What each column is of."""
+    clicks: list[list[int]]
+    """A row per slot, a column per item."""
+    passes: list[list[int]]
+    """How often the item stood in the slot and nothing was clicked; a row per slot, a column per item."""
+
+
+@with_config(closed())
+class DecisionCounts(TypedDict):
+    """How many decisions came to what."""
+
+    issued: int
+    final: int
+    """Past their deadline, and counted: `clicked`, `no_click` and `not_shown` together."""
+    pending: int
+    """Waiting for their deadline."""
+    clicked: int
+    no_click: int
+    not_shown: int
+    late: int
+    """With an outcome after their deadline, which is never learned."""
+
+
+@with_config(closed())
+class ArmDocument(TypedDict):
+    """What came of the decisions of one arm."""
+
+    shown: int
+    clicks: int
+    click_rate: float
+
+
+@with_config(closed())
+class UpliftDocument(TypedDict):
+    """The click rate of the learned lists against that of the holdout, with a 95 % interval for the difference."""
+
+    learned: ArmDocument
+    holdout: ArmDocument
+    difference: float
+    low: float
+    high: float
+
+
+_EXAMPLE: Final = {
+    "items": [
+        {
+            "id": "tea",
+            "attractiveness": 0.31,
+            "low": 0.22,
+            "high": 0.44,
+            "probability_in_best_list": 0.97,
+            "shown": 190,
+            "clicks": 41,
+        },
+        {
+            "id": "cocoa",
+            "attractiveness": 0.12,
+            "low": 0.07,
+            "high": 0.2,
+            "probability_in_best_list": 0.4,
+            "shown": 175,
+            "clicks": 17,
+        },
+    ],
+    "position_bias": [{"slot": 1, "estimate": 1.0, "low": 1.0, "high": 1.0}],
+    "tally": {"items": ["tea", "cocoa"], "clicks": [[41, 17]], "passes": [[132, 141]]},
+    "decisions": {
+        "issued": 370,
+        "final": 365,
+        "pending": 5,
+        "clicked": 58,
+        "no_click": 273,
+        "not_shown": 34,
+        "late": 2,
+    },
+    "uplift": None,
+}
+
+
+@with_config(closed(_EXAMPLE))
+class EstimatesDocument(TypedDict):
+    """What is known of a placement."""
+
+    items: list[ItemEstimate]
+    position_bias: list[SlotEstimate]
+    tally: TallyDocument
+    decisions: DecisionCounts
+    uplift: UpliftDocument | None
+    """Null until both the learned lists and the holdout have something final."""
+
+
+@with_config(closed())
+class FieldProblem(TypedDict):
+    """What is wrong with one field."""
+
+    field: str
+    detail: str
+    value: NotRequired[str]
+    """As it was given, cut where it is long; a token is not repeated."""

@@ -1,0 +1,64 @@
+"""From a definition and the store's rows to a learner, and back to matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import numpy as np
+
+from slotwise.ranker import Learner
+from slotwise.service.store.contract import TallyRow
+from slotwise.service.worker.definition import Definition
+from slotwise.typing import IntArray
+
+#: retired items of which something is known that are kept in mind, those shown most: they tell of the slots
+MOST_RETIRED: Final = 20_000
+
+
+def retired_items(definition: Definition, rows: Iterable[TallyRow]) -> list[str]:
+    """The items that were shown once and are not listed any more, in order of id."""
+    shown: dict[str, int] = {}
+    for row in rows:
+        shown[row.item] = shown.get(row.item, 0) + row.shows
+    for item in definition.items:
+        shown.pop(item.id, None)
+    return sorted(sorted(shown, key=lambda item: -shown[item])[:MOST_RETIRED])
+
+
+def learner_of(definition: Definition, rows: Iterable[TallyRow] = ()) -> Learner:
+    """A learner that has absorbed all there is."""
+    rows = list(rows)
+    listed, retired = [item.id for item in definition.items], retired_items(definition, rows)
+    learner = Learner(
+        [*listed, *retired],
+        definition.slots,
+        policy=definition.policy,
+        position_bias=definition.position_bias,
+        values={item.id: item.value for item in definition.items if item.value is not None},
+        retired=retired,
+    )
+    if rows:
+        learner.absorb(*matrices(rows, numbered(learner.items), definition.slots))
+    return learner
+
+
+def numbered(items: Iterable[str]) -> dict[str, int]:
+    """Items to their places in a tally."""
+    return {item: number for number, item in enumerate(items)}
+
+
+def matrices(rows: Iterable[TallyRow], numbers: Mapping[str, int], slots: int) -> tuple[IntArray, IntArray]:
+    """Clicks and passes, slots × items; what is of other slots or items is left out.
+
+    >>> clicks, passes = matrices([TallyRow(0, "b", clicks=2, passes=5), TallyRow(7, "b", 1, 1)], {"a": 0, "b": 1}, 2)
+    >>> clicks.tolist(), passes.tolist()
+    ([[0, 2], [0, 0]], [[0, 5], [0, 0]])
+    """
+    clicks, passes = np.zeros((2, slots, len(numbers)), np.int64)
+    for row in rows:
+        number = numbers.get(row.item)
+        if number is not None and row.slot < slots:
+            clicks[row.slot, number] = row.clicks
+            passes[row.slot, number] = row.passes
+    return clicks, passes

@@ -1,0 +1,214 @@
+"""What a worker holds in memory: every placement's learner, and a tally no more than a second behind the store's."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import repeat
+from typing import Final, TypeVar
+
+import numpy as np
+
+from slotwise.errors import SlotwiseError, StoreUnavailable
+from slotwise.ranker import Learner
+from slotwise.service.store import Store
+from slotwise.service.store.contract import Arm, Counters, TallyRow, Version
+from slotwise.service.worker.definition import Definition
+from slotwise.service.worker.learning import learner_of, matrices, numbered
+from slotwise.typing import IntArray
+
+Answer = TypeVar("Answer")
+CountersByPlacement = Mapping[str, Mapping[Arm, Counters]]
+#: how many lists are drawn at once: a call costs more than a draw where items are few
+MOST_DRAWN, DRAWN_ITEMS = 16, 4_000
+#: items of the placements that are brought up to date in one turn
+MOST_TOGETHER: Final = 2_000
+#: between two looks at the store; together with the look itself well below the bound
+REFRESH_SECONDS: Final = 0.4
+
+log = logging.getLogger("slotwise.service")
+
+
+class UnknownPlacement(SlotwiseError, LookupError):
+    """There is none of that name."""
+
+
+@dataclass
+class Placement:
+    """One placement as this worker knows it; its learner, its revision and what was drawn ahead change."""
+
+    name: str
+    definition: Definition
+    learner: Learner
+    #: the learner's items in the order of its tally
+    numbers: Mapping[str, int]
+    version: int
+    revision: int
+    #: lists that were drawn ahead, for decisions without wishes; thrown away when something is learned
+    drawn: list[tuple[str, ...]] = field(default_factory=list)
+
+    def choose(self, exclude: Collection[str], pin: Mapping[str, int]) -> tuple[str, ...]:
+        """A list, the first slot first."""
+        if exclude or pin:
+            return self.learner.choose(exclude, pin)
+        if not self.drawn:
+            self.drawn = self.learner.choose_several(max(1, min(MOST_DRAWN, DRAWN_ITEMS // len(self.numbers))))
+        return self.drawn.pop()
+
+    def absorb(self, clicks: IntArray, passes: IntArray, revision: int) -> None:
+        """Take in what was counted up to a revision of the store's tally."""
+        self.learner.absorb(clicks, passes)
+        # which list is held is for the store to say; what is proposed to it takes in what is new
+        self.learner.end_epoch()
+        self.drawn.clear()
+        self.revision = revision
+
+
+@dataclass(frozen=True)
+class _More:
+    """More for a placement to absorb."""
+
+    placement: Placement
+    clicks: IntArray
+    passes: IntArray
+    revision: int
+
+
+class Placements:
+    """All placements; decisions read them, and one task at a time brings them up to date."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[str, Placement] = {}
+        self._thread = ThreadPoolExecutor(1, "slotwise-reader")
+        self._turn = asyncio.Lock()
+        self._refreshed = time.monotonic()
+        #: as the store had them at the last look
+        self.counters: CountersByPlacement = {}
+
+    def get(self, name: str) -> Placement | None:
+        """From memory."""
+        return self._known.get(name)
+
+    def names(self) -> list[str]:
+        """In order."""
+        return sorted(self._known)
+
+    def all(self) -> list[Placement]:
+        """In order of name."""
+        return [self._known[name] for name in self.names()]
+
+    def staleness(self) -> float:
+        """Seconds since the store was last looked at."""
+        return time.monotonic() - self._refreshed
+
+    async def read(self, work: Callable[[Store], Answer]) -> Answer:
+        """Something from the store, in the thread that reads it."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._store)
+
+    async def find(self, name: str) -> Placement | None:
+        """From the store, for it may have been put a moment ago, here or through another worker."""
+        async with self._turn:
+            version = await self.read(lambda store: store.version(name))
+            if version is not None:
+                await self._follow([version])
+        return self._known.get(name)
+
+    async def refresh(self) -> None:
+        """Look at the store once."""
+        async with self._turn:
+            began = time.monotonic()
+            versions = await self.read(lambda store: store.versions())
+            for together in self._in_turns(version for version in versions if self._is_new(version)):
+                await self._follow(together)
+            self.counters = await self.read(lambda store: store.counters())
+            self._refreshed = began
+
+    async def keep_fresh(self) -> None:
+        """Look at the store for ever; when it does not answer, decisions go on with what is known."""
+        answered = True
+        while True:
+            try:
+                await self.refresh()
+                if not answered:
+                    log.info("store answers again")
+                answered = True
+            except SlotwiseError as problem:
+                if answered:
+                    log.error("store does not answer", extra={"problem": str(problem)})
+                answered = False
+            except Exception:
+                log.exception("refresh failed")
+            await asyncio.sleep(REFRESH_SECONDS)
+
+    async def close(self) -> None:
+        """Let go of the store."""
+        await self.read(lambda store: store.close())
+        self._thread.shutdown()
+
+    def _is_new(self, version: Version) -> bool:
+        known = self._known.get(version.placement)
+        return known is None or (known.version, known.revision) != (version.version, version.revision)
+
+    def _in_turns(self, versions: Iterable[Version]) -> Iterator[list[Version]]:
+        """Many small placements at once, as every turn is a wait; large ones by themselves, as they take room."""
+        together: list[Version] = []
+        items = 0
+        for version in versions:
+            known = self._known.get(version.placement)
+            size = MOST_TOGETHER if known is None else len(known.numbers)
+            if together and items + size > MOST_TOGETHER:
+                yield together
+                together, items = [], 0
+            together.append(version)
+            items += size
+        if together:
+            yield together
+
+    async def _follow(self, versions: Sequence[Version]) -> None:
+        known = [self._known.get(version.placement) for version in versions]
+        for found in await self.read(lambda store: [*map(_look, repeat(store), versions, known)]):
+            # learners change here only, between two decisions and never during one
+            if isinstance(found, Placement):
+                self._known[found.name] = found
+            elif found is not None:
+                found.placement.absorb(found.clicks, found.passes, found.revision)
+
+
+def _look(store: Store, version: Version, known: Placement | None) -> Placement | _More | None:
+    try:
+        return _changed(store, version, known)
+    except StoreUnavailable:
+        raise
+    except Exception:
+        # one that cannot be followed must not hold up the others
+        log.exception("placement cannot be followed", extra={"placement": version.placement})
+        return None
+
+
+def _changed(store: Store, version: Version, known: Placement | None) -> Placement | _More:
+    if known is not None and known.version == version.version:
+        rows = store.tally(version.placement, since=known.revision)
+        clicks, passes = matrices(rows, known.numbers, known.definition.slots)
+        # rows that did not change after that revision are not among them
+        touched = (clicks > 0) | (passes > 0)
+        before = known.learner.tally
+        return _More(
+            known,
+            np.where(touched, clicks - before.clicks, 0),
+            np.where(touched, passes - before.passes, 0),
+            version.revision,
+        )
+    definition = Definition.model_validate_json(store.definition(version.placement))
+    return _absorbed(version, definition, store.tally(version.placement))
+
+
+def _absorbed(version: Version, definition: Definition, rows: list[TallyRow]) -> Placement:
+    """A placement whose learner has absorbed all there is."""
+    learner = learner_of(definition, rows)
+    numbers = numbered(learner.items)
+    return Placement(version.placement, definition, learner, numbers, version.version, version.revision)

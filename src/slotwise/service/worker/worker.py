@@ -1,0 +1,200 @@
+"""One process of the service, without HTTP: it decides, takes outcomes, learns, finalises and estimates."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Final, Self
+
+from slotwise.errors import SlotwiseError, StoreUnavailable
+from slotwise.service.store import open_store
+from slotwise.service.store.contract import Decision, Outcome, Receipt, Report, is_id
+from slotwise.service.worker import deciding
+from slotwise.service.worker.definition import Definition, Wish, checked_name, is_name
+from slotwise.service.worker.documents import EstimatesDocument
+from slotwise.service.worker.estimates import EstimateDesk
+from slotwise.service.worker.learning import learner_of
+from slotwise.service.worker.metrics import WorkerMetrics
+from slotwise.service.worker.placements import Placement, Placements, UnknownPlacement
+from slotwise.service.worker.tokens import Signer
+from slotwise.service.worker.writer import Writer
+
+Clock = Callable[[], float]
+NO_WISH: Final = Wish()
+#: between two looks for decisions past their deadline
+FINALISE_SECONDS: Final = 0.1
+#: what is finalised in one transaction; decisions wait for it, so it is kept short
+FINALISE_AT_ONCE: Final = 100
+PROBE_SECONDS: Final = 2.0
+#: a worker that has not seen the store for so long is not ready
+LONGEST_STALENESS: Final = 5.0
+
+log = logging.getLogger("slotwise.service")
+
+
+class Worker:
+    """Placements on a store: whatever it answers with is on disk. Times are the clock's, in seconds since 1970.
+
+    `placements` are put at the start where there are none of that name. Between `start` and `stop`, which is also what
+    `async with` does, deadlines are watched and other workers' changes followed in the background.
+
+    >>> import tempfile
+    >>> async def one_click(store):
+    ...     async with Worker(store, placements={"home": Definition(slots=1, items=["a", "b"])}) as worker:
+    ...         decision = await worker.decide("home")
+    ...         receipt = await worker.report(decision.id, Outcome("clicked", decision.items[0]))
+    ...     return receipt.verdict
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     asyncio.run(one_click(f"sqlite:///{folder}/clicks.db"))
+    'recorded'
+    """
+
+    def __init__(
+        self, store: str, *, clock: Clock = time.time, placements: Mapping[str, Definition] | None = None
+    ) -> None:
+        self._clock = clock
+        self._first = dict(placements or {})
+        # a connection for each thread: a read does not wait for a write
+        writing, reading = open_store(store), open_store(store)
+        self._signer = Signer(writing.secret())
+        self._placements = Placements(reading)
+        self._estimates = EstimateDesk(self._placements)
+        self.metrics = WorkerMetrics(lambda: self._placements.counters, self._placements.staleness)
+        self._writer = Writer(writing, self.metrics.committed)
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Put the first placements where they are missing, read all, and begin to finalise."""
+        self._writer.start()
+        for name, definition in self._first.items():
+            if await self._placements.find(name) is None:
+                await self.put(name, definition)
+        await self._placements.refresh()
+        self._tasks = [
+            asyncio.create_task(self._keep_finalising()),
+            asyncio.create_task(self._placements.keep_fresh()),
+        ]
+
+    async def stop(self) -> None:
+        """Finish what was taken in, and let go of the store."""
+        for task in self._tasks:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        await self._writer.close()
+        await self._placements.close()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    def names(self) -> list[str]:
+        """Of the placements that this worker knows, in order."""
+        return self._placements.names()
+
+    def known(self) -> list[Placement]:
+        """The placements that this worker knows, in order of name."""
+        return self._placements.all()
+
+    async def placement(self, name: str) -> Placement:
+        """From memory; where it is not there yet, from the store."""
+        found = self._placements.get(name)
+        if found is None and is_name(name):
+            found = await self._placements.find(name)
+        if found is None:
+            raise UnknownPlacement(f"there is no placement {name!r}")
+        return found
+
+    async def newest(self, name: str) -> Placement:
+        """As the store has it, with what another worker was told a moment ago."""
+        known = await self.placement(name)
+        return await self._placements.find(name) or known
+
+    async def put(self, name: str, definition: Definition) -> tuple[Placement, bool]:
+        """Create or change; whether it is new."""
+        name = checked_name(name)
+        # in another thread, as it may take seconds
+        await asyncio.to_thread(_try, definition)
+        new = await self._writer.call(lambda store: store.put_placement(name, definition.text()))
+        placement = await self._placements.find(name)
+        assert placement is not None
+        log.info("placement put", extra={"placement": name, "new": new, "items": len(definition.items)})
+        return placement, new
+
+    async def decide(self, name: str, wish: Wish = NO_WISH) -> Decision:
+        """What to show to one visitor."""
+        placement = self._placements.get(name) or await self.placement(name)
+        return await self._writer.issue(deciding.decide(placement, wish, self._clock()))
+
+    def token(self, decision: Decision) -> str:
+        """What lets a browser report the outcome of that decision."""
+        return self._signer.sign(decision.id, decision.deadline)
+
+    async def report(self, decision: str, outcome: Outcome) -> Receipt:
+        """Take in what came of a decision, given by its id; the receipt says what became of the report."""
+        return await self._report(decision, outcome, self._clock())
+
+    async def report_by_token(self, token: str, outcome: Outcome) -> Receipt:
+        """The same by a decision's token, which expires with it: whatever comes after the deadline is late."""
+        read, now = self._signer.read(token), self._clock()
+        receipt = await self._report(read.decision, outcome, now)
+        return receipt if now < read.deadline else Receipt("late", receipt.items, receipt.recorded)
+
+    async def _report(self, decision: str, outcome: Outcome, now: float) -> Receipt:
+        if not is_id(decision):
+            return Receipt("unknown_decision")
+        receipt = await self._writer.record(Report(decision, outcome, now))
+        self.metrics.reports.labels(receipt.verdict).inc()
+        return receipt
+
+    async def estimates(self, name: str) -> EstimatesDocument:
+        """What is known of a placement's items and slots, from the store as it is now."""
+        await self.placement(name)
+        return await self._estimates.document(name)
+
+    async def finalise(self) -> int:
+        """Count the decisions whose deadline has passed, each once; how many there were."""
+        total = 0
+        while True:
+            counted = await self._writer.call(lambda store: store.finalise(self._clock(), FINALISE_AT_ONCE))
+            total += counted
+            if counted < FINALISE_AT_ONCE:
+                return total
+
+    async def refresh(self) -> None:
+        """Take in what the store has that this worker does not know yet."""
+        await self._placements.refresh()
+
+    async def probe(self) -> None:
+        """Raise unless the store takes a write and the snapshot is fresh."""
+        await asyncio.wait_for(self._writer.call(lambda store: store.probe()), PROBE_SECONDS)
+        if self._placements.staleness() > LONGEST_STALENESS:
+            raise StoreUnavailable(f"the snapshot is {self._placements.staleness():.0f} seconds old")
+
+    async def _keep_finalising(self) -> None:
+        while True:
+            try:
+                await self.finalise()
+            except SlotwiseError as problem:
+                log.warning("cannot finalise now", extra={"problem": str(problem)})
+                await asyncio.sleep(1.0)
+            except Exception:
+                log.exception("finalising failed")
+                await asyncio.sleep(1.0)
+            await asyncio.sleep(FINALISE_SECONDS)
+
+
+def _try(definition: Definition) -> None:
+    """Refuse what no learner takes, and compile what was never used here."""
+    learner = learner_of(definition)
+    learner.choose()
+    learner.choose_several(1)

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from slotwise.service.worker.tokens import Signer
+from tests.postgres import Postgres
+from tests.service.serving import THREE, Client, serving
+
+KEY = "a-key-of-ours"
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    store = f"sqlite:///{tmp_path_factory.mktemp('security')}/store.db"
+    headers = {"Authorization": f"Bearer {KEY}"}
+    with serving(store, headers=headers, server_key=SecretStr(KEY)) as serving_client:
+        serving_client.define()
+        yield serving_client
+
+
+@pytest.mark.parametrize(
+    "header", ["", "Bearer", "Bearer wrong", f"Bearer {KEY}x", f"Bearer {KEY[:-1]}", f"Token {KEY}", "Basic x", KEY]
+)
+def test_without_the_key_nothing_is_said(client: Client, header: str) -> None:
+    for method, path in (
+        ("GET", "/v1/placements"),
+        ("GET", "/v1/placements/home"),
+        ("GET", "/v1/placements/home/estimates"),
+        ("PUT", "/v1/placements/home"),
+        ("POST", "/v1/placements/home/decisions"),
+        ("PUT", f"/v1/decisions/{'0' * 32}/outcome"),
+        ("GET", "/"),
+        ("GET", "/metrics"),
+        ("GET", "/v1/placements/nobody"),
+    ):
+        answer = client.request(
+            method, path, headers={"Authorization": header}, json=None if method == "GET" else THREE
+        )
+        assert answer.status_code == 401, (method, path)
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert "WWW-Authenticate" in answer.headers
+        assert KEY not in answer.text
+
+
+def test_health_needs_no_key_and_a_browser_may_ask_a_person(client: Client) -> None:
+    client.wait_until_ready()
+    for path in ("/healthz", "/readyz", "/docs", "/openapi.json"):
+        assert client.get(path, headers={"Authorization": ""}).status_code == 200
+    asked = base64.b64encode(f"anyone:{KEY}".encode()).decode()
+    assert client.get("/", headers={"Authorization": f"Basic {asked}"}).status_code == 200
+    # which the browser then sends along for any page that asks it to
+    decided = client.post("/v1/placements/home/decisions", headers={"Authorization": f"Basic {asked}"}, content=b"{}")
+    assert decided.status_code == 401
+    assert client.request("HEAD", "/readyz").status_code == 200
+
+
+def test_without_a_key_no_other_name_is_answered(tmp_path: Path) -> None:
+    with serving(f"sqlite:///{tmp_path}/store.db") as open_client:
+        assert open_client.get("/v1/placements").status_code == 200
+        rebound = open_client.get("/v1/placements", headers={"Host": "evil.example:8000"})
+        assert rebound.status_code == 403
+        assert (tmp_path / "store.db").stat().st_mode & 0o077 == 0
+
+
+def test_a_token_reports_its_own_decision_and_nothing_else(client: Client) -> None:
+    nobody = {"Authorization": ""}
+    decision, other = client.decide(), client.decide()
+    body = {"token": decision["token"], "clicked": decision["items"][0]}
+    assert client.post("/v1/outcomes", json=body, headers=nobody).json() == {"duplicate": False}
+    assert client.post("/v1/outcomes", json=body, headers=nobody).json() == {"duplicate": True}
+    assert client.post("/v1/outcomes", json={**body, "clicked": None}, headers=nobody).status_code == 409
+    as_key = {"Authorization": f"Bearer {decision['token']}"}
+    assert client.get("/v1/placements", headers=as_key).status_code == 401
+    assert client.report(other, clicked=None).json() == {"duplicate": False}
+
+
+def test_forged_tokens_are_refused(client: Client) -> None:
+    decision, other = client.decide(), client.decide()
+    good = decision["token"]
+    mixed = base64.urlsafe_b64encode(
+        base64.urlsafe_b64decode(other["token"])[:24] + base64.urlsafe_b64decode(good)[24:]
+    ).decode()
+    foreign = Signer(b"another secret").sign(decision["id"], client.clock.now + 60)
+    longer = Signer(b"").sign(decision["id"], client.clock.now + 1e6)
+    for token in (
+        "",
+        "x",
+        good[:-4],
+        good[4:],
+        good + "AAAA",
+        good.swapcase(),
+        mixed,
+        foreign,
+        longer,
+        "é" * 20,
+        "\x00",
+    ):
+        answer = client.post("/v1/outcomes", json={"token": token, "clicked": None})
+        assert answer.status_code == 403, token
+        assert not token or token not in answer.text
+    assert client.post("/v1/outcomes", json={"token": 7, "clicked": None}).status_code == 422
+    assert client.post("/v1/outcomes", json={"clicked": None}).status_code == 422
+    assert client.report(decision, clicked=None).json() == {"duplicate": False}
+
+
+def test_an_expired_token_is_refused_and_counted_as_late(client: Client) -> None:
+    client.define("late")
+    decision = client.decide("late")
+    client.clock.now += 60.0
+    assert client.beacon(decision, clicked=None).status_code == 403
+    assert client.settle("late")["decisions"]["late"] == 1
+
+
+def test_a_beacon_is_taken_from_another_origin_as_plain_text(client: Client) -> None:
+    decision = client.decide()
+    body = f'{{"token": "{decision["token"]}", "clicked": null}}'
+    headers = {"Authorization": "", "Content-Type": "text/plain;charset=UTF-8", "Origin": "https://shop.example"}
+    answer = client.post("/v1/outcomes", content=body, headers=headers)
+    assert answer.status_code == 200
+    assert answer.headers["Access-Control-Allow-Origin"] == "https://shop.example"
+    ask = {"Origin": "https://shop.example", "Access-Control-Request-Method": "POST", "Authorization": ""}
+    preflight = client.options("/v1/outcomes", headers={**ask, "Access-Control-Request-Headers": "content-type"})
+    assert preflight.status_code == 204
+    assert preflight.headers["Access-Control-Allow-Origin"] == "https://shop.example"
+    assert preflight.headers["Access-Control-Allow-Credentials"] == "true"
+    assert "content-type" in preflight.headers["Access-Control-Allow-Headers"]
+    assert "Access-Control-Allow-Origin" not in client.get("/v1/placements", headers=ask).headers
+
+
+def test_without_a_key_other_machines_pages_may_only_report(tmp_path: Path) -> None:
+    with serving(f"sqlite:///{tmp_path}/store.db") as client:
+        client.define()
+        for origin, status in (("https://evil.example", 403), ("http://[", 403), ("http://localhost:3000", 201)):
+            answer = client.post("/v1/placements/home/decisions", headers={"Origin": origin})
+            assert answer.status_code == status
+        decision = client.decide()
+        body = {"token": decision["token"], "clicked": None}
+        assert client.post("/v1/outcomes", json=body, headers={"Origin": "https://shop.example"}).status_code == 200
+
+
+def test_an_error_inside_shows_nothing_of_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with serving(f"sqlite:///{tmp_path}/store.db") as client:
+        client.define()
+        (tmp_path / "store.db").unlink()
+        answer = client.post("/v1/placements/home/decisions")
+        assert answer.status_code == 503
+        assert answer.headers["Retry-After"] == "1"
+        assert client.get("/readyz").status_code == 503
+        assert client.get("/healthz").status_code == 200
+        for text in (answer.text, client.get("/readyz").text, client.put("/v1/placements/new", json=THREE).text):
+            assert str(tmp_path) not in text
+            assert "Traceback" not in text
+    assert "is gone" in " ".join(str(getattr(record, "problem", "")) for record in caplog.records)
+
+
+def test_a_bug_inside_shows_nothing_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("something of ours")
+
+    with serving(f"sqlite:///{tmp_path}/store.db") as client:
+        client.define()
+        monkeypatch.setattr("slotwise.service.worker.deciding.decide", broken)
+        answer = client.post("/v1/placements/home/decisions")
+    assert answer.status_code == answer.json()["status"] == 500
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert "ours" not in answer.text
+    assert "something of ours" in caplog.text
+
+
+def test_a_database_that_is_gone_is_told_and_used_again_when_it_is_back(postgres: Postgres) -> None:
+    with serving(postgres.fresh()) as client:
+        client.define()
+        kept = client.decide()
+        postgres.stop()
+        try:
+            assert client.get("/readyz").status_code == 503
+            assert client.post("/v1/placements/home/decisions").status_code == 503
+            assert client.report(kept, clicked=None).status_code == 503
+            assert client.get("/v1/placements/home/estimates").status_code == 503
+            assert client.get("/healthz").status_code == 200
+        finally:
+            postgres.start()
+        assert client.report(kept, clicked=None).json() == {"duplicate": False}
+        client.wait_until_ready()
+        assert client.settle()["decisions"]["no_click"] == 1
