@@ -56,7 +56,7 @@ def evaluate(
     """Estimate the click rate that another list, or a policy, would have."""
     from slotwise.logs import Columns
     from slotwise.logs import evaluate as evaluation
-    from slotwise.logs.words import with_interval
+    from slotwise.logs.fitting.wording import with_interval
 
     if (ranking is None) == (policy is None):
         raise InvalidInput("ranking or policy must be given, and not both")

@@ -66,7 +66,7 @@ def fit(
     )
     cleaning = {rule: count for rule, count in found[0].cleaning.items() if count}
     if as_json:
-        from slotwise.logs.fitted import as_json as objects
+        from slotwise.logs.fitting.fit import as_json as objects
 
         print(json.dumps(objects(found) | {"cleaning": cleaning}, allow_nan=False))
     else:
@@ -93,7 +93,7 @@ def _show(found: list[Fit], cleaning: dict[str, int], rules: Any) -> None:
 
 
 def _show_one(console: Console, one: Fit) -> None:
-    from slotwise.logs.diagnosis import Diagnosis
+    from slotwise.logs.reporting.placement import Diagnosis
 
     for line in Diagnosis(one).in_words():
         console.print(line)
@@ -113,7 +113,7 @@ def _show_one(console: Console, one: Fit) -> None:
 
 
 def _summary(found: list[Fit]) -> Table:
-    from slotwise.logs.diagnosis import Diagnosis
+    from slotwise.logs.reporting.placement import Diagnosis
 
     summary = _table("placement", "impressions", "items", "click rate", "slots comparable", "best list begins with")
     for one in sorted(found, key=lambda one: -one.impressions):

@@ -51,7 +51,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and 
 
 def name_of(log: str) -> str:
     """A log in a heading: the file, or the database without its secrets."""
-    from slotwise.logs.sources import hidden
+    from slotwise.logs.reading.sources import hidden
 
     return hidden(log).rstrip("/").rsplit("/", 1)[-1]
 

@@ -1,0 +1,100 @@
+"""What real logs are like: the rules by name, and what can be seen row by row before anything is counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ibis.expr.types as ir
+
+from slotwise.errors import InvalidInput
+from slotwise.logs.reading.columns import Columns, empty, misread
+
+#: a slot beyond is taken for a mistake in the choice of the column
+MOST_SLOTS = 1_000
+#: slots are counted from 0 if there are at least so many rows of 0 to one of 1
+STRAY = 0.1
+
+#: what each count is of, and what is done with it, in words
+RULES = {
+    "rows": "rows read",
+    "null_impression": "rows without an impression: left out, they belong to nothing",
+    "null_placement": "rows without a placement: left out, they belong to nothing",
+    "null_clicked": "rows that do not say whether they were clicked: taken as not clicked",
+    "null_slot": "rows without a slot, not clicked: left out, the rest of their impression is kept",
+    "null_item": "rows without an item, not clicked: left out, the rest of their impression is kept",
+    "duplicate_rows": "rows that repeat another one (same impression, slot and item): counted once",
+    "slots_from_0": "slots are counted from 0 in the log: 1 was added to each",
+    "slots_from_later": "slots begin later than at 1 in the log: so much was taken from each, to make the first one 1",
+    "missing_slots": "impressions with a gap in their slots: the slots in the gap are taken as empty",
+    "conflicting_slots": "impressions with two items in one slot: left out, what was shown is not known",
+    "repeated_items": "impressions with an item in two slots: left out, the model shows an item once",
+    "click_not_shown": "impressions with a click on something that has no slot or item, or was not shown: left out",
+    "empty_impressions": "impressions without any item: left out",
+    "lost_placements": "placements of which no impression could be counted: left out",
+    "multi_click_first": "impressions with clicks on several items: the first click counts",
+    "multi_click_last": "impressions with clicks on several items: the last click counts",
+    "multi_click_drop": "impressions with clicks on several items: left out",
+    "multi_click_unordered": "impressions with clicks on several items and their order missing: left out",
+}
+
+
+def survey(table: ir.Table, rows: ir.Table, columns: Columns) -> tuple[dict[str, int], int]:
+    """What can be counted row by row, and the lowest slot; refuses a log whose slots or clicks make no sense."""
+    # of a Parquet file this is known without reading it
+    given = {
+        name: rows[name].count()
+        for name in ("placement", "impression", "slot", "item", "clicked")
+        if name in rows.columns
+    }
+    found = _one(rows.aggregate(rows=rows.count(), first=rows.slot.min(), last=rows.slot.max(), **given))
+    counts = dict.fromkeys(RULES, 0) | {"rows": found["rows"]}
+    for column, wrong in misread(table, columns).items():
+        example = table.filter(wrong).select(value=table[column].cast("string")).limit(1).to_pyarrow().to_pylist()
+        if example:
+            kinds = {columns.slot: "a whole number", columns.clicked: "true or false, 1 or 0"}
+            what = kinds.get(column, "a number" if column == columns.propensity else "a number or a time")
+            raise InvalidInput(f"{column} must be {what}, got {example[0]['value']!r}")
+    if any(found[name] < found["rows"] for name in given):
+        counts |= _nulls(rows)
+    counts["empty_impressions"] = empty(table, columns)
+    first, last = found["first"], found["last"]
+    if first is None:
+        raise InvalidInput(f"the log has no slot in any of its {counts['rows']:,} rows")
+    if first < 0:
+        raise InvalidInput(f"{columns.slot} must be counted from 0 or 1, got {first}")
+    if last > MOST_SLOTS:
+        raise InvalidInput(f"{columns.slot} must be at most {MOST_SLOTS}, got {last}: is it the column of the slots?")
+    if first == 0:
+        _refuse_stray_zero(rows, columns.slot)
+    counts["slots_from_0"] = int(first == 0)
+    counts["slots_from_later"] = max(0, first - 1)
+    return counts, first
+
+
+def _refuse_stray_zero(rows: ir.Table, name: str) -> None:
+    """A first slot that is hardly ever filled is a mistake, by which all slots would be off by one."""
+    found = _one(rows.aggregate(zero=rows.count(where=rows.slot == 0), one=rows.count(where=rows.slot == 1)))
+    if found["zero"] < STRAY * found["one"]:
+        raise InvalidInput(
+            f"{name} must be counted from 0 or from 1, got {found['zero']:,} rows of 0 beside {found['one']:,} of 1"
+        )
+
+
+def _nulls(rows: ir.Table) -> dict[str, int]:
+    clicked = rows.clicked.fill_null(False)
+    known = rows.impression.notnull()
+    questions = {"null_impression": rows.count(where=~known)}
+    if "placement" in rows.columns:
+        questions["null_placement"] = rows.count(where=known & rows.placement.isnull())
+        known &= rows.placement.notnull()
+    questions |= {
+        "null_clicked": rows.count(where=known & rows.clicked.isnull()),
+        "null_slot": rows.count(where=known & rows.slot.isnull() & ~clicked),
+        "null_item": rows.count(where=known & rows.slot.notnull() & rows.item.isnull() & ~clicked),
+    }
+    return _one(rows.aggregate(**questions))
+
+
+def _one(answers: ir.Table) -> dict[str, Any]:
+    (row,) = answers.to_pyarrow().to_pylist()
+    return dict(row)

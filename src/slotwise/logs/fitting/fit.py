@@ -1,0 +1,262 @@
+"""One placement of a click log, fitted: what its slots and items are worth, and what slotwise would show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from slotwise.choice import MNL
+from slotwise.errors import InvalidInput, MissingExtra
+from slotwise.estimate import ESTIMATORS, Estimate
+from slotwise.estimate.odds import expected
+from slotwise.logs.fitting.click_rate import Rate, expected_rate
+from slotwise.logs.fitting.inverse_propensity import Logged
+from slotwise.logs.shrinkage import shrunken
+from slotwise.rankings import Rankings
+from slotwise.tally import Tally
+from slotwise.typing import EMPTY, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+LEVEL = 0.95
+#: an item that was shown less often is said to be hardly known
+FEW = 100
+#: with more distinct lists the tally decides: as good by then, and far quicker
+MOST_LISTS = 50_000
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The list that slotwise would show, and what it expects of it."""
+
+    #: an id per slot, None where nothing is left to show
+    items: tuple[str | None, ...]
+    rate: Rate
+    #: how many of them were never shown in that slot, and how many hardly anywhere
+    never_there: int
+    hardly_shown: int
+
+    def caution(self) -> str:
+        """What speaks against taking the rate at its word; nothing if nothing does."""
+        count = sum(item is not None for item in self.items)
+        words = [f"{self.never_there} of the {count} items were never shown in that slot"] if self.never_there else []
+        if self.hardly_shown:
+            words.append(f"{self.hardly_shown} of the {count} were shown fewer than {FEW} times anywhere")
+        return f"This rests on the model: {', and '.join(words)}." if words else ""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Attractiveness and position bias of one placement, with what they were estimated from."""
+
+    #: None when the log has only one
+    placement: str | None
+    item_ids: tuple[str, ...]
+    tally: Tally
+    #: slots × items: impressions in which the item stood in the slot, whatever was clicked
+    showings: IntArray
+    estimate: Estimate
+    #: a key of `slotwise.estimate.ESTIMATORS`
+    estimator: str
+    #: whole lists, of all impressions or of some at random
+    rankings: Rankings | None
+    #: found in the log; of those that were counted, without a click; with clicks on several items
+    impressions: int
+    no_click: int
+    multi_click: int
+    #: of all impressions that were counted
+    log_likelihood: float | None
+    #: what was cleaned: a rule's name, and how many rows or impressions it met
+    cleaning: Mapping[str, int] = field(default_factory=dict)
+    #: whether `rankings` are only some of the impressions
+    sampled: bool = False
+    #: the impressions in the tally, if not all
+    counted: int | None = None
+    #: impressions with the probability of their lists, where the log has it
+    logged: Logged | None = None
+
+    @classmethod
+    def of_rankings(
+        cls,
+        rankings: Rankings,
+        *,
+        item_ids: Iterable[str] | None = None,
+        estimator: str = "scaling",
+        placement: str | None = None,
+    ) -> Fit:
+        """Fit whole lists that are at hand.
+
+        >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
+        >>> fit = Fit.of_rankings(seen, item_ids=["tea", "coffee"])
+        >>> fit.to_json()["items"]["tea"]["clicks"], fit.best().items
+        (38, ('tea', 'coffee'))
+        """
+        ids = tuple(map(str, range(rankings.items))) if item_ids is None else tuple(item_ids)
+        if len(ids) != rankings.items:
+            raise InvalidInput(f"item_ids must have one entry per item, {rankings.items}, got {len(ids)}")
+        fit = cls(
+            placement=placement,
+            item_ids=ids,
+            tally=rankings.tally,
+            showings=rankings.showings,
+            estimate=ESTIMATORS[estimator](rankings),
+            estimator=estimator,
+            rankings=rankings,
+            impressions=rankings.rounds,
+            no_click=int(rankings.passes.sum()),
+            multi_click=0,
+            log_likelihood=None,
+        )
+        object.__setattr__(fit, "log_likelihood", expected(rankings, fit.odds).log_likelihood)
+        return fit
+
+    @property
+    def slots(self) -> int:
+        """K."""
+        return self.tally.slots
+
+    @property
+    def click_rate(self) -> float:
+        """The part of the impressions that had a click."""
+        return 1.0 - self.no_click / self.tally_rounds if self.tally_rounds else math.nan
+
+    @property
+    def tally_rounds(self) -> int:
+        """The impressions that were counted."""
+        return self.impressions if self.counted is None else self.counted
+
+    @cached_property
+    def shrunken(self) -> Estimate:
+        """The estimate with a prior learned from all items: positive and finite for every one, whatever its clicks.
+
+        What is shown or simulated is decided on this: of many items, the one with the highest estimate is too often one
+        that was seen a few times and clicked by luck.
+        """
+        few = self.rankings is not None and not self.sampled and len(self.rankings.shown) <= MOST_LISTS
+        return shrunken(self.rankings if self.rankings is not None and few else self.tally)
+
+    @property
+    def odds(self) -> FloatArray:
+        """γ of every pair, slots × items; where the estimate is 0 over 0, or infinite, that with a learned prior."""
+        alpha, bias = self.odds_of_parts()
+        return np.asarray(np.outer(bias, alpha))
+
+    def odds_of_parts(self) -> tuple[FloatArray, FloatArray]:
+        """α and λ whose product `odds` is."""
+        alpha, bias = self.estimate.attractiveness, self.estimate.position_bias
+        if not (np.isfinite(alpha).all() and np.isfinite(bias).all()):
+            alpha = np.where(np.isfinite(alpha), alpha, self.shrunken.attractiveness)
+            bias = np.where(np.isfinite(bias), bias, self.shrunken.position_bias)
+        return alpha, bias
+
+    def model(self) -> MNL:
+        """Users who choose as this fit says, for a simulation; with the learned prior."""
+        return MNL(position_bias=self.shrunken.position_bias, attractiveness=self.shrunken.attractiveness)
+
+    def best(self, level: float = LEVEL) -> Recommendation:
+        """The k-th most attractive item in the slot of the k-th largest bias, after shrinking, and its click rate."""
+        estimate = self.shrunken
+        # of a slot that never held anything the log does not even say that it is there
+        there = self.showings.any(axis=1)
+        filled = min(int(there.sum()), len(self.item_ids))
+        ranking = np.full(self.slots, EMPTY)
+        slots = np.argsort(np.where(there, -estimate.position_bias, np.inf), kind="stable")[:filled]
+        ranking[slots] = np.argsort(-estimate.attractiveness, kind="stable")[:filled]
+        ids = tuple(None if item == EMPTY else self.item_ids[item] for item in ranking)
+        used = np.flatnonzero(ranking != EMPTY)
+        return Recommendation(
+            ids,
+            expected_rate(estimate, ranking[None, :], np.ones(1), level),
+            never_there=int((self.showings[used, ranking[used]] == 0).sum()),
+            hardly_shown=int((self.showings[:, ranking[used]].sum(axis=0) < FEW).sum()),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers, None for what is not finite."""
+        names = ("attractiveness", "low", "high", "shown", "clicks")
+        return {
+            "impressions": self.impressions,
+            "no_click": self.no_click,
+            "multi_click": self.multi_click,
+            "items": {id: dict(zip(names, row, strict=True)) for id, *row in self.item_rows()},
+            "position_bias": [
+                dict(zip(("slot", "estimate", "low", "high"), row, strict=False)) for row in self.slot_rows()
+            ],
+            "converged": self.estimate.converged,
+            "identifiable": self.estimate.identifiable,
+            "log_likelihood": None if self.log_likelihood is None else _plain(np.array([self.log_likelihood]))[0],
+        }
+
+    def items_frame(self) -> pd.DataFrame:
+        """A data frame with a row per item: attractiveness, interval, shown, clicks."""
+        return _frame({"item": self.item_ids} | self._items())
+
+    def slots_frame(self) -> pd.DataFrame:
+        """A data frame with a row per slot: position bias, interval, shown, clicks."""
+        return _frame(self._slots())
+
+    def item_rows(self) -> Iterator[tuple[Any, ...]]:
+        """The rows of `items_frame`."""
+        return zip(self.item_ids, *(_plain(column) for column in self._items().values()), strict=True)
+
+    def slot_rows(self) -> Iterator[tuple[Any, ...]]:
+        """The rows of `slots_frame`."""
+        return zip(*(_plain(column) for column in self._slots().values()), strict=True)
+
+    def plot(self) -> Figure:
+        """Position bias and attractiveness with their intervals."""
+        from slotwise.logs.fitting.figures import overview
+
+        return overview(self)
+
+    def _items(self) -> dict[str, Any]:
+        intervals = self.estimate.intervals(LEVEL).attractiveness
+        return {
+            "attractiveness": self.estimate.attractiveness,
+            "low": intervals.low,
+            "high": intervals.high,
+            "shown": self.showings.sum(axis=0),
+            "clicks": self.tally.clicks.sum(axis=0),
+        }
+
+    def _slots(self) -> dict[str, Any]:
+        intervals = self.estimate.intervals(LEVEL).position_bias
+        return {
+            "slot": np.arange(1, self.slots + 1),
+            "position_bias": self.estimate.position_bias,
+            "low": intervals.low,
+            "high": intervals.high,
+            "shown": self.showings.sum(axis=1),
+            "clicks": self.tally.clicks.sum(axis=1),
+        }
+
+
+def as_json(fits: Iterable[Fit]) -> dict[str, Any]:
+    """One object for one placement; by placement when there are several."""
+    every = list(fits)
+    if len(every) == 1 and every[0].placement is None:
+        return every[0].to_json()
+    return {"placements": {str(fit.placement): fit.to_json() for fit in every}}
+
+
+def _plain(values: Any) -> list[Any]:
+    """Numbers that JSON can hold."""
+    listed = np.asarray(values).tolist()
+    if np.asarray(values).dtype.kind != "f" or np.isfinite(values).all():
+        return list(listed)
+    return [value if math.isfinite(value) else None for value in listed]
+
+
+def _frame(columns: dict[str, Any]) -> pd.DataFrame:
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtra("a data frame", "frames") from None
+    return pd.DataFrame(columns)
