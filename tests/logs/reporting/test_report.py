@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from slotwise import EMPTY, Rankings
 from slotwise.logs.fitting import figures
 from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.reporting import report
-from slotwise.logs.reporting.placement import Diagnosis
+from slotwise.logs.reporting.placement import PlacementReport
 from slotwise.logs.reporting.report import write_report
 from tests.logs.rounds import rankings
 
@@ -39,7 +40,7 @@ def fit() -> Fit:
 
 
 def test_a_page_that_holds_all_it_shows(fit: Fit, tmp_path: Path) -> None:
-    object.__setattr__(fit, "cleaning", {"the same item twice": 3, "no item": 0})
+    fit = replace(fit, cleaning={"the same item twice": 3, "no item": 0})
     path = write_report(fit, tmp_path / "new" / "out", rules={"the same item twice": "twice: the first is kept"})
     page = path.read_text()
     assert re.findall("<h2>(.*?)</h2>", page) == HEADINGS
@@ -91,7 +92,7 @@ ODD: dict[str, tuple[Any, Any, Any, int]] = {
 
 @pytest.mark.parametrize("name", ODD)
 def test_odd_logs_have_a_page_as_well(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slotwise.logs.reporting.sections.FORMATS", ("svg",))
+    monkeypatch.setattr("slotwise.logs.reporting.report.FORMATS", ("svg",))
     shown, clicks, passes, items = ODD[name]
     page = write_report(Fit.of_rankings(Rankings(shown, clicks, passes, items=items)), tmp_path).read_text()
     assert "nan" not in re.sub('base64,[^"]*', "", page)
@@ -118,7 +119,7 @@ def test_without_whole_lists(fit: Fit, tmp_path: Path) -> None:
 
 
 def test_plain_words_come_first(fit: Fit) -> None:
-    words = Diagnosis(fit).in_words()
+    words = PlacementReport(fit).in_words()
     assert words[0].startswith("5,000 impressions of 3 slots and 45 items; ")
     assert words[1].startswith("The best place is slot 1; in slot 3 the same item is worth ")
     assert "slotwise would show item 4" in words[2]
@@ -128,7 +129,7 @@ def test_plain_words_come_first(fit: Fit) -> None:
 
 def test_slots_that_are_alike_are_said_to_be() -> None:
     seen = rankings(np.outer(np.ones(2), [0.3, 0.4, 0.5]), 200_000, np.random.default_rng(3))
-    assert "The slots are worth about the same." in Diagnosis(Fit.of_rankings(seen)).in_words()
+    assert "The slots are worth about the same." in PlacementReport(Fit.of_rankings(seen)).in_words()
 
 
 def test_figures_show_what_they_say(fit: Fit) -> None:
@@ -137,7 +138,7 @@ def test_figures_show_what_they_say(fit: Fit) -> None:
     labels = [label.get_text() for label in figures.items(fit).axes[0].get_yticklabels()]
     assert len(labels) == figures.BEST + figures.WORST
     assert r"<b>bold</b> & \$x^2\$" in labels
-    diagnosis = Diagnosis(fit)
+    diagnosis = PlacementReport(fit)
     assert diagnosis.goodness is not None
     assert diagnosis.held_out is not None
     bars = figures.observed_and_fitted(diagnosis.goodness).axes[0].patches

@@ -67,13 +67,12 @@ def observed_and_fitted(found: Goodness) -> Figure:
         by_pair.fill_between(path, -band, band, color="0.88", linewidth=0, label="within chance")
         off = found.clicks / found.expected - 1.0
         by_pair.scatter(found.expected, off, s=14, color=BLUE, alpha=0.7, linewidths=0, zorder=3)
-        by_pair.set(xscale="log")
+        _log_scale(by_pair, "{x:,.0f}")
         far = 1.15 * float(np.abs(np.append(off, band[0])).max())
         by_pair.set_ylim(-min(1.05, far), far)
         by_pair.legend(frameon=False, loc="upper right")
     by_pair.axhline(0.0, color="0.4", linewidth=1)
-    by_pair.set(xlabel="clicks fitted, by slot and item", ylabel="clicks observed, beside fitted")
-    by_pair.xaxis.set_major_formatter("{x:,.0f}")
+    by_pair.set(xlabel="clicks fitted, by slot and item", ylabel="clicks observed, relative to fitted")
     by_pair.yaxis.set_major_formatter(lambda value, _: f"{100 * value:+.0f} %")
     bare(by_pair)
     return drawn
@@ -101,7 +100,7 @@ def _draw_slots(axes: Axes, fit: Fit) -> None:
     slots = np.arange(1, fit.slots + 1)
     top = _draw_intervals(axes, slots, fit.estimate.position_bias, interval.low, interval.high)
     axes.axhline(1.0, color="0.7", linewidth=0.8, linestyle=":")
-    axes.set(xlabel="slot", ylabel="weight beside slot 1")
+    axes.set(xlabel="slot", ylabel="weight, relative to slot 1")
     axes.set_ylim(0, top)
     _slot_ticks(axes, fit.slots)
     bare(axes)
@@ -131,11 +130,8 @@ def _draw_items(axes: Axes, fit: Fit) -> None:
     axes.plot(decided[order], places, "|", color="0.2", markersize=9, label="to decide on")
     axes.set_yticks(places, [_short(fit.item_ids[item]) for item in order], fontsize="small")
     label = "attractiveness: clicks on it in slot 1, per impression without a click"
-    axes.set(
-        xscale="log",
-        xlabel=label + (f"\n({unknown:,} items of which too little is known are not drawn)" * (unknown > 0)),
-    )
-    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_xlabel(label + (f"\n({unknown:,} items of which too little is known are not drawn)" * (unknown > 0)))
+    _log_scale(axes, "{x:g}")
     axes.set_xlim(left=left)
     axes.set_ylim(-0.8, places.max(initial=0.0) + 0.8)
     axes.legend(frameon=False, fontsize="small", loc="lower right")
@@ -158,6 +154,16 @@ def _draw_intervals(axes: Axes, places: Any, middle: Any, low: Any, high: Any) -
 def _slot_ticks(axes: Axes, slots: int) -> None:
     step = max(1, slots // 20)
     axes.set_xticks(np.arange(1, slots + 1, step))
+
+
+def _log_scale(axes: Axes, label: str) -> None:
+    """A logarithmic x-axis with labels at 1, 2 and 5 times each power of ten, so that they do not run into another."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(label)
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _short(name: str, longest: int = LONGEST_NAME) -> str:

@@ -27,6 +27,15 @@ def with_interval(rate: Rate) -> str:
     return f"{middle} ({percent(rate.low)} to {percent(rate.high)})"
 
 
+def interval(low: float, high: float) -> str:
+    """From where to where.
+
+    >>> interval(0.25, math.inf)
+    '0.25 to ∞'
+    """
+    return f"{number(low)} to {number(high)}"
+
+
 def number(value: float) -> str:
     """Three digits."""
     if math.isnan(value):

@@ -1,4 +1,4 @@
-"""A fit, and all that is to be said of it."""
+"""One placement of the report: its fit, what was found out about it, and the sentences to read first."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ MOSTLY = 0.8
 
 
 @dataclass(frozen=True, eq=False)
-class Diagnosis:
-    """A fit and what is to be said of it, each computed when it is asked for."""
+class PlacementReport:
+    """A fit and what was found out about it, each computed when it is asked for."""
 
     fit: Fit
     seed: int = 0
@@ -41,8 +41,8 @@ class Diagnosis:
         return None if self.fit.rankings is None else held_out(self.fit.rankings, self.seed)
 
     @cached_property
-    def open(self) -> list[str]:
-        """What the log does not say."""
+    def limits(self) -> list[str]:
+        """What the log cannot say."""
         return what_cannot_be_said(self.fit)
 
     @property
@@ -80,7 +80,7 @@ class Diagnosis:
             words.append(f"Does the model fit? {self.goodness.in_words()}")
         if not fit.estimate.evidence.at_rest:
             words.append("The estimate did not come to rest: see below what this log cannot say.")
-        elif self.open != [ALL_COMPARABLE]:
+        elif self.limits != [ALL_COMPARABLE]:
             words.append("Some things this log cannot say; they are listed below.")
         return words
 
@@ -99,10 +99,10 @@ def _slots_in_words(fit: Fit) -> str:
     return f"The best place is slot {best + 1}; in slot {worst + 1} the same item is worth {percent(part)} of that."
 
 
-def _gain_in_words(one: Diagnosis) -> str:
+def _gain_in_words(one: PlacementReport) -> str:
     names = [name for name in one.best.items if name is not None][:NAMED]
     rate, observed = one.best.rate, one.fit.click_rate
-    low, high = wilson(observed, one.fit.tally_rounds, LEVEL)
+    low, high = wilson(observed, one.fit.counted_impressions, LEVEL)
     against = (
         "more than was observed"
         if rate.low > high

@@ -1,25 +1,22 @@
-"""The report on a fitted log: plain words first, figures, then numbers; one page, nothing outside it."""
+"""The report on a fitted log: plain words first, then figures and numbers; one page that needs no other file."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-from slotwise.files import replacing
-from slotwise.logs.fitting.fit import Fit, as_json
-from slotwise.logs.fitting.wording import level, percent, with_interval
-from slotwise.logs.reporting.placement import Diagnosis
-from slotwise.logs.reporting.sections import sections
-from slotwise.page import bullets, heading, paragraph, table, write_page
+from slotwise.drawing import save
+from slotwise.logs.fitting import figures, wording
+from slotwise.logs.fitting.fit import Fit
+from slotwise.logs.reporting import tables
+from slotwise.logs.reporting.placement import PlacementReport
+from slotwise.page import as_address, write_page
 
 #: placements that are reported in full, those with the most impressions
 IN_FULL = 50
+FORMATS = ("png", "svg")
+PACKAGES = ("slotwise", "numpy", "scipy")
 
 
 def write_report(
@@ -32,101 +29,40 @@ def write_report(
 ) -> Path:
     """Write `report.html`, its figures as PNG and SVG, `items.csv`, `slots.csv` and `fit.json` into `folder`.
 
-    `rules` says of each rule of cleaning what it does; what was cleaned is that of the whole log.
+    `rules` says what each cleaning rule does. The counts of what was cleaned are those of the whole log.
     """
-    every = [Diagnosis(fit, seed) for fit in ([fits] if isinstance(fits, Fit) else fits)]
+    every = [PlacementReport(fit, seed) for fit in ([fits] if isinstance(fits, Fit) else fits)]
+    by_size = sorted(every, key=lambda one: -one.fit.impressions)
+    counts, words = every[0].fit.cleaning if every else {}, rules or {}
     folder.mkdir(parents=True, exist_ok=True)
-    _write_tables([one.fit for one in every], folder)
-    if len(every) == 1:
-        parts = [heading(f"What {source} says", 1), *sections(every[0], folder, "")]
-    else:
-        parts = _several(every, folder, source)
-    parts += [_cleaning(every[0].fit.cleaning if every else {}, rules or {}), _settings(every)]
-    write_page(folder / "report.html", f"What {source} says", parts)
+    tables.write_files([one.fit for one in every], folder)
+    write_page(
+        folder / "report.html",
+        "logs/reporting/report.html",
+        title=f"What {source} says",
+        placements=by_size,
+        full=[
+            (one, _draw(one, folder, f"{number:02d}_" if len(every) > 1 else ""))
+            for number, one in enumerate(by_size[:IN_FULL], start=1)
+        ],
+        cleaned=[[f"{count:,}", words.get(rule, rule)] for rule, count in counts.items() if count],
+        not_found=[words.get(rule, rule) for rule, count in counts.items() if not count],
+        estimators=list(dict.fromkeys(one.fit.estimator for one in every)),
+        sampled=any(one.fit.sampled for one in every),
+        versions=", ".join(f"{name} {version(name)}" for name in PACKAGES),
+        tables=tables,
+        wording=wording,
+    )
     return folder / "report.html"
 
 
-def _several(every: Sequence[Diagnosis], folder: Path, source: str) -> list[str]:
-    by_size = sorted(every, key=lambda one: -one.fit.impressions)
-    full = by_size[:IN_FULL]
-    total = sum(one.fit.impressions for one in every)
-    parts = [
-        heading(f"What {source} says", 1),
-        paragraph(
-            f"{total:,} impressions of {len(every):,} placements, each fitted by itself; those with the most "
-            "impressions first. Click rate: the part of impressions with a click, as observed, and as expected of the "
-            "list that slotwise would show."
-        ),
-    ]
-    if len(by_size) > len(full):
-        parts.append(
-            paragraph(
-                f"The {len(full)} largest placements are reported in full below; the numbers of all are in items.csv, "
-                "slots.csv and fit.json.",
-                "note",
-            )
-        )
-    rows = []
-    for number, one in enumerate(by_size):
-        name = escape(str(one.fit.placement))
-        label = f'<a href="#p{number}">{name}</a>' if number < len(full) else name
-        sure = "yes" if one.slots_comparable else "no"
-        numbers = [
-            f"{one.fit.impressions:,}",
-            f"{len(one.fit.item_ids):,}",
-            percent(one.fit.click_rate),
-            with_interval(one.best.rate),
-        ]
-        cells = "".join(f'<td class="n">{cell}</td>' for cell in numbers)
-        rows.append(f"<tr><td>{label}</td>{cells}<td>{sure}</td></tr>")
-    heads = ("impressions", "items", "click rate", "expected of the best list")
-    parts.append(
-        f"<table><tr><th>placement</th>{''.join(f'<th class=n>{head}</th>' for head in heads)}"
-        f"<th>slots comparable?</th></tr>{''.join(rows)}</table>"
-    )
-    for number, one in enumerate(full):
-        parts.append(f'<h1 id="p{number}">{escape(str(one.fit.placement))}</h1>')
-        parts.extend(sections(one, folder, f"{number + 1:02d}_"))
-    return parts
-
-
-def _cleaning(counts: Mapping[str, int], rules: Mapping[str, str]) -> str:
-    met = [[f"{count:,}", rules.get(rule, rule)] for rule, count in counts.items() if count]
-    spared = [rules.get(rule, rule) for rule, count in counts.items() if not count]
-    parts = [heading("What was cleaned")]
-    parts.append(table(["#how often", "what was found, and what was done"], met) if met else paragraph("Nothing."))
-    if spared:
-        parts.append(f"<details><summary>Looked for, and not found</summary>{bullets(spared)}</details>")
-    return "".join(parts)
-
-
-def _settings(every: Sequence[Diagnosis]) -> str:
-    estimators = dict.fromkeys(one.fit.estimator for one in every)
-    sampled = any(one.fit.sampled for one in every)
-    words = [
-        "The model: a visitor clicks the item in slot k with probability in proportion to the slot's weight times the "
-        "item's attractiveness, and nothing in proportion to 1 (multinomial logit with position bias).",
-        f"Estimator: {', '.join(estimators)}; intervals at {level()}, one by one.",
-        *(["Lists as a whole were kept of a random part of the impressions."] if sampled else []),
-        f"slotwise {version('slotwise')}, numpy {version('numpy')}, scipy {version('scipy')}.",
-    ]
-    return heading("How this was computed") + bullets(words)
-
-
-def _write_tables(fits: Sequence[Fit], folder: Path) -> None:
-    heads = ["placement", "item", "attractiveness", "low", "high", "shown", "clicks"]
-    _write_csv(folder / "items.csv", heads, ((fit.placement, *row) for fit in fits for row in fit.item_rows()))
-    heads = ["placement", "slot", "position_bias", "low", "high", "shown", "clicks"]
-    _write_csv(folder / "slots.csv", heads, ((fit.placement, *row) for fit in fits for row in fit.slot_rows()))
-    with replacing(folder / "fit.json") as file:
-        file.write(json.dumps(as_json(fits), indent=1, ensure_ascii=False).encode())
-
-
-def _write_csv(path: Path, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    with replacing(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        writer = csv.writer(text)
-        writer.writerow(heads)
-        writer.writerows(rows)
-        text.flush()
-        text.detach()
+def _draw(one: PlacementReport, folder: Path, prefix: str) -> dict[str, str]:
+    """Draw the figures into `folder`, their names beginning with `prefix`; by name, each as the page holds it."""
+    drawn = {"position_bias": figures.position_bias(one.fit), "items": figures.items(one.fit)}
+    if one.goodness is not None:
+        drawn["fit"] = figures.observed_and_fitted(one.goodness)
+    if one.held_out is not None and one.held_out.scores:
+        drawn["models"] = figures.models(one.held_out)
+    for name, picture in drawn.items():
+        save(picture, folder, f"{prefix}{name}", FORMATS)
+    return {name: as_address(folder / f"{prefix}{name}.svg") for name in drawn}
