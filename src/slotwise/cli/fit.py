@@ -93,9 +93,9 @@ def _show(found: list[Fit], cleaning: dict[str, int], rules: Any) -> None:
 
 
 def _show_one(console: Console, one: Fit) -> None:
-    from slotwise.logs.reporting.placement import Diagnosis
+    from slotwise.logs.reporting.placement import PlacementReport
 
-    for line in Diagnosis(one).in_words():
+    for line in PlacementReport(one).in_words():
         console.print(line)
     slots = _table("slot", "position bias", "95 % interval", "shown", "clicks")
     for slot, bias, low, high, shown, clicks in one.slot_rows():
@@ -113,12 +113,12 @@ def _show_one(console: Console, one: Fit) -> None:
 
 
 def _summary(found: list[Fit]) -> Table:
-    from slotwise.logs.reporting.placement import Diagnosis
+    from slotwise.logs.reporting.placement import PlacementReport
 
     summary = _table("placement", "impressions", "items", "click rate", "slots comparable", "best list begins with")
     for one in sorted(found, key=lambda one: -one.impressions):
         best = ", ".join(str(item) for item in one.best().items[:3])
-        known = "yes" if Diagnosis(one).slots_comparable else "no"
+        known = "yes" if PlacementReport(one).slots_comparable else "no"
         row = (f"{one.impressions:,}", f"{len(one.item_ids):,}", f"{one.click_rate:.1%}", known, best)
         summary.add_row(str(one.placement), *row)
     return summary

@@ -3,7 +3,7 @@
 from slotwise.errors import MissingExtra
 
 try:
-    from slotwise.logs.counting.row_checks import RULES
+    from slotwise.logs.counting.cleaning_rules import RULES
     from slotwise.logs.counting.tallies import LogTally, tallies, tally
     from slotwise.logs.fitting.fit import Fit
     from slotwise.logs.fitting.from_log import ESTIMATOR_NAMES, fit, fits

@@ -1,4 +1,4 @@
-"""What is done about what is wrong with a log, impression by impression.
+"""What is wrong with a log is put right or left out, impression by impression.
 
 Most impressions are regular. A few cheap sums per impression find the others, and only these are looked at row by row.
 """
@@ -8,20 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Unpack
 
 import ibis
 import ibis.expr.types as ir
 
 from slotwise import checks
 from slotwise.errors import InvalidInput
-from slotwise.logs.counting.row_checks import survey
-from slotwise.logs.reading.columns import Columns
-from slotwise.logs.reading.columns import rows as rows_of
+from slotwise.logs.counting.cleaning_rules import MULTI_CLICK, MultiClick
+from slotwise.logs.counting.row_checks import check_rows
+from slotwise.logs.reading.columns import Columns, one_row_per_item
 from slotwise.logs.reading.engine_functions import bit_count, duckdb_hash
-
-MultiClick = Literal["first", "last", "drop"]
-MULTI_CLICK = ("first", "last", "drop")
+from slotwise.logs.reading.sources import ReadOptions, read
 
 
 @dataclass
@@ -35,10 +33,10 @@ class PageCounts:
 
 
 @dataclass(frozen=True)
-class Clean:
+class CleanLog:
     """What is left of a log to count."""
 
-    #: keys, slot from 1, item, clicked, page_clicked (and propensity), one row a shown item
+    #: one row per shown item: keys, slot from 1, item, clicked, page_clicked (and propensity)
     rows: ir.Table
     #: what an impression is known by: impression, or placement and impression
     keys: tuple[str, ...]
@@ -49,7 +47,16 @@ class Clean:
 
 
 @contextmanager
-def cleaned(table: ir.Table, columns: Columns, multi_click: MultiClick | None = None) -> Iterator[Clean]:
+def clean_log(
+    source: Any, columns: Columns, multi_click: MultiClick | None = None, **reading: Unpack[ReadOptions]
+) -> Iterator[CleanLog]:
+    """Read a log and clean it; the rows are there for as long as the block lasts."""
+    with read(source, **reading) as table, cleaned(table, columns, multi_click) as log:
+        yield log
+
+
+@contextmanager
+def cleaned(table: ir.Table, columns: Columns, multi_click: MultiClick | None = None) -> Iterator[CleanLog]:
     """Apply the rules of `RULES`, and count; the rows are there for as long as the block lasts.
 
     Of several clicks in an impression the first or the last counts, or the impression is dropped. The default is the
@@ -62,9 +69,9 @@ def cleaned(table: ir.Table, columns: Columns, multi_click: MultiClick | None = 
             stack.callback(kept.release)
             return kept
 
-        rows = rows_of(table, columns, keep)
+        rows = one_row_per_item(table, columns, keep)
         rule = _rule(multi_click, ordered="order" in rows.columns)
-        counts, first = survey(table, rows, columns)
+        counts, first = check_rows(table, rows, columns)
         keys = tuple(name for name in ("placement", "impression") if name in rows.columns)
         usable = _usable(rows, keys, 1 - first)
         pages = keep(_pages(usable, keys))
@@ -85,7 +92,7 @@ def cleaned(table: ir.Table, columns: Columns, multi_click: MultiClick | None = 
             left_out = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
             raise InvalidInput(f"the log has no impression that can be counted: {left_out or 'it is empty'}")
         counts["lost_placements"] = sum(not found.counted for found in totals.values())
-        yield Clean(whole, keys, counts, totals)
+        yield CleanLog(whole, keys, counts, totals)
 
 
 def _rule(multi_click: MultiClick | None, *, ordered: bool) -> MultiClick:

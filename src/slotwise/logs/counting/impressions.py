@@ -1,4 +1,4 @@
-"""Whole lists out of a cleaned log: which items were shown together, with which outcome."""
+"""Impressions out of a cleaned log: which items were shown together, and which of them was clicked."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slotwise.errors import InvalidInput
-from slotwise.logs.counting.cleaning import Clean
+from slotwise.logs.counting.cleaning import CleanLog
 from slotwise.logs.counting.tallies import LogTally
-from slotwise.logs.fitting.inverse_propensity import Logged
 from slotwise.logs.reading.engine_functions import bucket
 from slotwise.rankings import Rankings
 from slotwise.typing import EMPTY, NO_CLICK, IntArray
@@ -21,11 +20,11 @@ from slotwise.typing import EMPTY, NO_CLICK, IntArray
 PARTS = 1_000_003
 
 
-class Lists:
+class Impressions:
     """The impressions of one placement: what was shown in each, the slot clicked, the propensity if it was logged."""
 
     def __init__(self, rows: pa.Table, counted: LogTally) -> None:
-        """Of rows as in `Clean.rows`, with the items of a tally of them."""
+        """From rows as in `CleanLog.rows`, with the items of a tally of them."""
         pages = pc.dictionary_encode(rows["impression"].combine_chunks()).indices.to_numpy()
         places = rows["slot"].to_numpy() - 1
         items = pc.index_in(rows["item"], value_set=pa.array(counted.item_ids)).to_numpy()
@@ -44,16 +43,11 @@ class Lists:
         """The distinct lists, counted."""
         return Rankings.of_rounds(self.shown, self.clicked, items=self.items)
 
-    @property
-    def logged(self) -> Logged | None:
-        """With propensities, if the log has them."""
-        return None if self.propensity is None else Logged(self.shown, self.clicked, self.propensity)
 
-
-def lists_of(
-    log: Clean, counted: Mapping[str | None, LogTally], at_most: int | None
-) -> tuple[dict[str | None, Lists], bool]:
-    """The lists of every placement, and whether they are only some: about `at_most` impressions, drawn by their ids."""
+def impressions_by_placement(
+    log: CleanLog, counted: Mapping[str | None, LogTally], at_most: int | None
+) -> tuple[dict[str | None, Impressions], bool]:
+    """The impressions of every placement, and whether they are a sample: of about `at_most`, drawn by their ids."""
     total = sum(one.counted for one in counted.values())
     rows, sampled = log.rows, at_most is not None and total > at_most
     if at_most is not None and sampled:
@@ -61,12 +55,12 @@ def lists_of(
     names = [*log.keys, "slot", "item", "clicked"] + (["propensity"] if "propensity" in rows.columns else [])
     found = rows.select(*names).to_pyarrow()
     if "placement" not in log.keys:
-        return {None: Lists(found, counted[None])}, sampled
+        return {None: Impressions(found, counted[None])}, sampled
     codes = pc.index_in(found["placement"], value_set=pa.array(list(counted))).to_numpy()
     order = np.argsort(codes, kind="stable")
     ends = np.searchsorted(codes[order], np.arange(len(counted) + 1))
     return {
-        name: Lists(found.take(pa.array(order[ends[place] : ends[place + 1]])), counted[name])
+        name: Impressions(found.take(pa.array(order[ends[place] : ends[place + 1]])), counted[name])
         for place, name in enumerate(counted)
     }, sampled
 

@@ -1,4 +1,4 @@
-"""What real logs are like: the rules by name, and what can be seen row by row before anything is counted."""
+"""What can be seen row by row, before impressions are put together: missing values, and slots that make no sense."""
 
 from __future__ import annotations
 
@@ -7,38 +7,16 @@ from typing import Any
 import ibis.expr.types as ir
 
 from slotwise.errors import InvalidInput
-from slotwise.logs.reading.columns import Columns, empty, misread
+from slotwise.logs.counting.cleaning_rules import RULES
+from slotwise.logs.reading.columns import Columns, count_empty, misread
 
-#: a slot beyond is taken for a mistake in the choice of the column
+#: a slot beyond this means that the wrong column was named
 MOST_SLOTS = 1_000
 #: slots are counted from 0 if there are at least so many rows of 0 to one of 1
 STRAY = 0.1
 
-#: what each count is of, and what is done with it, in words
-RULES = {
-    "rows": "rows read",
-    "null_impression": "rows without an impression: left out, they belong to nothing",
-    "null_placement": "rows without a placement: left out, they belong to nothing",
-    "null_clicked": "rows that do not say whether they were clicked: taken as not clicked",
-    "null_slot": "rows without a slot, not clicked: left out, the rest of their impression is kept",
-    "null_item": "rows without an item, not clicked: left out, the rest of their impression is kept",
-    "duplicate_rows": "rows that repeat another one (same impression, slot and item): counted once",
-    "slots_from_0": "slots are counted from 0 in the log: 1 was added to each",
-    "slots_from_later": "slots begin later than at 1 in the log: so much was taken from each, to make the first one 1",
-    "missing_slots": "impressions with a gap in their slots: the slots in the gap are taken as empty",
-    "conflicting_slots": "impressions with two items in one slot: left out, what was shown is not known",
-    "repeated_items": "impressions with an item in two slots: left out, the model shows an item once",
-    "click_not_shown": "impressions with a click on something that has no slot or item, or was not shown: left out",
-    "empty_impressions": "impressions without any item: left out",
-    "lost_placements": "placements of which no impression could be counted: left out",
-    "multi_click_first": "impressions with clicks on several items: the first click counts",
-    "multi_click_last": "impressions with clicks on several items: the last click counts",
-    "multi_click_drop": "impressions with clicks on several items: left out",
-    "multi_click_unordered": "impressions with clicks on several items and their order missing: left out",
-}
 
-
-def survey(table: ir.Table, rows: ir.Table, columns: Columns) -> tuple[dict[str, int], int]:
+def check_rows(table: ir.Table, rows: ir.Table, columns: Columns) -> tuple[dict[str, int], int]:
     """What can be counted row by row, and the lowest slot; refuses a log whose slots or clicks make no sense."""
     # of a Parquet file this is known without reading it
     given = {
@@ -56,7 +34,7 @@ def survey(table: ir.Table, rows: ir.Table, columns: Columns) -> tuple[dict[str,
             raise InvalidInput(f"{column} must be {what}, got {example[0]['value']!r}")
     if any(found[name] < found["rows"] for name in given):
         counts |= _nulls(rows)
-    counts["empty_impressions"] = empty(table, columns)
+    counts["empty_impressions"] = count_empty(table, columns)
     first, last = found["first"], found["last"]
     if first is None:
         raise InvalidInput(f"the log has no slot in any of its {counts['rows']:,} rows")

@@ -1,19 +1,24 @@
-"""A click log as a tally: one GROUP BY, wherever the log is."""
+"""A click log as a tally: one GROUP BY, wherever the log is.
+
+A tally counts, for each slot and item, the clicks, and the passes: the impressions without any click in which the item
+stood in that slot.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from slotwise.errors import InvalidInput
-from slotwise.logs.counting.cleaning import Clean, MultiClick, cleaned
+from slotwise.logs.counting.cleaning import CleanLog, clean_log
+from slotwise.logs.counting.cleaning_rules import MultiClick
 from slotwise.logs.reading.columns import Columns
-from slotwise.logs.reading.sources import read
+from slotwise.logs.reading.sources import ReadOptions
 from slotwise.tally import Tally
 from slotwise.typing import IntArray
 
@@ -41,12 +46,9 @@ def tally(
     columns: Columns | None = None,
     *,
     multi_click: MultiClick | None = None,
-    table: str | None = None,
-    engine: str = "duckdb",
-    master: str | None = None,
-    memory: str | None = None,
+    **reading: Unpack[ReadOptions],
 ) -> LogTally:
-    """Count a click log: whatever `slotwise.logs.read` reads.
+    """Count a click log: whatever `slotwise.logs.read` reads, with its options.
 
     >>> log = {"impression": [1, 1, 2, 2], "slot": [1, 2, 1, 2], "item": ["a", "b", "b", "a"], "clicked": [0, 1, 0, 0]}
     >>> counted = tally(pa.table(log))
@@ -60,11 +62,8 @@ def tally(
         raise InvalidInput(
             f"a log with placements has a tally for each: use tallies, got placement={columns.placement!r}"
         )
-    with (
-        read(source, table=table, engine=engine, master=master, memory=memory) as log,
-        cleaned(log, columns, multi_click) as rows,
-    ):
-        (found,) = counts_of(rows).values()
+    with clean_log(source, columns, multi_click, **reading) as log:
+        (found,) = tally_by_placement(log).values()
     return found
 
 
@@ -73,10 +72,7 @@ def tallies(
     columns: Columns,
     *,
     multi_click: MultiClick | None = None,
-    table: str | None = None,
-    engine: str = "duckdb",
-    master: str | None = None,
-    memory: str | None = None,
+    **reading: Unpack[ReadOptions],
 ) -> dict[str, LogTally]:
     """The tally of each placement, in one pass.
 
@@ -86,15 +82,12 @@ def tallies(
     """
     if columns.placement is None:
         raise InvalidInput("columns must name the placement, got None")
-    with (
-        read(source, table=table, engine=engine, master=master, memory=memory) as log,
-        cleaned(log, columns, multi_click) as rows,
-    ):
-        found = counts_of(rows)
+    with clean_log(source, columns, multi_click, **reading) as log:
+        found = tally_by_placement(log)
     return {str(placement): one for placement, one in found.items()}
 
 
-def counts_of(log: Clean) -> dict[str | None, LogTally]:
+def tally_by_placement(log: CleanLog) -> dict[str | None, LogTally]:
     """The tally of each placement of a cleaned log, in order of their names; of None where it has none."""
     rows = log.rows
     by = [key for key in log.keys if key == "placement"]
@@ -115,7 +108,7 @@ def counts_of(log: Clean) -> dict[str | None, LogTally]:
     }
 
 
-def _tally(counts: pa.Table, placement: str | None, log: Clean) -> LogTally:
+def _tally(counts: pa.Table, placement: str | None, log: CleanLog) -> LogTally:
     items, item_ids = _coded(counts["item"])
     slots = counts["slot"].to_numpy() - 1
     shape = int(slots.max()) + 1, len(item_ids)

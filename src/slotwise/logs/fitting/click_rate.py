@@ -47,10 +47,10 @@ def expected_rate(estimate: Estimate, lists: IntArray, chances: FloatArray, leve
     low = high = middle
     if 0.0 < middle < 1.0:
         weights = np.zeros((len(estimate.position_bias), len(estimate.attractiveness)))
-        of_lists = chances * rates * (1.0 - rates) / (middle * (1.0 - middle))
+        list_weights = chances * rates * (1.0 - rates) / (middle * (1.0 - middle))
         shares = np.divide(gamma, total[:, None], out=np.zeros_like(gamma), where=total[:, None] > 0)
         row, slot = np.nonzero(known & (gamma > 0))
-        np.add.at(weights, (slot, lists[row, slot]), (of_lists[:, None] * shares)[row, slot])
+        np.add.at(weights, (slot, lists[row, slot]), (list_weights[:, None] * shares)[row, slot])
         low, high = _around(middle, estimate.log_error_of(weights), level)
     if silent.any():
         high = _with_silence(estimate, lists, chances, silent, high, level)
@@ -71,13 +71,13 @@ def _around(middle: float, logit_error: float, level: float) -> tuple[float, flo
 
 def _pairs(estimate: Estimate, lists: IntArray) -> tuple[np.ndarray, np.ndarray]:
     """Which places of the lists have an odds that the data determine, and which were silent but are bounded."""
-    of_slots, of_items = estimate.parts
+    slot_parts, item_parts = estimate.parts
     filled = lists != EMPTY
     evidence = estimate.evidence
-    tied = of_slots == of_slots[0]
-    item_tied, item_silent = of_items[lists] == of_slots[0], evidence.silent_items[lists]
+    tied = slot_parts == slot_parts[0]
+    item_tied, item_silent = item_parts[lists] == slot_parts[0], evidence.silent_items[lists]
     quiet = (item_silent & (tied | evidence.silent_slots)) | (evidence.silent_slots & item_tied)
-    known = (of_slots == of_items[lists]) & np.isfinite(estimate.attractiveness[lists])
+    known = (slot_parts == item_parts[lists]) & np.isfinite(estimate.attractiveness[lists])
     silent = filled & quiet & ~known
     return filled & known & ~silent, silent
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from slotwise.choice import MNL
-from slotwise.errors import InvalidInput, MissingExtra
+from slotwise.errors import InvalidInput
 from slotwise.estimate import ESTIMATORS, Estimate
 from slotwise.estimate.odds import expected
+from slotwise.frames import frame
 from slotwise.logs.fitting.click_rate import Rate, expected_rate
 from slotwise.logs.fitting.inverse_propensity import Logged
 from slotwise.logs.shrinkage import shrunken
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 #: an item that was shown less often is said to be hardly known
-FEW = 100
+FEW_SHOWINGS = 100
 #: with more distinct lists the tally decides: as good by then, and far quicker
 MOST_LISTS = 50_000
 
@@ -48,7 +49,7 @@ class Recommendation:
         count = sum(item is not None for item in self.items)
         words = [f"{self.never_there} of the {count} items were never shown in that slot"] if self.never_there else []
         if self.hardly_shown:
-            words.append(f"{self.hardly_shown} of the {count} were shown fewer than {FEW} times anywhere")
+            words.append(f"{self.hardly_shown} of the {count} were shown fewer than {FEW_SHOWINGS} times anywhere")
         return f"This rests on the model: {', and '.join(words)}." if words else ""
 
 
@@ -114,8 +115,7 @@ class Fit:
             multi_click=0,
             log_likelihood=None,
         )
-        object.__setattr__(fit, "log_likelihood", expected(rankings, fit.odds).log_likelihood)
-        return fit
+        return replace(fit, log_likelihood=expected(rankings, fit.odds).log_likelihood)
 
     @property
     def slots(self) -> int:
@@ -125,10 +125,10 @@ class Fit:
     @property
     def click_rate(self) -> float:
         """The part of the impressions that had a click."""
-        return 1.0 - self.no_click / self.tally_rounds if self.tally_rounds else math.nan
+        return 1.0 - self.no_click / self.counted_impressions if self.counted_impressions else math.nan
 
     @property
-    def tally_rounds(self) -> int:
+    def counted_impressions(self) -> int:
         """The impressions that were counted."""
         return self.impressions if self.counted is None else self.counted
 
@@ -145,10 +145,10 @@ class Fit:
     @property
     def odds(self) -> FloatArray:
         """γ of every pair, slots × items; where the estimate is 0 over 0, or infinite, that with a learned prior."""
-        alpha, bias = self.odds_of_parts()
+        alpha, bias = self.odds_factors()
         return np.asarray(np.outer(bias, alpha))
 
-    def odds_of_parts(self) -> tuple[FloatArray, FloatArray]:
+    def odds_factors(self) -> tuple[FloatArray, FloatArray]:
         """α and λ whose product `odds` is."""
         alpha, bias = self.estimate.attractiveness, self.estimate.position_bias
         if not (np.isfinite(alpha).all() and np.isfinite(bias).all()):
@@ -175,7 +175,7 @@ class Fit:
             ids,
             expected_rate(estimate, ranking[None, :], np.ones(1), level),
             never_there=int((self.showings[used, ranking[used]] == 0).sum()),
-            hardly_shown=int((self.showings[:, ranking[used]].sum(axis=0) < FEW).sum()),
+            hardly_shown=int((self.showings[:, ranking[used]].sum(axis=0) < FEW_SHOWINGS).sum()),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -196,19 +196,19 @@ class Fit:
 
     def items_frame(self) -> pd.DataFrame:
         """A data frame with a row per item: attractiveness, interval, shown, clicks."""
-        return _frame({"item": self.item_ids} | self._items())
+        return frame(self.item_columns())
 
     def slots_frame(self) -> pd.DataFrame:
         """A data frame with a row per slot: position bias, interval, shown, clicks."""
-        return _frame(self._slots())
+        return frame(self.slot_columns())
 
     def item_rows(self) -> Iterator[tuple[Any, ...]]:
         """The rows of `items_frame`."""
-        return zip(self.item_ids, *(_plain(column) for column in self._items().values()), strict=True)
+        return zip(*map(_plain, self.item_columns().values()), strict=True)
 
     def slot_rows(self) -> Iterator[tuple[Any, ...]]:
         """The rows of `slots_frame`."""
-        return zip(*(_plain(column) for column in self._slots().values()), strict=True)
+        return zip(*map(_plain, self.slot_columns().values()), strict=True)
 
     def plot(self) -> Figure:
         """Position bias and attractiveness with their intervals."""
@@ -216,9 +216,11 @@ class Fit:
 
         return overview(self)
 
-    def _items(self) -> dict[str, Any]:
+    def item_columns(self) -> dict[str, Any]:
+        """The columns of `items_frame`, by name."""
         intervals = self.estimate.intervals(LEVEL).attractiveness
         return {
+            "item": self.item_ids,
             "attractiveness": self.estimate.attractiveness,
             "low": intervals.low,
             "high": intervals.high,
@@ -226,7 +228,8 @@ class Fit:
             "clicks": self.tally.clicks.sum(axis=0),
         }
 
-    def _slots(self) -> dict[str, Any]:
+    def slot_columns(self) -> dict[str, Any]:
+        """The columns of `slots_frame`, by name."""
         intervals = self.estimate.intervals(LEVEL).position_bias
         return {
             "slot": np.arange(1, self.slots + 1),
@@ -247,16 +250,9 @@ def as_json(fits: Iterable[Fit]) -> dict[str, Any]:
 
 
 def _plain(values: Any) -> list[Any]:
-    """Numbers that JSON can hold."""
-    listed = np.asarray(values).tolist()
-    if np.asarray(values).dtype.kind != "f" or np.isfinite(values).all():
-        return list(listed)
-    return [value if math.isfinite(value) else None for value in listed]
-
-
-def _frame(columns: dict[str, Any]) -> pd.DataFrame:
-    try:
-        import pandas as pd
-    except ImportError:
-        raise MissingExtra("a data frame", "frames") from None
-    return pd.DataFrame(columns)
+    """Values that JSON can hold: None for what is not finite."""
+    if not isinstance(values, np.ndarray):
+        return list(values)
+    if values.dtype.kind != "f" or np.isfinite(values).all():
+        return list(values.tolist())
+    return [value if math.isfinite(value) else None for value in values.tolist()]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Unpack
 
 import ibis
 import numpy as np
@@ -11,12 +12,14 @@ import pyarrow as pa
 
 from slotwise.errors import InvalidInput, UnknownName
 from slotwise.estimate import ESTIMATORS, Estimate, maximum_likelihood
-from slotwise.logs.counting.cleaning import Clean, MultiClick, cleaned
-from slotwise.logs.counting.impressions import Lists, lists_of
-from slotwise.logs.counting.tallies import LogTally, counts_of
+from slotwise.logs.counting.cleaning import CleanLog, clean_log
+from slotwise.logs.counting.cleaning_rules import MultiClick
+from slotwise.logs.counting.impressions import Impressions, impressions_by_placement
+from slotwise.logs.counting.tallies import LogTally, tally_by_placement
 from slotwise.logs.fitting.fit import Fit
+from slotwise.logs.fitting.inverse_propensity import Logged
 from slotwise.logs.reading.columns import Columns
-from slotwise.logs.reading.sources import read
+from slotwise.logs.reading.sources import ReadOptions
 from slotwise.logs.shrinkage import shrunken
 from slotwise.rankings import Rankings
 from slotwise.tally import Tally
@@ -56,43 +59,35 @@ def fits(
     estimator: str = "scaling",
     multi_click: MultiClick | None = None,
     sample: int | None = SAMPLE,
-    table: str | None = None,
-    engine: str = "duckdb",
-    master: str | None = None,
-    memory: str | None = None,
     progress: Callable[[str], None] | None = None,
+    **reading: Unpack[ReadOptions],
 ) -> list[Fit]:
     """Fit every placement of a log, in order of their names, from one pass over it.
 
     `sample` bounds the impressions whose whole lists are kept in memory; maximum likelihood and inverse propensity need
     all of them.
-    `progress` is told what is being done.
+    `progress` is told what is being done. The rest are the options of `slotwise.logs.read`.
     """
     if estimator not in ESTIMATOR_NAMES:
         raise UnknownName("estimator", estimator, ESTIMATOR_NAMES)
     progress = progress or (lambda _: None)
     progress("looking the log over")
-    with (
-        read(source, table=table, engine=engine, master=master, memory=memory) as log,
-        cleaned(log, columns, multi_click) as rows,
-    ):
+    with clean_log(source, columns, multi_click, **reading) as log:
         progress("counting")
-        counted = counts_of(rows)
+        counted = tally_by_placement(log)
         progress("reading whole lists")
         # inverse propensity lives on the few impressions that showed the very list: none is to spare
         every = estimator == "maximum-likelihood" or columns.propensity is not None
-        lists, sampled = lists_of(rows, counted, None if every else sample)
+        impressions, sampled = impressions_by_placement(log, counted, None if every else sample)
         progress("estimating")
-        found = [_fit(one, lists[name], estimator, sampled) for name, one in counted.items()]
+        found = [_fit(one, impressions[name], estimator, sampled) for name, one in counted.items()]
         progress("how likely the log is")
-        likelihoods = _log_likelihoods(rows, counted, [one.odds_of_parts() for one in found])
-    for one, likelihood in zip(found, likelihoods, strict=True):
-        object.__setattr__(one, "log_likelihood", likelihood)
-    return found
+        likelihoods = _log_likelihoods(log, counted, [one.odds_factors() for one in found])
+    return [replace(one, log_likelihood=likelihood) for one, likelihood in zip(found, likelihoods, strict=True)]
 
 
-def _fit(counted: LogTally, lists: Lists, estimator: str, sampled: bool) -> Fit:
-    rankings = lists.rankings
+def _fit(counted: LogTally, impressions: Impressions, estimator: str, sampled: bool) -> Fit:
+    rankings = impressions.rankings
     return Fit(
         placement=counted.placement,
         item_ids=counted.item_ids,
@@ -108,7 +103,9 @@ def _fit(counted: LogTally, lists: Lists, estimator: str, sampled: bool) -> Fit:
         cleaning=counted.cleaning,
         sampled=sampled,
         counted=counted.counted,
-        logged=lists.logged,
+        logged=None
+        if impressions.propensity is None
+        else Logged(impressions.shown, impressions.clicked, impressions.propensity),
     )
 
 
@@ -122,7 +119,7 @@ def _estimate(estimator: str, counted: Tally, rankings: Rankings, sampled: bool)
 
 
 def _log_likelihoods(
-    log: Clean, counted: Mapping[str | None, LogTally], parts: list[tuple[FloatArray, FloatArray]]
+    log: CleanLog, counted: Mapping[str | None, LogTally], parts: list[tuple[FloatArray, FloatArray]]
 ) -> list[float]:
     """Σ_kj N_kj log γ_kj - Σ log(1 + S) over all impressions, of each placement; the second sum where the log is."""
     names = list(counted)

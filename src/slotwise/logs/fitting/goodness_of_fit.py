@@ -59,9 +59,14 @@ class Goodness:
     #: the pairs that are furthest off
     worst: tuple[Pair, ...]
 
+    @property
+    def testable(self) -> bool:
+        """Whether there are more pairs than the model has parameters for them."""
+        return self.degrees >= FEWEST_DEGREES
+
     def in_words(self) -> str:
         """A sentence or two for someone who does not know what a chi-square is."""
-        if not self.degrees >= FEWEST_DEGREES:
+        if not self.testable:
             return (
                 "Nothing in this log can tell whether the model fits: hardly any item was clicked in more than one "
                 "slot, so that every pair of slot and item has a number of its own."

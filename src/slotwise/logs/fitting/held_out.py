@@ -80,11 +80,11 @@ class HeldOut:
 
 def multinomial_logit(seen: Rankings) -> FloatArray:
     """γ_kj = λ_kα_j."""
-    of_slots = slot_odds(seen)
+    by_slot = slot_odds(seen)
     estimate = maximum_a_posteriori(
         seen,
-        attractiveness_prior=GammaPrior(WEAK_SHAPE, WEAK_SHAPE / of_slots[0]),
-        position_bias_prior=GammaPrior(WEAK_SHAPE, WEAK_SHAPE * of_slots[0] / of_slots),
+        attractiveness_prior=GammaPrior(WEAK_SHAPE, WEAK_SHAPE / by_slot[0]),
+        position_bias_prior=GammaPrior(WEAK_SHAPE, WEAK_SHAPE * by_slot[0] / by_slot),
     )
     return np.outer(estimate.position_bias, estimate.attractiveness)
 
@@ -104,8 +104,8 @@ def slots_only(seen: Rankings) -> FloatArray:
 
 def position_based_model(seen: Rankings) -> FloatArray:
     """γ_kj = q/(1 - q), q = θ_ka_j: slots are clicked independently of each other, given at most one click."""
-    of_slots = slot_odds(seen)
-    chances = of_slots / (1.0 + of_slots)
+    by_slot = slot_odds(seen)
+    chances = by_slot / (1.0 + by_slot)
     return position_based(
         seen,
         attraction_prior=GammaPrior(WEAK_SHAPE, WEAK_SHAPE / chances[0]),

@@ -32,7 +32,7 @@ def what_cannot_be_said(fit: Fit) -> list[str]:
 
 
 def _between_slots(fit: Fit) -> list[str]:
-    of_slots, _ = fit.estimate.parts
+    slot_parts, _ = fit.estimate.parts
     sentences = []
     used, clicks = fit.showings.sum(axis=1) > 0, fit.tally.clicks.sum(axis=1)
     empty, silent = ~used, used & (clicks == 0)
@@ -45,7 +45,7 @@ def _between_slots(fit: Fit) -> list[str]:
         ]
         told = f"; beside slot 1 it is worth at most so much: {', '.join(limits)}" if limits else ""
         sentences.append(f"{_slots(silent, capital=True)} held items and got no click{told}.")
-    parts = [(of_slots == part) & used & ~silent for part in dict.fromkeys(of_slots[used & ~silent].tolist())]
+    parts = [(slot_parts == part) & used & ~silent for part in dict.fromkeys(slot_parts[used & ~silent].tolist())]
     if len(parts) > 1:
         both = "both" if len(parts) == 2 else "several"
         names = [_slots(part) for part in parts]
@@ -59,7 +59,7 @@ def _between_slots(fit: Fit) -> list[str]:
 
 
 def _items(fit: Fit) -> list[str]:
-    of_slots, of_items = fit.estimate.parts
+    slot_parts, item_parts = fit.estimate.parts
     shown, clicks = fit.showings.sum(axis=0), fit.tally.clicks.sum(axis=0)
     high = fit.estimate.intervals(LEVEL).attractiveness.high
     sentences = []
@@ -89,7 +89,7 @@ def _items(fit: Fit) -> list[str]:
             f"attractiveness of {_names(fit, unbeaten, shown)}."
         )
     # items of a part with a slot in it are what `_between_slots` speaks of
-    apart = np.flatnonzero(~np.isin(of_items, of_slots) & (clicks > 0) & ~np.isinf(fit.estimate.attractiveness))
+    apart = np.flatnonzero(~np.isin(item_parts, slot_parts) & (clicks > 0) & ~np.isinf(fit.estimate.attractiveness))
     if len(apart):
         sentences.append(
             f"{_count(apart, 'item')} clicked, but cannot be compared with the others: the slots "

@@ -131,9 +131,9 @@ def _model_warnings(fit: Fit, lists: IntArray, rate: Rate) -> list[str]:
             f"{len(unseen):,} of {len(pairs):,} pairs were never shown ({and_more(told, len(unseen))}): what they "
             "would get follows from the model alone, from the item in other slots and the slot with other items."
         )
-    of_slots, of_items = fit.estimate.parts
+    slot_parts, item_parts = fit.estimate.parts
     silent = fit.estimate.evidence.silent_slots[pairs[:, 0]] | fit.estimate.evidence.silent_items[pairs[:, 1]]
-    apart = pairs[(of_slots[pairs[:, 0]] != of_items[pairs[:, 1]]) & (shown > 0) & ~silent]
+    apart = pairs[(slot_parts[pairs[:, 0]] != item_parts[pairs[:, 1]]) & (shown > 0) & ~silent]
     if len(apart):
         told = [f"{fit.item_ids[item]} with slot {slot + 1}" for slot, item in apart[:LISTED]]
         warnings.append(
@@ -158,9 +158,9 @@ def _policy(
     rates = float(reward(users, best_ranking(users))) - run.final_regret / rounds
     middle = float(rates.mean())
     clicks = np.asarray(sum(tally.clicks for tally in run.tallies), np.float64)
-    of_model = fit.shrunken.log_error_of(clicks / clicks.sum()) if clicks.any() else math.nan
-    of_runs = run.standard_error / rounds / (middle * (1.0 - middle)) if replications > 1 else 0.0
-    rate = around(middle, math.hypot(of_model, of_runs), level)
+    model_error = fit.shrunken.log_error_of(clicks / clicks.sum()) if clicks.any() else math.nan
+    simulation_error = run.standard_error / rounds / (middle * (1.0 - middle)) if replications > 1 else 0.0
+    rate = around(middle, math.hypot(model_error, simulation_error), level)
     warnings = [
         f"A policy that learns was simulated on the fitted model, from nothing, for {rounds:,} rounds: this is what "
         "the model expects, and the log itself was not asked."

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import ibis
 import ibis.expr.types as ir
@@ -26,6 +26,19 @@ SERVERS = ("postgresql://", "postgres://")
 JAVA = "Spark needs Java 17 or 21: apt-get install openjdk-17-jre-headless, or set JAVA_HOME"
 
 
+class ReadOptions(TypedDict, total=False):
+    """How a log is read: the options of `read`, which everything that reads a log takes."""
+
+    #: of a database
+    table: str | None
+    #: one of `ENGINES`
+    engine: str
+    #: the address of a Spark cluster; without it Spark runs on this machine
+    master: str | None
+    #: what DuckDB may use, as in "2GB"; what does not fit goes to disk
+    memory: str | None
+
+
 @contextlib.contextmanager
 def read(
     source: Any,
@@ -38,8 +51,7 @@ def read(
     """A log as an ibis table, for as long as the block lasts.
 
     `source` is a Parquet or CSV file, a folder of them, a pattern, a DuckDB file, a postgresql:// address (with
-    `table` for these two), a data frame, an Arrow table or an ibis table. `memory` is what DuckDB may use, as in "2GB":
-    what does not fit goes to disk. `master` is the address of a Spark cluster, this machine by default.
+    `table` for these two), a data frame, an Arrow table or an ibis table. `ReadOptions` says what the others are.
     """
     checks.one_of("engine", engine, ENGINES)
     if master is not None and engine != "spark":
