@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from slotwise import policies
-
 COMMAND = Path(sys.executable).with_name("slotwise")
 
 
@@ -74,15 +72,6 @@ def test_simulate_towards_a_goal(tmp_path: Path) -> None:
     assert no_bounds.stderr == "error: the bounds are for clicks, and mine.json has values or constraints\n"
 
 
-def test_policies() -> None:
-    listed = json.loads(_slotwise("policies", "--json").stdout)
-    assert [entry["id"] for entry in listed] == [entry.id for entry in policies()]
-    assert all(set(entry) == {"id", "name", "position_bias", "citation", "default", "takes_goal"} for entry in listed)
-    assert {entry["position_bias"] for entry in listed} == {"known", "unknown", "ordered"}
-    table = _slotwise("policies").stdout
-    assert all(entry.id in table for entry in policies())
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -123,8 +112,3 @@ def test_a_file_that_cannot_be_written_loses_no_numbers(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["policies"]["toprank"]["standard_error"] is None
     assert "error: " in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_version_and_help() -> None:
-    assert _slotwise("--version").stdout.strip() == "0.1.0"
-    assert "simulate" in _slotwise("--help").stdout
