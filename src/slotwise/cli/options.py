@@ -17,8 +17,6 @@ ProblemName = Annotated[
     str,
     typer.Option("--problem", metavar="NAME", help="a, b or c of the paper, one of d to k, or FILE.json."),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="Run a small part of it, to try it out.")]
-Replications = Annotated[int, typer.Option(help="Independent repetitions.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same numbers.")]
 
 #: what click leaves as it is, line by line

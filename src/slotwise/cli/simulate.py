@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from slotwise.cli.options import AsJson, Jobs, ProblemName, Replications, Seed, example
+from slotwise.cli.options import AsJson, Jobs, ProblemName, Seed, example
 from slotwise.errors import InvalidInput, UnwritableFile
 from slotwise.files import replacing
 from slotwise.problems import REPLICATIONS, problem
@@ -31,7 +31,7 @@ def simulate(
         typer.Option("--policy", metavar="ID", help="A policy's id, or ID:option=value; may be repeated."),
     ],
     rounds: Annotated[int | None, typer.Option(help="Rounds per replication; by default the problem's.")] = None,
-    replications: Replications = REPLICATIONS,
+    replications: Annotated[int, typer.Option(help="Independent repetitions.")] = REPLICATIONS,
     seed: Seed = 0,
     jobs: Jobs = -1,
     as_json: AsJson = False,

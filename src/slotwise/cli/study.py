@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from slotwise import checks
-from slotwise.cli.options import Jobs, Quick, example, known_ids
+from slotwise.cli.options import Jobs, example, known_ids
 from slotwise.experiments import studies
 
 
@@ -21,7 +21,7 @@ def study(
         typer.Option(metavar="FOLDER", help="Where tables and figures go; results/NAME by default."),
     ] = None,
     jobs: Jobs = -1,
-    quick: Quick = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Run a small part of it, to try it out.")] = False,
 ) -> None:
     """Write the tables and figures of the studies in docs.
 

@@ -13,8 +13,10 @@ import numpy as np
 from slotwise.drive.visitors import Outcome
 from slotwise.typing import IntArray
 
-#: what is compared of the service's own counts
-COUNTED = ("issued", "clicked", "no_click", "not_shown", "late")
+#: what may become of a decision: both the visitors and the service count these
+DECISION_KINDS = ("issued", "clicked", "no_click", "not_shown", "late")
+#: what may be answered to a report
+ANSWER_KINDS = ("recorded", "duplicate", "conflict", "late")
 
 
 def answer_due(stands: Outcome | None, outcome: Outcome) -> str:
@@ -35,7 +37,7 @@ class Ledger:
     items: Sequence[str]
     slots: int
     decisions: Counter[str] = field(default_factory=Counter)
-    #: what was answered to reports: recorded, duplicate, conflict, late
+    #: what was answered to reports, by `ANSWER_KINDS`
     answers: Counter[str] = field(default_factory=Counter)
     #: answers that are not what the contract says of such a report
     wrong: Counter[str] = field(default_factory=Counter)
@@ -54,6 +56,7 @@ class Ledger:
 
     def __post_init__(self) -> None:
         self._numbers = {item: number for number, item in enumerate(self.items)}
+        # counted here and not by a Tally: a check of the service must not rest on the code that it checks
         self.clicks, self.passes = (np.zeros((self.slots, len(self.items)), np.int64) for _ in range(2))
 
     def answered(self, wanted: str, answer: str) -> None:
@@ -87,7 +90,7 @@ class Ledger:
         """Where the service's document says something else."""
         found = [
             f"{kind}: {estimates['decisions'][kind]:,} at the service, {self.decisions[kind]:,} with the visitors"
-            for kind in COUNTED
+            for kind in DECISION_KINDS
             if estimates["decisions"][kind] != self.decisions[kind]
         ]
         found += [f"{count:,} × {what}" for what, count in self.wrong.items()]

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from slotwise.choice import MNL
-from slotwise.drive.ledger import Ledger
+from slotwise.drive.ledger import ANSWER_KINDS, DECISION_KINDS, Ledger
 from slotwise.errors import InvalidInput
 from slotwise.policies import Policy
 from slotwise.simulate import simulate
@@ -25,7 +25,7 @@ END: Final = 0.1
 
 @dataclass(frozen=True)
 class Lag:
-    """The service chose from outcomes that were so many rounds old, and looked for new ones every so many."""
+    """How far the service was behind: outcomes were `rounds` rounds old, and it looked for new ones `every` so many."""
 
     rounds: int
     every: int
@@ -40,8 +40,8 @@ class Simulated:
     high: float
 
     @classmethod
-    def of(cls, regrets: FloatArray) -> Simulated:
-        """Its mean, and its quantiles at 5 and 95 %."""
+    def from_regrets(cls, regrets: FloatArray) -> Simulated:
+        """The mean of the replications, and their quantiles at 5 and 95 %."""
         low, high = np.quantile(regrets, [0.05, 0.95])
         return cls(float(regrets.mean()), float(low), float(high))
 
@@ -117,7 +117,7 @@ class Drive:
         results = simulate(
             self.users, self.policy, rounds=max(1, self.rounds), replications=replications, seed=seed, record_at=1
         )
-        return Simulated.of(results[str(self.policy)].final_regret)
+        return Simulated.from_regrets(results[str(self.policy)].final_regret)
 
     def simulated_with_lag(self, replications: int = 40, seed: int = 0) -> Simulated | None:
         """The same, learning as late as the service did; None where that is not known, or not possible."""
@@ -135,7 +135,7 @@ class Drive:
             )
         except InvalidInput:
             return None
-        return Simulated.of(regrets.sum(axis=1))
+        return Simulated.from_regrets(regrets.sum(axis=1))
 
     def milliseconds(self) -> dict[str, dict[str, float]]:
         """Quantiles of the time to an answer."""
@@ -162,10 +162,8 @@ class Drive:
             "decisions_per_second": ledger.decisions["issued"] / self.seconds,
             "requests_per_second": requests / self.seconds,
             "milliseconds": self.milliseconds(),
-            "decisions": {
-                kind: ledger.decisions[kind] for kind in ("issued", "clicked", "no_click", "not_shown", "late")
-            },
-            "reports": {kind: ledger.answers[kind] for kind in ("recorded", "duplicate", "conflict", "late")},
+            "decisions": {kind: ledger.decisions[kind] for kind in DECISION_KINDS},
+            "reports": {kind: ledger.answers[kind] for kind in ANSWER_KINDS},
             "missed": ledger.missed,
             "unanswered": ledger.unanswered,
             "unexpected": {str(status): count for status, count in ledger.unexpected.items()},
