@@ -1,4 +1,4 @@
-"""The commands, put together."""
+"""The app: every command, in the order in which help lists them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-# in the order in which help lists them
 COMMANDS = (
     *(simulate, policies, bounds, paper, study),
     *(fit, evaluate),

@@ -1,4 +1,4 @@
-"""`slotwise drive`: visitors of known tastes put a service under load, and what it made of them."""
+"""`slotwise drive`: visitors with known tastes put a service under load, and its counts are checked."""
 
 from __future__ import annotations
 

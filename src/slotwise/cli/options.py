@@ -1,4 +1,4 @@
-"""What commands share: options written once, and an example at the end of what `--help` says."""
+"""What commands share: options that are written once, and examples in their help."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ProblemName = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same numbers.")]
 
-#: what click leaves as it is, line by line
+#: marks a paragraph that help leaves as it is, line by line
 AS_IT_IS = "\b\n"
 WIDTH = 78
 
@@ -35,7 +35,7 @@ def example(*lines: str) -> Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def known_ids(what: str, ids: Iterable[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """List what an option may be in the help of a command; no id is broken at its hyphens."""
+    """List in the help of a command what an option may be; no id is broken at its hyphens."""
 
     def add(command: Callable[..., None]) -> Callable[..., None]:
         listed = textwrap.wrap(", ".join(ids), WIDTH - 4, break_on_hyphens=False)

@@ -1,4 +1,4 @@
-"""The screen: what is printed there, and what is said on it while one waits."""
+"""The screen: how results are printed, and what is said while one waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands share that work on a service's store, whether the service is running or not."""
+"""What the commands on a service's store share; the service may be running or not."""
 
 from __future__ import annotations
 

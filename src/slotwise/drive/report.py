@@ -1,4 +1,4 @@
-"""What a drive found, beside what the simulator gives for the same policy and as many rounds."""
+"""What a drive found, next to what the simulator gives for the same policy and number of rounds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from slotwise.simulate.delayed import simulate_delayed
 from slotwise.typing import FloatArray
 
 QUANTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
-#: the end of a drive, as a share of it
+#: which share of a drive counts as its end
 END: Final = 0.1
 
 
@@ -48,7 +48,7 @@ class Simulated:
 
 @dataclass(frozen=True)
 class Ending:
-    """What was shown in the end."""
+    """What was shown towards the end."""
 
     rounds: int
     #: the list that was shown most often, and how often
@@ -69,13 +69,13 @@ class Drive:
     users: MNL
     visitors: int
     ledger: Ledger
-    #: by number of a list
+    #: of each list, by its number
     regrets: Sequence[float]
     best_reward: float
     seconds: float
     ended_by: str
     lag: Lag | None
-    #: between the visitors' counts and the service's; None if it did not come to that
+    #: between the visitors' counts and the service's; None if they were never compared
     differences: Sequence[str] | None
 
     @property
@@ -85,7 +85,7 @@ class Drive:
 
     @property
     def exactly_once(self) -> bool | None:
-        """Whether the service counted each outcome once; None where an answer is missing, so that nobody can tell."""
+        """Whether the service counted each outcome once; None where an answer is missing and nobody can tell."""
         if self.differences is None or (self.differences and self.ledger.unanswered):
             return None
         return not self.differences
@@ -96,7 +96,7 @@ class Drive:
         return float(np.asarray(self.regrets)[np.asarray(self.ledger.shown)].sum()) if self.rounds else 0.0
 
     def ending(self, share: float = END) -> Ending | None:
-        """What the last of it came to; None if nobody saw anything."""
+        """What was shown in the last `share` of it; None if nobody saw anything."""
         last = self.ledger.shown[-max(1, int(self.rounds * share)) :]
         if not last:
             return None
@@ -113,7 +113,7 @@ class Drive:
         )
 
     def simulated(self, replications: int = 40, seed: int = 0) -> Simulated:
-        """As many rounds by `simulate`, which learns of each outcome at once."""
+        """The regret of as many rounds in `simulate`, which learns each outcome at once."""
         results = simulate(
             self.users, self.policy, rounds=max(1, self.rounds), replications=replications, seed=seed, record_at=1
         )
@@ -148,7 +148,7 @@ class Drive:
         }
 
     def summary(self) -> dict[str, Any]:
-        """All that does not need a simulation, as JSON can hold it."""
+        """Everything that needs no simulation, in a form that JSON can hold."""
         ledger = self.ledger
         requests = len(ledger.decide_seconds) + len(ledger.report_seconds)
         ending = self.ending()

@@ -1,4 +1,7 @@
-"""Click logs: from the data people already have to a tally, estimates, and what to make of them."""
+"""Click logs: from the data people already have to a tally, to estimates, and to what they mean.
+
+A log is read, counted, fitted and reported on; each of the four has a folder of its own.
+"""
 
 from slotwise.errors import MissingExtra
 

@@ -24,7 +24,7 @@ from slotwise.logs.reading.sources import ReadOptions, read
 
 @dataclass
 class PageCounts:
-    """Impressions of a placement: found in the log, counted, of these without a click; and with several clicks."""
+    """Impressions of a placement: found in the log; counted; counted without a click; with several clicks."""
 
     impressions: int = 0
     counted: int = 0
@@ -38,11 +38,11 @@ class CleanLog:
 
     #: one row per shown item: keys, slot from 1, item, clicked, page_clicked (and propensity)
     rows: ir.Table
-    #: what an impression is known by: impression, or placement and impression
+    #: the columns that identify an impression: impression, or placement and impression
     keys: tuple[str, ...]
-    #: of every rule, how often it was needed
+    #: how often each rule was needed
     counts: dict[str, int]
-    #: per placement, or of None where the log has none
+    #: by placement; under None where the log has none
     pages: dict[str | None, PageCounts]
 
 
@@ -105,7 +105,7 @@ def _rule(multi_click: MultiClick | None, *, ordered: bool) -> MultiClick:
 
 
 def _usable(rows: ir.Table, keys: Sequence[str], shift: int) -> ir.Table:
-    """Rows that say something: those that are placed, and clicks on what is not."""
+    """The rows to use: items with a slot, and clicks on anything."""
     clicked = rows.clicked.fill_null(False)
     known = rows.impression.notnull()
     if "placement" in keys:
@@ -145,7 +145,7 @@ SHIFTS = (0, 6, 12, 18, 24)
 
 
 def _hashed_items(item: ir.Value) -> dict[str, ir.Value]:
-    """Under each hash, at least how many different items there are."""
+    """Under each hash, a lower bound on how many different items there are."""
     return {f"items_{shift}": _own_bits(duckdb_hash(item) >> shift) for shift in SHIFTS}
 
 
@@ -154,15 +154,15 @@ def _own_bits(number: ir.Value) -> ir.Value:
 
 
 def _odd(usable: ir.Table, pages: ir.Table, keys: Sequence[str]) -> ir.Table:
-    """The keys of the impressions that are to be looked at row by row."""
+    """The keys of the impressions to look at row by row."""
     suspects = usable.semi_join(pages.filter(pages.suspect & ~pages.odd), list(keys))
     found = suspects.group_by(keys).aggregate(shown=suspects.count(), items=suspects.item.nunique())
     return pages.filter(pages.odd).select(*keys).union(found.filter(found["items"] < found.shown).select(*keys))
 
 
 def _regular(usable: ir.Table, pages: ir.Table, odd: ir.Table, keys: Sequence[str]) -> ir.Table:
-    """The rows of the impressions about which there is nothing odd."""
-    # those without a click, mostly the many, are known by having no mark: the table to join is then small
+    """The rows of the impressions that have nothing odd about them."""
+    # impressions without a click, usually most of them, are those without a mark: the table to join stays small
     clicked = pages.filter(~pages.no_click).select(*keys, odd=ibis.literal(False))
     marks = clicked.union(odd.mutate(odd=ibis.literal(True)))
     found = usable.left_join(marks, list(keys))
@@ -188,7 +188,7 @@ def _unique(rows: ir.Table, keys: Sequence[str], rule: MultiClick) -> ir.Table:
 
 
 def _judged(unique: ir.Table, keys: Sequence[str], rule: MultiClick) -> ir.Table:
-    """Per odd impression, the verdict: kept, or why it is left out."""
+    """The verdict on each odd impression: kept, or why it is left out."""
     placed = unique.slot.notnull() & unique.item.notnull()
     order = unique.order if "order" in unique.columns else ibis.null("float64")
     found = unique.group_by(keys).aggregate(
@@ -201,7 +201,7 @@ def _judged(unique: ir.Table, keys: Sequence[str], rule: MultiClick) -> ir.Table
         unordered=(unique.clicked & order.isnull()).sum(),
     )
     several = found.clicks > 1
-    # clicks without an order are no trouble where all but one are copies of it
+    # clicks without an order do no harm where all but one are copies of it
     verdict = ibis.cases(
         (found.lost > 0, "click_not_shown"),
         (found.slots < found.shown, "conflicting_slots"),
@@ -231,7 +231,7 @@ def _count_odd(unique: ir.Table, judged: ir.Table, counts: dict[str, int], rule:
 
 
 def _mended(unique: ir.Table, judged: ir.Table, keys: Sequence[str], rule: MultiClick) -> ir.Table:
-    """The rows of the odd impressions that are kept, with one click each at most."""
+    """The rows of the odd impressions that are kept, with at most one click each."""
     good = judged.filter(judged.verdict == "kept").select(*keys, "no_click")
     rows = unique.inner_join(good, list(keys))
     if rule != "drop":

@@ -16,7 +16,7 @@ from slotwise.logs.reading.engine_functions import bucket
 from slotwise.rankings import Rankings
 from slotwise.typing import EMPTY, NO_CLICK, IntArray
 
-#: impressions are drawn by a hash of their id, in so many parts
+#: impressions are sampled by a hash of their id, which falls into one of this many parts
 PARTS = 1_000_003
 
 
@@ -66,7 +66,7 @@ def impressions_by_placement(
 
 
 def _per_page(values: np.ndarray, pages: np.ndarray, count: int) -> np.ndarray:
-    """One propensity an impression; refuses rows of one impression that disagree."""
+    """One propensity per impression; refuses rows of one impression that disagree."""
     lowest, highest = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(lowest, pages, values)
     np.maximum.at(highest, pages, values)

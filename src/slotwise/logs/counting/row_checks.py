@@ -12,13 +12,13 @@ from slotwise.logs.reading.columns import Columns, count_empty, misread
 
 #: a slot beyond this means that the wrong column was named
 MOST_SLOTS = 1_000
-#: slots are counted from 0 if there are at least so many rows of 0 to one of 1
+#: slots are taken to be counted from 0 if slot 0 has at least this many rows for each row of slot 1
 STRAY = 0.1
 
 
 def check_rows(table: ir.Table, rows: ir.Table, columns: Columns) -> tuple[dict[str, int], int]:
     """What can be counted row by row, and the lowest slot; refuses a log whose slots or clicks make no sense."""
-    # of a Parquet file this is known without reading it
+    # for a Parquet file these are known without reading it
     given = {
         name: rows[name].count()
         for name in ("placement", "impression", "slot", "item", "clicked")
@@ -50,7 +50,7 @@ def check_rows(table: ir.Table, rows: ir.Table, columns: Columns) -> tuple[dict[
 
 
 def _refuse_stray_zero(rows: ir.Table, name: str) -> None:
-    """A first slot that is hardly ever filled is a mistake, by which all slots would be off by one."""
+    """A slot 0 that is hardly ever filled is a mistake, and would put all slots off by one."""
     found = _one(rows.aggregate(zero=rows.count(where=rows.slot == 0), one=rows.count(where=rows.slot == 1)))
     if found["zero"] < STRAY * found["one"]:
         raise InvalidInput(

@@ -27,7 +27,7 @@ from slotwise.typing import IntArray
 class LogTally(Tally):
     """A tally with the names of its items, and what the log was like. Every estimator takes it."""
 
-    #: item j is item_ids[j]; in order of their text
+    #: item j is item_ids[j]; in alphabetical order
     item_ids: tuple[str, ...]
     #: slots × items: the counted impressions in which an item stood in a slot, whatever was clicked
     showings: IntArray
@@ -37,7 +37,7 @@ class LogTally(Tally):
     counted: int
     no_click: int
     multi_click: int
-    #: of the whole log: how often each rule of `slotwise.logs.RULES` was needed
+    #: how often each rule of `slotwise.logs.RULES` was needed, in the whole log
     cleaning: Mapping[str, int]
 
 
@@ -88,7 +88,7 @@ def tallies(
 
 
 def tally_by_placement(log: CleanLog) -> dict[str | None, LogTally]:
-    """The tally of each placement of a cleaned log, in order of their names; of None where it has none."""
+    """The tally of each placement of a cleaned log, in order of their names; under None where it has none."""
     rows = log.rows
     by = [key for key in log.keys if key == "placement"]
     grouped = rows.group_by([*by, "slot", "item"]).aggregate(
@@ -134,7 +134,7 @@ def _tally(counts: pa.Table, placement: str | None, log: CleanLog) -> LogTally:
 
 
 def _coded(texts: pa.ChunkedArray) -> tuple[IntArray, tuple[str, ...]]:
-    """Each text as its place among the different ones in order, and these."""
+    """The distinct texts in order, and the place of each text among them."""
     coded = texts.combine_chunks().dictionary_encode()
     if isinstance(coded, pa.ChunkedArray):
         coded = coded.combine_chunks()

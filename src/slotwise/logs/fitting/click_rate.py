@@ -18,7 +18,7 @@ from slotwise.typing import EMPTY, FloatArray, IntArray
 
 
 class Rate(NamedTuple):
-    """A click rate, NaN where it cannot be said, with an interval."""
+    """A click rate with an interval; NaN where it is not known."""
 
     click_rate: float
     low: float
@@ -70,7 +70,7 @@ def _around(middle: float, logit_error: float, level: float) -> tuple[float, flo
 
 
 def _pairs(estimate: Estimate, lists: IntArray) -> tuple[np.ndarray, np.ndarray]:
-    """Which places of the lists have an odds that the data determine, and which were silent but are bounded."""
+    """Which places of the lists have odds that the data determine, and which were never clicked but are bounded."""
     slot_parts, item_parts = estimate.parts
     filled = lists != EMPTY
     evidence = estimate.evidence

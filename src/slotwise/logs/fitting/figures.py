@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: items that are drawn: the best, and of the others the worst
+#: how many items are drawn: of the best, and of the worst
 BEST, WORST = 30, 5
-#: an item without a click may be worth that many times the best: nothing is known of it
+#: an item without a click that may be worth more than this many times the best is as good as unknown
 UNTOLD = 2.0
 LONGEST_NAME = 28
 BLUE, ORANGE = PALETTE[0], PALETTE[1]
 
 
 def position_bias(fit: Fit) -> Figure:
-    """What each slot is worth beside the first, with intervals."""
+    """What each slot is worth relative to the first, with intervals."""
     drawn = new_figure(9, 3.8)
     _draw_slots(drawn.subplots(), fit)
     return drawn
@@ -111,7 +111,7 @@ def _draw_items(axes: Axes, fit: Fit) -> None:
     interval = fit.estimate.intervals(LEVEL).attractiveness
     # by the estimate that a decision would be made on: an item seen twice and clicked once is not the best
     order = np.argsort(-decided, kind="stable")
-    # of the others the log says too little to be drawn beside these
+    # the log says too little about the others to draw them next to these
     known = (alpha > 0) | (interval.high < UNTOLD * np.nanmax(np.where(np.isfinite(alpha), alpha, 0.0), initial=0.0))
     order = order[(known & np.isfinite(interval.high))[order]]
     unknown, left_out = len(alpha) - len(order), max(0, len(order) - BEST - WORST)
@@ -139,7 +139,7 @@ def _draw_items(axes: Axes, fit: Fit) -> None:
 
 
 def _draw_intervals(axes: Axes, places: Any, middle: Any, low: Any, high: Any) -> float:
-    """Upright points with intervals, those without an upper end as arrows; returns where the axis should end."""
+    """Points with upright intervals, as arrows where there is no upper end; returns where the axis should end."""
     known = np.isfinite(middle)
     points = middle[known]
     ends = np.concatenate([high[high <= 4.0 * max(points.max(initial=0.0), 1e-12)], points])
@@ -157,7 +157,7 @@ def _slot_ticks(axes: Axes, slots: int) -> None:
 
 
 def _log_scale(axes: Axes, label: str) -> None:
-    """A logarithmic x-axis with labels at 1, 2 and 5 times each power of ten, so that they do not run into another."""
+    """A logarithmic x-axis, labelled at 1, 2 and 5 times each power of ten only, so that no two labels collide."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     axes.set_xscale("log")
@@ -167,6 +167,6 @@ def _log_scale(axes: Axes, label: str) -> None:
 
 
 def _short(name: str, longest: int = LONGEST_NAME) -> str:
-    # a dollar would start mathematics
+    # matplotlib would take a dollar for the start of a formula
     cut = name if len(name) <= longest else name[: longest - 1] + "…"
     return cut.replace("$", r"\$")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 #: an item that was shown less often is said to be hardly known
 FEW_SHOWINGS = 100
-#: with more distinct lists the tally decides: as good by then, and far quicker
+#: with more distinct lists than this the tally is used: as good by then, and far quicker
 MOST_LISTS = 50_000
 
 
@@ -45,7 +45,7 @@ class Recommendation:
     hardly_shown: int
 
     def caution(self) -> str:
-        """What speaks against taking the rate at its word; nothing if nothing does."""
+        """Why not to take the rate at face value; empty if there is no reason."""
         count = sum(item is not None for item in self.items)
         words = [f"{self.never_there} of the {count} items were never shown in that slot"] if self.never_there else []
         if self.hardly_shown:
@@ -57,7 +57,7 @@ class Recommendation:
 class Fit:
     """Attractiveness and position bias of one placement, with what they were estimated from."""
 
-    #: None when the log has only one
+    #: None if the log has only one
     placement: str | None
     item_ids: tuple[str, ...]
     tally: Tally
@@ -66,19 +66,19 @@ class Fit:
     estimate: Estimate
     #: a key of `slotwise.estimate.ESTIMATORS`
     estimator: str
-    #: whole lists, of all impressions or of some at random
+    #: whole lists, of all impressions or of a random sample
     rankings: Rankings | None
-    #: found in the log; of those that were counted, without a click; with clicks on several items
+    #: found in the log; counted without a click; with clicks on several items
     impressions: int
     no_click: int
     multi_click: int
-    #: of all impressions that were counted
+    #: of all counted impressions
     log_likelihood: float | None
-    #: what was cleaned: a rule's name, and how many rows or impressions it met
+    #: what was cleaned: by a rule's name, how many rows or impressions it applied to
     cleaning: Mapping[str, int] = field(default_factory=dict)
-    #: whether `rankings` are only some of the impressions
+    #: whether `rankings` are only a sample of the impressions
     sampled: bool = False
-    #: the impressions in the tally, if not all
+    #: how many impressions are in the tally, if not all
     counted: int | None = None
     #: impressions with the probability of their lists, where the log has it
     logged: Logged | None = None
@@ -92,7 +92,7 @@ class Fit:
         estimator: str = "scaling",
         placement: str | None = None,
     ) -> Fit:
-        """Fit whole lists that are at hand.
+        """Fit whole lists that are already in memory.
 
         >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
         >>> fit = Fit.of_rankings(seen, item_ids=["tea", "coffee"])
@@ -119,17 +119,17 @@ class Fit:
 
     @property
     def slots(self) -> int:
-        """K."""
+        """The number of slots, K."""
         return self.tally.slots
 
     @property
     def click_rate(self) -> float:
-        """The part of the impressions that had a click."""
+        """The share of the impressions that had a click."""
         return 1.0 - self.no_click / self.counted_impressions if self.counted_impressions else math.nan
 
     @property
     def counted_impressions(self) -> int:
-        """The impressions that were counted."""
+        """The number of impressions in the tally."""
         return self.impressions if self.counted is None else self.counted
 
     @cached_property
@@ -144,12 +144,12 @@ class Fit:
 
     @property
     def odds(self) -> FloatArray:
-        """γ of every pair, slots × items; where the estimate is 0 over 0, or infinite, that with a learned prior."""
+        """γ of every pair, slots × items; with the learned prior where the estimate is infinite or 0 over 0."""
         alpha, bias = self.odds_factors()
         return np.asarray(np.outer(bias, alpha))
 
     def odds_factors(self) -> tuple[FloatArray, FloatArray]:
-        """α and λ whose product `odds` is."""
+        """α and λ, whose product is `odds`."""
         alpha, bias = self.estimate.attractiveness, self.estimate.position_bias
         if not (np.isfinite(alpha).all() and np.isfinite(bias).all()):
             alpha = np.where(np.isfinite(alpha), alpha, self.shrunken.attractiveness)
@@ -163,7 +163,7 @@ class Fit:
     def best(self, level: float = LEVEL) -> Recommendation:
         """The k-th most attractive item in the slot of the k-th largest bias, after shrinking, and its click rate."""
         estimate = self.shrunken
-        # of a slot that never held anything the log does not even say that it is there
+        # a slot that never held anything may not exist, for all that the log says
         there = self.showings.any(axis=1)
         filled = min(int(there.sum()), len(self.item_ids))
         ranking = np.full(self.slots, EMPTY)
@@ -179,7 +179,7 @@ class Fit:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Plain numbers, None for what is not finite."""
+        """Plain numbers; None for what is not finite."""
         names = ("attractiveness", "low", "high", "shown", "clicks")
         return {
             "impressions": self.impressions,

@@ -1,4 +1,4 @@
-"""From a click log to fits: count, estimate, and say how well."""
+"""From a click log to fits: count it, estimate, and say how likely the log is under the estimate."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from slotwise.rankings import Rankings
 from slotwise.tally import Tally
 from slotwise.typing import FloatArray
 
-#: whole lists are taken of so many impressions at most, for what a tally cannot say; all of them where there are fewer
+#: whole lists are kept for at most this many impressions, for what a tally cannot say
 SAMPLE = 200_000
-#: maximum a posteriori with priors learned from the log: an answer for everything
+#: maximum a posteriori with priors learned from the log: it has an answer for every slot and item
 SHRUNKEN = "maximum-a-posteriori"
 ESTIMATOR_NAMES = (*ESTIMATORS, SHRUNKEN)
 
@@ -76,7 +76,7 @@ def fits(
         progress("counting")
         counted = tally_by_placement(log)
         progress("reading whole lists")
-        # inverse propensity lives on the few impressions that showed the very list: none is to spare
+        # inverse propensity uses only the few impressions that showed the very list: all of them are needed
         every = estimator == "maximum-likelihood" or columns.propensity is not None
         impressions, sampled = impressions_by_placement(log, counted, None if every else sample)
         progress("estimating")

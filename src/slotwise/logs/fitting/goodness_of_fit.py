@@ -1,4 +1,4 @@
-"""Does the model fit? Clicks by slot, and by slot and item, beside what the fitted model expects of the same lists.
+"""Does the model fit? Clicks by slot, and by slot and item, against what the fitted model expects of the same lists.
 
 The estimators make the clicks of every slot and of every item nearly what was observed. What can fail is that a slot
 multiplies the attractiveness of every item by the same factor: that shows in the pairs.
@@ -19,9 +19,9 @@ from slotwise.typing import BoolArray, FloatArray, IntArray
 #: pairs with fewer expected clicks are not tested
 FEWEST_EXPECTED = 5.0
 FEWEST_DEGREES = 1.0
-#: below this probability chance is no explanation
+#: below this p-value, chance is no explanation
 CHANCE = 0.01
-#: how far off the clicks of a pair may typically be, beyond chance: what is called close, and what is called rough
+#: how far off the clicks of a pair typically are, beyond chance: below the first is close, below the second rough
 CLOSE, ROUGH = 0.1, 0.25
 WORST = 5
 
@@ -37,14 +37,14 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Goodness:
-    """Observed and fitted."""
+    """Observed clicks and fitted ones."""
 
     #: per slot: impressions that filled it, clicks over these, the standard error of that, and what the model expects
     filled: IntArray
     observed: FloatArray
     standard_error: FloatArray
     fitted: FloatArray
-    #: the part of impressions without a click
+    #: the share of impressions without a click
     no_click: float
     fitted_no_click: float
     #: clicks and expected clicks of the pairs that were tested, with their slots
@@ -54,14 +54,14 @@ class Goodness:
     chi_square: float
     degrees: float
     p_value: float
-    #: by which part the clicks of a pair typically miss the expected ones, beyond chance
+    #: by what share the clicks of a pair typically miss the expected ones, beyond chance
     excess: float
     #: the pairs that are furthest off
     worst: tuple[Pair, ...]
 
     @property
     def testable(self) -> bool:
-        """Whether there are more pairs than the model has parameters for them."""
+        """Whether there are more pairs than parameters, so that the model could fail to fit."""
         return self.degrees >= FEWEST_DEGREES
 
     def in_words(self) -> str:
@@ -88,7 +88,7 @@ class Goodness:
 
 
 def goodness(fit: Fit) -> Goodness | None:
-    """Compare a fit with its own impressions; None where their whole lists are not there."""
+    """Compare a fit with its own impressions; None if their whole lists were not kept."""
     if fit.rankings is None or fit.rankings.rounds == 0:
         return None
     there = expected(fit.rankings, fit.odds)
@@ -102,7 +102,7 @@ def goodness(fit: Fit) -> Goodness | None:
     terms = (clicks - means) ** 2 / variance
     degrees = len(clicks) - _taken_up(there.clicks, tested)
     chi_square = float(terms.sum())
-    # if clicks vary by a part τ beyond chance, a term is 1 + τ²E²/V on average, less what the fit has taken up
+    # if clicks vary by a share τ beyond chance, a term is 1 + τ²E²/V on average, less what the fit has taken up
     beyond = max(0.0, chi_square * len(clicks) / max(1.0, degrees) - len(clicks))
     excess = np.sqrt(beyond / max(1e-300, float((means**2 / variance).sum())))
     furthest = np.argsort(-terms, kind="stable")[:WORST]
@@ -127,7 +127,7 @@ def goodness(fit: Fit) -> Goodness | None:
 
 
 def _taken_up(means: FloatArray, tested: BoolArray) -> float:
-    """The degrees of freedom that the fit took: of each item, slot and scale, as these pairs have of its clicks."""
+    """The degrees of freedom that the fit took up: of each item, slot and scale, the share that these pairs hold."""
     inside = np.where(tested, means, 0.0)
     shares = (inside.sum(axis=axis) / np.maximum(means.sum(axis=axis), 1e-300) for axis in (0, 1))
     return float(sum(share.sum() for share in shares) - inside.sum() / max(float(means.sum()), 1e-300))

@@ -1,4 +1,4 @@
-"""Which model says best what impressions that it has not seen will click?
+"""Which model best predicts the clicks of impressions that it has not seen?
 
 Every model here gives each pair of slot and item odds γ against no click, so that all are compared on one footing: the
 probability of what was clicked, given the list and at most one click. Priors are weak and alike: one made-up click a
@@ -19,14 +19,14 @@ from slotwise.estimate.position_based import position_based
 from slotwise.rankings import Rankings
 from slotwise.typing import EMPTY, FloatArray
 
-#: the part of the impressions that is held out
+#: the share of the impressions that is held out
 PART = 0.2
-#: with more impressions than this, so many of them at random: the models have long parted by then
+#: a larger log is sampled down to this many impressions, which tell the models apart just as well
 MOST_IMPRESSIONS = 200_000
 WEAK_SHAPE = 1.0
-#: standard errors
+#: a difference is clear if it is more than this many standard errors
 CLEAR = 2.0
-#: a difference is slight if it is less than this part of that to the model which is furthest off
+#: a difference is slight if it is less than this share of the difference to the worst model
 SLIGHT = 0.02
 #: what it means if a model predicts better than multinomial logit with slot bias
 REMEDIES = {
@@ -45,7 +45,7 @@ class Score:
     model: str
     #: mean per impression
     log_likelihood: float
-    #: to the first model, with the standard error of that, impression by impression
+    #: difference to the first model, and its standard error over impressions
     difference: float
     standard_error: float
 
@@ -74,7 +74,7 @@ class HeldOut:
                 f"{1000 * best.difference:.3g} per thousand: {REMEDIES[best.model]}"
             )
         if level:
-            return f"“{ours}” predicts no worse than any other; no clear difference to “{'” and “'.join(level)}”."
+            return f"“{ours}” predicts no worse than any other; no clear difference from “{'” and “'.join(level)}”."
         return f"“{ours}” predicts the impressions held out better than every other model."
 
 
@@ -114,11 +114,11 @@ def position_based_model(seen: Rankings) -> FloatArray:
 
 
 def alike(seen: Rankings) -> FloatArray:
-    """γ the same for all."""
+    """γ is the same for all pairs."""
     return np.full((seen.slots, seen.items), common_odds(seen))
 
 
-#: from impressions to the odds of every pair, slots × items, by what the report calls them
+#: functions from impressions to the odds of every pair, slots × items, by the names in the report
 MODELS: dict[str, Callable[[Rankings], FloatArray]] = {
     "slots and items (multinomial logit)": multinomial_logit,
     "slots and items (position-based model)": position_based_model,
@@ -129,7 +129,7 @@ MODELS: dict[str, Callable[[Rankings], FloatArray]] = {
 
 
 def held_out(rankings: Rankings, seed: int = 0, part: float = PART) -> HeldOut:
-    """Hold out a part of the impressions at random, fit every model on the rest, and score it on that part.
+    """Hold out a random part of the impressions, fit every model to the rest, and score it on that part.
 
     >>> from slotwise.rankings import Rankings
     >>> seen = Rankings([[0, 1], [1, 0]], [[300, 60], [30, 240]], [500, 500], items=2)
@@ -163,7 +163,7 @@ def split(rankings: Rankings, part: float, rng: np.random.Generator) -> tuple[Ra
 
 
 def slot_odds(seen: Rankings) -> FloatArray:
-    """γ of each slot if items are all alike: the slots themselves stand in the place of the items."""
+    """γ of each slot if all items are alike: the slots themselves take the place of the items."""
     lists = np.where(seen.shown == EMPTY, EMPTY, np.arange(seen.slots))
     as_items = Rankings(lists, seen.clicks, seen.passes, items=seen.slots)
     prior = GammaPrior(WEAK_SHAPE, WEAK_SHAPE / common_odds(seen))

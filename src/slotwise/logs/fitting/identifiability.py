@@ -18,7 +18,7 @@ ALL_COMPARABLE = "All slots and all items can be compared with each other."
 
 
 def what_cannot_be_said(fit: Fit) -> list[str]:
-    """A sentence for each kind of thing that the log leaves open; one that says so if there is none.
+    """A sentence for each kind of thing that the log leaves open; or one that says there is none.
 
     >>> from slotwise import Rankings
     >>> for sentence in what_cannot_be_said(Fit.of_rankings(Rankings([[0, 1]], [[30, 20]], [50], items=2))):
@@ -43,7 +43,7 @@ def _between_slots(fit: Fit) -> list[str]:
         limits = [
             f"slot {slot + 1} below {high[slot]:.2g}" for slot in np.flatnonzero(silent) if np.isfinite(high[slot])
         ]
-        told = f"; beside slot 1 it is worth at most so much: {', '.join(limits)}" if limits else ""
+        told = f"; relative to slot 1 its weight is at most: {', '.join(limits)}" if limits else ""
         sentences.append(f"{_slots(silent, capital=True)} held items and got no click{told}.")
     parts = [(slot_parts == part) & used & ~silent for part in dict.fromkeys(slot_parts[used & ~silent].tolist())]
     if len(parts) > 1:
@@ -88,7 +88,7 @@ def _items(fit: Fit) -> list[str]:
             f"{_count(unbeaten, 'item')} clicked, and never left without a click: there is no upper limit to the "
             f"attractiveness of {_names(fit, unbeaten, shown)}."
         )
-    # items of a part with a slot in it are what `_between_slots` speaks of
+    # items that are tied to a slot are what `_between_slots` is about
     apart = np.flatnonzero(~np.isin(item_parts, slot_parts) & (clicks > 0) & ~np.isinf(fit.estimate.attractiveness))
     if len(apart):
         sentences.append(

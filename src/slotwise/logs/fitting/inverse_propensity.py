@@ -14,7 +14,7 @@ from slotwise.errors import InvalidInput
 from slotwise.logs.fitting.click_rate import Rate, around
 from slotwise.typing import NO_CLICK, FloatArray, IntArray
 
-#: with less than so many impressions' worth of evidence the intervals are not to be trusted
+#: with less evidence than this many impressions would give, the intervals are not to be trusted
 FEWEST_EFFECTIVE = 100.0
 #: the mean of the weights is 1 if propensities are what they say, give or take some standard errors
 SUSPICIOUS = 4.0
@@ -139,7 +139,7 @@ def wilson(rate: float, count: float, level: float) -> tuple[float, float]:
 
 
 def warnings_of(found: ByPropensity) -> list[str]:
-    """What speaks against relying on it."""
+    """The reasons not to rely on it."""
     if not found.matching:
         return ["No impression showed this list, so inverse propensity cannot say anything of it."]
     warnings = []

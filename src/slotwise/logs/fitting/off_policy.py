@@ -20,7 +20,7 @@ from slotwise.policies.registry import Policy, parse
 from slotwise.simulate import simulate
 from slotwise.typing import EMPTY, FloatArray, IntArray
 
-#: a simulated policy starts from nothing and acts for so many rounds, so many times
+#: a policy is simulated from scratch: for this many rounds, this many times
 ROUNDS, REPLICATIONS = 10_000, 8
 #: an interval whose ends differ by more than this factor says hardly anything
 TOO_WIDE = 3.0
@@ -32,7 +32,7 @@ RankingOfIds = Sequence[str | None]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The click rate to expect, by the ways there are, and what speaks against relying on them."""
+    """The expected click rate, by each method, and the reasons not to rely on it."""
 
     by_model: Rate
     by_propensity: ByPropensity | None
@@ -73,7 +73,7 @@ def evaluate(
 ) -> Evaluation:
     """The expected click rate of a ranking (ids by slot), of a mixture (ranking: probability), or of a policy (its id).
 
-    A ranking may be shorter than the slots; the rest is empty. A policy is simulated for `rounds` rounds, from nothing,
+    A ranking may be shorter than the slots; the rest is empty. A policy is simulated for `rounds` rounds, from scratch,
     on users who choose as the fit says. Give `propensities` where the log has them.
 
     >>> from slotwise import Rankings
@@ -140,7 +140,7 @@ def _model_warnings(fit: Fit, lists: IntArray, rate: Rate) -> list[str]:
             f"The log cannot compare {and_more(told, len(apart))}: nothing seen with clicks and without ties them."
         )
     if not fit.estimate.evidence.at_rest:
-        warnings.append("The estimate did not come to rest; its numbers are not to be relied on.")
+        warnings.append("The estimate did not converge; do not rely on its numbers.")
     if math.isnan(rate.click_rate):
         warnings.append("The fitted model cannot answer: only the lower end of the interval means something.")
     elif rate.high > TOO_WIDE * rate.low:
@@ -154,7 +154,7 @@ def _policy(
     users = fit.model()
     chosen = parse(policy) if isinstance(policy, str) else policy
     (run,) = simulate(users, chosen, rounds=rounds, replications=replications, seed=seed, progress=False).values()
-    # regret is that of expected clicks: less noise than the clicks themselves
+    # regret is in expected clicks, which vary less than the clicks themselves
     rates = float(reward(users, best_ranking(users))) - run.final_regret / rounds
     middle = float(rates.mean())
     clicks = np.asarray(sum(tally.clicks for tally in run.tallies), np.float64)
@@ -162,7 +162,7 @@ def _policy(
     simulation_error = run.standard_error / rounds / (middle * (1.0 - middle)) if replications > 1 else 0.0
     rate = around(middle, math.hypot(model_error, simulation_error), level)
     warnings = [
-        f"A policy that learns was simulated on the fitted model, from nothing, for {rounds:,} rounds: this is what "
+        f"A policy that learns was simulated on the fitted model, from scratch, for {rounds:,} rounds: this is what "
         "the model expects, and the log itself was not asked."
     ]
     if propensities is not None:

@@ -10,7 +10,7 @@ from slotwise.logs.fitting.fit import LEVEL
 
 
 def level() -> str:
-    """95 %."""
+    """The confidence level: 95 %."""
     return f"{100 * LEVEL:.0f} %"
 
 
@@ -22,13 +22,13 @@ def percent(rate: float) -> str:
 
 
 def with_interval(rate: Rate) -> str:
-    """A rate, and between what it lies."""
+    """A rate and its interval."""
     middle = "unknown" if math.isnan(rate.click_rate) else percent(rate.click_rate)
     return f"{middle} ({percent(rate.low)} to {percent(rate.high)})"
 
 
 def interval(low: float, high: float) -> str:
-    """From where to where.
+    """An interval, from low to high.
 
     >>> interval(0.25, math.inf)
     '0.25 to ∞'
@@ -37,7 +37,7 @@ def interval(low: float, high: float) -> str:
 
 
 def number(value: float) -> str:
-    """Three digits."""
+    """A number with three digits."""
     if math.isnan(value):
         return "unknown"
     if math.isinf(value):

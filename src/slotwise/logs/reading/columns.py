@@ -26,7 +26,7 @@ class Columns:
     slot: str = "slot"
     item: str = "item"
     clicked: str = "clicked"
-    #: the page, query or place whose items and slots are fitted by themselves
+    #: the page, query or place; the items and slots of each are fitted on their own
     placement: str | None = None
     #: the order or time of the clicks, from which the first or the last of several is known
     order: str | None = None
@@ -45,7 +45,7 @@ def one_row_per_item(table: ir.Table, columns: Columns, keep: Callable[[ir.Table
 
 
 def misread(table: ir.Table, columns: Columns) -> dict[str, ir.BooleanValue]:
-    """By column, where the table holds something that is no slot, no click, no number or time."""
+    """By column, where the table holds something that is not a slot, a click, a number or a time."""
     columns, wide = _found(table, columns)
     found: dict[str, ir.BooleanValue] = {}
     for name in (columns.order, columns.propensity):
@@ -53,7 +53,7 @@ def misread(table: ir.Table, columns: Columns) -> dict[str, ir.BooleanValue]:
             found[name] = values.is_given(table[name]) & values.as_number(table[name], name).isnull()
     if not wide:
         slot, clicked = table[columns.slot], table[columns.clicked]
-        # not asked where the type leaves no doubt: it would take a reading of the whole log
+        # not asked where the type leaves no doubt: it would mean reading the whole log
         if not slot.type().is_integer():
             found[columns.slot] = values.is_given(slot) & values.as_slot(slot, columns.slot).isnull()
         if not clicked.type().is_boolean():
@@ -93,7 +93,7 @@ def _from_wide(table: ir.Table, columns: Columns, keep: Callable[[ir.Table], ir.
         **_optional(table, columns),
     )
     if columns.impression not in table.columns:
-        # numbered once: a second reading of the log may come in another order
+        # numbered once: a second read of the log may come in another order
         lists = keep(lists)
     names = [name for name in ("placement", "impression", "propensity") if name in lists.columns]
     unfolded = lists.unnest("items", offset="place")
@@ -124,7 +124,7 @@ def _found(table: ir.Table, columns: Columns) -> tuple[Columns, bool]:
     if columns.item == Columns.item and "item" not in table.columns and "items" in table.columns:
         names["item"] = "items"
     item = names["item"]
-    # lists written as text are looked for only where they were named, or nothing else can be meant
+    # lists written as text are looked for only where their column was named, or nothing else can be meant
     text = columns.slot == Columns.slot and columns.slot not in table.columns and item != Columns.item
     wide = item in table.columns and (table[item].type().is_array() or text)
     optional = {"impression", "slot"} if wide else set()

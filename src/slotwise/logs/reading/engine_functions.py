@@ -1,4 +1,4 @@
-"""Functions that engines have and ibis has not, or has in a slower or a broken form."""
+"""Functions that the engines have and ibis lacks, or has only in a slower or a broken form."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def bucket(keys: list[ir.Value], parts: int) -> ir.Value:
     return (hashtext(text) if engine == "postgres" else text.hash()).cast("int64").abs() % parts
 
 
-# the hash of ibis is made signed first, which takes as long as the hash itself
+# ibis makes its hash signed first, which takes as long as the hash itself
 @ibis.udf.scalar.builtin(name="hash", signature=((dt.string,), dt.uint64))  # type: ignore[untyped-decorator]
 def duckdb_hash(text: Any) -> Any:
     """DuckDB's: 64 bits."""
@@ -38,4 +38,4 @@ def hashtext(text: Any) -> Any:
     name="unix_micros", signature=((dt.Timestamp(timezone="UTC"),), dt.int64)
 )
 def unix_micros(time: Any) -> Any:
-    """Spark's: ibis knows no microseconds there."""
+    """Spark's: ibis has no microseconds there."""

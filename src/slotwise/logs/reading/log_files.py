@@ -1,4 +1,4 @@
-"""Logs in files: which they are, and how both engines read them alike."""
+"""Logs in files: which files those are, and how both engines read them the same way."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _read_by_spark(connection: Any, files: list[str], kind: str) -> ir.Table:
     if kind == "parquet":
         frame = reader.option("mergeSchema", "true").parquet(*files)
     else:
-        # Spark takes the columns of all files for those of the first: one reading for each order of columns
+        # Spark takes the first file's columns for those of all files: read the files of each order of columns together
         groups: dict[str, list[str]] = {}
         for file in files:
             groups.setdefault(_header(file), []).append(file)
@@ -68,7 +68,7 @@ def _read_by_spark(connection: Any, files: list[str], kind: str) -> ir.Table:
 
 
 def _header(file: str) -> str:
-    """The first line; of an address only the engine can read it, and commas are taken for granted."""
+    """The first line. Only the engine can read it from an address, so there commas are assumed."""
     if "://" in file:
         return ""
     with pa.input_stream(file, compression="detect") as stream:
@@ -76,7 +76,7 @@ def _header(file: str) -> str:
 
 
 def _separator(header: str) -> str:
-    """The one of these that the header has most of."""
+    """The separator that the header has most of."""
     return max(",;\t|", key=header.count)
 
 

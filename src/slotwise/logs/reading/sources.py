@@ -29,7 +29,7 @@ JAVA = "Spark needs Java 17 or 21: apt-get install openjdk-17-jre-headless, or s
 class ReadOptions(TypedDict, total=False):
     """How a log is read: the options of `read`, which everything that reads a log takes."""
 
-    #: of a database
+    #: which table, where the source is a database
     table: str | None
     #: one of `ENGINES`
     engine: str
@@ -61,9 +61,9 @@ def read(
             yield log
     except Exception as problem:
         if isinstance(problem, RuntimeError) and "interrupted" in str(problem):
-            # what DuckDB makes of Ctrl-C
+            # this is how DuckDB reports Ctrl-C
             raise KeyboardInterrupt from None
-        # no space, a file that ends too early, a server that went away: theirs, but said in a line
+        # no space, a truncated file, a server that went away: the engine's error, but said in one line
         if type(problem).__module__.strip("_").split(".")[0] not in ENGINE_MODULES:
             raise
         raise UnreadableFile(f"the log cannot be counted: {first_line(problem)}") from problem
@@ -136,7 +136,7 @@ def _table(connection: Any, name: str | None, where: str) -> ir.Table:
 
 def _tables(connection: Any) -> list[str]:
     if connection.name == "duckdb":
-        # ibis 12 asks DuckDB 2 for them by a name that is gone
+        # ibis 12 looks them up under a name that DuckDB 2 no longer has
         return [name for (name,) in connection.con.execute("SHOW TABLES").fetchall()]
     return list(connection.list_tables())
 
@@ -185,7 +185,7 @@ def _postgresql(address: str, table: str | None) -> Iterator[ir.Table]:
 
 
 def _parts(address: str) -> dict[str, Any]:
-    """What libpq makes of an address, in the words of ibis."""
+    """The parts of an address as libpq reads it, under the names that ibis gives them."""
     from psycopg.conninfo import conninfo_to_dict
 
     given = {name: value for name, value in conninfo_to_dict(address).items() if value is not None}
@@ -204,7 +204,7 @@ def _spark(master: str | None) -> Iterator[Any]:
         raise MissingExtra("the engine spark", "spark") from None
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         raise UnreadableFile(JAVA)
-    # what Spark has done in Python is done by this one, and not by whichever is called python3
+    # Spark's Python workers run this interpreter, not whichever is called python3
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     running = SparkSession.getActiveSession()
     builder = (

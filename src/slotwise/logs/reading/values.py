@@ -13,7 +13,7 @@ from slotwise.logs.reading.engine_functions import unix_micros
 
 TRUE = ("1", "true", "t", "yes", "y")
 FALSE = ("0", "false", "f", "no", "n")
-#: put between the items of a list that is written as text, and in no item: the unit separator of ASCII
+#: separates the items of a list that is written as text: ASCII's unit separator, which is in no item
 SEPARATOR = "\x1f"
 
 
@@ -57,12 +57,12 @@ def as_key(column: ir.Value, name: str) -> ir.Value:
 
 def as_text(column: ir.Value) -> ir.Value:
     """An id as text."""
-    # "" stays what it is: a CSV file has null there, and to look for it elsewhere would take a reading of the log
+    # "" is left alone: a CSV file has null there, and looking for it elsewhere would mean reading the whole log
     return column if column.type().is_string() else column.cast("string")
 
 
 def _trimmed(column: ir.Value) -> ir.Value:
-    # the strip of ibis takes the letters f and v off as well, on Spark, where it means form feed and vertical tab
+    # on Spark, the strip of ibis also removes the letters f and v, where it means form feed and vertical tab
     return column.re_replace(r"^\s+|\s+$", "")
 
 
@@ -103,7 +103,7 @@ def as_click(column: ir.Value, name: str) -> ir.Value:
 
 
 def as_items(column: ir.Value, name: str) -> ir.Value:
-    """A list of ids, also from a text with separators or from a JSON list."""
+    """A list of ids, also from text with separators or from a JSON list."""
     kind = column.type()
     if kind.is_array():
         return column.cast("array<string>")

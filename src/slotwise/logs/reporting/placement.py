@@ -16,10 +16,10 @@ from slotwise.logs.fitting.wording import percent, with_interval
 
 #: items of the best list that are named
 NAMED = 3
-#: a slot's weight that may be so many times larger or smaller is not spoken of
+#: a slot whose interval spans more than this factor is not mentioned
 VAGUE = 5.0
 ALIKE = 0.95
-#: with a smaller part of the impressions counted, that is said first
+#: if a smaller share of the impressions could be counted, that is said first
 MOSTLY = 0.8
 
 
@@ -32,7 +32,7 @@ class PlacementReport:
 
     @cached_property
     def goodness(self) -> Goodness | None:
-        """Observed against fitted."""
+        """Observed clicks against fitted ones."""
         return goodness(self.fit)
 
     @cached_property
@@ -56,7 +56,7 @@ class PlacementReport:
         return self.fit.best()
 
     def in_words(self) -> list[str]:
-        """What to know first, a sentence or two a line."""
+        """What to know first: a sentence or two per line."""
         fit = self.fit
         words = [
             f"{fit.impressions:,} impressions of {fit.slots} slots and {len(fit.item_ids):,} items; "
@@ -67,21 +67,21 @@ class PlacementReport:
         if fit.counted is not None and fit.counted < MOSTLY * fit.impressions:
             words.append(
                 f"Only {percent(fit.counted / fit.impressions)} of the impressions could be counted. See why the "
-                "others were left out before you believe the rest."
+                "others were left out before you trust the rest."
             )
         if not fit.no_click:
             words.append(
-                "Every impression has a click. How attractive things are shows in how often nothing is clicked, so "
-                "that a log without such impressions says next to nothing: are they missing?"
+                "Every impression has a click. How attractive items are shows in how often nothing is clicked, so a "
+                "log without such impressions says next to nothing. Are they missing?"
             )
         words.append(_slots_in_words(fit))
         words.append(_gain_in_words(self))
         if self.goodness is not None:
             words.append(f"Does the model fit? {self.goodness.in_words()}")
         if not fit.estimate.evidence.at_rest:
-            words.append("The estimate did not come to rest: see below what this log cannot say.")
+            words.append("The estimate did not converge: see below what this log cannot say.")
         elif self.limits != [ALL_COMPARABLE]:
-            words.append("Some things this log cannot say; they are listed below.")
+            words.append("There are things this log cannot say; they are listed below.")
         return words
 
 
@@ -91,7 +91,7 @@ def _slots_in_words(fit: Fit) -> str:
     if fit.slots == 1:
         return "There is only one slot."
     if len(known) < 2:
-        return "What the slots are worth beside each other, this log hardly says."
+        return "This log hardly says what the slots are worth relative to each other."
     best, worst = known[np.argmax(bias[known])], known[np.argmin(bias[known])]
     part = float(bias[worst] / bias[best])
     if part > ALIKE:
