@@ -52,7 +52,7 @@ def _say(command: Callable[..., None], block: str) -> Callable[..., None]:
 def takes_options(command: Callable[..., None]) -> Callable[..., None]:
     """Let a command have a dataclass of options as an argument: each of its fields becomes an option of its own."""
     hints = get_type_hints(command, include_extras=True)
-    records = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    records: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(command).parameters.items():
         if name in records:
