@@ -26,9 +26,9 @@ def help_of(*arguments: str) -> str:
     return done.output
 
 
-def examples(name: str) -> list[list[str]]:
+def examples(*name: str) -> list[list[str]]:
     """The commands under Example, as a shell would split them."""
-    block = re.search(r"^  Examples?:\n((?:    \S.*\n)+)", help_of(name), re.MULTILINE)
+    block = re.search(r"^  Examples?:\n((?:    \S.*\n)+)", help_of(*name), re.MULTILINE)
     assert block is not None, f"{name} has no example"
     return [shlex.split(line) for line in block[1].splitlines()]
 
@@ -48,11 +48,11 @@ def test_every_option_is_explained(name: str) -> None:
     assert silent == []
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_examples_are_commands_that_can_be_given(name: str) -> None:
-    for program, command, *arguments in examples(name):
-        assert (program, command) == ("slotwise", name)
-        COMMANDS[name].make_context(name, arguments).close()
+@pytest.mark.parametrize("arguments", [(), *((name,) for name in COMMANDS)])
+def test_examples_are_commands_that_can_be_given(arguments: tuple[str, ...]) -> None:
+    for program, command, *options in examples(*arguments):
+        assert (program, command) == ("slotwise", *(arguments or (command,)))
+        COMMANDS[command].make_context(command, options).close()
 
 
 @pytest.mark.parametrize("name", ["policies", "bounds"])

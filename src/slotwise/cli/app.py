@@ -15,6 +15,7 @@ from slotwise.cli.evaluate import evaluate
 from slotwise.cli.export import export
 from slotwise.cli.fit import fit
 from slotwise.cli.import_ import import_
+from slotwise.cli.options import AS_IT_IS
 from slotwise.cli.paper import paper
 from slotwise.cli.policies import policies
 from slotwise.cli.serve import serve
@@ -22,7 +23,12 @@ from slotwise.cli.simulate import simulate
 from slotwise.cli.study import study
 
 app = typer.Typer(
-    help="Rank things on a page, and learn from what is clicked.",
+    help=f"""Rank things on a page, and learn from what is clicked.
+
+{AS_IT_IS}Examples:
+  slotwise simulate --problem a --policy randomised-moss --rounds 1000
+  slotwise fit clicks.parquet --out report
+  slotwise serve""",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
