@@ -1,4 +1,4 @@
-"""What all figures share: colours, an empty figure that needs no screen, and how one is written to files."""
+"""What all figures share: colours, an empty figure that needs no screen, and how a figure is written to files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Okabe and Ito's palette, with a violet for its yellow, which is too pale for a line on white
+#: Okabe and Ito's palette, with violet in place of yellow, which is too pale for a line on white
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D3A9B", "#000000")
 FORMATS = ("png", "svg", "pdf")
 

@@ -14,9 +14,9 @@ from slotwise.belief import BIAS_SHAPE, posterior
 from slotwise.errors import InvalidInput
 from slotwise.logs import fit
 from slotwise.ranker import Learner
-from slotwise.service.definition import Definition
-from slotwise.service.estimates import estimated
 from slotwise.service.store.contract import TallyRow
+from slotwise.service.worker.definition import Definition
+from slotwise.service.worker.estimates import estimated
 from slotwise.typing import FloatArray
 from tests.chance import assert_mean_is
 from tests.logs.rounds import drawn, rankings
@@ -132,7 +132,7 @@ def test_a_service_answers_the_same(tally: Tally, expected: Said) -> None:
         for slot in range(3)
         for item, id in enumerate(IDS)
     ]
-    found = estimated(definition, rows)
+    found = estimated(definition, rows)._asdict()
     assert _document(found) == expected
     chances = posterior(tally).probability_in_best_list.tolist()
     assert [row["probability_in_best_list"] for row in found["items"]] == chances

@@ -11,8 +11,8 @@ import pytest
 
 from slotwise.cli import main
 from slotwise.logs import Columns, fits
+from tests.logs.fitting.test_from_log import generated
 from tests.logs.plain import dirty_rows, table
-from tests.logs.test_fitting import generated
 
 COMMAND = Path(sys.executable).with_name("slotwise")
 

@@ -19,6 +19,7 @@ from slotwise import policy
 from slotwise.cli.app import app
 from slotwise.client import Client
 from slotwise.drive import drive
+from slotwise.drive.ledger import ANSWER_KINDS
 from slotwise.errors import InvalidInput, ServiceUnreachable
 from slotwise.problems import problem
 from tests.service.process import Process, free_port, running
@@ -51,7 +52,7 @@ def test_the_service_converges_to_the_best_list_and_counts_exactly_once(
     assert found.ended_by == "rounds"
     assert found.ledger.decisions["issued"] == rounds
     # all that can happen did
-    assert min(found.ledger.answers[kind] for kind in ("recorded", "duplicate", "conflict", "late")) > 0
+    assert min(found.ledger.answers[kind] for kind in ANSWER_KINDS) > 0
     ending = found.ending(share=0.25)
     assert ending is not None
     assert ending.mean_worth > worth

@@ -16,10 +16,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from slotwise.logs import Columns, LogTally, fits, tallies, tally
-from slotwise.logs.sources import JAVA
-
-from .plain import Plain, dirty_rows, table
-from .test_sources import check_strange, write_strange
+from slotwise.logs.reading.sources import JAVA
+from tests.logs.plain import Plain, dirty_rows, table
+from tests.logs.reading.test_sources import check_strange, write_strange
 
 pytestmark = [
     # one Spark for all of them

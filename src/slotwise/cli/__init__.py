@@ -1,4 +1,4 @@
-"""The command line: a thin layer over the library, one file a command."""
+"""The command line: a thin layer over the library, one file per command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands, put together."""
+"""The app: every command, in the order in which help lists them."""
 
 from __future__ import annotations
 
@@ -7,37 +7,40 @@ from typing import Annotated
 
 import typer
 
+from slotwise.cli.backup import backup
 from slotwise.cli.bounds import bounds
+from slotwise.cli.compact import compact
 from slotwise.cli.drive import drive
 from slotwise.cli.evaluate import evaluate
+from slotwise.cli.export import export
 from slotwise.cli.fit import fit
+from slotwise.cli.import_ import import_
+from slotwise.cli.options import AS_IT_IS
 from slotwise.cli.paper import paper
 from slotwise.cli.policies import policies
 from slotwise.cli.serve import serve
 from slotwise.cli.simulate import simulate
-from slotwise.cli.store import backup, compact, export, import_
 from slotwise.cli.study import study
 
 app = typer.Typer(
-    help="Rank things on a page, and learn from what is clicked.",
+    help=f"""Rank things on a page, and learn from what is clicked.
+
+{AS_IT_IS}Examples:
+  slotwise simulate --problem a --policy randomised-moss --rounds 1000
+  slotwise fit clicks.parquet --out report
+  slotwise serve""",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command()(paper)
-app.command()(simulate)
-app.command()(policies)
-app.command()(bounds)
-app.command()(study)
-app.command()(serve)
-app.command()(drive)
-app.command()(compact)
-app.command()(backup)
-app.command()(export)
-app.command("import")(import_)
-app.command()(fit)
-app.command()(evaluate)
+COMMANDS = (
+    *(simulate, policies, bounds, paper, study),
+    *(fit, evaluate),
+    *(serve, drive, compact, backup, export, import_),
+)
+for command in COMMANDS:
+    app.command(command.__name__.rstrip("_"))(command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -11,21 +11,29 @@ from rich.console import Console
 from rich.table import Table
 
 from slotwise import bounds as proven
+from slotwise.cli.options import AsJson, ProblemName, example
 from slotwise.errors import InvalidInput
 from slotwise.files import replacing
 from slotwise.problems import problem
 
 
+@example("slotwise bounds --problem c --rounds 10000")
 def bounds(
-    problem_name: Annotated[str, typer.Option("--problem", help="a, b or c of the paper, or FILE.json.")],
-    rounds: Annotated[int | None, typer.Option(help="Horizon; by default the paper's.")] = None,
+    problem_name: ProblemName,
+    rounds: Annotated[int | None, typer.Option(help="Horizon; by default the problem's.")] = None,
     hard_instance: Annotated[
         Path | None,
-        typer.Option(help="Write the lower bound's hardest problem of this size here, to simulate with --problem."),
+        typer.Option(
+            metavar="FILE",
+            help="Write the lower bound's hardest problem of this size into this file; simulate takes it as --problem.",
+        ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Evaluate Propositions 1 to 3 on a problem: the regret that no policy can avoid, and that two do not exceed."""
+    """Evaluate the paper's bounds on regret for a problem.
+
+    Propositions 1 to 3: the regret that no policy can avoid, and what the regret of two policies does not exceed.
+    """
     chosen = problem(problem_name, of_mnl=True)
     if chosen.goal is not None:
         raise InvalidInput(f"the bounds are for clicks, and {problem_name} has values or constraints")

@@ -1,4 +1,4 @@
-"""`slotwise drive`: visitors of known tastes put a service under load, and what it made of them."""
+"""`slotwise drive`: visitors with known tastes put a service under load, and its counts are checked."""
 
 from __future__ import annotations
 
@@ -9,36 +9,38 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from slotwise.cli.options import AsJson, ProblemName, example
 from slotwise.drive import drive as run_drive
 from slotwise.errors import InvalidInput
 from slotwise.policies import default_policy
 from slotwise.policies.registry import parse
 from slotwise.problems import problem
 
-COUNTED_WRONG = 1
+MISCOUNTED_EXIT = 1
 
 
+@example("slotwise drive http://127.0.0.1:8000 --problem a --rounds 2000")
 def drive(
-    url: Annotated[str, typer.Argument(help="Where the service is: http://127.0.0.1:8000")],
-    problem_name: Annotated[
-        str, typer.Option("--problem", help="The visitors: a, b or c of the paper, d to k, or FILE.json.")
-    ],
-    users: Annotated[int, typer.Option(help="Visitors at once, each with a connection.")] = 32,
-    rounds: Annotated[int, typer.Option(help="Decisions.")] = 10_000,
-    rate: Annotated[float | None, typer.Option(help="Decisions a second, at most.")] = None,
-    seconds: Annotated[float, typer.Option(help="At most so long, before the last deadlines.")] = 60.0,
+    url: Annotated[str, typer.Argument(metavar="URL", help="Where the service is: http://127.0.0.1:8000")],
+    problem_name: ProblemName,
+    users: Annotated[int, typer.Option(help="Visitors at a time, each with a connection of their own.")] = 32,
+    rounds: Annotated[int, typer.Option(help="Decisions to ask for.")] = 10_000,
+    rate: Annotated[float | None, typer.Option(help="Decisions per second, at most.")] = None,
+    seconds: Annotated[float, typer.Option(help="Time limit, not counting the wait for the last deadlines.")] = 60.0,
     window: Annotated[float, typer.Option(help="Seconds until a decision is counted.")] = 0.5,
-    policy: Annotated[str | None, typer.Option(help="A policy's id; the default one if not given.")] = None,
-    replications: Annotated[int, typer.Option(help="Of the simulations to compare with.")] = 40,
-    key: Annotated[str | None, typer.Option(envvar="SLOTWISE_SERVER_KEY", help="The service's key.")] = None,
-    anywhere: Annotated[bool, typer.Option("--anywhere", help="Also a service on another machine.")] = False,
-    seed: Annotated[int, typer.Option(help="Of the visitors; the service has its own randomness.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    policy: Annotated[str | None, typer.Option(metavar="ID", help="A policy's id; by default the default one.")] = None,
+    replications: Annotated[int, typer.Option(help="Simulations to compare with.")] = 40,
+    key: Annotated[
+        str | None, typer.Option(metavar="KEY", envvar="SLOTWISE_SERVER_KEY", help="The service's key.")
+    ] = None,
+    anywhere: Annotated[bool, typer.Option("--anywhere", help="Allow a service on another machine.")] = False,
+    seed: Annotated[int, typer.Option(help="For the visitors; the service has randomness of its own.")] = 0,
+    as_json: AsJson = False,
 ) -> None:
-    """Put a service under load, and check what it counted and learned.
+    """Put a service under load, and check what it counted.
 
-    Visitors decide, click, stay silent, report twice, late and in contradiction. The exit code is 1 if the service
-    counted anything else than what they were told.
+    Simulated visitors with the tastes of a problem ask for decisions, click, stay silent, and report twice, late or in
+    contradiction to themselves. The exit code is 1 if the service counted anything other than what they were told.
     """
     chosen = problem(problem_name, of_mnl=True)
     if chosen.goal is not None:
@@ -71,7 +73,7 @@ def drive(
     else:
         Console().print(_table(summary))
     if summary["exactly_once"] is False:
-        raise typer.Exit(COUNTED_WRONG)
+        raise typer.Exit(MISCOUNTED_EXIT)
 
 
 def _table(found: dict[str, Any]) -> Table:
@@ -91,8 +93,8 @@ def _table(found: dict[str, Any]) -> Table:
     )
     for kind, times in found["milliseconds"].items():
         table.add_row(f"to {kind}", ", ".join(f"{name} {value:.1f} ms" for name, value in times.items()))
-    table.add_row("decisions", _counted(found["decisions"]))
-    table.add_row("reports", _counted(found["reports"]))
+    table.add_row("decisions", _listed(found["decisions"]))
+    table.add_row("reports", _listed(found["reports"]))
     table.add_row("trouble", _trouble(found))
     table.add_row("regret", f"{found['regret']:,.1f}")
     table.add_row("  simulated", _simulated(found["simulated"], "outcomes known at once"))
@@ -115,7 +117,7 @@ def _table(found: dict[str, Any]) -> Table:
     return table
 
 
-def _counted(counts: dict[str, int]) -> str:
+def _listed(counts: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in counts.items())
 
 

@@ -7,68 +7,48 @@ from typing import Annotated
 
 import typer
 
-from slotwise.cli.logs import (
-    AsJson,
-    Clicked,
-    Engine,
-    Estimator,
-    Impression,
-    Item,
-    Log,
-    Master,
-    Memory,
-    MultiClicks,
-    Order,
-    Placement,
-    Propensity,
-    Slot,
-    TableName,
-    fitted,
-    screen,
-)
+from slotwise.cli.log_options import ESTIMATOR_IDS, LogOptions
+from slotwise.cli.options import AsJson, Seed, example, known_ids, takes_options
+from slotwise.cli.screen import screen
 from slotwise.errors import InvalidInput
 
 
+@example(
+    "slotwise evaluate clicks.parquet --ranking tea,coffee,milk",
+    "slotwise evaluate clicks.parquet --policy randomised-moss",
+)
+@known_ids("Estimators", ESTIMATOR_IDS)
+@takes_options
 def evaluate(
-    log: Log,
+    source: LogOptions,
     ranking: Annotated[
-        str | None, typer.Option(help="Items from the first slot on, with commas between: tea,coffee,milk.")
+        str | None,
+        typer.Option(metavar="ITEMS", help="Items from the first slot on, separated by commas: tea,coffee,milk."),
     ] = None,
-    policy: Annotated[str | None, typer.Option(help="A policy's id, or ID:option=value; simulated on the fit.")] = None,
-    at: Annotated[str | None, typer.Option(help="Which placement, where the log has several.")] = None,
+    policy: Annotated[
+        str | None, typer.Option(metavar="ID", help="A policy's id, or ID:option=value; simulated on the fit.")
+    ] = None,
+    at: Annotated[
+        str | None, typer.Option(metavar="PLACEMENT", help="Which placement, where the log has several.")
+    ] = None,
     rounds: Annotated[int, typer.Option(help="Rounds for which a policy is simulated.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
-    impression: Impression = "impression",
-    slot: Slot = "slot",
-    item: Item = "item",
-    clicked: Clicked = "clicked",
-    placement: Placement = None,
-    order: Order = None,
-    propensity: Propensity = None,
-    multi_click: MultiClicks = None,
-    estimator: Estimator = "scaling",
-    table: TableName = None,
-    engine: Engine = "duckdb",
-    master: Master = None,
-    memory: Memory = None,
+    seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Estimate the click rate that another list, or a policy, would have."""
-    from slotwise.logs import Columns
+    """Estimate the click rate of another list, or of a policy.
+
+    By the fitted model; and by inverse propensity, where the log holds the probability with which each list was shown.
+    """
     from slotwise.logs import evaluate as evaluation
-    from slotwise.logs.words import with_interval
+    from slotwise.logs.fitting.wording import with_interval
 
     if (ranking is None) == (policy is None):
         raise InvalidInput("ranking or policy must be given, and not both")
     if not (policy or (ranking or "").strip(" ,")):
         raise InvalidInput(f"ranking must name at least one item, got {ranking or policy!r}")
-    if (placement is None) != (at is None):
+    if (source.placement is None) != (at is None):
         raise InvalidInput("--placement names the column and --at the one to evaluate: give both or none")
-    columns = Columns(impression, slot, item, clicked, placement, order, propensity)
-    found = fitted(
-        log, columns, estimator, multi_click=multi_click, table=table, engine=engine, master=master, memory=memory
-    )
-    chosen = {one.placement: one for one in found}.get(at)
+    chosen = {one.placement: one for one in source.fits()}.get(at)
     if chosen is None:
         raise InvalidInput(f"at must be a placement of the log, got {at!r}")
     target = policy or [name.strip() or None for name in (ranking or "").split(",")]
@@ -79,8 +59,7 @@ def evaluate(
     console = screen()
     console.print(f"by the fitted model      {with_interval(answer.by_model)}")
     if answer.by_propensity is not None:
-        normalised = with_interval(answer.by_propensity.self_normalised)
-        console.print(f"by inverse propensity    {normalised}")
+        console.print(f"by inverse propensity    {with_interval(answer.by_propensity.self_normalised)}")
     console.print(f"in the log               {answer.observed:.2%}")
     for warning in answer.warnings:
         console.print(f"\nNote: {warning}")

@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from slotwise.cli.logs import (
-    AsJson,
-    Clicked,
-    Engine,
-    Estimator,
-    Impression,
-    Item,
-    Log,
-    Master,
-    Memory,
-    MultiClicks,
-    Order,
-    Placement,
-    Propensity,
-    Slot,
-    TableName,
-    fitted,
-    name_of,
-    screen,
-    telling,
-)
+from slotwise.cli.log_options import ESTIMATOR_IDS, LogOptions
+from slotwise.cli.options import AsJson, example, known_ids, takes_options
+from slotwise.cli.screen import screen, telling
 
 if TYPE_CHECKING:
     from slotwise.logs import Fit
@@ -39,101 +22,90 @@ if TYPE_CHECKING:
 NAMED = 10
 
 
+@example(
+    "slotwise fit clicks.parquet --out report",
+    "slotwise fit 'logs/*.csv.gz' --placement query --order click_time --json",
+)
+@known_ids("Estimators", ESTIMATOR_IDS)
+@takes_options
 def fit(
-    log: Log,
-    impression: Impression = "impression",
-    slot: Slot = "slot",
-    item: Item = "item",
-    clicked: Clicked = "clicked",
-    placement: Placement = None,
-    order: Order = None,
-    propensity: Propensity = None,
-    multi_click: MultiClicks = None,
-    estimator: Estimator = "scaling",
-    out: Annotated[Path | None, typer.Option(help="Write report.html, figures and tables into this folder.")] = None,
-    table: TableName = None,
-    engine: Engine = "duckdb",
-    master: Master = None,
-    memory: Memory = None,
+    source: LogOptions,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write report.html, figures and tables into this folder.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Estimate what slots and items are worth, from a click log."""
-    from slotwise.logs import RULES, Columns, write_report
+    """Estimate what slots and items are worth, from a click log.
 
-    columns = Columns(impression, slot, item, clicked, placement, order, propensity)
-    found = fitted(
-        log, columns, estimator, multi_click=multi_click, table=table, engine=engine, master=master, memory=memory
-    )
+    Prints the position bias of every slot (how many clicks an item gets there, relative to slot 1) and the
+    attractiveness of the items (clicks on an item in slot 1 per impression without a click), with 95 % intervals.
+    """
+    from slotwise.logs import RULES, write_report
+
+    found = source.fits()
     cleaning = {rule: count for rule, count in found[0].cleaning.items() if count}
     if as_json:
-        from slotwise.logs.fitted import as_json as objects
+        from slotwise.logs.fitting.fit import as_json as as_objects
 
-        print(json.dumps(objects(found) | {"cleaning": cleaning}, allow_nan=False))
+        print(json.dumps(as_objects(found) | {"cleaning": cleaning}, allow_nan=False))
     else:
-        _show(found, cleaning, RULES)
+        _show(found)
+        _show_cleaning({RULES[rule]: count for rule, count in cleaning.items() if rule != "rows"})
     if out is not None:
         with telling() as tell:
             tell("writing the report")
-            page = write_report(found, out, source=name_of(log), rules=RULES)
+            page = write_report(found, out, source=source.name, rules=RULES)
         if not as_json:
             screen().print(f"\nReport: {page}", soft_wrap=True)
 
 
-def _show(found: list[Fit], cleaning: dict[str, int], rules: Any) -> None:
+def _show(found: list[Fit]) -> None:
     console = screen()
     if len(found) > 1:
         console.print(_summary(found))
     else:
         _show_one(console, found[0])
-    rows = {rule: count for rule, count in cleaning.items() if rule != "rows"}
-    if rows:
+
+
+def _show_cleaning(counts: dict[str, int]) -> None:
+    console = screen()
+    if counts:
         console.print("\nIn the log:")
-        for rule, count in rows.items():
-            console.print(f"  {count:>12,}  {rules[rule]}", soft_wrap=True)
+    for words, count in counts.items():
+        console.print(f"  {count:>12,}  {words}", soft_wrap=True)
 
 
 def _show_one(console: Console, one: Fit) -> None:
-    from slotwise.logs.diagnosis import Diagnosis
+    from slotwise.logs.reporting import tables
+    from slotwise.logs.reporting.placement import PlacementReport
 
-    for line in Diagnosis(one).in_words():
+    for line in PlacementReport(one).in_words():
         console.print(line)
-    slots = _table("slot", "position bias", "95 % interval", "shown", "clicks")
-    for slot, bias, low, high, shown, clicks in one.slot_rows():
-        slots.add_row(str(slot), _number(bias), _interval(low, high), f"{shown:,}", f"{clicks:,}")
-    items = _table("item", "attractiveness", "95 % interval", "shown", "clicks")
-    rows = sorted(one.item_rows(), key=lambda row: -(row[1] if row[1] is not None else -1.0))
-    for id, worth, low, high, shown, clicks in rows[:NAMED]:
-        items.add_row(id, _number(worth), _interval(low, high), f"{shown:,}", f"{clicks:,}")
     console.print()
-    console.print(slots)
+    console.print(_table(("slot", "position bias", "95 % interval", "shown", "clicks"), tables.slots(one)))
     console.print()
-    console.print(items)
-    if len(rows) > NAMED:
-        console.print(f"and {len(rows) - NAMED:,} more items")
+    console.print(_table(("item", "attractiveness", "95 % interval", "shown", "clicks"), tables.items(one)[:NAMED]))
+    if len(one.item_ids) > NAMED:
+        console.print(f"and {len(one.item_ids) - NAMED:,} more items")
 
 
 def _summary(found: list[Fit]) -> Table:
-    from slotwise.logs.diagnosis import Diagnosis
+    from slotwise.logs.reporting.placement import PlacementReport
 
-    summary = _table("placement", "impressions", "items", "click rate", "slots comparable", "best list begins with")
+    heads = ("placement", "impressions", "items", "click rate", "slots comparable", "best list begins with")
+    rows = []
     for one in sorted(found, key=lambda one: -one.impressions):
         best = ", ".join(str(item) for item in one.best().items[:3])
-        known = "yes" if Diagnosis(one).slots_comparable else "no"
-        row = (f"{one.impressions:,}", f"{len(one.item_ids):,}", f"{one.click_rate:.1%}", known, best)
-        summary.add_row(str(one.placement), *row)
-    return summary
+        known = "yes" if PlacementReport(one).slots_comparable else "no"
+        counts = (f"{one.impressions:,}", f"{len(one.item_ids):,}", f"{one.click_rate:.1%}")
+        rows.append((str(one.placement), *counts, known, best))
+    return _table(heads, rows)
 
 
-def _table(*heads: str) -> Table:
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     table = Table(box=None, header_style="bold")
     for place, head in enumerate(heads):
         table.add_column(head, justify="right" if 0 < place < 5 else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
     return table
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3g}"
-
-
-def _interval(low: float | None, high: float | None) -> str:
-    return f"{_number(low)} to {_number(high) if high is not None else '∞'}"

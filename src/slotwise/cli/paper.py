@@ -9,28 +9,33 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from slotwise.cli.options import Jobs, Seed, example
 from slotwise.experiments.findings import QUICK_REPLICATIONS, Plan
 from slotwise.experiments.paper import run
 from slotwise.problems import REPLICATIONS
 
 
+@example("slotwise paper --quick --problem a --out results/quick")
 def paper(
     problem: Annotated[
-        list[str] | None, typer.Option(help="a, b or c; may be given several times. All by default.")
+        list[str] | None, typer.Option(metavar="NAME", help="a, b or c; may be repeated. All of them by default.")
     ] = None,
     replications: Annotated[
-        int | None, typer.Option(help=f"{REPLICATIONS}, as in the paper; fewer if --quick.")
+        int | None, typer.Option(help=f"{REPLICATIONS} by default, as in the paper; fewer with --quick.")
     ] = None,
-    jobs: Annotated[int, typer.Option(help="Threads; -1 for one per core.")] = -1,
-    out: Annotated[Path, typer.Option(help="Folder for figures, tables and the report.")] = Path("results/paper"),
-    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
+    jobs: Jobs = -1,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where figures, tables and the report go.")] = Path(
+        "results/paper"
+    ),
+    seed: Seed = 0,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A tenth of the horizon, few replications: to try it out.")
+        bool, typer.Option("--quick", help="A tenth of the horizon and few replications, to try it out.")
     ] = False,
 ) -> None:
-    """Reproduce the paper: regret of seven policies on three problems, its claims and its bounds.
+    """Reproduce the paper: regret, its claims and its bounds.
 
-    A run that was interrupted goes on from the replications that are in the folder.
+    Seven policies on three problems. Regret is what a policy gives away against the best list, in expected clicks,
+    added up over the rounds. A run that was interrupted continues from the replications that are in the folder.
     """
     fewest = QUICK_REPLICATIONS if quick else REPLICATIONS
     plan = Plan(
@@ -44,7 +49,7 @@ def paper(
     try:
         found = run(plan)
     except KeyboardInterrupt:
-        typer.echo(f"interrupted; the same command goes on from what is in {out}", err=True)
+        typer.echo(f"interrupted; the same command continues from what is in {out}", err=True)
         raise
     console = Console(soft_wrap=True, highlight=False)
     for claim, verdicts in found.verdicts:

@@ -1,29 +1,50 @@
-"""`slotwise policies`: what can be simulated."""
+"""`slotwise policies`: what can be simulated and served."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated
+import textwrap
 
-import typer
-from rich.console import Console
-from rich.table import Column, Table
-
+from slotwise.cli.options import AsJson, example
+from slotwise.cli.screen import screen
 from slotwise.policies import policies as registered
 
+LEGEND = """bias: the position bias is given to a policy (known), learned by it (unknown),
+      or assumed to fall from slot to slot (ordered)
+goal: whether it can maximise values instead of clicks, and keep to constraints"""
+FIELDS = ("id", "name", "position_bias", "citation", "default", "takes_goal")
 
-def policies(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array and nothing else.")] = False,
-) -> None:
-    """List the registered policies."""
+
+@example("slotwise policies --json")
+def policies(as_json: AsJson = False) -> None:
+    """List the policies that can be simulated and served.
+
+    Position bias, how much more an item is clicked in one slot than in another, is known to some policies from the
+    start; the others learn it (unknown), or assume that it falls from slot to slot (ordered). A policy that takes a
+    goal can maximise values instead of clicks, and keep to constraints.
+    """
     if as_json:
-        fields = ("id", "name", "position_bias", "citation", "default", "takes_goal")
-        print(json.dumps([{name: getattr(policy, name) for name in fields} for policy in registered()], indent=2))
+        print(json.dumps([{name: getattr(policy, name) for name in FIELDS} for policy in registered()], indent=2))
         return
-    # whatever the width of the terminal, an id is there to be copied
-    id = Column("id", no_wrap=True)
-    table = Table(id, "name", "position bias", "goal", "citation", box=None, header_style="bold")
-    for policy in registered():
-        marked = f"{policy.id} (default)" if policy.default else policy.id
-        table.add_row(marked, policy.name, policy.position_bias, "yes" if policy.takes_goal else "no", policy.citation)
-    Console().print(table)
+    rows = [
+        (
+            f"{policy.id} (default)" if policy.default else policy.id,
+            policy.name,
+            policy.position_bias,
+            "yes" if policy.takes_goal else "no",
+        )
+        for policy in registered()
+    ]
+    heads = ("id", "name", "bias", "goal")
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+
+    def line(cells: tuple[str, ...]) -> str:
+        return "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+    console = screen()
+    console.print(line(heads), style="bold")
+    for row, policy in zip(rows, registered(), strict=True):
+        console.print(line(row))
+        for text in textwrap.wrap(policy.citation, max(console.width - 2, 20), break_on_hyphens=False):
+            console.print(f"  {text}", style="dim")
+    console.print(f"\n{LEGEND}")

@@ -8,13 +8,18 @@ from typing import Annotated
 
 import typer
 
-from slotwise.errors import MissingExtra
+from slotwise.cli.options import example
+from slotwise.cli.service_store import needing_the_service
 
 
+@example("slotwise serve --store sqlite:///slotwise.db --port 8000")
 def serve(
-    config: Annotated[Path | None, typer.Option(help="Settings in a TOML file; see docs/service.md.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Settings in a TOML file; see docs/service.md.")
+    ] = None,
     store: Annotated[
-        str | None, typer.Option(help="sqlite:///FILE or postgresql://…; sqlite:///slotwise.db by default.")
+        str | None,
+        typer.Option(metavar="URL", help="sqlite:///FILE or postgresql://…; sqlite:///slotwise.db by default."),
     ] = None,
     host: Annotated[str | None, typer.Option(help="127.0.0.1 by default.")] = None,
     port: Annotated[int | None, typer.Option(help="8000 by default; 0 for any that is free.")] = None,
@@ -22,15 +27,11 @@ def serve(
 ) -> None:
     """Serve placements over HTTP, durably.
 
-    Every option can also be in the file or in the environment, as SLOTWISE_STORE and so on; the key that requests must
-    carry only there, as SLOTWISE_SERVER_KEY.
+    Every option can also be set in the file, or in the environment as SLOTWISE_STORE and so on. The key that requests
+    must carry can only be set there, as SLOTWISE_SERVER_KEY.
     """
-    try:
+    with needing_the_service():
         from slotwise.service.http import server
-    except ModuleNotFoundError as missing:
-        if missing.name is None or missing.name.startswith("slotwise"):
-            raise
-        raise MissingExtra("the service", "serve") from None
     given = {"config": config, "store": store, "host": host, "port": port, "workers": workers}
     # workers are processes of their own, and read their settings again
     os.environ.update({f"SLOTWISE_{name.upper()}": str(value) for name, value in given.items() if value is not None})

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from slotwise.cli.options import AsJson, Jobs, ProblemName, Seed, example
 from slotwise.errors import InvalidInput, UnwritableFile
 from slotwise.files import replacing
 from slotwise.problems import REPLICATIONS, problem
@@ -19,27 +20,34 @@ from slotwise.simulate import simulate as run_simulation
 PICTURES = (".png", ".svg", ".pdf")
 
 
+@example(
+    "slotwise simulate --problem a --policy randomised-moss --rounds 1000",
+    "slotwise simulate --problem b --policy toprank --plot b.png",
+)
 def simulate(
-    problem_name: Annotated[
-        str,
-        typer.Option(
-            "--problem",
-            help="a, b or c of the paper, d to k, or FILE.json with position_bias, attractiveness and, "
-            "if it is not for clicks, values, pinned, excluded, groups, at_most, may_be_empty.",
-        ),
-    ],
+    problem_name: ProblemName,
     policy: Annotated[
-        list[str], typer.Option("--policy", help="A policy's id, or ID:option=value. May be given several times.")
+        list[str],
+        typer.Option("--policy", metavar="ID", help="A policy's id, or ID:option=value; may be repeated."),
     ],
-    rounds: Annotated[int | None, typer.Option(help="Rounds per replication; by default the paper's.")] = None,
+    rounds: Annotated[int | None, typer.Option(help="Rounds per replication; by default the problem's.")] = None,
     replications: Annotated[int, typer.Option(help="Independent repetitions.")] = REPLICATIONS,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Threads; -1 for one per core.")] = -1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Draw regret into this file: .png, .svg or .pdf.")] = None,
-    parquet: Annotated[Path | None, typer.Option(help="Write every recorded number into this file.")] = None,
+    seed: Seed = 0,
+    jobs: Jobs = -1,
+    as_json: AsJson = False,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw regret into this file: .png, .svg or .pdf.")
+    ] = None,
+    parquet: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write every recorded number into this file.")
+    ] = None,
 ) -> None:
-    """Simulate policies on a problem and report their regret."""
+    """Simulate policies on a problem and report their regret.
+
+    Regret is what a policy gives away against the best list, in expected clicks, added up over the rounds. `slotwise
+    policies` lists the policies. FILE.json holds position_bias and attractiveness and, if it is not about clicks,
+    values, pinned, excluded, groups, at_most and may_be_empty.
+    """
     chosen = problem(problem_name)
     for file in (plot, parquet):
         if file is not None and not file.absolute().parent.is_dir():

@@ -8,18 +8,25 @@ from typing import Annotated
 import typer
 
 from slotwise import checks
+from slotwise.cli.options import Jobs, example, known_ids
 from slotwise.experiments import studies
 
 
+@example("slotwise study calibration --quick --out results/calibration")
+@known_ids("Studies", studies.STUDIES)
 def study(
-    name: Annotated[str, typer.Argument(help="policies, estimators or calibration.")],
-    out: Annotated[Path | None, typer.Option(help="Folder for tables and figures; results/NAME by default.")] = None,
-    jobs: Annotated[int, typer.Option(help="Threads; -1 for one per core.")] = -1,
-    quick: Annotated[bool, typer.Option("--quick", help="A small part of it: to try it out.")] = False,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="One of those listed above.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where tables and figures go; results/NAME by default."),
+    ] = None,
+    jobs: Jobs = -1,
+    quick: Annotated[bool, typer.Option("--quick", help="Run a small part of it, to try it out.")] = False,
 ) -> None:
-    """Compare policies, compare estimators, or calibrate the samplers: the tables and figures of the pages in docs.
+    """Write the tables and figures of the studies in docs.
 
-    The study of policies takes most of an hour; interrupted, it goes on from what is in the folder.
+    The study of policies takes most of an hour; if it is interrupted, the same command continues from what is in the
+    folder.
     """
     checks.one_of("name", name, list(studies.STUDIES))
     folder = Path("results") / name if out is None else out

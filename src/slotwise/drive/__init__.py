@@ -1,4 +1,4 @@
-"""A load test with a verdict: visitors of known tastes use a service over HTTP, and what it learned is checked."""
+"""A load test with a verdict: visitors with known tastes use a service over HTTP, and its counts are checked."""
 
 from slotwise.drive.report import Drive
 from slotwise.drive.run import drive

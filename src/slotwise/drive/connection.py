@@ -1,4 +1,4 @@
-"""HTTP/1.1 over one connection that stays open: so little of it that asking is cheaper than answering."""
+"""HTTP/1.1 over one connection that stays open: a minimal client, so that asking costs less than answering."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True)
 class Address:
-    """Where a service is, and what lets one in."""
+    """Where a service is, and its key."""
 
     url: str
     key: str | None = None
@@ -27,9 +27,9 @@ class Address:
 
 
 class Unanswered(Exception):
-    """The connection could not be made, or ended, or nothing came in time."""
+    """The connection could not be made, or was lost, or no answer came in time."""
 
-    #: whether anything was asked: what was not sent was not done
+    #: whether the request was sent: what was not sent was not done
     sent = True
 
 
@@ -40,7 +40,7 @@ class NotSent(Unanswered):
 
 
 class Connection:
-    """One visitor's; made when it is needed, and again after it was lost."""
+    """One visitor's connection; made when it is first needed, and again after it was lost."""
 
     def __init__(self, address: Address, timeout: float) -> None:
         self._address, self._timeout = address, timeout

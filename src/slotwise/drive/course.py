@@ -1,4 +1,4 @@
-"""One drive while it is under way: every visitor a coroutine with a connection."""
+"""A drive in progress: each visitor is a coroutine with a connection of its own."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from slotwise.drive.visitors import Outcome, Visitors
 
 #: between two looks at the service's metrics
 LOOK_SECONDS: Final = 0.25
-#: how often a report is sent that is not answered
+#: how many times a report is sent before it is given up as unanswered
 TRIES: Final = 5
 PAUSE_SECONDS: Final = 0.2
-#: after the end of the window: the service's clock and this one need not tick alike
+#: waited after the end of the window, as the service's clock and this one may differ
 MARGIN_SECONDS: Final = 0.05
 
 
@@ -38,7 +38,7 @@ class _Late:
 
 @dataclass
 class Course:
-    """One drive while it is under way."""
+    """A drive in progress."""
 
     address: Address
     placement: str
@@ -51,11 +51,11 @@ class Course:
     step: Callable[[], None] = lambda: None
     ended_by: str = "rounds"
     seconds_taken: float = 0.0
-    #: whether every visitor got to say what there was to say
+    #: whether every visitor got to report everything
     complete: bool = False
     _taken: int = 0
     _late: deque[_Late] = field(default_factory=deque)
-    #: pending decisions and the age of the snapshot, as the service said now and then
+    #: pending decisions and the age of the snapshot, each time the service was asked
     _looks: list[tuple[float, float]] = field(default_factory=list)
     _why: str = ""
 
@@ -82,7 +82,7 @@ class Course:
             looking.cancel()
 
     def lag(self) -> Lag | None:
-        """How far behind the decisions the service's knowledge was, from the looks after its beginning."""
+        """How far the service's knowledge was behind its decisions, leaving out the first moments."""
         looks = self._looks[int((self.window + 1.0) / LOOK_SECONDS) :]
         if not looks:
             return None
@@ -126,7 +126,7 @@ class Course:
                 await asyncio.wait_for(self._stop.wait(), wait)
 
     async def _visit(self, connection: Connection) -> bool:
-        """One decision and what is reported of it in time; False if there was no decision."""
+        """Ask for one decision and report on it in time; False if there was no decision."""
         began = time.perf_counter()
         try:
             status, body = await connection.ask(self._decide, b"{}")
@@ -149,7 +149,7 @@ class Course:
             wanted = "late" if late else answer_due(stands, outcome)
             answer = await self._report(connection, decision, visit.browser, outcome, wanted)
             if not answer:
-                # nobody knows what stands now
+                # nobody knows which outcome stands now
                 break
             if answer in ("recorded", "duplicate"):
                 stands = outcome
@@ -166,7 +166,7 @@ class Course:
     async def _report(
         self, connection: Connection, decision: dict[str, Any], browser: bool, outcome: Outcome, wanted: str
     ) -> str:
-        """What the service made of it: recorded, duplicate, conflict, late, or nothing that is known."""
+        """What the service answered: recorded, duplicate, conflict or late; empty if that is not known."""
         if browser:
             head, body = self._beacon, json.dumps({"token": decision["token"], **outcome}).encode()
         else:
@@ -190,10 +190,10 @@ class Course:
                 self.ledger.unexpected[status] += 1
                 return ""
             elif verdict == "late" and attempt:
-                # a try before may have been recorded in time
+                # an earlier try may have been recorded in time
                 break
             else:
-                # a try before may have been recorded
+                # an earlier try may have been recorded
                 repeated = attempt and (wanted, verdict) == ("recorded", "duplicate")
                 self.ledger.answered(verdict if repeated else wanted, verdict)
                 return verdict
@@ -215,7 +215,7 @@ class Course:
             connection.close()
 
     async def _look(self) -> None:
-        """Ask for the metrics from which it follows how late the service learns."""
+        """Keep asking for the metrics that tell how late the service learns."""
         connection = Connection(self.address, timeout=5.0)
         head = self.address.head("GET", "/metrics")
         wanted = re.compile(

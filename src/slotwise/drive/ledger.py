@@ -13,12 +13,14 @@ import numpy as np
 from slotwise.drive.visitors import Outcome
 from slotwise.typing import IntArray
 
-#: what is compared of the service's own counts
-COUNTED = ("issued", "clicked", "no_click", "not_shown", "late")
+#: what may become of a decision: both the visitors and the service count these
+DECISION_KINDS = ("issued", "clicked", "no_click", "not_shown", "late")
+#: what may be answered to a report
+ANSWER_KINDS = ("recorded", "duplicate", "conflict", "late")
 
 
 def answer_due(stands: Outcome | None, outcome: Outcome) -> str:
-    """What the contract says of a report in time, given the one that stands.
+    """How a report that comes in time must be answered, given the outcome that stands.
 
     >>> answer_due({"clicked": None}, {"clicked": "a"}), answer_due({"clicked": "a"}, {"clicked": None})
     ('recorded', 'conflict')
@@ -30,22 +32,22 @@ def answer_due(stands: Outcome | None, outcome: Outcome) -> str:
 
 @dataclass
 class Ledger:
-    """Filled decision by decision, when the last answer about it is in."""
+    """The visitors' own counts: a decision is entered once the last answer about it is in."""
 
     items: Sequence[str]
     slots: int
     decisions: Counter[str] = field(default_factory=Counter)
-    #: what was answered to reports: recorded, duplicate, conflict, late
+    #: what was answered to reports, by `ANSWER_KINDS`
     answers: Counter[str] = field(default_factory=Counter)
-    #: answers that are not what the contract says of such a report
+    #: answers that are not what such a report must get
     wrong: Counter[str] = field(default_factory=Counter)
     #: statuses that no visitor expects
     unexpected: Counter[int] = field(default_factory=Counter)
-    #: clicks that were made within the window and arrived after it: the service was too slow for it
+    #: clicks that were made within the window and arrived after it, as the service was too slow
     missed: int = 0
     #: requests without an answer: nobody knows what became of them
     unanswered: int = 0
-    #: the lists in the order in which they were answered, by their number, without those that nobody saw
+    #: the lists, by number, in the order in which they were answered; without those that nobody saw
     shown: array[int] = field(default_factory=lambda: array("l"))
     lists: dict[tuple[str, ...], int] = field(default_factory=dict)
     #: seconds
@@ -54,23 +56,24 @@ class Ledger:
 
     def __post_init__(self) -> None:
         self._numbers = {item: number for number, item in enumerate(self.items)}
+        # counted here and not by a Tally: a check of the service must not rest on the code that it checks
         self.clicks, self.passes = (np.zeros((self.slots, len(self.items)), np.int64) for _ in range(2))
 
     def answered(self, wanted: str, answer: str) -> None:
-        """A report was answered; where the network is slow any of them may be late, and where it fails sent again."""
+        """Enter the answer to a report. On a slow network any report may be late."""
         self.answers[answer] += 1
         if answer not in (wanted, "late"):
             self.wrong[f"{wanted} answered as {answer}"] += 1
 
     def issued(self, shown: tuple[str, ...], seen: bool) -> None:
-        """A decision was answered."""
+        """Enter a decision."""
         self.decisions["issued"] += 1
         number = self.lists.setdefault(shown, len(self.lists))
         if seen:
             self.shown.append(number)
 
     def ended(self, shown: tuple[str, ...], outcome: Outcome | None) -> None:
-        """Nothing more will be reported in time; `outcome` is the last one that was acknowledged."""
+        """Close a decision on which nothing more will be reported in time; `outcome` is the last one acknowledged."""
         if outcome is not None and "shown" in outcome:
             self.decisions["not_shown"] += 1
             return
@@ -84,10 +87,10 @@ class Ledger:
             self.clicks[shown.index(clicked), self._numbers[clicked]] += 1
 
     def differences(self, estimates: Mapping[str, Any]) -> list[str]:
-        """Where the service's document says something else."""
+        """Where the service's own counts differ, in a line each."""
         found = [
             f"{kind}: {estimates['decisions'][kind]:,} at the service, {self.decisions[kind]:,} with the visitors"
-            for kind in COUNTED
+            for kind in DECISION_KINDS
             if estimates["decisions"][kind] != self.decisions[kind]
         ]
         found += [f"{count:,} × {what}" for what, count in self.wrong.items()]

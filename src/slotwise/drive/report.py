@@ -1,4 +1,4 @@
-"""What a drive found, beside what the simulator gives for the same policy and as many rounds."""
+"""What a drive found, next to what the simulator gives for the same policy and number of rounds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from slotwise.choice import MNL
-from slotwise.drive.ledger import Ledger
+from slotwise.drive.ledger import ANSWER_KINDS, DECISION_KINDS, Ledger
 from slotwise.errors import InvalidInput
 from slotwise.policies import PolicyEntry
 from slotwise.simulate import simulate
@@ -19,13 +19,13 @@ from slotwise.simulate.delayed import simulate_delayed
 from slotwise.typing import FloatArray
 
 QUANTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
-#: the end of a drive, as a share of it
+#: which share of a drive counts as its end
 END: Final = 0.1
 
 
 @dataclass(frozen=True)
 class Lag:
-    """The service chose from outcomes that were so many rounds old, and looked for new ones every so many."""
+    """How far the service was behind: outcomes were `rounds` rounds old, and it looked for new ones `every` so many."""
 
     rounds: int
     every: int
@@ -40,15 +40,15 @@ class Simulated:
     high: float
 
     @classmethod
-    def of(cls, regrets: FloatArray) -> Simulated:
-        """Its mean, and its quantiles at 5 and 95 %."""
+    def from_regrets(cls, regrets: FloatArray) -> Simulated:
+        """The mean of the replications, and their quantiles at 5 and 95 %."""
         low, high = np.quantile(regrets, [0.05, 0.95])
         return cls(float(regrets.mean()), float(low), float(high))
 
 
 @dataclass(frozen=True)
 class Ending:
-    """What was shown in the end."""
+    """What was shown towards the end."""
 
     rounds: int
     #: the list that was shown most often, and how often
@@ -69,13 +69,13 @@ class Drive:
     users: MNL
     visitors: int
     ledger: Ledger
-    #: by number of a list
+    #: of each list, by its number
     regrets: Sequence[float]
     best_reward: float
     seconds: float
     ended_by: str
     lag: Lag | None
-    #: between the visitors' counts and the service's; None if it did not come to that
+    #: between the visitors' counts and the service's; None if they were never compared
     differences: Sequence[str] | None
 
     @property
@@ -85,7 +85,7 @@ class Drive:
 
     @property
     def exactly_once(self) -> bool | None:
-        """Whether the service counted each outcome once; None where an answer is missing, so that nobody can tell."""
+        """Whether the service counted each outcome once; None where an answer is missing and nobody can tell."""
         if self.differences is None or (self.differences and self.ledger.unanswered):
             return None
         return not self.differences
@@ -96,7 +96,7 @@ class Drive:
         return float(np.asarray(self.regrets)[np.asarray(self.ledger.shown)].sum()) if self.rounds else 0.0
 
     def ending(self, share: float = END) -> Ending | None:
-        """What the last of it came to; None if nobody saw anything."""
+        """What was shown in the last `share` of it; None if nobody saw anything."""
         last = self.ledger.shown[-max(1, int(self.rounds * share)) :]
         if not last:
             return None
@@ -113,11 +113,11 @@ class Drive:
         )
 
     def simulated(self, replications: int = 40, seed: int = 0) -> Simulated:
-        """As many rounds by `simulate`, which learns of each outcome at once."""
+        """The regret of as many rounds in `simulate`, which learns each outcome at once."""
         results = simulate(
             self.users, self.policy, rounds=max(1, self.rounds), replications=replications, seed=seed, record_at=1
         )
-        return Simulated.of(results[str(self.policy)].final_regret)
+        return Simulated.from_regrets(results[str(self.policy)].final_regret)
 
     def simulated_with_lag(self, replications: int = 40, seed: int = 0) -> Simulated | None:
         """The same, learning as late as the service did; None where that is not known, or not possible."""
@@ -135,7 +135,7 @@ class Drive:
             )
         except InvalidInput:
             return None
-        return Simulated.of(regrets.sum(axis=1))
+        return Simulated.from_regrets(regrets.sum(axis=1))
 
     def milliseconds(self) -> dict[str, dict[str, float]]:
         """Quantiles of the time to an answer."""
@@ -148,7 +148,7 @@ class Drive:
         }
 
     def summary(self) -> dict[str, Any]:
-        """All that does not need a simulation, as JSON can hold it."""
+        """Everything that needs no simulation, in a form that JSON can hold."""
         ledger = self.ledger
         requests = len(ledger.decide_seconds) + len(ledger.report_seconds)
         ending = self.ending()
@@ -162,10 +162,8 @@ class Drive:
             "decisions_per_second": ledger.decisions["issued"] / self.seconds,
             "requests_per_second": requests / self.seconds,
             "milliseconds": self.milliseconds(),
-            "decisions": {
-                kind: ledger.decisions[kind] for kind in ("issued", "clicked", "no_click", "not_shown", "late")
-            },
-            "reports": {kind: ledger.answers[kind] for kind in ("recorded", "duplicate", "conflict", "late")},
+            "decisions": {kind: ledger.decisions[kind] for kind in DECISION_KINDS},
+            "reports": {kind: ledger.answers[kind] for kind in ANSWER_KINDS},
             "missed": ledger.missed,
             "unanswered": ledger.unanswered,
             "unexpected": {str(status): count for status, count in ledger.unexpected.items()},

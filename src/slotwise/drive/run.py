@@ -1,4 +1,4 @@
-"""The drive: so many visitors at once, for so many decisions or so long, and then a check of what was counted."""
+"""A whole drive: many visitors at a time, up to a number of decisions or a time limit; then the counts are checked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_USERS: Final = 1_000
 MOST_ROUNDS: Final = 10_000_000
 LONGEST_SECONDS: Final = 86_400.0
 SHORTEST_WINDOW, LONGEST_WINDOW = 0.1, 60.0
-#: how long after the last deadline all must be counted
+#: how long after the last deadline everything must have been counted
 SETTLE_SECONDS: Final = 15.0
 
 
@@ -47,9 +47,9 @@ def drive(
     seed: int = 0,
     progress: bool | None = None,
 ) -> Drive:
-    """Let `visitors` at once use a placement of their own until `rounds` decisions were made, or `seconds` are over.
+    """Let `visitors` at a time use a new placement until `rounds` decisions have been made or `seconds` are over.
 
-    `rate` bounds the decisions a second. An interrupt ends the drive early, a second one also the wait for the last
+    `rate` limits the decisions per second. An interrupt ends the drive early, a second one also the wait for the last
     deadlines. The placement, named drive-…, stays at the service.
     """
     checks.whole_number("users", visitors, at_least=1, at_most=MOST_USERS)
@@ -106,7 +106,7 @@ def drive(
 
 
 def _settled(client: Client, placement: str, window: float) -> dict[str, Any]:
-    """The estimates once nothing is pending, or as they are when that should have been so."""
+    """The estimates once nothing is pending, or as they are when nothing should be pending any more."""
     until = time.monotonic() + window + SETTLE_SECONDS
     while client.estimates(placement)["decisions"]["pending"] and time.monotonic() < until:
         time.sleep(PAUSE_SECONDS)

@@ -1,4 +1,4 @@
-"""Visitors of known tastes, some of whom stay silent, report twice, late, or in contradiction to themselves."""
+"""Visitors with known tastes. Some of them stay silent, report twice or late, or contradict themselves."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from slotwise.choice import MNL, best_ranking, reward
 
 @dataclass(frozen=True)
 class Habits:
-    """Which share of the visitors does what. What they click on within the window is not touched by any of it."""
+    """Which share of the visitors does what. None of it changes what they click within the window."""
 
     #: of all: the list was never in view
     unseen: float = 0.02
-    #: of those who click on nothing: no word of it, so that the deadline decides
+    #: of those who click nothing: they do not report it, so the deadline decides
     silent: float = 0.5
-    #: of the silent: back after the deadline, with a click
+    #: of the silent: they come back after the deadline, with a click
     late: float = 0.02
-    #: of those who report: the same once more
+    #: of those who report: they report the same once more
     twice: float = 0.05
-    #: of those who report a click: another outcome afterwards, which must not count
+    #: of those who report a click: they report another outcome afterwards, which must not count
     conflicting: float = 0.02
-    #: of those who click: no click is reported first, and replaced
+    #: of those who click: they report no click first, which the click replaces
     hesitant: float = 0.05
     #: of all: the outcome is sent with the decision's token instead of the key
     browser: float = 0.5
@@ -68,7 +68,7 @@ class Visitors:
         return self.best_reward - weight / (1.0 + weight)
 
     def visit(self, shown: tuple[str, ...]) -> Visit:
-        """What a visitor does who is shown this list."""
+        """What a visitor who is shown this list does."""
         rng, habits = self.rng, self.habits
         browser = rng.random() < habits.browser
         if rng.random() < habits.unseen:

@@ -1,16 +1,19 @@
-"""Click logs: from the data people already have to a tally, estimates, and what to make of them."""
+"""Click logs: from the data people already have to a tally, to estimates, and to what they mean.
+
+A log is read, counted, fitted and reported on; each of the four has a folder of its own.
+"""
 
 from slotwise.errors import MissingExtra
 
 try:
-    from slotwise.logs.columns import Columns
-    from slotwise.logs.counting import LogTally, tallies, tally
-    from slotwise.logs.fitted import Fit
-    from slotwise.logs.fitting import ESTIMATOR_NAMES, fit, fits
-    from slotwise.logs.off_policy import evaluate
-    from slotwise.logs.report import write_report
-    from slotwise.logs.sources import read
-    from slotwise.logs.survey import RULES
+    from slotwise.logs.counting.cleaning_rules import RULES
+    from slotwise.logs.counting.tallies import LogTally, tallies, tally
+    from slotwise.logs.fitting.fit import Fit
+    from slotwise.logs.fitting.from_log import ESTIMATOR_NAMES, fit, fits
+    from slotwise.logs.fitting.off_policy import evaluate
+    from slotwise.logs.reading.columns import Columns
+    from slotwise.logs.reading.sources import read
+    from slotwise.logs.reporting.report import write_report
 except ImportError as problem:
     if problem.name is not None and problem.name.startswith("slotwise"):
         raise

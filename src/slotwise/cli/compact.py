@@ -1,0 +1,34 @@
+"""`slotwise compact`: a store without its old decisions."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from slotwise import checks
+from slotwise.cli.options import example
+from slotwise.cli.service_store import StoreUrl, opened
+
+DAY = 86_400.0
+#: decisions dropped in one transaction; the service writes in between
+AT_ONCE = 2_000
+
+
+@example("slotwise compact --store sqlite:///slotwise.db --older-than 30")
+def compact(
+    store: StoreUrl,
+    older_than: Annotated[float, typer.Option(metavar="DAYS", help="Days since the deadline of a decision.")],
+) -> None:
+    """Drop old decisions; what was learned from them stays.
+
+    Only decisions whose outcome is final are dropped. An outcome that arrives for one of them later is answered as
+    unknown. The service may be running.
+    """
+    before = time.time() - checks.positive_number("older_than", older_than) * DAY
+    dropped = 0
+    with opened(store) as open_store:
+        while count := open_store.compact(before, AT_ONCE):
+            dropped += count
+    typer.echo(f"dropped {dropped:,} decisions")

@@ -1,0 +1,97 @@
+"""The options of the commands that read click logs, and the reading itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from slotwise.cli.screen import telling
+from slotwise.estimate import estimators
+
+if TYPE_CHECKING:
+    from slotwise.logs import Columns, Fit
+
+_COLUMN = "COLUMN"
+#: those of `slotwise.logs.ESTIMATOR_NAMES`, without importing what reads logs
+ESTIMATOR_IDS = tuple(entry.id for entry in estimators() if entry.position_bias == "unknown")
+
+
+@dataclass(frozen=True)
+class LogOptions:
+    """A log, what its columns are called, how to read it and how to fit it."""
+
+    log: Annotated[
+        str,
+        typer.Argument(
+            metavar="LOG",
+            help="Parquet or CSV (.gz, .zst): a file, a folder or a quoted pattern; a .duckdb file; or postgresql://…",
+        ),
+    ]
+    impression: Annotated[
+        str, typer.Option(metavar=_COLUMN, help="Which impression a row belongs to; an impression is one page view.")
+    ] = "impression"
+    slot: Annotated[str, typer.Option(metavar=_COLUMN, help="The slot, counted from 0 or 1.")] = "slot"
+    item: Annotated[
+        str, typer.Option(metavar=_COLUMN, help="The item; or the list of items, where a row is a whole impression.")
+    ] = "item"
+    clicked: Annotated[
+        str, typer.Option(metavar=_COLUMN, help="The click: true or 1; or the clicked item, where items are lists.")
+    ] = "clicked"
+    placement: Annotated[
+        str | None, typer.Option(metavar=_COLUMN, help="The page, query or place; each is fitted on its own.")
+    ] = None
+    order: Annotated[str | None, typer.Option(metavar=_COLUMN, help="The order or the time of clicks.")] = None
+    propensity: Annotated[
+        str | None, typer.Option(metavar=_COLUMN, help="The probability with which the whole list was shown.")
+    ] = None
+    multi_click: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RULE",
+            help="Which of several clicks counts: first, last, or drop to leave the impression out. By default first "
+            "where --order is given, else drop.",
+        ),
+    ] = None
+    estimator: Annotated[str, typer.Option(metavar="ID", help="One of those listed above.")] = "scaling"
+    table: Annotated[str | None, typer.Option(metavar="NAME", help="The table, where LOG is a database.")] = None
+    engine: Annotated[str, typer.Option(help="duckdb, or spark for what outgrows this machine.")] = "duckdb"
+    master: Annotated[
+        str | None, typer.Option(metavar="URL", help="The Spark cluster; by default Spark runs on this machine.")
+    ] = None
+    memory: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="What DuckDB may use, such as 2GB; the rest goes to disk.")
+    ] = None
+
+    @property
+    def columns(self) -> Columns:
+        """What the columns are called."""
+        from slotwise.logs import Columns
+
+        return Columns(self.impression, self.slot, self.item, self.clicked, self.placement, self.order, self.propensity)
+
+    @property
+    def name(self) -> str:
+        """The log in a heading: the file, or the database without its secrets."""
+        from slotwise.logs.reading.sources import hidden
+
+        return hidden(self.log).rstrip("/").rsplit("/", 1)[-1]
+
+    def fits(self) -> list[Fit]:
+        """Fit every placement of the log, and say on stderr what is being done."""
+        from slotwise.logs import fits
+
+        rule: Any = self.multi_click
+        with telling() as tell:
+            return fits(
+                self.log,
+                self.columns,
+                estimator=self.estimator,
+                multi_click=rule,
+                progress=tell,
+                table=self.table,
+                engine=self.engine,
+                master=self.master,
+                memory=self.memory,
+            )

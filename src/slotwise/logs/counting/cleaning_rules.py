@@ -1,0 +1,31 @@
+"""The rules by which a log is cleaned, by name: what each one finds, and what is done about it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+#: which of several clicks in one impression counts, or that the impression is left out
+MultiClick = Literal["first", "last", "drop"]
+MULTI_CLICK = ("first", "last", "drop")
+
+RULES = {
+    "rows": "rows read",
+    "null_impression": "rows without an impression: left out, they belong to nothing",
+    "null_placement": "rows without a placement: left out, they belong to nothing",
+    "null_clicked": "rows that do not say whether they were clicked: taken as not clicked",
+    "null_slot": "rows without a slot, not clicked: left out, the rest of their impression is kept",
+    "null_item": "rows without an item, not clicked: left out, the rest of their impression is kept",
+    "duplicate_rows": "rows that repeat another one (same impression, slot and item): counted once",
+    "slots_from_0": "slots are counted from 0 in the log: 1 was added to each",
+    "slots_from_later": "slots begin later than at 1 in the log: so much was taken from each, to make the first one 1",
+    "missing_slots": "impressions with a gap in their slots: the slots in the gap are taken as empty",
+    "conflicting_slots": "impressions with two items in one slot: left out, what was shown is not known",
+    "repeated_items": "impressions with an item in two slots: left out, the model shows an item once",
+    "click_not_shown": "impressions with a click on something that has no slot or item, or was not shown: left out",
+    "empty_impressions": "impressions without any item: left out",
+    "lost_placements": "placements of which no impression could be counted: left out",
+    "multi_click_first": "impressions with clicks on several items: the first click counts",
+    "multi_click_last": "impressions with clicks on several items: the last click counts",
+    "multi_click_drop": "impressions with clicks on several items: left out",
+    "multi_click_unordered": "impressions with clicks on several items and their order missing: left out",
+}

@@ -1,0 +1,106 @@
+"""The click rate that an estimate expects of lists, and how sure it is.
+
+A list with S = Σ_k γ_k is clicked with probability r = S/(1 + S), so that log S is the logit of r. To first order its
+error is that of the mean of log γ_k, weighted by γ_k/S, given how the parameters vary together.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit, ndtri
+
+from slotwise.estimate import Estimate
+from slotwise.estimate.intervals import limit_without_clicks
+from slotwise.typing import EMPTY, FloatArray, IntArray
+
+
+class Rate(NamedTuple):
+    """A click rate with an interval; NaN where it is not known."""
+
+    click_rate: float
+    low: float
+    high: float
+
+
+def expected_rate(estimate: Estimate, lists: IntArray, chances: FloatArray, level: float = 0.95) -> Rate:
+    """The click rate of showing each of `lists`, a row each, EMPTY where there is nothing, with its probability.
+
+    An item or slot that was never clicked adds nothing to the rate, and to the interval's upper end what its silence
+    still allows. Where a pair of the lists cannot be compared with the others, the interval goes up to 1.
+
+    >>> from slotwise import Tally
+    >>> from slotwise.estimate import scaling
+    >>> estimate = scaling(Tally(np.array([[30, 12], [8, 21]]), np.array([[50, 50], [50, 50]])))
+    >>> [round(value, 2) for value in expected_rate(estimate, np.array([[0, 1]]), np.ones(1))]
+    [0.42, 0.35, 0.49]
+    """
+    known, silent = _pairs(estimate, lists)
+    unsaid = (lists != EMPTY) & ~known & ~silent
+    with np.errstate(invalid="ignore"):
+        gamma = np.where(known, estimate.position_bias * estimate.attractiveness[lists], 0.0)
+    total = gamma.sum(axis=1)
+    rates = total / (1.0 + total)
+    middle = float(chances @ rates)
+    low = high = middle
+    if 0.0 < middle < 1.0:
+        weights = np.zeros((len(estimate.position_bias), len(estimate.attractiveness)))
+        list_weights = chances * rates * (1.0 - rates) / (middle * (1.0 - middle))
+        shares = np.divide(gamma, total[:, None], out=np.zeros_like(gamma), where=total[:, None] > 0)
+        row, slot = np.nonzero(known & (gamma > 0))
+        np.add.at(weights, (slot, lists[row, slot]), (list_weights[:, None] * shares)[row, slot])
+        low, high = _around(middle, estimate.log_error_of(weights), level)
+    if silent.any():
+        high = _with_silence(estimate, lists, chances, silent, high, level)
+    if unsaid.any() or math.isnan(low):
+        return Rate(math.nan if unsaid.any() else middle, 0.0 if math.isnan(low) else low, 1.0)
+    return Rate(middle, low, high)
+
+
+def around(middle: float, logit_error: float, level: float = 0.95) -> Rate:
+    """A rate with an interval that is symmetric on the logit scale."""
+    return Rate(middle, *_around(middle, logit_error, level))
+
+
+def _around(middle: float, logit_error: float, level: float) -> tuple[float, float]:
+    far = float(ndtri(0.5 + level / 2.0)) * logit_error
+    return float(expit(logit(middle) - far)), float(expit(logit(middle) + far))
+
+
+def _pairs(estimate: Estimate, lists: IntArray) -> tuple[np.ndarray, np.ndarray]:
+    """Which places of the lists have odds that the data determine, and which were never clicked but are bounded."""
+    slot_parts, item_parts = estimate.parts
+    filled = lists != EMPTY
+    evidence = estimate.evidence
+    tied = slot_parts == slot_parts[0]
+    item_tied, item_silent = item_parts[lists] == slot_parts[0], evidence.silent_items[lists]
+    quiet = (item_silent & (tied | evidence.silent_slots)) | (evidence.silent_slots & item_tied)
+    known = (slot_parts == item_parts[lists]) & np.isfinite(estimate.attractiveness[lists])
+    silent = filled & quiet & ~known
+    return filled & known & ~silent, silent
+
+
+def _with_silence(
+    estimate: Estimate, lists: IntArray, chances: FloatArray, silent: np.ndarray, high: float, level: float
+) -> float:
+    if not estimate.evidence.at_rest:
+        return 1.0
+    slot, item = np.nonzero(silent)[1], lists[silent]
+    extra = np.zeros(lists.shape)
+    extra[silent] = _limits(estimate, level, slot, item)
+    odds = high / (1.0 - high) + float(chances @ extra.sum(axis=1)) if high < 1.0 else math.inf
+    return odds / (1.0 + odds) if math.isfinite(odds) else 1.0
+
+
+def _limits(estimate: Estimate, level: float, slots: IntArray, items: IntArray) -> FloatArray:
+    """The largest odds that silence allows each of these pairs, as in `Estimate.intervals`, for these alone."""
+    evidence = estimate.evidence
+    bias, alpha = (np.where(np.isfinite(one), one, 0.0) for one in (estimate.position_bias, estimate.attractiveness))
+    weights, values = bias[slots], alpha[items]
+    quiet = evidence.silent_items[items]
+    values[quiet] = limit_without_clicks(bias, evidence.passes[:, items[quiet]], level)
+    quiet = evidence.silent_slots[slots]
+    weights[quiet] = limit_without_clicks(alpha, evidence.passes[slots[quiet]].T, level) if quiet.any() else 0.0
+    return np.asarray(weights * values)

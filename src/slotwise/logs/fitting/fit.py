@@ -1,0 +1,255 @@
+"""One placement of a click log, fitted: what its slots and items are worth, and what slotwise would show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from slotwise.belief import Posterior, posterior
+from slotwise.choice import MNL
+from slotwise.errors import InvalidInput
+from slotwise.estimate import ESTIMATORS, Estimate
+from slotwise.estimate.odds import expected
+from slotwise.frames import frame
+from slotwise.logs.fitting.click_rate import Rate, expected_rate
+from slotwise.logs.fitting.inverse_propensity import Logged
+from slotwise.rankings import Rankings
+from slotwise.tally import Tally
+from slotwise.typing import EMPTY, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+LEVEL = 0.95
+#: an item that was shown less often is said to be hardly known
+FEW_SHOWINGS = 100
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The list that slotwise would show, and what it expects of it."""
+
+    #: an id per slot, None where nothing is left to show
+    items: tuple[str | None, ...]
+    rate: Rate
+    #: how many of them were never shown in that slot, and how many hardly anywhere
+    never_there: int
+    hardly_shown: int
+
+    def caution(self) -> str:
+        """Why not to take the rate at face value; empty if there is no reason."""
+        count = sum(item is not None for item in self.items)
+        words = [f"{self.never_there} of the {count} items were never shown in that slot"] if self.never_there else []
+        if self.hardly_shown:
+            words.append(f"{self.hardly_shown} of the {count} were shown fewer than {FEW_SHOWINGS} times anywhere")
+        return f"This rests on the model: {', and '.join(words)}." if words else ""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Attractiveness and position bias of one placement, with what they were estimated from."""
+
+    #: None if the log has only one
+    placement: str | None
+    item_ids: tuple[str, ...]
+    tally: Tally
+    #: slots × items: impressions in which the item stood in the slot, whatever was clicked
+    showings: IntArray
+    estimate: Estimate
+    #: a key of `slotwise.estimate.ESTIMATORS`
+    estimator: str
+    #: whole lists, of all impressions or of a random sample
+    rankings: Rankings | None
+    #: found in the log; counted without a click; with clicks on several items
+    impressions: int
+    no_click: int
+    multi_click: int
+    #: of all counted impressions
+    log_likelihood: float | None
+    #: what was cleaned: by a rule's name, how many rows or impressions it applied to
+    cleaning: Mapping[str, int] = field(default_factory=dict)
+    #: whether `rankings` are only a sample of the impressions
+    sampled: bool = False
+    #: how many impressions are in the tally, if not all
+    counted: int | None = None
+    #: impressions with the probability of their lists, where the log has it
+    logged: Logged | None = None
+
+    @classmethod
+    def of_rankings(
+        cls,
+        rankings: Rankings,
+        *,
+        item_ids: Iterable[str] | None = None,
+        estimator: str = "scaling",
+        placement: str | None = None,
+    ) -> Fit:
+        """Fit whole lists that are already in memory.
+
+        >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
+        >>> fit = Fit.of_rankings(seen, item_ids=["tea", "coffee"])
+        >>> fit.to_json()["items"]["tea"]["clicks"], fit.best().items
+        (38, ('tea', 'coffee'))
+        """
+        ids = tuple(map(str, range(rankings.items))) if item_ids is None else tuple(item_ids)
+        if len(ids) != rankings.items:
+            raise InvalidInput(f"item_ids must have one entry per item, {rankings.items}, got {len(ids)}")
+        fit = cls(
+            placement=placement,
+            item_ids=ids,
+            tally=rankings.tally,
+            showings=rankings.showings,
+            estimate=ESTIMATORS[estimator](rankings),
+            estimator=estimator,
+            rankings=rankings,
+            impressions=rankings.rounds,
+            no_click=int(rankings.passes.sum()),
+            multi_click=0,
+            log_likelihood=None,
+        )
+        return replace(fit, log_likelihood=expected(rankings, fit.odds).log_likelihood)
+
+    @property
+    def slots(self) -> int:
+        """The number of slots, K."""
+        return self.tally.slots
+
+    @property
+    def click_rate(self) -> float:
+        """The share of the impressions that had a click."""
+        return 1.0 - self.no_click / self.counted_impressions if self.counted_impressions else math.nan
+
+    @property
+    def counted_impressions(self) -> int:
+        """The number of impressions in the tally."""
+        return self.impressions if self.counted is None else self.counted
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """What is believed given the tally, as a ranker or a service with the same counts believes it."""
+        return posterior(self.tally)
+
+    @property
+    def shrunken(self) -> Estimate:
+        """The estimate with a prior learned from all items: positive and finite for every one, whatever its clicks.
+
+        What is shown or simulated is decided on this: of many items, the one with the highest estimate is too often one
+        that was seen a few times and clicked by luck.
+        """
+        return self.posterior.estimate
+
+    @property
+    def odds(self) -> FloatArray:
+        """γ of every pair, slots × items; with the learned prior where the estimate is infinite or 0 over 0."""
+        alpha, bias = self.odds_factors()
+        return np.asarray(np.outer(bias, alpha))
+
+    def odds_factors(self) -> tuple[FloatArray, FloatArray]:
+        """α and λ, whose product is `odds`."""
+        alpha, bias = self.estimate.attractiveness, self.estimate.position_bias
+        if not (np.isfinite(alpha).all() and np.isfinite(bias).all()):
+            alpha = np.where(np.isfinite(alpha), alpha, self.shrunken.attractiveness)
+            bias = np.where(np.isfinite(bias), bias, self.shrunken.position_bias)
+        return alpha, bias
+
+    def model(self) -> MNL:
+        """Users who choose as this fit says, for a simulation; with the learned prior."""
+        return MNL(position_bias=self.shrunken.position_bias, attractiveness=self.shrunken.attractiveness)
+
+    def best(self, level: float = LEVEL) -> Recommendation:
+        """The k-th most attractive item in the slot of the k-th largest bias, after shrinking, and its click rate."""
+        # a slot that never held anything may not exist, for all that the log says
+        ranking = self.posterior.best_list(self.showings.sum(axis=1) > 0)
+        ids = tuple(None if item == EMPTY else self.item_ids[item] for item in ranking)
+        used = np.flatnonzero(ranking != EMPTY)
+        return Recommendation(
+            ids,
+            expected_rate(self.shrunken, ranking[None, :], np.ones(1), level),
+            never_there=int((self.showings[used, ranking[used]] == 0).sum()),
+            hardly_shown=int((self.showings[:, ranking[used]].sum(axis=0) < FEW_SHOWINGS).sum()),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers; None for what is not finite."""
+        names = ("attractiveness", "low", "high", "shown", "clicks")
+        return {
+            "impressions": self.impressions,
+            "no_click": self.no_click,
+            "multi_click": self.multi_click,
+            "items": {id: dict(zip(names, row, strict=True)) for id, *row in self.item_rows()},
+            "position_bias": [
+                dict(zip(("slot", "estimate", "low", "high"), row, strict=False)) for row in self.slot_rows()
+            ],
+            "converged": self.estimate.converged,
+            "identifiable": self.estimate.identifiable,
+            "log_likelihood": None if self.log_likelihood is None else _plain(np.array([self.log_likelihood]))[0],
+        }
+
+    def items_frame(self) -> pd.DataFrame:
+        """A data frame with a row per item: attractiveness, interval, shown, clicks."""
+        return frame(self.item_columns())
+
+    def slots_frame(self) -> pd.DataFrame:
+        """A data frame with a row per slot: position bias, interval, shown, clicks."""
+        return frame(self.slot_columns())
+
+    def item_rows(self) -> Iterator[tuple[Any, ...]]:
+        """The rows of `items_frame`."""
+        return zip(*map(_plain, self.item_columns().values()), strict=True)
+
+    def slot_rows(self) -> Iterator[tuple[Any, ...]]:
+        """The rows of `slots_frame`."""
+        return zip(*map(_plain, self.slot_columns().values()), strict=True)
+
+    def plot(self) -> Figure:
+        """Position bias and attractiveness with their intervals."""
+        from slotwise.logs.fitting.figures import overview
+
+        return overview(self)
+
+    def item_columns(self) -> dict[str, Any]:
+        """The columns of `items_frame`, by name."""
+        intervals = self.estimate.intervals(LEVEL).attractiveness
+        return {
+            "item": self.item_ids,
+            "attractiveness": self.estimate.attractiveness,
+            "low": intervals.low,
+            "high": intervals.high,
+            "shown": self.showings.sum(axis=0),
+            "clicks": self.tally.clicks.sum(axis=0),
+        }
+
+    def slot_columns(self) -> dict[str, Any]:
+        """The columns of `slots_frame`, by name."""
+        intervals = self.estimate.intervals(LEVEL).position_bias
+        return {
+            "slot": np.arange(1, self.slots + 1),
+            "position_bias": self.estimate.position_bias,
+            "low": intervals.low,
+            "high": intervals.high,
+            "shown": self.showings.sum(axis=1),
+            "clicks": self.tally.clicks.sum(axis=1),
+        }
+
+
+def as_json(fits: Iterable[Fit]) -> dict[str, Any]:
+    """One object for one placement; by placement when there are several."""
+    every = list(fits)
+    if len(every) == 1 and every[0].placement is None:
+        return every[0].to_json()
+    return {"placements": {str(fit.placement): fit.to_json() for fit in every}}
+
+
+def _plain(values: Any) -> list[Any]:
+    """Values that JSON can hold: None for what is not finite."""
+    if not isinstance(values, np.ndarray):
+        return list(values)
+    if values.dtype.kind != "f" or np.isfinite(values).all():
+        return list(values.tolist())
+    return [value if math.isfinite(value) else None for value in values.tolist()]

@@ -1,0 +1,153 @@
+"""From a click log to fits: count it, estimate, and say how likely the log is under the estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Unpack
+
+import ibis
+import numpy as np
+import pyarrow as pa
+
+from slotwise.belief import posterior
+from slotwise.errors import InvalidInput, UnknownName
+from slotwise.estimate import Estimate, estimators
+from slotwise.estimate import estimator as registered
+from slotwise.logs.counting.cleaning import CleanLog, clean_log
+from slotwise.logs.counting.cleaning_rules import MultiClick
+from slotwise.logs.counting.impressions import Impressions, impressions_by_placement
+from slotwise.logs.counting.tallies import LogTally, tally_by_placement
+from slotwise.logs.fitting.fit import Fit
+from slotwise.logs.fitting.inverse_propensity import Logged
+from slotwise.logs.reading.columns import Columns
+from slotwise.logs.reading.sources import ReadOptions
+from slotwise.rankings import Rankings
+from slotwise.tally import Tally
+from slotwise.typing import FloatArray
+
+#: whole lists are kept for at most this many impressions, for what a tally cannot say
+SAMPLE = 200_000
+#: maximum a posteriori with priors learned from the log: it has an answer for every slot and item
+SHRUNKEN = "maximum-a-posteriori"
+ESTIMATOR_NAMES = tuple(entry.id for entry in estimators() if entry.position_bias == "unknown")
+
+
+def fit(source: Any, columns: Columns | None = None, **options: Any) -> Fit:
+    """Fit a log of one placement; `options` are those of `fits`.
+
+    >>> log = pa.table({
+    ...     "impression": [1, 1, 2, 2, 3, 3, 4, 4, 5, 5],
+    ...     "slot": [1, 2, 1, 2, 1, 2, 1, 2, 1, 2],
+    ...     "item": ["tea", "milk", "milk", "tea", "tea", "milk", "milk", "tea", "tea", "milk"],
+    ...     "clicked": [1, 0, 0, 1, 0, 0, 0, 0, 0, 1],
+    ... })
+    >>> fitted = fit(log)
+    >>> fitted.impressions, fitted.estimate.position_bias.round(2), round(fitted.log_likelihood, 2)
+    (5, array([1., 2.]), -5.03)
+    """
+    columns = columns or Columns()
+    if columns.placement is not None:
+        raise InvalidInput(f"a log with placements has a fit for each: use fits, got placement={columns.placement!r}")
+    (found,) = fits(source, columns, **options)
+    return found
+
+
+def fits(
+    source: Any,
+    columns: Columns,
+    *,
+    estimator: str = "scaling",
+    multi_click: MultiClick | None = None,
+    sample: int | None = SAMPLE,
+    progress: Callable[[str], None] | None = None,
+    **reading: Unpack[ReadOptions],
+) -> list[Fit]:
+    """Fit every placement of a log, in order of their names, from one pass over it.
+
+    `sample` bounds the impressions whose whole lists are kept in memory; maximum likelihood and inverse propensity need
+    all of them.
+    `progress` is told what is being done. The rest are the options of `slotwise.logs.read`.
+    """
+    if estimator not in ESTIMATOR_NAMES:
+        raise UnknownName("estimator", estimator, ESTIMATOR_NAMES)
+    progress = progress or (lambda _: None)
+    progress("looking the log over")
+    with clean_log(source, columns, multi_click, **reading) as log:
+        progress("counting")
+        counted = tally_by_placement(log)
+        progress("reading whole lists")
+        # inverse propensity uses only the few impressions that showed the very list: all of them are needed
+        every = registered(estimator).needs == "rankings" or columns.propensity is not None
+        impressions, sampled = impressions_by_placement(log, counted, None if every else sample)
+        progress("estimating")
+        found = [_fit(one, impressions[name], estimator, sampled) for name, one in counted.items()]
+        progress("how likely the log is")
+        likelihoods = _log_likelihoods(log, counted, [one.odds_factors() for one in found])
+    return [replace(one, log_likelihood=likelihood) for one, likelihood in zip(found, likelihoods, strict=True)]
+
+
+def _fit(counted: LogTally, impressions: Impressions, estimator: str, sampled: bool) -> Fit:
+    rankings = impressions.rankings
+    return Fit(
+        placement=counted.placement,
+        item_ids=counted.item_ids,
+        tally=counted,
+        showings=counted.showings,
+        estimate=_estimate(estimator, counted, rankings, sampled),
+        estimator=estimator,
+        rankings=rankings,
+        impressions=counted.impressions,
+        no_click=counted.no_click,
+        multi_click=counted.multi_click,
+        log_likelihood=None,
+        cleaning=counted.cleaning,
+        sampled=sampled,
+        counted=counted.counted,
+        logged=None
+        if impressions.propensity is None
+        else Logged(impressions.shown, impressions.clicked, impressions.propensity),
+    )
+
+
+def _estimate(estimator: str, counted: Tally, rankings: Rankings, sampled: bool) -> Estimate:
+    if estimator == SHRUNKEN:
+        return posterior(counted).estimate
+    chosen = registered(estimator)
+    return chosen.estimate(counted if sampled and chosen.needs == "tally" else rankings)
+
+
+def _log_likelihoods(
+    log: CleanLog, counted: Mapping[str | None, LogTally], parts: list[tuple[FloatArray, FloatArray]]
+) -> list[float]:
+    """Σ_kj N_kj log γ_kj - Σ log(1 + S) over all impressions, of each placement; the second sum where the log is."""
+    names = list(counted)
+    items = {
+        "placement": pa.array([name or "" for name in names for _ in counted[name].item_ids]),
+        "item": pa.array([item for name in names for item in counted[name].item_ids]),
+        "worth": pa.array(np.concatenate([alpha for alpha, _ in parts])),
+    }
+    slots = {
+        "placement": pa.array([name or "" for name in names for _ in range(counted[name].slots)]),
+        "slot": pa.array(np.concatenate([np.arange(1, counted[name].slots + 1) for name in names])),
+        "weight": pa.array(np.concatenate([bias for _, bias in parts])),
+    }
+    by = [key for key in log.keys if key == "placement"]
+    if not by:
+        del items["placement"], slots["placement"]
+    weighed = log.rows.join(ibis.memtable(pa.table(items)), [*by, "item"]).join(
+        ibis.memtable(pa.table(slots)), [*by, "slot"]
+    )
+    pages = weighed.group_by(log.keys).aggregate(all=(weighed.worth * weighed.weight).sum())
+    grouped = pages.group_by(by) if by else pages
+    sums = {
+        row.get("placement"): row["total"]
+        for row in grouped.aggregate(total=(1.0 + pages["all"]).ln().sum()).to_pyarrow().to_pylist()
+    }
+    likelihoods = []
+    for name, (alpha, bias) in zip(names, parts, strict=True):
+        clicks = counted[name].clicks
+        with np.errstate(divide="ignore"):
+            odds = np.log(np.outer(bias, alpha))
+        likelihoods.append(float((clicks * np.where(clicks > 0, odds, 0.0)).sum() - sums[name]))
+    return likelihoods

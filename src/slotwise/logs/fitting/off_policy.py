@@ -1,0 +1,189 @@
+"""What would another list, a mixture of lists or a policy get? By the fitted model, and by inverse propensity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from slotwise import checks
+from slotwise.choice import best_ranking, reward
+from slotwise.errors import InvalidInput, InvalidRanking, UnknownName
+from slotwise.logs.fitting.click_rate import Rate, around, expected_rate
+from slotwise.logs.fitting.fit import LEVEL, Fit
+from slotwise.logs.fitting.inverse_propensity import ByPropensity, Logged, inverse_propensity, warnings_of
+from slotwise.logs.fitting.wording import and_more
+from slotwise.policies.registry import PolicyEntry, parse
+from slotwise.simulate import simulate
+from slotwise.typing import EMPTY, FloatArray, IntArray
+
+#: a policy is simulated from scratch: for this many rounds, this many times
+ROUNDS, REPLICATIONS = 10_000, 8
+#: an interval whose ends differ by more than this factor says hardly anything
+TOO_WIDE = 3.0
+LISTED = 3
+
+#: ids from the first slot on, None where a slot is left empty
+RankingOfIds = Sequence[str | None]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The expected click rate, by each method, and the reasons not to rely on it."""
+
+    by_model: Rate
+    by_propensity: ByPropensity | None
+    warnings: tuple[str, ...]
+    level: float
+    #: the click rate of the log itself
+    observed: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers, None for what is not finite."""
+        found = self.by_propensity
+        return {
+            "by_model": _rate(self.by_model),
+            "by_propensity": None
+            if found is None
+            else {
+                "self_normalised": _rate(found.self_normalised),
+                "plain": _rate(found.plain),
+                "matching": found.matching,
+                "effective_impressions": found.effective_impressions,
+                "mean_weight": found.mean_weight,
+            },
+            "observed": _number(self.observed),
+            "level": self.level,
+            "warnings": list(self.warnings),
+        }
+
+
+def evaluate(
+    fit: Fit,
+    target: RankingOfIds | Mapping[tuple[str | None, ...], float] | str | PolicyEntry,
+    *,
+    propensities: Logged | None = None,
+    level: float = LEVEL,
+    rounds: int = ROUNDS,
+    replications: int = REPLICATIONS,
+    seed: int = 0,
+) -> Evaluation:
+    """The expected click rate of a ranking (ids by slot), of a mixture (ranking: probability), or of a policy (its id).
+
+    A ranking may be shorter than the slots; the rest is empty. A policy is simulated for `rounds` rounds, from scratch,
+    on users who choose as the fit says. Give `propensities` where the log has them.
+
+    >>> from slotwise import Rankings
+    >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
+    >>> fit = Fit.of_rankings(seen, item_ids=["tea", "coffee"])
+    >>> [round(value, 2) for value in evaluate(fit, ["coffee", "tea"]).by_model]
+    [0.41, 0.34, 0.49]
+    """
+    if isinstance(target, str | PolicyEntry):
+        return _policy(fit, target, propensities, level, rounds, replications, seed)
+    lists, chances = _lists(fit, target)
+    by_model = expected_rate(fit.estimate, lists, chances, level)
+    warnings = _model_warnings(fit, lists, by_model)
+    by_propensity = None
+    if propensities is not None:
+        if propensities.shown.shape[1] != fit.slots:
+            raise InvalidInput(f"shown must have one column per slot, {fit.slots}, got {propensities.shown.shape[1]}")
+        by_propensity = inverse_propensity(propensities, lists, chances, level)
+        warnings += warnings_of(by_propensity)
+    return Evaluation(by_model, by_propensity, tuple(warnings), level, fit.click_rate)
+
+
+def _lists(fit: Fit, target: Any) -> tuple[IntArray, FloatArray]:
+    mixture = target if isinstance(target, Mapping) else {tuple(target): 1.0}
+    if not mixture:
+        raise InvalidInput("a mixture must have at least one ranking, got none")
+    numbers = {id: number for number, id in enumerate(fit.item_ids)}
+    lists = np.full((len(mixture), fit.slots), EMPTY)
+    for row, ranking in enumerate(mixture):
+        if isinstance(ranking, str) or not 0 < len(ranking) <= fit.slots:
+            raise InvalidRanking(f"a ranking has 1 to {fit.slots} items, got {ranking!r}")
+        for slot, id in enumerate(ranking):
+            if id is not None and id not in numbers:
+                raise UnknownName("item", str(id), fit.item_ids[:1000])
+            lists[row, slot] = EMPTY if id is None else numbers[id]
+        checks.ranking_of(lists[row], slots=fit.slots, items=len(fit.item_ids), may_be_empty=True)
+    chances = checks.positive_vector("probabilities", list(mixture.values()), each="ranking")
+    if not math.isclose(chances.sum(), 1.0, rel_tol=1e-6):
+        raise InvalidInput(f"probabilities must add up to 1, got {chances.sum():g}")
+    return lists, chances
+
+
+def _model_warnings(fit: Fit, lists: IntArray, rate: Rate) -> list[str]:
+    warnings = []
+    row, slot = np.nonzero(lists != EMPTY)
+    pairs = np.unique(np.column_stack([slot, lists[row, slot]]), axis=0)
+    shown = fit.showings.sum(axis=0)[pairs[:, 1]]
+    never = [fit.item_ids[item] for item in dict.fromkeys(pairs[shown == 0, 1].tolist())]
+    if never:
+        warnings.append(f"The log never showed {and_more(never[:LISTED], len(never))}: nothing is known of it.")
+    unseen = pairs[(fit.showings[pairs[:, 0], pairs[:, 1]] == 0) & (shown > 0)]
+    if len(unseen):
+        told = [f"{fit.item_ids[item]} in slot {slot + 1}" for slot, item in unseen[:LISTED]]
+        warnings.append(
+            f"{len(unseen):,} of {len(pairs):,} pairs were never shown ({and_more(told, len(unseen))}): what they "
+            "would get follows from the model alone, from the item in other slots and the slot with other items."
+        )
+    slot_parts, item_parts = fit.estimate.parts
+    silent = fit.estimate.evidence.silent_slots[pairs[:, 0]] | fit.estimate.evidence.silent_items[pairs[:, 1]]
+    apart = pairs[(slot_parts[pairs[:, 0]] != item_parts[pairs[:, 1]]) & (shown > 0) & ~silent]
+    if len(apart):
+        told = [f"{fit.item_ids[item]} with slot {slot + 1}" for slot, item in apart[:LISTED]]
+        warnings.append(
+            f"The log cannot compare {and_more(told, len(apart))}: nothing seen with clicks and without ties them."
+        )
+    if not fit.estimate.evidence.at_rest:
+        warnings.append("The estimate did not converge; do not rely on its numbers.")
+    if math.isnan(rate.click_rate):
+        warnings.append("The fitted model cannot answer: only the lower end of the interval means something.")
+    elif rate.high > TOO_WIDE * rate.low:
+        warnings.append(f"The interval, {100 * rate.low:.2g} % to {100 * rate.high:.2g} %, is too wide to say much.")
+    return warnings
+
+
+def _policy(
+    fit: Fit,
+    policy: str | PolicyEntry,
+    propensities: Logged | None,
+    level: float,
+    rounds: int,
+    replications: int,
+    seed: int,
+) -> Evaluation:
+    users = fit.model()
+    chosen = parse(policy) if isinstance(policy, str) else policy
+    (run,) = simulate(users, chosen, rounds=rounds, replications=replications, seed=seed, progress=False).values()
+    # regret is in expected clicks, which vary less than the clicks themselves
+    rates = float(reward(users, best_ranking(users))) - run.final_regret / rounds
+    middle = float(rates.mean())
+    clicks = np.asarray(sum(tally.clicks for tally in run.tallies), np.float64)
+    model_error = fit.shrunken.log_error_of(clicks / clicks.sum()) if clicks.any() else math.nan
+    simulation_error = run.standard_error / rounds / (middle * (1.0 - middle)) if replications > 1 else 0.0
+    rate = around(middle, math.hypot(model_error, simulation_error), level)
+    warnings = [
+        f"A policy that learns was simulated on the fitted model, from scratch, for {rounds:,} rounds: this is what "
+        "the model expects, and the log itself was not asked."
+    ]
+    if propensities is not None:
+        warnings.append(
+            "Inverse propensity does not apply to a policy that learns: what it shows depends on clicks that the log "
+            "does not have."
+        )
+    if not fit.estimate.identifiable:
+        warnings.append("The log does not determine every slot and item; what it leaves open was taken from the prior.")
+    return Evaluation(rate, None, tuple(warnings), level, fit.click_rate)
+
+
+def _rate(rate: Rate) -> dict[str, float | None]:
+    return {name: _number(value) for name, value in rate._asdict().items()}
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,56 @@
+"""Numbers as one would write them in a sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from slotwise.logs.fitting.click_rate import Rate
+from slotwise.logs.fitting.fit import LEVEL
+
+
+def level() -> str:
+    """The confidence level: 95 %."""
+    return f"{100 * LEVEL:.0f} %"
+
+
+def percent(rate: float) -> str:
+    """A rate with as many digits as one reads."""
+    if not math.isfinite(rate):
+        return "unknown"
+    return f"{100 * rate:.1f} %" if rate >= 0.01 else f"{100 * rate:.2g} %"
+
+
+def with_interval(rate: Rate) -> str:
+    """A rate and its interval."""
+    middle = "unknown" if math.isnan(rate.click_rate) else percent(rate.click_rate)
+    return f"{middle} ({percent(rate.low)} to {percent(rate.high)})"
+
+
+def interval(low: float, high: float) -> str:
+    """An interval, from low to high.
+
+    >>> interval(0.25, math.inf)
+    '0.25 to ∞'
+    """
+    return f"{number(low)} to {number(high)}"
+
+
+def number(value: float) -> str:
+    """A number with three digits."""
+    if math.isnan(value):
+        return "unknown"
+    if math.isinf(value):
+        return "∞"
+    return f"{value:.3g}" if value else "0"
+
+
+def and_more(names: Sequence[str], count: int) -> str:
+    """The names of the first few of `count`, and how many more there are.
+
+    >>> and_more(["tea", "coffee"], 2), and_more(["tea", "coffee"], 39)
+    ('tea and coffee', 'tea, coffee and 37 more')
+    """
+    if count > len(names):
+        return f"{', '.join(names)} and {count - len(names):,} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,226 @@
+"""Where click logs come from: files, folders, databases, data frames; on DuckDB, Spark or PostgreSQL."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypedDict
+
+import ibis
+import ibis.expr.types as ir
+
+from slotwise import checks
+from slotwise.errors import InvalidInput, MissingExtra, UnreadableFile
+from slotwise.logs.reading.log_files import first_line, read_files
+
+ENGINES = ("duckdb", "spark")
+ENGINE_MODULES = ("duckdb", "psycopg", "pyspark", "py4j")
+DATABASE = (".duckdb", ".ddb", ".db")
+SERVERS = ("postgresql://", "postgres://")
+JAVA = "Spark needs Java 17 or 21: apt-get install openjdk-17-jre-headless, or set JAVA_HOME"
+
+
+class ReadOptions(TypedDict, total=False):
+    """How a log is read: the options of `read`, which everything that reads a log takes."""
+
+    #: which table, where the source is a database
+    table: str | None
+    #: one of `ENGINES`
+    engine: str
+    #: the address of a Spark cluster; without it Spark runs on this machine
+    master: str | None
+    #: what DuckDB may use, as in "2GB"; what does not fit goes to disk
+    memory: str | None
+
+
+@contextlib.contextmanager
+def read(
+    source: Any,
+    *,
+    table: str | None = None,
+    engine: str = "duckdb",
+    master: str | None = None,
+    memory: str | None = None,
+) -> Iterator[ir.Table]:
+    """A log as an ibis table, for as long as the block lasts.
+
+    `source` is a Parquet or CSV file, a folder of them, a pattern, a DuckDB file, a postgresql:// address (with
+    `table` for these two), a data frame, an Arrow table or an ibis table. `ReadOptions` says what the others are.
+    """
+    checks.one_of("engine", engine, ENGINES)
+    if master is not None and engine != "spark":
+        raise InvalidInput(f"master is for the engine spark, got {master!r} for {engine}")
+    try:
+        with _opened(source, table, engine, master, memory) as log:
+            yield log
+    except Exception as problem:
+        if isinstance(problem, RuntimeError) and "interrupted" in str(problem):
+            # this is how DuckDB reports Ctrl-C
+            raise KeyboardInterrupt from None
+        # no space, a truncated file, a server that went away: the engine's error, but said in one line
+        if type(problem).__module__.strip("_").split(".")[0] not in ENGINE_MODULES:
+            raise
+        raise UnreadableFile(f"the log cannot be counted: {first_line(problem)}") from problem
+
+
+@contextlib.contextmanager
+def _opened(source: Any, table: str | None, engine: str, master: str | None, memory: str | None) -> Iterator[ir.Table]:
+    if table is not None and not (isinstance(source, str | os.PathLike) and _has_tables(source)):
+        raise InvalidInput(f"table is for a .duckdb file or a PostgreSQL database, got {table!r}")
+    if engine == "spark" and not isinstance(source, str | os.PathLike):
+        raise InvalidInput(f"the engine spark reads files, got {checks.short(source)}")
+    if isinstance(source, ir.Table):
+        yield source
+    elif isinstance(source, str) and source.startswith(SERVERS):
+        if engine == "spark":
+            raise InvalidInput("a PostgreSQL table is counted by PostgreSQL itself: leave the engine out")
+        with _postgresql(source, table) as found:
+            yield found
+    elif not isinstance(source, str | os.PathLike):
+        with _duckdb(memory) as connection:
+            yield connection.create_view("log", _in_memory(source))
+    elif engine == "spark":
+        with _spark(master) as connection:
+            yield read_files(connection, os.fspath(source))
+    elif _is_database(source):
+        with _duckdb(memory, database=source) as connection:
+            yield _table(connection, table, os.fspath(source))
+    else:
+        with _duckdb(memory) as connection:
+            yield read_files(connection, os.fspath(source))
+
+
+def hidden(address: str) -> str:
+    """An address without what may be a password.
+
+    >>> hidden("postgresql://me:secret@host/shop?password=secret")
+    'postgresql://…@host/shop'
+    """
+    return re.sub(r"//[^@/]*@", "//…@", address).partition("?")[0] if "://" in address else address
+
+
+def _in_memory(source: Any) -> ir.Table:
+    try:
+        return ibis.memtable(source)
+    except Exception as problem:
+        kinds = "a path, an address, a data frame, an Arrow or an ibis table"
+        raise InvalidInput(f"a log must be {kinds}, got {checks.short(source)}: {first_line(problem)}") from problem
+
+
+def _is_database(source: Any) -> bool:
+    return str(os.fspath(source)).lower().endswith(DATABASE)
+
+
+def _has_tables(source: Any) -> bool:
+    return _is_database(source) or str(source).startswith(SERVERS)
+
+
+def _table(connection: Any, name: str | None, where: str) -> ir.Table:
+    tables = _tables(connection)
+    if name is None:
+        if len(tables) == 1:
+            return connection.table(tables[0])
+        raise InvalidInput(f"table must be one of those in {where}: {', '.join(sorted(tables)) or 'there are none'}")
+    schema, _, short = name.rpartition(".")
+    try:
+        return connection.table(short, database=schema or None)
+    except Exception as problem:
+        raise InvalidInput(f"there is no table {name!r} in {where}, which has {', '.join(sorted(tables))}") from problem
+
+
+def _tables(connection: Any) -> list[str]:
+    if connection.name == "duckdb":
+        # ibis 12 looks them up under a name that DuckDB 2 no longer has
+        return [name for (name,) in connection.con.execute("SHOW TABLES").fetchall()]
+    return list(connection.list_tables())
+
+
+@contextlib.contextmanager
+def _duckdb(memory: str | None, database: Any = None) -> Iterator[Any]:
+    settings: dict[str, Any] = {"preserve_insertion_order": False}
+    if memory is not None:
+        if not re.fullmatch(r"\d+(\.\d+)?\s*[KMGT]i?B", memory):
+            raise InvalidInput(f"memory must be like 500MB or 4GB, got {memory!r}")
+        settings["memory_limit"] = memory
+    spill = tempfile.mkdtemp(prefix="slotwise-")
+    try:
+        if database is not None and not Path(database).is_file():
+            raise UnreadableFile(f"there is no file {database}")
+        try:
+            connection = ibis.duckdb.connect(
+                *([database] if database is not None else []),
+                **({"read_only": True} if database is not None else {}),
+                temp_directory=spill,
+                **settings,
+            )
+        except Exception as problem:
+            raise UnreadableFile(f"{database} cannot be opened: {first_line(problem)}") from problem
+        try:
+            yield connection
+        finally:
+            connection.disconnect()
+    finally:
+        shutil.rmtree(spill, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _postgresql(address: str, table: str | None) -> Iterator[ir.Table]:
+    shown = hidden(address)
+    try:
+        connection = ibis.postgres.connect(**_parts(address))
+    except ImportError:
+        raise MissingExtra("a PostgreSQL table", "logs") from None
+    except Exception as problem:
+        raise UnreadableFile(f"{shown} cannot be reached: {first_line(problem)}") from None
+    try:
+        yield _table(connection, table, shown)
+    finally:
+        connection.disconnect()
+
+
+def _parts(address: str) -> dict[str, Any]:
+    """The parts of an address as libpq reads it, under the names that ibis gives them."""
+    from psycopg.conninfo import conninfo_to_dict
+
+    given = {name: value for name, value in conninfo_to_dict(address).items() if value is not None}
+    known = {"dbname": "database", "user": "user", "password": "password", "host": "host"}
+    parts: dict[str, Any] = {known[name]: given.pop(name) for name in list(known) if name in given}
+    if "port" in given:
+        parts["port"] = int(given.pop("port"))
+    return parts | given
+
+
+@contextlib.contextmanager
+def _spark(master: str | None) -> Iterator[Any]:
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingExtra("the engine spark", "spark") from None
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        raise UnreadableFile(JAVA)
+    # Spark's Python workers run this interpreter, not whichever is called python3
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    running = SparkSession.getActiveSession()
+    builder = (
+        SparkSession.builder.appName("slotwise")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.log.level", "ERROR")
+    )
+    if master is None or master.startswith("local"):
+        # nobody else has to reach it
+        builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
+        builder = builder.config("spark.sql.shuffle.partitions", str(os.cpu_count() or 1))
+    session = running or builder.master(master or "local[*]").getOrCreate()
+    try:
+        yield ibis.pyspark.connect(session)
+    finally:
+        if running is None:
+            session.stop()

@@ -1,0 +1,68 @@
+"""The report on a fitted log: plain words first, then figures and numbers; one page that needs no other file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+from slotwise.drawing import save
+from slotwise.logs.fitting import figures, wording
+from slotwise.logs.fitting.fit import Fit
+from slotwise.logs.reporting import tables
+from slotwise.logs.reporting.placement import PlacementReport
+from slotwise.page import as_address, write_page
+
+#: placements that are reported in full, those with the most impressions
+IN_FULL = 50
+FORMATS = ("png", "svg")
+PACKAGES = ("slotwise", "numpy", "scipy")
+
+
+def write_report(
+    fits: Fit | Iterable[Fit],
+    folder: Path,
+    *,
+    source: str = "a click log",
+    seed: int = 0,
+    rules: Mapping[str, str] | None = None,
+) -> Path:
+    """Write `report.html`, its figures as PNG and SVG, `items.csv`, `slots.csv` and `fit.json` into `folder`.
+
+    `rules` says what each cleaning rule does. The counts of what was cleaned are those of the whole log.
+    """
+    every = [PlacementReport(fit, seed) for fit in ([fits] if isinstance(fits, Fit) else fits)]
+    by_size = sorted(every, key=lambda one: -one.fit.impressions)
+    counts, words = every[0].fit.cleaning if every else {}, rules or {}
+    folder.mkdir(parents=True, exist_ok=True)
+    tables.write_files([one.fit for one in every], folder)
+    write_page(
+        folder / "report.html",
+        "logs/reporting/report.html",
+        title=f"What {source} says",
+        placements=by_size,
+        full=[
+            (one, _draw(one, folder, f"{number:02d}_" if len(every) > 1 else ""))
+            for number, one in enumerate(by_size[:IN_FULL], start=1)
+        ],
+        cleaned=[[f"{count:,}", words.get(rule, rule)] for rule, count in counts.items() if count],
+        not_found=[words.get(rule, rule) for rule, count in counts.items() if not count],
+        estimators=list(dict.fromkeys(one.fit.estimator for one in every)),
+        sampled=any(one.fit.sampled for one in every),
+        versions=", ".join(f"{name} {version(name)}" for name in PACKAGES),
+        tables=tables,
+        wording=wording,
+    )
+    return folder / "report.html"
+
+
+def _draw(one: PlacementReport, folder: Path, prefix: str) -> dict[str, str]:
+    """Draw the figures into `folder`, their names beginning with `prefix`; by name, each as the page holds it."""
+    drawn = {"position_bias": figures.position_bias(one.fit), "items": figures.items(one.fit)}
+    if one.goodness is not None:
+        drawn["fit"] = figures.observed_and_fitted(one.goodness)
+    if one.held_out is not None and one.held_out.scores:
+        drawn["models"] = figures.models(one.held_out)
+    for name, picture in drawn.items():
+        save(picture, folder, f"{prefix}{name}", FORMATS)
+    return {name: as_address(folder / f"{prefix}{name}.svg") for name in drawn}

@@ -1,0 +1,88 @@
+"""Pages that hold everything they show: words, tables and figures, put into templates.
+
+A template is a file of this package, known by its path in it, such as `logs/reporting/report.html`. It extends
+`page/base.html`, and takes tables, lists and figures from `page/parts.html`.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import html
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slotwise.errors import MissingExtra
+from slotwise.files import replacing
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def render(template: str, /, **values: Any) -> str:
+    """A template filled in. Values are text, whatever characters they hold: none of them becomes markup.
+
+    >>> "<title>1 &lt; 2</title>" in render("page/base.html", title="1 < 2")
+    True
+    """
+    return _templates().get_template(template).render(**values)
+
+
+def write_page(path: Path, template: str, /, **values: Any) -> None:
+    """Write a template, filled in, to a file."""
+    with replacing(path) as file:
+        file.write(render(template, **values).encode())
+
+
+def as_address(picture: Path) -> str:
+    """An SVG file as an address that holds it, so that a page needs no other file."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(picture.read_bytes()).decode()}"
+
+
+@functools.cache
+def _templates() -> Environment:
+    try:
+        import jinja2
+        from markupsafe import Markup, escape
+    except ImportError:
+        raise MissingExtra("a page", "plot") from None
+
+    def with_unit(value: Any) -> Any:
+        # a number and its unit stay on one line
+        if isinstance(value, str) and not isinstance(value, Markup):
+            return Markup(str(escape(value)).replace(" %", "&nbsp;%"))
+        return value
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("slotwise", ""),
+        autoescape=True,
+        finalize=with_unit,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["thousands"] = "{:,.0f}".format
+    return environment
+
+
+def whole_page(title: str, parts: Iterable[str]) -> str:
+    """A page of these pieces of HTML."""
+    from markupsafe import Markup
+
+    return render("page/pieces.html", title=title, parts=[Markup(part) for part in parts])
+
+
+def heading(text: str, level: int = 2) -> str:
+    """A heading of plain text."""
+    return f"<h{level}>{html.escape(text)}</h{level}>"
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    """Plain text as a paragraph, of the class `kind`: "note", say."""
+    return f'<p class="{kind}">{html.escape(text)}</p>' if kind else f"<p>{html.escape(text)}</p>"
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of plain text; a column whose head begins with # holds numbers, and stands to the right."""
+    return str(_templates().get_template("page/parts.html").module.table(heads, rows))  # type: ignore[attr-defined]

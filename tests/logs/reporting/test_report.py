@@ -1,0 +1,146 @@
+"""The page: whole, in itself, and not fooled by names."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from slotwise import EMPTY, Rankings
+from slotwise.logs.fitting import figures
+from slotwise.logs.fitting.fit import Fit
+from slotwise.logs.reporting import report
+from slotwise.logs.reporting.placement import PlacementReport
+from slotwise.logs.reporting.report import write_report
+from tests.logs.rounds import rankings
+
+ODDS = np.outer([1.0, 0.5, 0.3], np.geomspace(0.05, 0.8, 45))
+HEADINGS = [
+    "What each slot is worth",
+    "Which items people want",
+    "Does the model fit?",
+    "Which model predicts best?",
+    "What this log cannot say",
+    "What slotwise would show",
+    "What was cleaned",
+    "How this was computed",
+]
+
+
+@pytest.fixture(scope="module")
+def fit() -> Fit:
+    ids = ["<b>bold</b> & $x^2$", *(f"item {number}" for number in range(1, 45))]
+    return Fit.of_rankings(rankings(ODDS, 5_000, np.random.default_rng(1)), item_ids=ids)
+
+
+def test_a_page_that_holds_all_it_shows(fit: Fit, tmp_path: Path) -> None:
+    fit = replace(fit, cleaning={"the same item twice": 3, "no item": 0})
+    path = write_report(fit, tmp_path / "new" / "out", rules={"the same item twice": "twice: the first is kept"})
+    page = path.read_text()
+    assert re.findall("<h2>(.*?)</h2>", page) == HEADINGS
+    assert page.count("data:image/svg+xml;base64,") == 4
+    assert not re.search(r'(src|href)="(?!data:|#)', page)
+    assert "<b>bold" not in page
+    assert '<td class="n">3</td><td>twice: the first is kept</td>' in page
+    assert "Looked for, and not found</summary><ul><li>no item</li>" in page
+    for name in ("position_bias", "items", "fit", "models"):
+        assert (path.parent / f"{name}.png").stat().st_size > 5_000
+        assert (path.parent / f"{name}.svg").exists()
+    rows = rows_of(path.parent / "items.csv")
+    assert len(rows) == 45
+    assert float(rows[3]["attractiveness"]) == pytest.approx(fit.estimate.attractiveness[3])
+    assert json.loads((path.parent / "fit.json").read_text()) == json.loads(json.dumps(fit.to_json()))
+
+
+def test_several_placements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "IN_FULL", 2)
+    rng = np.random.default_rng(2)
+    fits = [
+        Fit.of_rankings(rankings(ODDS[:, ::9], size, rng), placement=name)
+        for name, size in (("small", 50), ("<large>", 500), ("middle", 200))
+    ]
+    page = write_report(fits, tmp_path, source="a shop").read_text()
+    assert re.findall('<h1 id="p.">(.*?)</h1>', page) == ["&lt;large&gt;", "middle"]
+    assert page.count("data:image") == 8
+    assert '<a href="#p0">&lt;large&gt;</a>' in page
+    assert "The 2 largest placements are reported in full" in page
+    assert list(json.loads((tmp_path / "fit.json").read_text())["placements"]) == ["small", "<large>", "middle"]
+    assert {row["placement"] for row in rows_of(tmp_path / "slots.csv")} == {fit.placement for fit in fits}
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+ODD: dict[str, tuple[Any, Any, Any, int]] = {
+    "no clicks": ([[0, 1], [1, 0]], [[0, 0], [0, 0]], [5, 5], 2),
+    "one slot": ([[0], [1]], [[3], [4]], [5, 5], 2),
+    "fewer items than slots": ([[0, 1, EMPTY], [1, 0, EMPTY]], [[3, 1, 0], [2, 2, 0]], [5, 5], 2),
+    "always a click": ([[0, 1], [1, 0]], [[3, 2], [4, 2]], [0, 0], 2),
+    "one impression": ([[0, 1]], [[1, 0]], [0], 2),
+    "slots apart": ([[0, 1]], [[30, 20]], [50], 2),
+    "an empty list": ([[EMPTY, EMPTY], [0, 1]], [[0, 0], [3, 2]], [4, 5], 2),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_logs_have_a_page_as_well(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slotwise.logs.reporting.report.FORMATS", ("svg",))
+    shown, clicks, passes, items = ODD[name]
+    page = write_report(Fit.of_rankings(Rankings(shown, clicks, passes, items=items)), tmp_path).read_text()
+    assert "nan" not in re.sub('base64,[^"]*', "", page)
+
+
+def test_without_whole_lists(fit: Fit, tmp_path: Path) -> None:
+    bare = Fit(
+        placement=None,
+        item_ids=fit.item_ids,
+        tally=fit.tally,
+        showings=fit.showings,
+        estimate=fit.estimate,
+        estimator="scaling",
+        rankings=None,
+        impressions=fit.impressions,
+        no_click=fit.no_click,
+        multi_click=12,
+        log_likelihood=None,
+    )
+    page = write_report(bare, tmp_path).read_text()
+    assert page.count("data:image") == 2
+    assert "Whole lists were not kept" in page
+    assert "0.24&nbsp;% clicked several items." in page
+
+
+def test_plain_words_come_first(fit: Fit) -> None:
+    words = PlacementReport(fit).in_words()
+    assert words[0].startswith("5,000 impressions of 3 slots and 45 items; ")
+    assert words[1].startswith("The best place is slot 1; in slot 3 the same item is worth ")
+    assert "slotwise would show item 4" in words[2]
+    assert "more than was observed" in words[2]
+    assert words[3].startswith("Does the model fit? Yes")
+
+
+def test_slots_that_are_alike_are_said_to_be() -> None:
+    seen = rankings(np.outer(np.ones(2), [0.3, 0.4, 0.5]), 200_000, np.random.default_rng(3))
+    assert "The slots are worth about the same." in PlacementReport(Fit.of_rankings(seen)).in_words()
+
+
+def test_figures_show_what_they_say(fit: Fit) -> None:
+    axes = figures.position_bias(fit).axes[0]
+    assert axes.lines[0].get_ydata() == pytest.approx(fit.estimate.position_bias)
+    labels = [label.get_text() for label in figures.items(fit).axes[0].get_yticklabels()]
+    assert len(labels) == figures.BEST + figures.WORST
+    assert r"<b>bold</b> & \$x^2\$" in labels
+    diagnosis = PlacementReport(fit)
+    assert diagnosis.goodness is not None
+    assert diagnosis.held_out is not None
+    bars = figures.observed_and_fitted(diagnosis.goodness).axes[0].patches
+    assert [bar.get_height() for bar in bars] == pytest.approx(100 * diagnosis.goodness.fitted)  # type: ignore[attr-defined]
+    assert len(figures.models(diagnosis.held_out).axes[0].patches) == 5
