@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -25,6 +23,7 @@ from slotwise.setting import Setting
 from slotwise.simulate import Results, Run
 from slotwise.simulate.progress import Bar
 from slotwise.simulate.replicate import Replication, recorded_rounds, run_replications
+from slotwise.tables import write_csv
 
 #: in the order of the paper's legend
 POLICIES = tuple(entry.id for entry in compared_in("paper"))
@@ -120,26 +119,18 @@ def _write(paper: Paper, folder: Path) -> None:
         save(figures.regret(name, results), folder, f"regret_{name}")
         results.to_parquet(folder / f"regret_{name}.parquet")
         rows = table(results)
-        _write_csv(folder / f"final_regret_{name}.csv", COLUMNS, rows)
+        write_csv(folder / f"final_regret_{name}.csv", COLUMNS, [[row[head] for head in COLUMNS] for row in rows])
         _write_text(folder / f"final_regret_{name}.md", markdown(rows))
     save(figures.between_bounds(paper.users, paper.results), folder, "bounds")
     save(figures.coverage(paper.coverage), folder, "coverage")
     measured = [asdict(one) for one in paper.coverage]
-    _write_csv(folder / "coverage.csv", tuple(measured[0]), measured)
+    write_csv(folder / "coverage.csv", tuple(measured[0]), [tuple(one.values()) for one in measured])
     claims = [
         {"claim": claim.id, "statement": claim.statement, "criterion": claim.criterion, **asdict(verdict)}
         for claim, verdicts in paper.verdicts
         for verdict in verdicts
     ]
-    _write_csv(folder / "claims.csv", tuple(claims[0]), claims)
-
-
-def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    _write_text(path, text.getvalue())
+    write_csv(folder / "claims.csv", tuple(claims[0]), [tuple(one.values()) for one in claims])
 
 
 def _write_text(path: Path | os.PathLike[str], text: str) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from slotwise.errors import MissingExtra
 from slotwise.files import replacing
+from slotwise.frames import frame
 from slotwise.tally import Tally
 from slotwise.typing import FloatArray, IntArray
 
@@ -145,11 +146,7 @@ class Results(Mapping[str, Run]):
 
     def to_frame(self) -> pd.DataFrame:
         """A pandas data frame of `columns`."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtra("a data frame", "frames") from None
-        return pd.DataFrame(self.columns())
+        return frame(self.columns())
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write `columns` to a Parquet file."""
