@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +25,8 @@ from slotwise.errors import InvalidInput, InvalidRanking, UnknownName
 from slotwise.problems import problem
 from tests.chance import assert_frequencies
 from tests.registered import choice_models
+from tests.uncompiled import uncompiled
 
-ROOT = Path(__file__).parents[2]
 every_model = pytest.mark.parametrize("model", choice_models(), ids=lambda model: model.id)
 
 
@@ -123,16 +120,7 @@ def _seen() -> dict[str, Any]:
 
 def test_compiled_equals_plain() -> None:
     """To the last bit: the same functions, uncompiled, in a Python of their own."""
-    script = "import json, tests.choice.test_conformance as t; print(json.dumps(t._seen()))"
-    plain = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-    )
-    assert json.loads(plain.stdout) == _seen()
+    assert uncompiled(__name__, "_seen") == _seen()
 
 
 def test_an_unknown_model_is_refused_by_name(tmp_path: Path) -> None:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +14,7 @@ from slotwise.choice import draw, regret
 from slotwise.policies import PolicyEntry, choose, learn
 from tests.chance import assert_frequencies, assert_mean_is
 from tests.registered import variants
+from tests.uncompiled import uncompiled
 
 every_policy = pytest.mark.parametrize("chosen", variants(), ids=str)
 
@@ -101,7 +97,6 @@ def test_better_than_a_random_ranking(chosen: PolicyEntry) -> None:
 PLAIN = MNL(position_bias=[1.0, 0.4, 0.7], attractiveness=[0.8, 0.3, 0.5, 0.2, 0.6])
 PLAIN_ROUNDS = 150
 WARM = Tally(np.arange(15).reshape(3, 5) % 4, np.full((3, 5), 7))
-ROOT = Path(__file__).parents[2]
 
 
 def _final_regret_and_tallies() -> dict[str, Any]:
@@ -118,16 +113,7 @@ def _final_regret_and_tallies() -> dict[str, Any]:
 
 def test_compiled_equals_plain() -> None:
     """To the last bit: the same functions, uncompiled, in a Python of their own."""
-    script = "import json, tests.policies.test_conformance as t; print(json.dumps(t._final_regret_and_tallies()))"
-    plain = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-    )
-    assert json.loads(plain.stdout) == _final_regret_and_tallies()
+    assert uncompiled(__name__, "_final_regret_and_tallies") == _final_regret_and_tallies()
 
 
 def test_one_is_the_default_and_the_papers_are_there() -> None:

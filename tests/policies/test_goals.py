@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +15,7 @@ from slotwise.lists import best_list, expected_value
 from slotwise.lists.valued import allowed_lists, valued
 from slotwise.policies import PolicyEntry, choose, learn
 from tests.registered import policies, variants
+from tests.uncompiled import uncompiled
 
 CAPABLE = [chosen for chosen in variants() if chosen.takes_goal]
 every_policy = pytest.mark.parametrize("chosen", CAPABLE, ids=str)
@@ -156,9 +152,6 @@ def test_a_slot_is_left_empty(chosen: PolicyEntry) -> None:
     assert after < 0.5 * before
 
 
-ROOT = Path(__file__).parents[2]
-
-
 def _regret_and_tallies() -> dict[str, Any]:
     found = {}
     for label in map(str, CAPABLE):
@@ -173,13 +166,4 @@ def _regret_and_tallies() -> dict[str, Any]:
 
 def test_compiled_equals_plain() -> None:
     """To the last bit: the same functions, uncompiled, in a Python of their own."""
-    script = "import json, tests.policies.test_goals as t; print(json.dumps(t._regret_and_tallies()))"
-    plain = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-    )
-    assert json.loads(plain.stdout) == _regret_and_tallies()
+    assert uncompiled(__name__, "_regret_and_tallies") == _regret_and_tallies()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +22,7 @@ from slotwise.problems import problem
 from slotwise.rankings import Rankings
 from slotwise.rng import stream
 from slotwise.simulate.progress import Bar
+from slotwise.tables import write_csv
 from slotwise.tally import Tally
 from slotwise.typing import FloatArray
 
@@ -256,11 +255,7 @@ def write(out: Path, *, replications: int = REPLICATIONS, seed: int = 0, progres
     """Run the comparison and write estimators.csv, estimators.md and the figure into the folder `out`."""
     folder = writable_folder(out)
     measured = run(replications=replications, seed=seed, progress=progress)
-    text = io.StringIO()
-    rows = csv.DictWriter(text, [field.name for field in fields(Measured)], lineterminator="\n")
-    rows.writeheader()
-    rows.writerows(asdict(one) for one in measured)
-    for name, content in (("estimators.csv", text.getvalue()), ("estimators.md", table(measured))):
-        with replacing(folder / name) as file:
-            file.write(content.encode())
+    write_csv(folder / "estimators.csv", [field.name for field in fields(Measured)], [astuple(one) for one in measured])
+    with replacing(folder / "estimators.md") as file:
+        file.write(table(measured).encode())
     save(figure(measured), folder, "estimators")
