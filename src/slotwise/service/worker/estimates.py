@@ -12,6 +12,8 @@ import numpy as np
 
 from slotwise.belief import posterior
 from slotwise.ranker.estimates import Estimates
+from slotwise.ranker.kernels import kernels_for
+from slotwise.ranker.learner import policy_for
 from slotwise.service.store import Store
 from slotwise.service.store.contract import Arm, Counters, TallyRow, Version
 from slotwise.service.worker.definition import Definition
@@ -107,13 +109,17 @@ def estimated(definition: Definition, rows: Sequence[TallyRow]) -> FromTally:
         # of the slots that there are, as the clicks beside it
         if row.item in numbers and row.slot < definition.slots:
             shown[numbers[row.item]] += row.shows
-    believed = posterior(
-        Tally(*matrices(rows, numbers, definition.slots)),
-        definition.bias(),
-        values=np.array(values),
-        excluded=np.arange(len(listed), len(numbers)),
-    )
-    found = Estimates.of(believed, tuple(numbers), shown, LEVEL).as_dict()
+    bias = definition.bias()
+    policy = policy_for(definition.policy, bias)
+    kernels = kernels_for(policy, definition.slots, len(numbers), bias_is_known=bias is not None)
+    with kernels.for_estimates(len(numbers)):
+        believed = posterior(
+            Tally(*matrices(rows, numbers, definition.slots)),
+            bias,
+            values=np.array(values),
+            excluded=np.arange(len(listed), len(numbers)),
+        )
+        found = Estimates.of(believed, tuple(numbers), shown, LEVEL).as_dict()
     return FromTally(found["items"][: len(listed)], found["position_bias"], _whole_tally(definition, rows))
 
 
