@@ -32,7 +32,7 @@ $(RUN): requirements.txt pyproject.toml
 # what it takes to develop it: Spark, PostgreSQL, linters; kernels are compiled while they are being downloaded
 $(DEV): $(RUN) requirements-dev.txt
 	@echo "installing what the tests need, and compiling the policies …"
-	@$(BIN)/python -m slotwise.simulate.warm_up & compiling=$$!; \
+	@$(BIN)/python -m slotwise.ranker.warm_up & compiling=$$!; \
 		$(INSTALL) --require-hashes -r requirements-dev.txt && wait $$compiling
 	@touch $(DEV)
 
