@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from slotwise.cli import main
+from slotwise.estimate import estimators
 from slotwise.logs import Columns, fits
 from tests.logs.fitting.test_from_log import generated
 from tests.logs.plain import dirty_rows, table
@@ -121,3 +122,8 @@ def test_evaluate(folder: Path, run: Callable[..., str]) -> None:
 )
 def test_what_is_refused(folder: Path, run: Callable[..., str], arguments: tuple[str, ...], message: str) -> None:
     assert message in run(*arguments, code=2)
+
+
+def test_the_help_names_every_estimator_that_a_log_can_be_fitted_with(run: Callable[..., str]) -> None:
+    told = run("fit", "--help")
+    assert all(entry.id in told for entry in estimators() if entry.position_bias == "unknown")

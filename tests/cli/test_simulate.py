@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from slotwise import policies
 from slotwise.choice import ChoiceModelEntry
-from slotwise.estimate import estimators
 from tests.registered import choice_models
 
 COMMAND = Path(sys.executable).with_name("slotwise")
@@ -76,21 +73,6 @@ def test_simulate_towards_a_goal(tmp_path: Path) -> None:
     no_bounds = _slotwise("bounds", "--problem", "mine.json", cwd=tmp_path)
     assert no_bounds.returncode == 2
     assert no_bounds.stderr == "error: the bounds are for clicks, and mine.json has values or constraints\n"
-
-
-def test_policies() -> None:
-    listed = json.loads(_slotwise("policies", "--json").stdout)
-    assert [entry["id"] for entry in listed] == [entry.id for entry in policies()]
-    assert all(set(entry) == {"id", "name", "position_bias", "citation", "default", "takes_goal"} for entry in listed)
-    assert {entry["position_bias"] for entry in listed} == {"known", "unknown", "ordered"}
-    table = _slotwise("policies").stdout
-    assert all(entry.id in table for entry in policies())
-
-
-def test_the_help_names_every_estimator_that_a_log_can_be_fitted_with() -> None:
-    wide = {**os.environ, "COLUMNS": "300"}
-    told = subprocess.run([COMMAND, "fit", "--help"], capture_output=True, text=True, check=True, env=wide).stdout
-    assert all(entry.id in told for entry in estimators() if entry.position_bias == "unknown")
 
 
 @pytest.mark.parametrize("model", choice_models(), ids=lambda model: model.id)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import base64
 import functools
-import html
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,25 +62,3 @@ def _templates() -> Environment:
     )
     environment.filters["thousands"] = "{:,.0f}".format
     return environment
-
-
-def whole_page(title: str, parts: Iterable[str]) -> str:
-    """A page of these pieces of HTML."""
-    from markupsafe import Markup
-
-    return render("page/pieces.html", title=title, parts=[Markup(part) for part in parts])
-
-
-def heading(text: str, level: int = 2) -> str:
-    """A heading of plain text."""
-    return f"<h{level}>{html.escape(text)}</h{level}>"
-
-
-def paragraph(text: str, kind: str = "") -> str:
-    """Plain text as a paragraph, of the class `kind`: "note", say."""
-    return f'<p class="{kind}">{html.escape(text)}</p>' if kind else f"<p>{html.escape(text)}</p>"
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of plain text; a column whose head begins with # holds numbers, and stands to the right."""
-    return str(_templates().get_template("page/parts.html").module.table(heads, rows))  # type: ignore[attr-defined]
