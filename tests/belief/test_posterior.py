@@ -68,20 +68,20 @@ def _document(found: dict[str, Any]) -> Said:
 
 
 def test_a_policy_believes_the_same(tally: Tally, expected: Said) -> None:
-    acting = policy("randomised-moss").start(Setting(3, len(ALPHA), 1_000), tally)
-    belief, found = acting.belief, posterior(tally)
+    started = policy("randomised-moss").start(Setting(3, len(ALPHA), 1_000), tally)
+    belief, found = started.belief, posterior(tally)
     scale = belief.position_bias[0]
     assert np.array_equal(belief.position_bias, np.exp(belief.mode))
     assert (belief.position_bias / scale).tolist() == expected.position_bias
     assert (belief.shape / belief.rate * scale).tolist() == expected.attractiveness
-    assert (acting.prior.shape, acting.prior.rate / scale) == (found.prior.shape, found.prior.rate)
+    assert (started.prior.shape, started.prior.rate / scale) == (found.prior.shape, found.prior.rate)
 
 
 def test_a_policy_that_knows_the_bias_believes_the_same(tally: Tally) -> None:
-    acting = policy("randomised-moss-known").start(Setting(3, len(ALPHA), 1_000, BIAS), tally)
+    started = policy("randomised-moss-known").start(Setting(3, len(ALPHA), 1_000, BIAS), tally)
     found = posterior(tally, BIAS)
-    assert (acting.belief.shape / acting.belief.rate).tolist() == found.estimate.attractiveness.tolist()
-    assert (acting.prior.shape, acting.prior.rate) == (found.prior.shape, found.prior.rate)
+    assert (started.belief.shape / started.belief.rate).tolist() == found.estimate.attractiveness.tolist()
+    assert (started.prior.shape, started.prior.rate) == (found.prior.shape, found.prior.rate)
 
 
 @pytest.mark.parametrize("id", [None, "posterior-sampling", "kl-moss:acts=epochs"])

@@ -103,14 +103,14 @@ def test_the_same_lists_for_the_same_seed_through_the_change_over(kind: str) -> 
 def test_every_policy_goes_over_to_the_type_that_it_would_have_started_with(entry: Any) -> None:
     setting = Setting(3, 6, 1_000, USERS.position_bias)
     with interpreted():
-        acting = entry.start(setting)
+        started = entry.start(setting)
     rng = np.random.default_rng(1)
     for _ in range(20):
-        ranking = choose(acting, rng).copy()
-        learn(acting, ranking, draw(USERS, ranking, rng))
+        ranking = choose(started, rng).copy()
+        learn(started, ranking, draw(USERS, ranking, rng))
     like = entry.start(setting)
-    assert is_plain(acting)
-    assert compiled(acting, like)._numba_type_ == like._numba_type_
+    assert is_plain(started)
+    assert compiled(started, like)._numba_type_ == like._numba_type_
 
 
 def test_a_learner_on_its_way_can_be_pickled() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from slotwise.policies import policies, policy
+from slotwise.policies import default_policy
 from slotwise.ranker.filling import work_for
 from slotwise.ranker.rehearsal import Rehearsal
 from slotwise.simulate.warm_up import warm_up as warm_up_simulations
@@ -17,9 +17,8 @@ from slotwise.simulate.warm_up import warm_up as warm_up_simulations
 def warm_up() -> None:
     """All that `simulate`, and a `Ranker` with its default policy, need; the position bias known or not."""
     warm_up_simulations()
-    default = next(entry.id for entry in policies() if entry.default)
-    Rehearsal(policy(default), slots=1, items=1, bias_is_known=False).run()
-    Rehearsal(policy(f"{default}-known"), slots=1, items=1, bias_is_known=True).run()
+    Rehearsal(default_policy(), slots=1, items=1, bias_is_known=False).run()
+    Rehearsal(default_policy(known_bias=True), slots=1, items=1, bias_is_known=True).run()
 
 
 def main() -> None:
