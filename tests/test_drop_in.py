@@ -18,19 +18,18 @@ OF_EVERYTHING = (
     "obeys_the_rules",
     "test_docs",
     "test_policies",
-    "help",
+    "help_names",
     "test_registry",
     "nobody_else",
     "no_other_estimate",
 )
 FILES = (
     "tests/policies",
-    "tests/choice/test_conformance.py",
+    "tests/choice",
     "tests/estimate",
-    "tests/logs/test_fitted.py",
-    "tests/logs/test_fitting.py",
+    "tests/logs/fitting",
     "tests/ranker/test_learner.py",
-    "tests/cli/test_cli.py",
+    "tests/cli",
     "tests/test_docs.py",
 )
 
