@@ -29,3 +29,14 @@ def small() -> MNL:
 def paper_users(request: pytest.FixtureRequest) -> MNL:
     users: MNL = paper_problems()[request.param].users
     return users
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What a module sets up once is set up by one worker: the tests that share it go to the same."""
+    for item in items:
+        shared = getattr(item, "_fixtureinfo", None)
+        for made in shared.name2fixturedefs.values() if shared is not None else ():
+            if made[-1].scope == "module":
+                item.add_marker(pytest.mark.xdist_group(made[-1].baseid))
+                break

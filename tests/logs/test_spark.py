@@ -21,8 +21,6 @@ from tests.logs.plain import Plain, dirty_rows, table
 from tests.logs.reading.test_sources import check_strange, write_strange
 
 pytestmark = [
-    # one Spark for all of them
-    pytest.mark.xdist_group("spark"),
     pytest.mark.skipif(
         shutil.which("java") is None and "JAVA_HOME" not in os.environ and "CI" not in os.environ, reason=JAVA
     ),
