@@ -78,6 +78,7 @@ def test_an_empty_slot_teaches_nothing(chosen: PolicyEntry) -> None:
     assert empty > 0
     inner = getattr(started, "policy", started)
     parts = [inner, *(getattr(inner, name) for name in ("belief", "model") if hasattr(inner, name))]
+    parts += [part.gibbs for part in parts if hasattr(part, "gibbs")]
     names = ("clicks", "passes", "shows", "exposure", "item_trials", "trials")
     counted = [getattr(part, name) for part in parts for name in names if hasattr(part, name)]
     assert counted
