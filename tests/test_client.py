@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +44,13 @@ def test_a_placement_is_put_read_and_listed(client: Client) -> None:
 
 def test_the_life_of_a_decision(client: Client) -> None:
     client.put_placement("life", slots=2, items=["a", "b", "c"], window_seconds=1.0)
+    asked = datetime.now(UTC)
     decision = client.decide("life", exclude=["a"], pin={"c": 1})
     assert isinstance(decision, Decision)
     assert decision.items == ("c", "b")
     assert (decision.placement, decision.arm) == ("life", "learned")
-    assert 0.0 < (decision.expires - datetime.now(UTC)).total_seconds() <= 1.0
+    # the service cuts off what is below a millisecond
+    assert asked + timedelta(seconds=0.999) <= decision.expires <= datetime.now(UTC) + timedelta(seconds=1.0)
     unseen, silent = client.decide("life"), client.decide("life")
     assert client.outcome(decision, clicked=None) is False
     assert client.outcome(decision, clicked="b") is False

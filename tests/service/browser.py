@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import FOR_EVER
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
 
@@ -77,7 +79,7 @@ class Tab:
 
     def wait_for(self, script: str) -> Any:
         """The value of an expression, once there is one."""
-        give_up = time.monotonic() + 60.0
+        give_up = time.monotonic() + FOR_EVER
         while not (found := self.run(script)):
             assert time.monotonic() < give_up, script
             time.sleep(0.05)

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import httpx
 
+from tests.waiting import FOR_EVER
+
 COMMAND = [sys.executable, "-c", "from slotwise.cli import main; main()", "serve"]
 
 
@@ -34,7 +36,7 @@ class Process:
             )
 
     def wait_until_ready(self) -> None:
-        give_up = time.monotonic() + 180
+        give_up = time.monotonic() + FOR_EVER
         while time.monotonic() < give_up:
             assert self.popen.poll() is None, self.log.read_text()
             with contextlib.suppress(httpx.TransportError):

@@ -16,6 +16,7 @@ import pytest
 from slotwise.service.store import open_store
 from tests.postgres import Postgres
 from tests.service.process import free_port, running
+from tests.waiting import FOR_EVER
 
 ITEMS = ["a", "b", "c", "d"]
 WINDOW = 1.5
@@ -101,7 +102,7 @@ def define(url: str) -> None:
 
 def wait_for(ledger: Ledger, shown: int) -> None:
     """Until visitors have been shown so many lists, however busy the machine is."""
-    give_up = time.monotonic() + 120.0
+    give_up = time.monotonic() + FOR_EVER
     while len(ledger.shown) < shown:
         assert time.monotonic() < give_up, len(ledger.shown)
         time.sleep(0.05)
@@ -157,7 +158,7 @@ def test_two_workers_on_one_postgresql_share_one_tally(postgres: Postgres, tmp_p
         ledger.stop.set()
         for thread in threads:
             thread.join()
-        give_up = time.monotonic() + 120.0
+        give_up = time.monotonic() + FOR_EVER
         while True:
             found = httpx.get(f"{process.url}/v1/placements/home/estimates", timeout=60).json()
             if found["decisions"]["pending"] == 0:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.postgres import Postgres
 from tests.service.serving import NOON, THREE, Client, serving
+from tests.waiting import FOR_EVER
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
@@ -348,7 +349,7 @@ def test_the_metrics_are_the_stores(client: Client, name: str) -> None:
     client.report(client.decide(name), clicked=None)
     client.settle(name)
     counted = f'slotwise_outcomes_total{{kind="no_click",placement="{name}"}} 1.0'
-    give_up = time.monotonic() + 60.0
+    give_up = time.monotonic() + FOR_EVER
     while counted not in (text := client.get("/metrics").text):
         assert time.monotonic() < give_up, text
         time.sleep(0.05)
