@@ -22,3 +22,7 @@ class Setting:
     goal: Goal | None = None
     #: whether pins, exclusions and values are imposed as it goes, and there is no goal: `slotwise.lists.per_decision`
     rules_per_decision: bool = False
+    #: how many kinds of visitors there are to tell apart; they are numbered from 0
+    segments: int = 1
+    #: what is known of items, items × features, or of pairs, segments × items × features; or None
+    features: FloatArray | None = None

@@ -10,10 +10,13 @@ from slotwise.policies.interface import (
     choose_once,
     choose_several,
     end_epoch,
+    expect,
     holds_lists,
     impose_rules,
     learn,
     learns_from,
+    settle,
+    turn_to,
 )
 from slotwise.policies.registry import PolicyEntry, default_policy, policies, policy
 from slotwise.setting import Setting
@@ -31,10 +34,13 @@ __all__ = [
     "choose_several",
     "default_policy",
     "end_epoch",
+    "expect",
     "holds_lists",
     "impose_rules",
     "learn",
     "learns_from",
     "policies",
     "policy",
+    "settle",
+    "turn_to",
 ]

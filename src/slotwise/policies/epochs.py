@@ -18,11 +18,14 @@ from slotwise.policies.interface import (
     choose,
     choose_once,
     end_epoch,
+    expect,
     holds_lists,
     impose_rules,
     learn,
     learn_epoch,
     learns_from,
+    settle,
+    turn_to,
 )
 from slotwise.setting import Setting
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
@@ -130,3 +133,18 @@ def _impose_rules(policy: Epochs, values: FloatArray, excluded: IntArray, pin: I
 @allows.register(Epochs)
 def _allows(policy: Epochs, ranking: Ranking) -> bool:
     return allows(policy.policy, ranking)  # type: ignore[no-any-return]
+
+
+@turn_to.register(Epochs)
+def _turn_to(policy: Epochs, segment: int) -> None:
+    turn_to(policy.policy, segment)
+
+
+@expect.register(Epochs)
+def _expect(policy: Epochs, ranking: Ranking) -> None:
+    expect(policy.policy, ranking)
+
+
+@settle.register(Epochs)
+def _settle(policy: Epochs, ranking: Ranking) -> None:
+    settle(policy.policy, ranking)

@@ -58,6 +58,24 @@ def _fill_plainly(policy: Any, rng: np.random.Generator, lists: IntArray) -> Non
 _fill = jit(_fill_plainly)
 
 
+# Who is looking, and what is on its way: whoever simulates or serves says so, and a policy may listen.
+
+
+@generic(default=lambda policy, segment: None)  # noqa: ARG005
+def turn_to(policy: Any, segment: int) -> None:
+    """From here on, what is chosen and learned is for a visitor of this segment; 0 until anything is said."""
+
+
+@generic(default=lambda policy, ranking: None)  # noqa: ARG005
+def expect(policy: Any, ranking: Ranking) -> None:
+    """This list was shown, and its outcome comes later: after other choices, not before the next."""
+
+
+@generic(default=lambda policy, ranking: None)  # noqa: ARG005
+def settle(policy: Any, ranking: Ranking) -> None:
+    """An outcome of this list is expected no longer: it is about to be learned, or it was lost."""
+
+
 # What it answers instead of `learn` if it is to act in epochs, and in addition if it can start from a tally.
 
 
