@@ -169,6 +169,41 @@ FAULTS = [
         "Estimate(alpha, bias / scale,",
         "tests/belief/test_posterior.py::test_nine_in_ten_hold_the_truth[few visits click-learned]",
     ),
+    Fault(
+        "the limit forgets that items may change places",
+        "bounds/confusing.py",
+        "        half_spaces.append(HalfSpace(-rise, math.log(alpha[start - 1] / alpha[start]), -1))\n",
+        "",
+        "tests/bounds/test_limit.py::test_the_limit_is_that_of_brute_force[three items-False]",
+    ),
+    Fault(
+        "the limit lets the clicks on the best list change",
+        "bounds/confusing.py",
+        "-group_rows[group[page.first[: page.in_list]]]",
+        "0.0 * group_rows[group[page.first[: page.in_list]]]",
+        "tests/bounds/test_limit.py::test_the_limit_is_that_of_brute_force[three items-False]",
+    ),
+    Fault(
+        "the limit lets in all identical items at once",
+        "bounds/confusing.py",
+        "    lists, rates = _marked(page, space.entering, lists, rates)\n",
+        "    lists = np.where(lists == space.entering, len(page.kinds), lists)\n",
+        "tests/bounds/test_limit.py::test_each_of_several_identical_items_has_to_be_ruled_out",
+    ),
+    Fault(
+        "the search for lists gives up on what it has not cleared",
+        "bounds/overpaid.py",
+        "if ranking is None or bound >= 0:",
+        "if ranking is None or bound >= -1.0:",
+        "tests/bounds/test_limit.py::test_searching_lists_misses_no_list_that_is_overpaid",
+    ),
+    Fault(
+        "with known bias the limit counts identical items once",
+        "bounds/limit.py",
+        "rate = float(page.count[kind]) / divergence",
+        "rate = 1.0 / divergence",
+        "tests/bounds/test_limit.py::test_the_limit_is_that_of_brute_force[two items tied below the list-True]",
+    ),
 ]
 
 

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,3 +35,34 @@ def test_what_the_lower_bound_asks_for_is_said() -> None:
     done = subprocess.run([COMMAND, "bounds", "--problem", "a"], capture_output=True, text=True, check=True)
     assert "Proposition 1" in done.stdout
     assert "Proposition 2 does not apply: the lower bound asks for at least 16 items" in done.stdout
+
+
+def test_the_limit_is_shown() -> None:
+    done = subprocess.run([COMMAND, "bounds", "--problem", "a"], capture_output=True, text=True, check=True)
+    assert "Limit C, biases known" in done.stdout
+    assert "24.11" in done.stdout
+    assert "45.23" in done.stdout
+    assert "grows at least as C·log T" in done.stdout
+
+
+def test_the_limit_is_in_the_json_and_so_is_why_it_is_not() -> None:
+    def found(*options: str) -> Any:
+        command = [str(COMMAND), "bounds", "--problem", "b", "--json", *options]
+        return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    in_time = found()
+    assert in_time["limit_known_bias"] == pytest.approx(2.4344, rel=1e-4)
+    assert in_time["limit_unknown_bias"] == pytest.approx(6.9793, rel=1e-4)
+    assert in_time["limit_unknown_bias_not_found"] is None
+    late = found("--seconds", "1e-9")
+    assert late["limit_known_bias"] == in_time["limit_known_bias"]
+    assert late["limit_unknown_bias"] is None
+    assert late["limit_unknown_bias_not_found"] == "1e-09 seconds were not enough, C is at least 2.434"
+
+
+def test_seconds_must_be_positive() -> None:
+    done = subprocess.run(
+        [COMMAND, "bounds", "--problem", "b", "--seconds", "0"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "seconds must be positive and finite, got 0.0" in done.stderr

@@ -1,6 +1,7 @@
-"""The paper's bounds as functions: intervals from a tally, and regret from the size of a problem."""
+"""Bounds as functions: the paper's intervals and regret, and the limit that no policy beats in the long run."""
 
 from slotwise.bounds.known import lemma_3, lemma_3_from_data, theorem_1, theorem_1_from_data
+from slotwise.bounds.limit import Explored, Limit, limit
 from slotwise.bounds.regret import (
     hard_instance,
     hardest_gap,
@@ -19,12 +20,15 @@ from slotwise.bounds.unknown import (
 from slotwise.estimate.intervals import Intervals
 
 __all__ = [
+    "Explored",
     "Intervals",
+    "Limit",
     "corollary_1",
     "hard_instance",
     "hardest_gap",
     "lemma_3",
     "lemma_3_from_data",
+    "limit",
     "lower_bound",
     "lower_bound_shape",
     "smoothing_constant",
