@@ -45,6 +45,14 @@ def positive_number(name: str, value: Any) -> float:
     return float(value)
 
 
+def share(name: str, value: Any) -> float:
+    """A part of a whole: above 0, at most 1."""
+    found = positive_number(name, value)
+    if found > 1.0:
+        raise InvalidInput(f"{name} must be at most 1, got {value!r}")
+    return found
+
+
 def one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
     """One of a few words."""
     if value not in allowed:

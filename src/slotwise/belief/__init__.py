@@ -4,6 +4,8 @@ from slotwise.belief.best_list import best_list, best_list_chances
 from slotwise.belief.gibbs import gibbs_bias, joint_gibbs
 from slotwise.belief.interface import imagine, update, update_by_epoch, update_by_tally
 from slotwise.belief.learned import BIAS_SHAPE, LearnedBias, learned_bias
+from slotwise.belief.lived import NEW_ITEMS_AT_MOST, Lived, Passes, lived
+from slotwise.belief.newcomers import hold_back
 from slotwise.belief.posterior import Posterior, posterior
 from slotwise.belief.prior import (
     ATTRACTIVENESS_RATE,
@@ -23,6 +25,9 @@ __all__ = [
     "ESTIMATED_FROM_TALLY",
     "LearnedBias",
     "LearnedPrior",
+    "Lived",
+    "NEW_ITEMS_AT_MOST",
+    "Passes",
     "Posterior",
     "Shows",
     "ToldBias",
@@ -32,10 +37,12 @@ __all__ = [
     "count_tally",
     "fair_share",
     "gibbs_bias",
+    "hold_back",
     "imagine",
     "joint_gibbs",
     "learned_bias",
     "learned_prior",
+    "lived",
     "no_shows",
     "posterior",
     "relearn",

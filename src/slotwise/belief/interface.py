@@ -45,3 +45,21 @@ def update_by_epoch(belief: Any, ranking: Ranking, clicks: IntArray) -> None:
         for _ in range(clicks[slot]):
             update(belief, ranking, slot)
     update(belief, ranking, NO_CLICK)
+
+
+# For beliefs that tell visitors apart and know what is on its way; the others have nothing to do.
+
+
+@generic(default=lambda belief, segment: None)  # noqa: ARG005
+def turn_to(belief: Any, segment: int) -> None:
+    """From here on, what is imagined and taken in is for a visitor of this segment."""
+
+
+@generic(default=lambda belief, ranking: None)  # noqa: ARG005
+def expect(belief: Any, ranking: Ranking) -> None:
+    """This list was shown, and its outcome comes later."""
+
+
+@generic(default=lambda belief, ranking: None)  # noqa: ARG005
+def settle(belief: Any, ranking: Ranking) -> None:
+    """An outcome of this list is expected no longer."""

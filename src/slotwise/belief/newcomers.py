@@ -1,0 +1,59 @@
+"""Items without a counted outcome may take no more than a part of the slots: a page keeps what it knows to be good."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from slotwise.compiled import inlined
+from slotwise.lists.arrange import arrange
+from slotwise.typing import EMPTY, FloatArray, Ranking
+
+
+@inlined
+def hold_back(belief: Any, lists: Any, index: FloatArray, ranking: Ranking, rng: np.random.Generator) -> None:
+    """Arrange `ranking` anew, with fewer new items, where the one that `index` gives has too many.
+
+    In the long run they take `new_items_at_most` of all slots: every decision adds that part of its slots to what they
+    have left. As long as every list has some, from the first decision on, all is new and there is nothing to keep.
+    """
+    left = belief.slots_for_new
+    if left < math.inf:
+        # unused slots are not saved up for more than a list
+        left = min(left + belief.new_items_at_most * len(ranking), 1.0 * len(ranking))
+    new = _count_new(belief, ranking)
+    if new > left:
+        _keep_best_new(belief, index, ranking, int(left))
+        arrange(lists, index, belief.position_bias, ranking, rng)
+        new = _count_new(belief, ranking)
+    if left == math.inf and new == 0:
+        left = 0.0
+    # where nothing else is left to show they take what they must
+    belief.slots_for_new = max(0.0, left - new)
+
+
+@inlined
+def _count_new(belief: Any, ranking: Ranking) -> int:
+    new = 0
+    for slot in range(len(ranking)):
+        if ranking[slot] != EMPTY and belief.counted[ranking[slot]] == 0.0:
+            new += 1
+    return new
+
+
+@inlined
+def _keep_best_new(belief: Any, index: FloatArray, ranking: Ranking, kept: int) -> None:
+    """Leave the best `kept` of the list's new items their index, and put all other new ones behind everything."""
+    least = math.inf
+    for _ in range(kept):
+        largest = 0.0
+        for slot in range(len(ranking)):
+            item = ranking[slot]
+            if item != EMPTY and belief.counted[item] == 0.0 and largest < index[item] < least:
+                largest = index[item]
+        least = largest
+    for item in range(len(index)):
+        if belief.counted[item] == 0.0 and index[item] < least:
+            index[item] = 0.0

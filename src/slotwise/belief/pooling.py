@@ -1,0 +1,256 @@
+"""What is learned of all items, crowds and slots together: the prior of each cell, and the mode of the position bias."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from slotwise.belief.learned import LONGEST_STEP, MOST_STEPS, SHORTEST_STEP
+from slotwise.belief.prior import EULER, EXTRA_ITEMS, LEAST_SHAPE, NO_EXPOSURE, digamma, shape_of
+from slotwise.compiled import jit
+from slotwise.linear import factorise, inverse_root, solve
+from slotwise.typing import EMPTY, FloatArray
+
+#: how often, each time, lists are weighed and all is learned, one after the other; the next time goes on from there
+TIMES = 2
+#: EM steps each time
+STEPS = 3
+#: made-up cells and slots that κ and τ are learned from besides the real ones
+EXTRA_CELLS = 2.0
+EXTRA_SLOTS = 2.0
+#: κ and τ are no larger: crowds are then alike for all that matters
+MOST_ALIKE = 1e4
+#: made-up features that the ridge is learned from
+EXTRA_FEATURES = 2.0
+
+
+@jit
+def refresh(belief: Any) -> None:
+    """Learn everything anew from the counts in use, beginning with what was learned last."""
+    for _ in range(TIMES):
+        if belief.seen.count > 0:
+            weigh_lists(belief, 0, belief.passes)
+        if not belief.is_told:
+            find_mode(belief, belief.mode, belief.clicks[0], belief.slot_clicks[0], belief.passes)
+            inverse_root(belief.cholesky, belief.bias_spread, belief.spread)
+        _expose(belief)
+        for _ in range(STEPS):
+            _learn_levels(belief)
+            _learn_items(belief)
+        if belief.passes.shape[0] > 1:
+            _learn_slots(belief)
+        segments, items = belief.mean.shape
+        for segment in range(segments):
+            for slot in range(len(belief.mode)):
+                belief.mean_bias[segment, slot] = math.exp(belief.mode[slot]) * belief.slot_level[segment, slot]
+            for item in range(items):
+                shape, rate = belief.item_shape, belief.item_shape / belief.item_mean[item]
+                if segments > 1:
+                    shape, rate = belief.own_taste, belief.own_taste / belief.level[item]
+                belief.mean[segment, item] = (shape + belief.clicks[0, segment, item]) / (
+                    rate + belief.exposure[segment, item]
+                )
+
+
+@jit
+def weigh_lists(belief: Any, kind: int, passes: FloatArray) -> None:
+    """Passes by segment, item and slot: Σ_A T_A/(1+S_A) over the lists, and those that are in no list."""
+    seen = belief.seen
+    segments, items, slots = passes.shape
+    for segment in range(segments):
+        for item in range(items):
+            for slot in range(slots):
+                passes[segment, item, slot] = belief.folded[kind, segment, item, slot]
+    for number in range(seen.count):
+        rounds = seen.rounds[kind, number]
+        if rounds > 0.0:
+            segment, total = seen.lists[number, 0], 1.0
+            for slot in range(passes.shape[2]):
+                item = seen.lists[number, slot + 1]
+                if item != EMPTY:
+                    total += belief.mean_bias[segment, slot] * belief.mean[segment, item]
+            for slot in range(passes.shape[2]):
+                item = seen.lists[number, slot + 1]
+                if item != EMPTY:
+                    passes[segment, item, slot] += rounds / total
+
+
+@jit
+def find_mode(belief: Any, mode: FloatArray, clicks: FloatArray, slot_clicks: FloatArray, passes: FloatArray) -> None:
+    """Newton's method for the mode of log λ given these counts, from the last one on; leaves L with LLᵀ = -ℓ″."""
+    for _ in range(MOST_STEPS):
+        _newton_step(belief, mode, clicks, slot_clicks, passes)
+        longest = 0.0
+        for slot in range(len(mode)):
+            mode[slot] += min(LONGEST_STEP, max(-LONGEST_STEP, belief.step[slot]))
+            longest = max(longest, abs(belief.step[slot]))
+        if longest < SHORTEST_STEP:
+            break
+
+
+@jit
+def _newton_step(
+    belief: Any, mode: FloatArray, clicks: FloatArray, slot_clicks: FloatArray, passes: FloatArray
+) -> None:
+    """step = (-ℓ″)⁻¹ ℓ′, as for `LearnedBias`, with the cells of segments and items in place of items."""
+    segments, items, slots = passes.shape
+    step, matrix, bias, share = belief.step, belief.cholesky, belief.noise, belief.share
+    for slot in range(slots):
+        for other in range(slots):
+            matrix[slot, other] = 0.0
+        bias[slot] = math.exp(mode[slot])
+        step[slot] = belief.bias_shape - belief.bias_shape * bias[slot]
+        matrix[slot, slot] = belief.bias_shape * bias[slot]
+        for segment in range(segments):
+            step[slot] += slot_clicks[segment, slot]
+    for segment in range(segments):
+        for item in range(items):
+            exposure = 0.0
+            for slot in range(slots):
+                share[slot] = bias[slot] * belief.slot_level[segment, slot] * passes[segment, item, slot]
+                exposure += share[slot]
+            if exposure > 0.0:
+                shape, rate = belief.item_shape, belief.item_shape / belief.item_mean[item]
+                if segments > 1:
+                    shape, rate = belief.own_taste, belief.own_taste / belief.level[item]
+                exposure += rate
+                weight = (shape + clicks[segment, item]) / exposure
+                for slot in range(slots):
+                    drop = weight * share[slot]
+                    if drop > 0.0:
+                        step[slot] -= drop
+                        matrix[slot, slot] += drop
+                        for other in range(slot + 1):
+                            matrix[slot, other] -= drop * share[other] / exposure
+    for slot in range(slots):
+        share[slot] = 0.0
+    factorise(matrix, share, 0)
+    solve(matrix, step, 0)
+
+
+@jit
+def _expose(belief: Any) -> None:
+    """E_sj = Σ_k λ_k δ_sk Ñ_sjk at the mode."""
+    segments, items, slots = belief.passes.shape
+    for segment in range(segments):
+        for slot in range(slots):
+            belief.share[slot] = math.exp(belief.mode[slot]) * belief.slot_level[segment, slot]
+        for item in range(items):
+            exposure = 0.0
+            for slot in range(slots):
+                exposure += belief.share[slot] * belief.passes[segment, item, slot]
+            belief.exposure[segment, item] = exposure
+
+
+@jit
+def _learn_levels(belief: Any) -> None:
+    """m and ε at their means, and κ by EM: log κ - ψ(κ) = mean(E ε - E log ε) - 1 over cells with exposure."""
+    segments, items = belief.exposure.shape
+    if segments == 1:
+        return
+    own = belief.own_taste
+    # cells more, as alike as crowds are taken to be before anything is known
+    count, gap = EXTRA_CELLS, EXTRA_CELLS * (math.log(OWN_TASTE_START) - digamma(OWN_TASTE_START) + 1.0)
+    for item in range(items):
+        shape, rate = belief.item_shape, belief.item_shape / belief.item_mean[item]
+        for segment in range(segments):
+            shape += belief.clicks[0, segment, item]
+            rate += belief.exposure[segment, item] * belief.own_level[segment, item]
+        level = shape / rate
+        belief.level[item] = level
+        for segment in range(segments):
+            exposure = belief.exposure[segment, item]
+            if exposure > NO_EXPOSURE:
+                a, b = own + belief.clicks[0, segment, item], own + level * exposure
+                belief.own_level[segment, item] = a / b
+                count += 1.0
+                gap += a / b - digamma(a) + math.log(b)
+            else:
+                belief.own_level[segment, item] = 1.0
+    belief.own_taste = min(MOST_ALIKE, max(LEAST_SHAPE, shape_of(max(1e-5, gap / count - 1.0))))
+
+
+#: κ and τ of the made-up cells and slots
+OWN_TASTE_START = 20.0
+OWN_SLOTS_START = 200.0
+
+
+@jit
+def _learn_slots(belief: Any) -> None:
+    """δ at its mean, and τ by EM likewise."""
+    segments, items, slots = belief.passes.shape
+    own = belief.own_slots
+    count, gap = EXTRA_SLOTS, EXTRA_SLOTS * (math.log(OWN_SLOTS_START) - digamma(OWN_SLOTS_START) + 1.0)
+    for segment in range(segments):
+        for slot in range(slots):
+            expected = 0.0
+            for item in range(items):
+                expected += belief.passes[segment, item, slot] * belief.mean[segment, item]
+            expected *= math.exp(belief.mode[slot])
+            if expected > NO_EXPOSURE:
+                a, b = own + belief.slot_clicks[0, segment, slot], own + expected
+                belief.slot_level[segment, slot] = a / b
+                count += 1.0
+                gap += a / b - digamma(a) + math.log(b)
+    belief.own_slots = min(MOST_ALIKE, max(1.0, shape_of(max(1e-5, gap / count - 1.0))))
+
+
+@jit
+def _learn_items(belief: Any) -> None:
+    """s and β from the items with exposure: a step of scoring for β, whose clicks are negative binomial, EM for s."""
+    features, weights, step, matrix = belief.features, belief.weights, belief.feature_step, belief.feature_matrix
+    items, columns = features.shape
+    segments = belief.exposure.shape[0]
+    shape = belief.item_shape
+    for column in range(columns):
+        step[column] = belief.feature_noise[column] = 0.0
+        for other in range(columns):
+            matrix[column, other] = 0.0
+    squares = 0.0
+    for column in range(1, columns):
+        step[column] = -belief.ridge * weights[column]
+        matrix[column, column] = belief.ridge
+        squares += weights[column] ** 2
+    # items more, each with one click in one unit of exposure, as in `relearn`
+    middle = math.exp(weights[0])
+    step[0] = EXTRA_ITEMS * shape * (1.0 - middle) / (shape + middle)
+    matrix[0, 0] = EXTRA_ITEMS * shape * middle / (shape + middle)
+    extra = (shape + 1.0) / (shape / middle + 1.0)
+    count, gap = EXTRA_ITEMS, EXTRA_ITEMS * (extra / middle - math.log(extra) + EULER + weights[0])
+    for item in range(items):
+        clicks, exposure = 0.0, 0.0
+        for segment in range(segments):
+            clicks += belief.clicks[0, segment, item]
+            exposure += belief.exposure[segment, item] * belief.own_level[segment, item]
+        if exposure > NO_EXPOSURE:
+            mean = belief.item_mean[item]
+            expected = mean * exposure
+            score = shape * (clicks - expected) / (shape + expected)
+            information = shape * expected / (shape + expected)
+            for column in range(columns):
+                step[column] += score * features[item, column]
+                for other in range(column + 1):
+                    matrix[column, other] += information * features[item, column] * features[item, other]
+            a, b = shape + clicks, shape / mean + exposure
+            count += 1.0
+            gap += a / b / mean - digamma(a) + math.log(b) + math.log(mean)
+    factorise(matrix, belief.feature_noise, 0)
+    solve(matrix, step, 0)
+    inverse_root(matrix, 1.0, belief.weights_root)
+    for column in range(columns):
+        weights[column] += min(LONGEST_STEP, max(-LONGEST_STEP, step[column]))
+    for item in range(items):
+        total = 0.0
+        for column in range(columns):
+            total += features[item, column] * weights[column]
+        belief.item_mean[item] = math.exp(total)
+    belief.item_shape = max(LEAST_SHAPE, shape_of(max(1e-5, gap / count - 1.0)))
+    if columns > 1:
+        uncertain = 0.0
+        for column in range(1, columns):
+            for other in range(column, columns):
+                uncertain += belief.weights_root[column, other] ** 2
+        belief.ridge = (columns - 1.0 + EXTRA_FEATURES) / (squares + uncertain + EXTRA_FEATURES / RIDGE_START)
+
+
+RIDGE_START = 5.0

@@ -1,0 +1,222 @@
+"""Random bounds: what to show by a bound at a random level, in which order by a small one; for pages as they are."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from slotwise.belief import (
+    BIAS_SHAPE,
+    NEW_ITEMS_AT_MOST,
+    Passes,
+    hold_back,
+    imagine,
+    lived,
+    update,
+    update_by_epoch,
+    update_by_tally,
+)
+from slotwise.belief.interface import expect as expect_outcome
+from slotwise.belief.interface import settle as settle_outcome
+from slotwise.belief.interface import turn_to as turn_belief_to
+from slotwise.bounds.poisson import upper_bound
+from slotwise.compiled import inlined, record
+from slotwise.lists.arrange import arrange, entry, rearrange
+from slotwise.policies.epochs import Acts, in_rounds_or_epochs
+from slotwise.policies.interface import absorb, choose, expect, learn, learn_epoch, lists_for, settle, turn_to
+from slotwise.policies.registry import register
+from slotwise.setting import Setting
+from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
+
+#: the mean of the random level, and what of log(average evidence / own) items are ordered by; see docs/policies.md
+LEVEL = 0.7
+ORDER = 0.25
+#: the draw of the bias is narrowed a little, to this part of its standard deviation
+BIAS_SPREAD = 0.9
+#: decisions that share one draw of what all visitors have in common, at most
+KEEP = 8
+#: no random level is above, in units of its mean: -log of the smallest positive 1 - u
+HIGHEST = 37.0
+
+
+@record
+class RandomBound:
+    """Choose items by a bound at a random level, and order them by one at a level of their own.
+
+    The bound at level c is the largest q with E·kl(m, q) ≤ c, m the mean and E the evidence of what is believed of an
+    item. Items are chosen by c = 0.7·X, X exponential with mean 1, and ordered by c = ¼ log(Ē/E), Ē the average of all
+    items, and by their mean where E is above Ē.
+    """
+
+    belief: Any
+    lists: Any
+    level: float
+    order: float
+    #: per item: mean attractiveness, the bound to be chosen by, the bound to be ordered by
+    mean: FloatArray
+    index: FloatArray
+    order_index: FloatArray
+    ranking: Ranking
+
+
+CITATION = "slotwise: bounds at random levels on a belief that pools, forgets and knows what is in flight"
+
+
+@register(
+    "random-bound",
+    name="Random bounds",
+    position_bias="unknown",
+    citation=CITATION,
+    twin="random-bound-known",
+    try_with=[{"acts": "epochs"}, {"memory": "auto"}],
+    legend={"policies": 5},
+)
+def random_bound(
+    setting: Setting,
+    *,
+    passes: Passes = "soft",
+    memory: Any = "none",
+    new_items_at_most: Any = NEW_ITEMS_AT_MOST,
+    level: Any = LEVEL,
+    order: Any = ORDER,
+    bias_shape: Any = BIAS_SHAPE,
+    bias_spread: Any = BIAS_SPREAD,
+    acts: Acts = "rounds",
+) -> Any:
+    """With the position bias learned."""
+    belief = lived(
+        setting,
+        passes=passes,
+        memory=memory,
+        new_items_at_most=new_items_at_most,
+        bias_shape=bias_shape,
+        bias_spread=bias_spread,
+        keep=KEEP,
+    )
+    return start(setting, belief, level, order, acts)
+
+
+@register(
+    "random-bound-known",
+    name="Random bounds, known bias",
+    position_bias="known",
+    citation=CITATION,
+    twin="random-bound",
+)
+def random_bound_known(
+    setting: Setting,
+    *,
+    passes: Passes = "soft",
+    memory: Any = "none",
+    new_items_at_most: Any = NEW_ITEMS_AT_MOST,
+    level: Any = LEVEL,
+    order: Any = ORDER,
+    acts: Acts = "rounds",
+) -> Any:
+    """With the position bias known."""
+    belief = lived(setting, passes=passes, memory=memory, new_items_at_most=new_items_at_most, keep=KEEP)
+    return start(setting, belief, level, order, acts)
+
+
+def start(setting: Setting, belief: Any, level: float, order: float, acts: Acts) -> Any:
+    """The policy with this belief, deciding in every round or once an epoch."""
+    policy = RandomBound(
+        belief=belief,
+        lists=lists_for(setting),
+        level=float(level),
+        order=float(order),
+        mean=np.zeros(setting.items),
+        index=np.zeros(setting.items),
+        order_index=np.zeros(setting.items),
+        ranking=np.arange(setting.slots),
+    )
+    return in_rounds_or_epochs(policy, setting, acts)
+
+
+@choose.register(RandomBound)
+def _choose(policy: RandomBound, rng: np.random.Generator) -> Ranking:
+    belief, mean, ranking = policy.belief, policy.mean, policy.ranking
+    imagine(belief, rng)
+    shape, rate = belief.shape, belief.rate
+    average = 0.0
+    for item in range(len(mean)):
+        mean[item] = shape[item] / rate[item]
+        average += rate[item]
+    average /= len(mean)
+    if not _stays(policy, rate, rng):
+        arrange(policy.lists, policy.index, belief.position_bias, ranking, rng)
+        hold_back(belief, policy.lists, policy.index, ranking, rng)
+    order_index = policy.order_index
+    for slot in range(len(ranking)):
+        item = ranking[slot]
+        if item != EMPTY:
+            order_index[item] = mean[item]
+            if rate[item] < average:
+                order_index[item] = upper_bound(mean[item], policy.order * math.log(average / rate[item]) / rate[item])
+    rearrange(policy.lists, order_index, belief.position_bias, ranking, rng)
+    return ranking
+
+
+@inlined
+def _stays(policy: RandomBound, rate: FloatArray, rng: np.random.Generator) -> bool:
+    """Fill the index; True, and some of it left out, if the items of the last list are sure to be those of the next.
+
+    They are if as many as there are slots have means above all bounds of the others, for no bound is below its mean.
+    Where values or constraints decide, nothing is sure.
+    """
+    mean, index = policy.mean, policy.index
+    slots, items = len(policy.ranking), len(mean)
+    least = entry(policy.lists, mean, policy.ranking)
+    above, reached = 0, False
+    for item in range(items):
+        if mean[item] >= least:
+            above += 1
+        else:
+            index[item] = mean[item]
+            gap = least - mean[item]
+            # what kl(m, least)·E is at least; mostly enough to see that the bound is below
+            far = gap * gap * rate[item] / (2.0 * least)
+            if far < HIGHEST * policy.level:
+                level = -math.log(1.0 - rng.random()) * policy.level
+                if far < level:
+                    index[item] = upper_bound(mean[item], level / rate[item])
+                    reached = reached or index[item] >= least
+    if above == slots and not reached and least > 0.0:
+        return True
+    for item in range(items):
+        if mean[item] >= least:
+            level = -math.log(1.0 - rng.random()) * policy.level
+            index[item] = upper_bound(mean[item], level / rate[item]) if level > 0.0 else mean[item]
+    return False
+
+
+@learn.register(RandomBound)
+def _learn(policy: RandomBound, ranking: Ranking, clicked: int) -> None:
+    update(policy.belief, ranking, clicked)
+
+
+@learn_epoch.register(RandomBound)
+def _learn_epoch(policy: RandomBound, ranking: Ranking, clicks: IntArray) -> None:
+    update_by_epoch(policy.belief, ranking, clicks)
+
+
+@absorb.register(RandomBound)
+def _absorb(policy: RandomBound, clicks: FloatArray, passes: FloatArray) -> None:
+    update_by_tally(policy.belief, clicks, passes)
+
+
+@turn_to.register(RandomBound)
+def _turn_to(policy: RandomBound, segment: int) -> None:
+    turn_belief_to(policy.belief, segment)
+
+
+@expect.register(RandomBound)
+def _expect(policy: RandomBound, ranking: Ranking) -> None:
+    expect_outcome(policy.belief, ranking)
+
+
+@settle.register(RandomBound)
+def _settle(policy: RandomBound, ranking: Ranking) -> None:
+    settle_outcome(policy.belief, ranking)
