@@ -5,8 +5,8 @@
 with "model" and what that needs instead, if users do not choose by multinomial logit; and, if it is not for clicks
 alone, any of "values", "pinned" {"item": slot}, "excluded", "groups", "at_most" and "may_be_empty", as in a `Goal`.
 Items and slots count from 0. A world that changes has any of "segments", "delay", "arrivals", "departures", "churn",
-"drift", "walk", "cycle", "features" and "step", as in a `World`; docs/environments.md has an example of each. "rounds" is
-for how long it is simulated, if nothing else is said.
+"drift", "walk", "cycle", "features" and "step", as in a `World`; docs/environments.md has an example of each. "rounds"
+is for how long it is simulated, if nothing else is said.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from slotwise import checks
 from slotwise.choice import ChoiceModelEntry, choice_model
 from slotwise.errors import InvalidInput, UnknownName, UnreadableFile
 from slotwise.lists import Goal
+from slotwise.problems.changes import Churn, Cycle, Delay, Jump, Segment, Walk
 from slotwise.problems.presence import NEVER
-from slotwise.problems.world import Churn, Cycle, Delay, Jump, Segment, Walk, World
+from slotwise.problems.world import World
 
 MODEL, DEFAULT_MODEL = "model", "mnl"
 GOAL = ("values", "pinned", "excluded", "groups", "at_most", "may_be_empty")

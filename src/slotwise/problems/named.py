@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from slotwise.choice import MNL
 from slotwise.errors import InvalidInput, UnknownName
 from slotwise.lists import Goal
+from slotwise.problems.changes import Churn, Cycle, Delay, Segment, Walk
 from slotwise.problems.file import read_problem
-from slotwise.problems.world import Churn, Cycle, Delay, Segment, Walk, World
+from slotwise.problems.world import World
 
 REPLICATIONS = 40
 
@@ -100,9 +101,9 @@ def shop() -> Problem:
 
     A page of 6 slots, λ_k = 0.8^k; 3 crowds with 60, 30 and 10 percent of the visits, whose tastes correlate by 0.7;
     30 items at the start, 1 more per 1,000 rounds on average, each for 30,000 rounds on average, so that there are
-    about 30 at any time; attractiveness log-normal around 0.1, its logarithm spread by 0.8; 6 features that explain half
-    of its variance; a walk with a standard deviation of 0.3 and a correlation time of 50,000 rounds; a daily cycle of
-    10,000 rounds with an amplitude of 0.3; outcomes told every 200 rounds, of clicks that take 500 on average.
+    about 30 at any time; attractiveness log-normal around 0.1, its logarithm spread by 0.8; 6 features that explain
+    half of its variance; a walk with a standard deviation of 0.3 and a correlation time of 50,000 rounds; a daily cycle
+    of 10,000 rounds with an amplitude of 0.3; outcomes on their way for 500 rounds on average, told every 200.
     """
     return Problem(
         "shop",

@@ -1,12 +1,8 @@
-"""A world to simulate in: outcomes come late, items come and go, crowds differ, tastes drift; each alone or together.
-
-`World` has the fields of a problem file, and checks them by name. Rounds count from 0: what happens at round r happens
-before the list of round r is chosen. docs/environments.md has the formulas.
-"""
+"""A world to simulate in, with the fields of a problem file; whatever is wrong with one is named."""
 
 from __future__ import annotations
 
-import math
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +11,7 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.errors import InvalidInput
+from slotwise.problems.changes import MOST_ITEMS, Churn, Cycle, Delay, Jump, Segment, Walk
 from slotwise.problems.features import encode
 from slotwise.problems.presence import NEVER, check_presence, rounds_per_item
 from slotwise.setting import Setting
@@ -22,123 +19,7 @@ from slotwise.typing import FloatArray
 
 #: shares may be rounded
 SHARES_OFF_BY = 1e-6
-#: a page of more would be a mistake in a file
-MOST_ITEMS = 100_000
-#: rounds are 64-bit integers, and one in 10¹⁶ waits 37 times as long as the mean
-LONGEST_MEAN = 1e15
-
-
-@dataclass(frozen=True, eq=False)
-class Segment:
-    """A crowd: its share of the visits, what attracts it, and its position bias, if it has one of its own."""
-
-    share: float
-    attractiveness: Any = None
-    position_bias: Any = None
-
-
-@dataclass(frozen=True)
-class Delay:
-    """How late outcomes are told.
-
-    An outcome is on its way while `rounds` further rounds are shown, and then for a geometric number of rounds, from 0
-    on, with the mean `mean_rounds`. Of those that have arrived, all are told at once, before the rounds whose number is
-    a multiple of `every`.
-    """
-
-    rounds: int = 0
-    mean_rounds: float = 0.0
-    every: int = 1
-
-    def __post_init__(self) -> None:
-        checks.whole_number("delay.rounds", self.rounds, at_least=0, at_most=NEVER // 4)
-        _not_negative("delay.mean_rounds", self.mean_rounds)
-        if self.mean_rounds > LONGEST_MEAN:
-            raise InvalidInput(f"delay.mean_rounds must be at most {LONGEST_MEAN:g}, got {self.mean_rounds!r}")
-        checks.whole_number("delay.every", self.every, at_least=1, at_most=NEVER // 4)
-
-
-@dataclass(frozen=True)
-class Churn:
-    """Items that come and go at random, all drawn by one law, anew in each replication.
-
-    `start` of them are there at round 0, and `arrivals` more are expected in `every` rounds: a Poisson process. Each
-    stays for a geometric number of rounds with the mean `lifetime`. Attractiveness is log-normal: its median is
-    `middle`, and its logarithm has the standard deviation `spread`. The logarithms of two segments have the correlation
-    `agreement`. Each item has so many `features`, independent standard normal numbers, in which the logarithm is linear
-    but for a rest: `explained` is their part of its variance.
-    """
-
-    middle: float
-    spread: float
-    arrivals: float = 0.0
-    every: int = 1_000
-    lifetime: float | None = None
-    start: int = 0
-    agreement: float = 1.0
-    features: int = 0
-    explained: float = 0.0
-
-    def __post_init__(self) -> None:
-        checks.positive_number("churn.middle", self.middle)
-        _not_negative("churn.spread", self.spread)
-        _not_negative("churn.arrivals", self.arrivals)
-        checks.whole_number("churn.every", self.every, at_least=1)
-        if self.lifetime is not None and checks.positive_number("churn.lifetime", self.lifetime) < 1.0:
-            raise InvalidInput(f"churn.lifetime must be at least 1 round, got {self.lifetime!r}")
-        checks.whole_number("churn.start", self.start, at_least=0, at_most=MOST_ITEMS)
-        _part("churn.agreement", self.agreement)
-        checks.whole_number("churn.features", self.features, at_least=0, at_most=1_000)
-        _part("churn.explained", self.explained)
-        if self.explained and not self.features:
-            raise InvalidInput(f"churn.explained must be 0 without features, got {self.explained!r}")
-
-    def most_arrivals(self, rounds: int) -> int:
-        """Room for the arrivals of so many rounds: more come about once in 10⁸ simulations, and are left out."""
-        if not self.arrivals:
-            return 0
-        expected = self.arrivals * rounds / self.every
-        return math.ceil(expected + 6.0 * math.sqrt(expected) + 12.0)
-
-
-@dataclass(frozen=True, eq=False)
-class Jump:
-    """From this round on the items that were given have another attractiveness: a list, or a list per segment."""
-
-    round: int
-    attractiveness: Any
-
-
-@dataclass(frozen=True)
-class Walk:
-    """A slow walk of every item, the same for all segments.
-
-    To the logarithm of its attractiveness is added a stationary normal process of mean 0 and standard deviation `sd`,
-    whose values h rounds apart have the correlation exp(-h/`rounds`).
-    """
-
-    sd: float
-    rounds: float
-
-    def __post_init__(self) -> None:
-        checks.positive_number("walk.sd", self.sd)
-        checks.positive_number("walk.rounds", self.rounds)
-
-
-@dataclass(frozen=True)
-class Cycle:
-    """A day: to the logarithm of attractiveness is added `amplitude`·sin(2π(t/`period` + phase)) at round t.
-
-    `phases` are one per item that was given, in parts of a period; without them they are drawn, uniform on (0, 1).
-    """
-
-    amplitude: float
-    period: float
-    phases: Any = None
-
-    def __post_init__(self) -> None:
-        checks.positive_number("cycle.amplitude", self.amplitude)
-        checks.positive_number("cycle.period", self.period)
+AT_ONCE = Delay()
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +38,7 @@ class World:
     #: of the items that are given, if all visitors are alike; without it each segment has its own
     attractiveness: Any = None
     segments: Sequence[Segment] = ()
-    delay: Delay = Delay()
+    delay: Delay = AT_ONCE
     #: per item that is given: the rounds from which on it is there, and is gone; NEVER or None is never
     arrivals: Any = None
     departures: Any = None
@@ -197,11 +78,7 @@ class World:
             features=self._encoded(items),
         )
         if self.cycle is not None and self.cycle.phases is not None:
-            phases = checks.number_vector("cycle.phases", self.cycle.phases)
-            if len(phases) != items or not np.isfinite(phases).all():
-                raise InvalidInput(
-                    f"cycle.phases must be a number for each of the {items} items, got {checks.short(self.cycle.phases)}"
-                )
+            _check_phases(self.cycle.phases, items)
 
     def _set(self, **fields: Any) -> None:
         for name, value in fields.items():
@@ -245,7 +122,7 @@ class World:
         if len(encoded) != items:
             raise InvalidInput(f"features must have a row for each of the {items} items, got {len(encoded)}")
         if draws_items and encoded.shape[1] != drawn:
-            raise InvalidInput(f"features must have the {drawn} columns that churn.features are, got {encoded.shape[1]}")
+            raise InvalidInput(f"features must have {drawn} columns, as many as churn.features, got {encoded.shape[1]}")
         return encoded
 
     @property
@@ -270,7 +147,9 @@ class World:
         churn = self.churn
         total = self.items + (churn.start + churn.most_arrivals(rounds) if churn else 0)
         if total > MOST_ITEMS:
-            raise InvalidInput(f"churn.arrivals bring up to {total:,} items in {rounds:,} rounds, more than {MOST_ITEMS:,}")
+            raise InvalidInput(
+                f"churn.arrivals must bring at most {MOST_ITEMS:,} items, got {total:,} in {rounds:,} rounds"
+            )
         return total
 
     def setting(self, rounds: int) -> Setting:
@@ -313,7 +192,8 @@ def _segments(world: World) -> tuple[Segment, ...]:
 
 
 def _segment(segment: Segment, prefix: str, world: World) -> Segment:
-    bias = world.position_bias if segment.position_bias is None else segment.position_bias
+    is_shared = segment.position_bias is None
+    bias = world.position_bias if is_shared else segment.position_bias
     if bias is None:
         raise InvalidInput(f"{prefix}position_bias must be given, or one for all")
     if segment.attractiveness is None:
@@ -325,7 +205,7 @@ def _segment(segment: Segment, prefix: str, world: World) -> Segment:
     return Segment(
         checks.positive_number(f"{prefix}share", segment.share),
         attractiveness,
-        checks.positive_vector(f"{prefix if segment.position_bias is not None else ''}position_bias", bias, each="slot"),
+        checks.positive_vector("position_bias" if is_shared else f"{prefix}position_bias", bias, each="slot"),
     )
 
 
@@ -347,22 +227,17 @@ def _jumps(given: Any, segments: int, items: int) -> tuple[Jump, ...]:
                 raise InvalidInput(f"{name}.attractiveness must have one entry per item, {items}, got {len(row)}")
         made.append(Jump(at, np.array(attractiveness)))
     made.sort(key=lambda jump: jump.round)
-    for before, after in zip(made, made[1:], strict=False):
+    for before, after in itertools.pairwise(made):
         if before.round == after.round:
             raise InvalidInput(f"drift must have each round once, got {after.round} twice")
     return tuple(made)
 
 
+def _check_phases(given: Any, items: int) -> None:
+    phases = checks.number_vector("cycle.phases", given)
+    if len(phases) != items or not np.isfinite(phases).all():
+        raise InvalidInput(f"cycle.phases must be a number for each of the {items} items, got {checks.short(given)}")
+
+
 def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
-
-
-def _not_negative(name: str, value: Any) -> None:
-    if isinstance(value, bool) or value != 0:
-        checks.positive_number(name, value)
-
-
-def _part(name: str, value: Any) -> None:
-    _not_negative(name, value)
-    if value > 1:
-        raise InvalidInput(f"{name} must be at most 1, got {value!r}")

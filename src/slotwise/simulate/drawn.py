@@ -1,4 +1,4 @@
-"""What is drawn of a world before its first round: the items of its churn, when they come and go, what they are like."""
+"""What is drawn of a world before its first round: the items of its churn, when they come and go, and what they are."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from slotwise.problems.changes import Churn
 from slotwise.problems.presence import NEVER, keep_one
-from slotwise.problems.world import Churn, World
+from slotwise.problems.world import World
 from slotwise.typing import FloatArray, IntArray
 
 

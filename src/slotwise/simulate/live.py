@@ -1,4 +1,4 @@
-"""The loop in a world that changes: what happens, what is told, then choose, show, click or not. Compiled per policy."""
+"""The loop in a world that changes: what happens, what is told, then choose, show, click or not."""
 
 from __future__ import annotations
 

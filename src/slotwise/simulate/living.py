@@ -125,7 +125,7 @@ def begin(world: World, drawn: Drawn, rng: np.random.Generator) -> Living:
         event_arrives=arrives[in_order],
         next_event=0,
         jump_round=np.array([jump.round for jump in world.drift], np.int64),
-        jump_to=np.array([jump.attractiveness for jump in world.drift]).reshape(-1, segments, world.items),
+        jump_to=np.array([jump.attractiveness for jump in world.drift]).reshape(len(world.drift), segments, world.items),
         next_jump=0,
         step=world.step,
         next_move=0 if moves else NEVER,
