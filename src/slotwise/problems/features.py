@@ -69,7 +69,7 @@ class Encoder:
                     start += len(column)
                 else:
                     mean, deviation = column
-                    encoded[item, start] = (value - mean) / deviation if deviation else 0.0  # type: ignore[operator]
+                    encoded[item, start] = (value - mean) / deviation if deviation else 0.0
                     start += 1
         return encoded
 
@@ -101,5 +101,6 @@ def _check(value: Any, text: bool, item: int, number: int) -> None:
     if not text:
         if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
             raise InvalidInput(f"{name} must be a number, as others in its column, got {value!r}")
-        if not abs(value) <= LARGEST:
+        size: Any = abs(value)
+        if not size <= LARGEST:
             raise InvalidInput(f"{name} must be at most {LARGEST:g} in size, got {checks.short(value)}")

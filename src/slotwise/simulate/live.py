@@ -9,17 +9,9 @@ import numpy as np
 from slotwise.choice.mnl import draw_slot
 from slotwise.compiled import inlined, jit
 from slotwise.policies.interface import absorb, choose, expect, learn, learns_from, settle, turn_to
-from slotwise.simulate.living import (
-    Living,
-    can_be_shown,
-    change,
-    draw_due,
-    draw_segment,
-    remember_shown,
-    reward_now,
-    tell_presence,
-)
+from slotwise.simulate.living import Living, change, draw_due, draw_segment, reward_now
 from slotwise.simulate.loop import Trace
+from slotwise.simulate.presence import can_be_shown, remember_shown, tell_presence
 from slotwise.simulate.waiting import is_due, put, take
 from slotwise.tally import count_round
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
@@ -46,7 +38,7 @@ def live(
     for now in range(trace.round, trace.round + rounds):
         if now >= living.next_change:
             if change(living, now, world_rng):
-                tell_presence(living.presence, living, policy)
+                tell_presence(living.presence, living.is_there, living.there, policy)
         while is_due(waiting, now):
             row = take(waiting)
             late, slot = waiting.ranking[row], int(waiting.clicked[row])
@@ -71,7 +63,7 @@ def live(
             if item < 0 or item >= items or shown[item] == now + 1:
                 return False
             shown[item] = now + 1
-        if not can_be_shown(living, ranking):
+        if not can_be_shown(living.is_there, living.there, ranking):
             return False
         clicked = draw_slot(living.position_bias[segment], living.attractiveness[segment], ranking, True, rng)
         count_round(clicks, passes, ranking, clicked, True)

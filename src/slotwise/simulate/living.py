@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.compiled import generic, inlined, jit, record
-from slotwise.lists.rules import CLOSED
-from slotwise.policies.interface import end_epoch, impose_rules
+from slotwise.compiled import inlined, jit, record
 from slotwise.problems.presence import NEVER
 from slotwise.problems.world import World
 from slotwise.simulate.drawn import Drawn
+from slotwise.simulate.presence import presence_of
 from slotwise.simulate.waiting import Waiting, nothing_waiting
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
@@ -34,7 +33,7 @@ class Living:
     best_reward: FloatArray
     #: the first round at which anything changes
     next_change: int
-    #: `Everyone` or `ComingAndGoing`
+    #: of `presence_of`
     presence: Any
     #: per item whether it is there, and how many are
     is_there: IntArray
@@ -68,24 +67,6 @@ class Living:
     passes: FloatArray
 
 
-@record
-class Everyone:
-    """All items are there all the time, and there is nothing to tell."""
-
-    items: int
-
-
-@record
-class ComingAndGoing:
-    """Items come and go: room for what policies are told of it."""
-
-    values: FloatArray
-    excluded: IntArray
-    pin: IntArray
-    #: what was shown last, for policies that hold a list
-    last: Ranking
-
-
 def begin(world: World, drawn: Drawn, rng: np.random.Generator) -> Living:
     """The world before its first round, with the items that were drawn for this replication."""
     segments, items = drawn.attractiveness.shape
@@ -98,16 +79,10 @@ def begin(world: World, drawn: Drawn, rng: np.random.Generator) -> Living:
     in_order = happens[np.lexsort((-arrives[happens], rounds[happens]))]
     is_there = (drawn.arrivals == 0).astype(np.int64)
     walk, cycle, delay = world.walk, world.cycle, world.delay
+    jumps = [jump.attractiveness for jump in world.drift]
+    walked: FloatArray = walk.sd * rng.standard_normal(items) if walk else np.zeros(items)
     keeps = math.exp(-world.step / walk.rounds) if walk else 0.0
     moves = walk is not None or cycle is not None
-    presence: Any = Everyone(items=items)
-    if world.comes_and_goes:
-        presence = ComingAndGoing(
-            values=np.ones(items),
-            excluded=np.zeros(items, np.int64),
-            pin=np.full(slots, EMPTY),
-            last=np.full(slots, EMPTY),
-        )
     return Living(
         position_bias=biases,
         slot_order=np.argsort(-biases, axis=1, kind="stable"),
@@ -117,7 +92,7 @@ def begin(world: World, drawn: Drawn, rng: np.random.Generator) -> Living:
         best=np.full((segments, slots), EMPTY),
         best_reward=np.zeros(segments),
         next_change=0,
-        presence=presence,
+        presence=presence_of(slots, items, world.comes_and_goes),
         is_there=is_there,
         there=int(is_there.sum()),
         event_round=rounds[in_order],
@@ -125,11 +100,11 @@ def begin(world: World, drawn: Drawn, rng: np.random.Generator) -> Living:
         event_arrives=arrives[in_order],
         next_event=0,
         jump_round=np.array([jump.round for jump in world.drift], np.int64),
-        jump_to=np.array([jump.attractiveness for jump in world.drift]).reshape(len(world.drift), segments, world.items),
+        jump_to=np.array(jumps).reshape(len(jumps), segments, world.items),
         next_jump=0,
         step=world.step,
         next_move=0 if moves else NEVER,
-        walked=walk.sd * rng.standard_normal(items) if walk else np.zeros(items),
+        walked=walked,
         walk_keeps=keeps,
         walk_adds=walk.sd * math.sqrt(-math.expm1(-2.0 * world.step / walk.rounds)) if walk else 0.0,
         amplitude=float(cycle.amplitude) if cycle else 0.0,
@@ -257,45 +232,3 @@ def draw_due(living: Living, now: int, rng: np.random.Generator) -> int:
     if living.delay_log_stay < 0.0:
         due += int(math.log(1.0 - rng.random()) / living.delay_log_stay)
     return -(-due // living.delay_every) * living.delay_every
-
-
-@inlined
-def can_be_shown(living: Living, ranking: Ranking) -> bool:
-    """Whether a list, of distinct items, has those only that are there, and all of its slots that can be filled."""
-    for slot in range(len(ranking)):
-        if (ranking[slot] == EMPTY) != (slot >= living.there):
-            return False
-        if ranking[slot] != EMPTY and living.is_there[ranking[slot]] == 0:
-            return False
-    return True
-
-
-@generic(default=lambda presence, living, policy: None)  # noqa: ARG005
-def tell_presence(presence: Any, living: Living, policy: Any) -> None:
-    """Tell a policy which items may be shown from here on."""
-
-
-@tell_presence.register(ComingAndGoing)
-def _tell_presence(presence: ComingAndGoing, living: Living, policy: Any) -> None:
-    absent = 0
-    for item in range(len(living.is_there)):
-        if living.is_there[item] == 0:
-            presence.excluded[absent] = item
-            absent += 1
-    pin = presence.pin
-    for slot in range(len(pin)):
-        pin[slot] = CLOSED if slot >= living.there else EMPTY
-    impose_rules(policy, presence.values, presence.excluded[:absent], pin)
-    if not can_be_shown(living, presence.last):
-        end_epoch(policy)
-
-
-@generic(default=lambda presence, ranking: None)  # noqa: ARG005
-def remember_shown(presence: Any, ranking: Ranking) -> None:
-    """Keep what was shown last, where that matters."""
-
-
-@remember_shown.register(ComingAndGoing)
-def _remember_shown(presence: ComingAndGoing, ranking: Ranking) -> None:
-    for slot in range(len(ranking)):
-        presence.last[slot] = ranking[slot]

@@ -40,7 +40,7 @@ def nothing_waiting(slots: int, room: int = 64) -> Waiting:
 @inlined
 def is_due(waiting: Waiting, now: int) -> bool:
     """Whether there is an outcome to be told before round `now`."""
-    return waiting.count > 0 and waiting.due[waiting.heap[0]] <= now
+    return waiting.count > 0 and bool(waiting.due[waiting.heap[0]] <= now)
 
 
 @jit
@@ -84,7 +84,9 @@ def take(waiting: Waiting) -> int:
 @inlined
 def _is_before(waiting: Waiting, row: int, other: int) -> bool:
     due = waiting.due
-    return due[row] < due[other] or (due[row] == due[other] and waiting.shown[row] < waiting.shown[other])
+    if due[row] == due[other]:
+        return bool(waiting.shown[row] < waiting.shown[other])
+    return bool(due[row] < due[other])
 
 
 @jit
