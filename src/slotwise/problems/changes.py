@@ -18,6 +18,10 @@ from slotwise.problems.presence import NEVER
 MOST_ITEMS = 100_000
 #: rounds are 64-bit integers, and one in 10¹⁶ waits 37 times as long as the mean
 LONGEST_MEAN = 1e15
+#: in size of logarithms: beyond it, what is drawn need not be finite
+WIDEST = 20.0
+#: of a list, and of an item's attractiveness
+HEAVIEST = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +48,7 @@ class Delay:
 
     def __post_init__(self) -> None:
         checks.whole_number("delay.rounds", self.rounds, at_least=0, at_most=NEVER // 4)
-        _not_negative("delay.mean_rounds", self.mean_rounds)
-        if self.mean_rounds > LONGEST_MEAN:
-            raise InvalidInput(f"delay.mean_rounds must be at most {LONGEST_MEAN:g}, got {self.mean_rounds!r}")
+        _not_negative("delay.mean_rounds", self.mean_rounds, at_most=LONGEST_MEAN)
         checks.whole_number("delay.every", self.every, at_least=1, at_most=NEVER // 4)
 
 
@@ -72,16 +74,16 @@ class Churn:
     explained: float = 0.0
 
     def __post_init__(self) -> None:
-        checks.positive_number("churn.middle", self.middle)
-        _not_negative("churn.spread", self.spread)
-        _not_negative("churn.arrivals", self.arrivals)
+        _positive("churn.middle", self.middle, at_most=HEAVIEST)
+        _not_negative("churn.spread", self.spread, at_most=WIDEST)
+        _not_negative("churn.arrivals", self.arrivals, at_most=LONGEST_MEAN)
         checks.whole_number("churn.every", self.every, at_least=1)
-        if self.lifetime is not None and checks.positive_number("churn.lifetime", self.lifetime) < 1.0:
+        if self.lifetime is not None and _positive("churn.lifetime", self.lifetime, at_most=LONGEST_MEAN) < 1.0:
             raise InvalidInput(f"churn.lifetime must be at least 1 round, got {self.lifetime!r}")
         checks.whole_number("churn.start", self.start, at_least=0, at_most=MOST_ITEMS)
-        _part("churn.agreement", self.agreement)
+        _not_negative("churn.agreement", self.agreement, at_most=1.0)
         checks.whole_number("churn.features", self.features, at_least=0, at_most=1_000)
-        _part("churn.explained", self.explained)
+        _not_negative("churn.explained", self.explained, at_most=1.0)
         if self.explained and not self.features:
             raise InvalidInput(f"churn.explained must be 0 without features, got {self.explained!r}")
 
@@ -113,7 +115,7 @@ class Walk:
     rounds: float
 
     def __post_init__(self) -> None:
-        checks.positive_number("walk.sd", self.sd)
+        _positive("walk.sd", self.sd, at_most=WIDEST)
         checks.positive_number("walk.rounds", self.rounds)
 
 
@@ -129,16 +131,16 @@ class Cycle:
     phases: Any = None
 
     def __post_init__(self) -> None:
-        checks.positive_number("cycle.amplitude", self.amplitude)
+        _positive("cycle.amplitude", self.amplitude, at_most=WIDEST)
         checks.positive_number("cycle.period", self.period)
 
 
-def _not_negative(name: str, value: Any) -> None:
+def _positive(name: str, value: Any, *, at_most: float) -> float:
+    if checks.positive_number(name, value) > at_most:
+        raise InvalidInput(f"{name} must be at most {at_most:g}, got {value!r}")
+    return float(value)
+
+
+def _not_negative(name: str, value: Any, *, at_most: float) -> None:
     if isinstance(value, bool) or value != 0:
-        checks.positive_number(name, value)
-
-
-def _part(name: str, value: Any) -> None:
-    _not_negative(name, value)
-    if value > 1:
-        raise InvalidInput(f"{name} must be at most 1, got {value!r}")
+        _positive(name, value, at_most=at_most)

@@ -11,7 +11,7 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.errors import InvalidInput
-from slotwise.problems.changes import MOST_ITEMS, Churn, Cycle, Delay, Jump, Segment, Walk
+from slotwise.problems.changes import HEAVIEST, MOST_ITEMS, Churn, Cycle, Delay, Jump, Segment, Walk
 from slotwise.problems.features import encode
 from slotwise.problems.presence import NEVER, check_presence, rounds_per_item
 from slotwise.setting import Setting
@@ -77,6 +77,8 @@ class World:
             drift=_jumps(self.drift, len(segments), items),
             features=self._encoded(items),
         )
+        for jump in self.drift:
+            self._check_weight("drift", jump.attractiveness)
         if self.cycle is not None and self.cycle.phases is not None:
             _check_phases(self.cycle.phases, items)
 
@@ -92,12 +94,7 @@ class World:
                 f"position_bias has {self.slots} slots, and there are only {given + (churn.start if churn else 0)} "
                 "items to fill them"
             )
-        with np.errstate(over="ignore"):
-            heaviest = sum(float(one.position_bias.sum()) for one in self.segments) * self.attractiveness.max(initial=0)
-        if not np.isfinite(heaviest):
-            raise InvalidInput(
-                f"attractiveness must leave the weight of a list finite, got {float(self.attractiveness.max())!r}"
-            )
+        self._check_weight("attractiveness", self.attractiveness)
         if churn and churn.features and 0.0 < churn.agreement < 1.0 and churn.features <= segments > 1:
             raise InvalidInput(
                 f"churn.features must be more than the {segments} segments where these do not wholly agree, got "
@@ -105,6 +102,11 @@ class World:
             )
         if churn and churn.features and not churn.agreement and churn.features < segments:
             raise InvalidInput(f"churn.features must be at least the {segments} segments, got {churn.features}")
+
+    def _check_weight(self, name: str, attractiveness: FloatArray) -> None:
+        heaviest = float(attractiveness.max(initial=0.0))
+        if not heaviest <= HEAVIEST / max(float(segment.position_bias.sum()) for segment in self.segments):
+            raise InvalidInput(f"{name} must leave the weight of a list at most {HEAVIEST:g}, got {heaviest!r}")
 
     def _encoded(self, items: int) -> FloatArray | None:
         drawn = self.churn.features if self.churn else 0
@@ -147,9 +149,7 @@ class World:
         churn = self.churn
         total = self.items + (churn.start + churn.most_arrivals(rounds) if churn else 0)
         if total > MOST_ITEMS:
-            raise InvalidInput(
-                f"churn.arrivals must bring at most {MOST_ITEMS:,} items, got {total:,} in {rounds:,} rounds"
-            )
+            raise InvalidInput(f"churn.arrivals must bring at most {MOST_ITEMS} items, got {total} in {rounds} rounds")
         return total
 
     def setting(self, rounds: int) -> Setting:
