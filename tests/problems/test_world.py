@@ -11,6 +11,7 @@ import pytest
 from slotwise import simulate
 from slotwise.errors import InvalidInput
 from slotwise.problems import Churn, Delay, Jump, Segment, Walk, World, problem
+from slotwise.problems.file import WORLD
 from slotwise.problems.presence import NEVER
 
 USERS = {"position_bias": [1, 0.5], "attractiveness": [0.2, 0.4, 0.1]}
@@ -281,3 +282,14 @@ def test_the_shop() -> None:
     assert 130 < told.items < 210
     with pytest.raises(InvalidInput, match="shop must be of users who choose by multinomial logit, got a world"):
         problem("shop", of_mnl=True)
+
+
+def test_the_fields_in_the_docs_can_be_read(tmp_path: Path) -> None:
+    """Blocks of the page that start with a field, several to a line where there is room between them."""
+    page = (Path(__file__).parents[2] / "docs" / "environments.md").read_text()
+    blocks = re.findall(r"^    \".*(?:\n    +.*)*", page, re.MULTILINE)
+    fields = [json.loads(f"{{{field}}}") for block in blocks for field in re.split(r" {10}(?=\")", block.strip())]
+    assert {key for one in fields for key in one} == set(WORLD)
+    for field in fields:
+        users = {"position_bias": [1, 0.5]} if "churn" in field or "segments" in field else USERS
+        assert isinstance(_read(tmp_path, users | field).users, World)

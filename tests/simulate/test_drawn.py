@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from slotwise.problems import Churn, Segment, World
+from slotwise.problems import Churn, World
 from slotwise.problems.presence import NEVER
 from slotwise.simulate.drawn import draw_arrivals, draw_attractiveness, draw_items, draw_lifetimes
 from tests.chance import assert_mean_is
@@ -75,13 +75,13 @@ def test_features_explain_their_part(agreement: float, features: int) -> None:
 
 
 def test_given_items_keep_their_places_and_leave_by_the_law_of_churn_unless_they_are_given_theirs() -> None:
-    given = {"position_bias": [1.0], "segments": [Segment(1.0, [0.5, 0.6])], "churn": CHURN}
-    rng = np.random.default_rng(1)
-    drawn = draw_items(World(**given, departures=[None, 7]), 100, rng)
+    rng, given = np.random.default_rng(1), [0.5, 0.6]
+    staying = World(position_bias=[1.0], attractiveness=given, churn=CHURN, departures=[None, 7])
+    drawn = draw_items(staying, 100, rng)
     assert drawn.attractiveness[0, :2].tolist() == [0.5, 0.6]
     assert drawn.departures[:2].tolist() == [NEVER, 7]
-    leaving = [draw_items(World(**given), 100, rng).departures[:2] for _ in range(1_000)]
-    assert_mean_is(50.0, leaving)
+    leaving = World(position_bias=[1.0], attractiveness=given, churn=CHURN)
+    assert_mean_is(50.0, [draw_items(leaving, 100, rng).departures[:2] for _ in range(1_000)])
 
 
 def test_there_is_always_an_item() -> None:

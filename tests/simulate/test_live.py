@@ -269,7 +269,7 @@ def test_what_policies_are_told() -> None:
 
 def test_a_start_is_absorbed() -> None:
     world = World(position_bias=BIAS, attractiveness=TASTES[0], delay=Delay(rounds=10))
-    seen = sum(simulate(world, "epoch-ucb", rounds=4_000, seed=1)["epoch-ucb"].tallies)
+    (seen,) = simulate(world, "epoch-ucb", rounds=4_000, seed=1)["epoch-ucb"].tallies
     cold, warm = (
         simulate(world, "epoch-ucb", rounds=500, replications=8, seed=2, start=start)["epoch-ucb"].mean
         for start in (None, seen)
