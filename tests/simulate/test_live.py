@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from slotwise import EMPTY, MNL, Goal, Setting, policy, simulate
-from slotwise.choice import click_probabilities
+from slotwise.choice import click_probabilities, regret
 from slotwise.compiled import interpreted
 from slotwise.errors import InvalidInput, InvalidRanking
 from slotwise.policies import choose, end_epoch, impose_rules, learn
@@ -20,7 +21,7 @@ from tests.simulate.worlds import BIAS, OTHER_TASTES, TASTES, Oracle, Telling, a
 from tests.uncompiled import uncompiled
 
 #: by items and in epochs
-POLICIES = ["randomised-moss", "epoch-ucb"]
+POLICIES = ["pbm-ucb", "epoch-ucb"]
 
 
 def _kept(make: Callable[[Setting], Any]) -> tuple[list[Any], Callable[[Setting], Any]]:
@@ -159,6 +160,23 @@ def test_random_delays_are_told_once_never_early_in_order_and_to_their_segment()
     delays = (told - rounds - 1)[rounds < 700]
     assert_mean_is(5.0, delays)
     assert_mean_is(30.0, (delays - 5.0) ** 2)
+
+
+def test_nothing_is_learned_within_the_delay(small: MNL) -> None:
+    """While nothing is known, every list is as likely as any other."""
+    late = World(position_bias=BIAS, attractiveness=small.attractiveness, delay=Delay(rounds=50, every=7))
+    found = simulate(late, "epoch-ucb", rounds=50, replications=400, seed=1)["epoch-ucb"].final_regret
+    uniform = np.mean([regret(small, shown) for shown in itertools.permutations(range(4), 3)])
+    assert_mean_is(50 * uniform, found)
+
+
+def test_a_longer_delay_costs_more(small: MNL) -> None:
+    costs = []
+    for rounds in (0, 500, 2_000):
+        delay = Delay(rounds=rounds, every=50)
+        late = World(position_bias=BIAS, attractiveness=small.attractiveness, delay=delay)
+        costs.append(simulate(late, "epoch-ucb", rounds=3_000, replications=20, seed=1)["epoch-ucb"].mean)
+    assert costs == sorted(costs)
 
 
 @pytest.mark.parametrize("id", ["randomised-moss", "epoch-ucb", "mnl-bandit", "pairwise-ucb-pairs"])
