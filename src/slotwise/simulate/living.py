@@ -80,7 +80,9 @@ def begin(world: World, drawn: Drawn, rng: np.random.Generator) -> Living:
     is_there = (drawn.arrivals == 0).astype(np.int64)
     walk, cycle, delay = world.walk, world.cycle, world.delay
     jumps = [jump.attractiveness for jump in world.drift]
-    walked = rng.normal(0.0, walk.sd, items) if walk else np.zeros(items)
+    walked = np.zeros(items)
+    if walk is not None:
+        walked += rng.normal(0.0, walk.sd, items)
     keeps = math.exp(-world.step / walk.rounds) if walk else 0.0
     moves = walk is not None or cycle is not None
     return Living(
