@@ -188,6 +188,10 @@ def test_churn_from_a_file(tmp_path: Path) -> None:
             {"churn": CHURN | {"features": 2, "start": 1}, "features": [[1], [2], [3]]},
             "features must have 2 columns, as many as churn.features, got 1",
         ),
+        (
+            {"churn": CHURN | {"start": 1}, "features": [[1], [2], [3]]},
+            "features must be left out where the items of churn have none",
+        ),
         ({"churn": CHURN, "attractiveness": ...}, "attractiveness must be given, or segments that have it"),
         (
             {"churn": CHURN | {"start": 1}, "attractiveness": ...},

@@ -123,6 +123,8 @@ class World:
             encoded = encode(self.features)
         if len(encoded) != items:
             raise InvalidInput(f"features must have a row for each of the {items} items, got {len(encoded)}")
+        if draws_items and not drawn:
+            raise InvalidInput("features must be left out where the items of churn have none: churn.features is 0")
         if draws_items and encoded.shape[1] != drawn:
             raise InvalidInput(f"features must have {drawn} columns, as many as churn.features, got {encoded.shape[1]}")
         return encoded
