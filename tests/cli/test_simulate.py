@@ -75,6 +75,40 @@ def test_simulate_towards_a_goal(tmp_path: Path) -> None:
     assert no_bounds.stderr == "error: the bounds are for clicks, and mine.json has values or constraints\n"
 
 
+def test_simulate_a_world_that_changes(tmp_path: Path) -> None:
+    world = {
+        "position_bias": [1, 0.5],
+        "segments": [
+            {"share": 0.5, "attractiveness": [0.2, 0.3, 0.1]},
+            {"share": 0.5, "attractiveness": [0.3, 0.1, 0.2]},
+        ],
+        "delay": {"rounds": 20},
+        "arrivals": [0, 0, 30],
+        "drift": [{"round": 60, "attractiveness": [0.1, 0.2, 0.3]}],
+        "features": [["a"], ["b"], ["a"]],
+        "rounds": 100,
+    }
+    (tmp_path / "mine.json").write_text(json.dumps(world))
+    arguments = ("simulate", "--replications", "2", "--policy", "epoch-ucb", "--json")
+    done = _slotwise(*arguments, "--problem", "mine.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["rounds"] == 100
+    assert set(found["policies"]["epoch-ucb"]) == {"final_regret", "mean", "standard_error", "seconds"}
+    shop = _slotwise(*arguments, "--problem", "shop", "--rounds", "300")
+    assert shop.returncode == 0, shop.stderr
+    assert json.loads(shop.stdout)["policies"]["epoch-ucb"]["mean"] > 0.0
+    refused = _slotwise(*arguments, "--policy", "toprank", "--problem", "shop")
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("error: toprank cannot take pins and exclusions per decision")
+    for command in (["bounds"], ["drive", "http://127.0.0.1:9"]):
+        of_mnl = _slotwise(*command, "--problem", "shop")
+        assert of_mnl.returncode == 2
+        assert (
+            of_mnl.stderr == "error: shop must be of users who choose by multinomial logit, got a world that changes\n"
+        )
+
+
 @pytest.mark.parametrize("model", choice_models(), ids=lambda model: model.id)
 def test_simulate_users_of_every_model(tmp_path: Path, model: ChoiceModelEntry) -> None:
     (tmp_path / "mine.json").write_text(json.dumps({"model": model.id, **model.example}))
@@ -93,7 +127,7 @@ def test_simulate_users_of_every_model(tmp_path: Path, model: ChoiceModelEntry) 
     [
         (
             ["--problem", "z", "--policy", "epoch-ucb"],
-            "error: unknown problem 'z': there are a, b, c, d, e, f, g, h, i, j, k, FILE.json",
+            "error: unknown problem 'z': there are a, b, c, d, e, f, g, h, i, j, k, shop, FILE.json",
         ),
         (["--problem", "a", "--policy", "epoch-ubc"], "did you mean epoch-ucb"),
         (["--problem", "absent.json", "--policy", "epoch-ucb"], "error: there is no file absent.json"),

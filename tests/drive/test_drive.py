@@ -36,10 +36,11 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
         yield process
 
 
-# The service's randomness is its own, so that no seed fixes the result. In 10,000 runs of `simulate_delayed`, outcomes
-# 400 rounds late in batches of 600, the last quarter was worth at least 0.917 of the best list's clicks on (a) and
-# 0.923 on (b): below these bounds is a run in at most 3 of 10,000, with confidence 95 %. Lists at random are worth
-# 0.906 and 0.788, with standard errors of 0.001 and 0.004 over a quarter: a service that does not learn is found out.
+# The service's randomness is its own, so that no seed fixes the result. In 10,000 simulations, outcomes 400 rounds late
+# in batches of 600, the first shorter at random, the last quarter was worth at least 0.917 of the best list's clicks on
+# (a) and 0.923 on (b): below these bounds is a run in at most 3 of 10,000, with confidence 95 %. Lists at random are
+# worth 0.906 and 0.788, with standard errors of 0.001 and 0.004 over a quarter: a service that does not learn is found
+# out.
 @pytest.mark.parametrize(("name", "rounds", "worth"), [("a", 8_000, 0.912), ("b", 4_000, 0.9)])
 def test_the_service_converges_to_the_best_list_and_counts_exactly_once(
     service: Process, name: str, rounds: int, worth: float

@@ -71,5 +71,5 @@ def test_a_wrong_file_is_refused_by_name(tmp_path: Path, content: str | bytes | 
 
 
 def test_an_unknown_problem() -> None:
-    with pytest.raises(UnknownName, match=r"unknown problem 'z': there are a, b, c, d, e, f, g, h, i, j, k, FILE.json"):
+    with pytest.raises(UnknownName, match=r"problem 'z': there are a, b, c, d, e, f, g, h, i, j, k, shop, FILE.json"):
         problem("z")

@@ -23,6 +23,7 @@ PICTURES = (".png", ".svg", ".pdf")
 @example(
     "slotwise simulate --problem a --policy randomised-moss --rounds 1000",
     "slotwise simulate --problem b --policy toprank --plot b.png",
+    "slotwise simulate --problem shop --policy randomised-moss --rounds 5000",
 )
 def simulate(
     problem_name: ProblemName,
@@ -46,7 +47,9 @@ def simulate(
 
     Regret is what a policy gives away against the best list, in expected clicks, added up over the rounds. `slotwise
     policies` lists the policies. FILE.json holds position_bias and attractiveness and, if it is not about clicks,
-    values, pinned, excluded, groups, at_most and may_be_empty.
+    values, pinned, excluded, groups, at_most and may_be_empty. A world that changes has segments, delay, arrivals,
+    departures, churn, drift, walk, cycle and features; `--problem shop` has all at once. docs/environments.md explains
+    each.
     """
     chosen = problem(problem_name)
     for file in (plot, parquet):

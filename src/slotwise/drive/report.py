@@ -12,10 +12,9 @@ import numpy as np
 
 from slotwise.choice import MNL
 from slotwise.drive.ledger import ANSWER_KINDS, DECISION_KINDS, Ledger
-from slotwise.errors import InvalidInput
 from slotwise.policies import PolicyEntry
+from slotwise.problems import Delay, World
 from slotwise.simulate import simulate
-from slotwise.simulate.delayed import simulate_delayed
 from slotwise.typing import FloatArray
 
 QUANTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
@@ -120,22 +119,16 @@ class Drive:
         return Simulated.from_regrets(results[str(self.policy)].final_regret)
 
     def simulated_with_lag(self, replications: int = 40, seed: int = 0) -> Simulated | None:
-        """The same, learning as late as the service did; None where that is not known, or not possible."""
+        """The same, learning as late as the service did; None where that is not known."""
         if self.lag is None or not self.rounds:
             return None
-        try:
-            regrets = simulate_delayed(
-                self.users,
-                self.policy,
-                rounds=self.rounds,
-                lag=self.lag.rounds,
-                every=self.lag.every,
-                replications=replications,
-                seed=seed,
-            )
-        except InvalidInput:
-            return None
-        return Simulated.from_regrets(regrets.sum(axis=1))
+        world = World(
+            position_bias=self.users.position_bias,
+            attractiveness=self.users.attractiveness,
+            delay=Delay(rounds=self.lag.rounds, every=self.lag.every),
+        )
+        results = simulate(world, self.policy, rounds=self.rounds, replications=replications, seed=seed, record_at=1)
+        return Simulated.from_regrets(results[str(self.policy)].final_regret)
 
     def milliseconds(self) -> dict[str, dict[str, float]]:
         """Quantiles of the time to an answer."""

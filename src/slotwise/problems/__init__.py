@@ -1,5 +1,6 @@
-"""Problems: users, how long they are simulated and what for; by letter, drawn at random, or from a file."""
+"""Problems: users or a world, how long they are simulated and what for; by name, drawn at random, or from a file."""
 
+from slotwise.problems.changes import Churn, Cycle, Delay, Jump, Segment, Walk
 from slotwise.problems.named import (
     DEFAULT_ROUNDS,
     REPLICATIONS,
@@ -9,11 +10,19 @@ from slotwise.problems.named import (
     problem,
     random_problem,
 )
+from slotwise.problems.world import World
 
 __all__ = [
     "DEFAULT_ROUNDS",
     "REPLICATIONS",
+    "Churn",
+    "Cycle",
+    "Delay",
+    "Jump",
     "Problem",
+    "Segment",
+    "Walk",
+    "World",
     "further_problems",
     "paper_problems",
     "problem",

@@ -4,43 +4,112 @@
 
 with "model" and what that needs instead, if users do not choose by multinomial logit; and, if it is not for clicks
 alone, any of "values", "pinned" {"item": slot}, "excluded", "groups", "at_most" and "may_be_empty", as in a `Goal`.
-Items and slots count from 0.
+Items and slots count from 0. A world that changes has any of "segments", "delay", "arrivals", "departures", "churn",
+"drift", "walk", "cycle", "features" and "step", as in a `World`; docs/environments.md has an example of each. "rounds"
+is for how long it is simulated, if nothing else is said.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from dataclasses import MISSING, fields
+from typing import Any, NamedTuple
 
+from slotwise import checks
 from slotwise.choice import ChoiceModelEntry, choice_model
 from slotwise.errors import InvalidInput, UnknownName, UnreadableFile
 from slotwise.lists import Goal
+from slotwise.problems.changes import Churn, Cycle, Delay, Jump, Segment, Walk
+from slotwise.problems.presence import NEVER
+from slotwise.problems.world import World
 
 MODEL, DEFAULT_MODEL = "model", "mnl"
 GOAL = ("values", "pinned", "excluded", "groups", "at_most", "may_be_empty")
 
 
-def read_problem(path: str) -> tuple[Any, Goal | None]:
-    """The users and the goal in a file; whatever is wrong with it is named."""
+ROUNDS = "rounds"
+#: fields of a `World`: of one record, of a list of records, and others
+RECORDS: dict[str, type] = {"delay": Delay, "churn": Churn, "walk": Walk, "cycle": Cycle}
+LISTS: dict[str, type] = {"segments": Segment, "drift": Jump}
+WORLD = ("segments", "delay", "arrivals", "departures", "churn", "drift", "walk", "cycle", "features", "step")
+
+
+class Content(NamedTuple):
+    """What a file holds."""
+
+    #: or a `World`
+    users: Any
+    goal: Goal | None
+    rounds: int | None
+
+
+def read_problem(path: str) -> Content:
+    """The users or the world, the goal and the rounds in a file; whatever is wrong with it is named."""
     content = _read(path)
     if not isinstance(content, dict):
         raise InvalidInput(f'{path} must hold an object with "position_bias" and "attractiveness", got {content!r}')
     model = _model(path, content.get(MODEL, DEFAULT_MODEL))
+    is_world = any(key in content for key in WORLD)
     for key in model.fields:
-        if key not in content:
+        if key not in content and not is_world:
             raise InvalidInput(f'{path} lacks the key "{key}"; it has {", ".join(map(repr, content)) or "none"}')
-    known = (*model.fields, *GOAL, MODEL)
+    known = (*model.fields, *GOAL, MODEL, ROUNDS, *WORLD)
     for key in content:
         if key not in known:
             raise InvalidInput(f'{path} has an unknown key "{key}"; there are {", ".join(known)}')
     try:
-        users = model.make(**{key: content[key] for key in model.fields})
         goal = _goal({key: content[key] for key in GOAL if key in content})
-        if goal is not None:
-            goal.check(users.slots, users.items)
+        users: Any
+        if is_world:
+            users = _world(content)
+        else:
+            users = model.make(**{key: content[key] for key in model.fields})
+            if goal is not None:
+                goal.check(users.slots, users.items)
+        rounds = content.get(ROUNDS)
+        if ROUNDS in content:
+            rounds = checks.whole_number(ROUNDS, rounds, at_least=1, at_most=NEVER)
     except InvalidInput as problem:
         raise InvalidInput(f"{path}: {problem}") from None
-    return users, goal
+    return Content(users, goal, rounds)
+
+
+def _world(content: dict[str, Any]) -> World:
+    changing = next(key for key in content if key in WORLD)
+    if content.get(MODEL, DEFAULT_MODEL) != DEFAULT_MODEL:
+        raise InvalidInput(f"{changing} needs users who choose by multinomial logit, got {content[MODEL]!r}")
+    for key in GOAL:
+        if key in content:
+            raise InvalidInput(f"{key} cannot be given beside {changing}: a world that changes is for clicks alone")
+    given: dict[str, Any] = {}
+    for key, value in content.items():
+        if key in (MODEL, ROUNDS):
+            continue
+        if value is None:
+            raise InvalidInput(f"{key} must not be null")
+        if key in RECORDS:
+            given[key] = _record(RECORDS[key], key, value)
+        elif key in LISTS:
+            if not isinstance(value, list) or not value:
+                raise InvalidInput(f"{key} must be a list of at least one object, got {checks.short(value)}")
+            given[key] = [_record(LISTS[key], f"{key}[{place}]", one) for place, one in enumerate(value)]
+        else:
+            given[key] = value
+    return World(**given)
+
+
+def _record(kind: type, name: str, value: Any) -> Any:
+    """An object of a file as a record of this kind."""
+    known = [field.name for field in fields(kind)]
+    if not isinstance(value, dict) or not value:
+        raise InvalidInput(f"{name} must be an object with {', '.join(known)}, got {checks.short(value)}")
+    for key in value:
+        if key not in known:
+            raise InvalidInput(f'{name} has an unknown key "{key}"; there are {", ".join(known)}')
+    for field in fields(kind):
+        if field.default is MISSING and field.name not in value:
+            raise InvalidInput(f'{name} lacks the key "{field.name}"; it has {", ".join(map(repr, value))}')
+    return kind(**value)
 
 
 def _model(path: str, id: Any) -> ChoiceModelEntry:

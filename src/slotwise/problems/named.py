@@ -1,4 +1,4 @@
-"""Problems: the three of Grant and Leslie, §6, eight further ones, random ones to choose on, and those from files."""
+"""Problems: the three of Grant and Leslie, §6, eight further ones, a shop, random ones, and those from files."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ from numpy.typing import ArrayLike
 from slotwise.choice import MNL
 from slotwise.errors import InvalidInput, UnknownName
 from slotwise.lists import Goal
+from slotwise.problems.changes import Churn, Cycle, Delay, Segment, Walk
 from slotwise.problems.file import read_problem
+from slotwise.problems.world import World
 
 REPLICATIONS = 40
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Users, for how long they are simulated, and what for, if not for clicks."""
+    """Users or a world, for how long they are simulated, and what for, if not for clicks."""
 
     id: str
+    #: or a `World`
     users: Any
     rounds: int
     goal: Goal | None = None
@@ -93,21 +96,59 @@ def random_problem(rng: np.random.Generator) -> Problem:
     return Problem("random", users, rounds)
 
 
+def shop() -> Problem:
+    """A shop: all that may change does, at once.
+
+    A page of 6 slots, λ_k = 0.8^k; 3 crowds with 60, 30 and 10 percent of the visits, whose tastes correlate by 0.7;
+    30 items at the start, 1 more per 1,000 rounds on average, each for 30,000 rounds on average, so that there are
+    about 30 at any time; attractiveness log-normal around 0.1, its logarithm spread by 0.8; 6 features that explain
+    half of its variance; a walk with a standard deviation of 0.3 and a correlation time of 50,000 rounds; a daily cycle
+    of 10,000 rounds with an amplitude of 0.3; outcomes on their way for 500 rounds on average, told every 200.
+    """
+    return Problem(
+        "shop",
+        World(
+            position_bias=0.8 ** np.arange(6),
+            segments=[Segment(0.6), Segment(0.3), Segment(0.1)],
+            delay=Delay(mean_rounds=500.0, every=200),
+            churn=Churn(
+                start=30,
+                arrivals=1.0,
+                every=1_000,
+                lifetime=30_000.0,
+                middle=0.1,
+                spread=0.8,
+                agreement=0.7,
+                features=6,
+                explained=0.5,
+            ),
+            walk=Walk(sd=0.3, rounds=50_000.0),
+            cycle=Cycle(amplitude=0.3, period=10_000.0),
+        ),
+        rounds=100_000,
+    )
+
+
 DEFAULT_ROUNDS = 50_000
 
 
 def problem(name: str, *, of_mnl: bool = False) -> Problem:
-    """A problem by its letter, or one from a JSON file by its path; with `of_mnl`, of multinomial logit users only.
+    """A problem by its name, or one from a JSON file by its path; with `of_mnl`, of multinomial logit users only.
 
     >>> problem("b").users.items
     4
+    >>> len(problem("shop").users.segments)
+    3
     """
-    known = paper_problems() | further_problems()
+    known = paper_problems() | further_problems() | {"shop": shop()}
     if name in known:
-        return known[name]
-    if name.endswith(".json") or os.path.sep in name or os.path.exists(name):
-        users, goal = read_problem(name)
-        if of_mnl and not isinstance(users, MNL):
-            raise InvalidInput(f"{name} must be of users who choose by multinomial logit, got {type(users).__name__}")
-        return Problem(name, users, DEFAULT_ROUNDS, goal)
-    raise UnknownName("problem", name, [*known, "FILE.json"])
+        found = known[name]
+    elif name.endswith(".json") or os.path.sep in name or os.path.exists(name):
+        users, goal, rounds = read_problem(name)
+        found = Problem(name, users, DEFAULT_ROUNDS if rounds is None else rounds, goal)
+    else:
+        raise UnknownName("problem", name, [*known, "FILE.json"])
+    if of_mnl and not isinstance(found.users, MNL):
+        kind = "a world that changes" if isinstance(found.users, World) else type(found.users).__name__
+        raise InvalidInput(f"{name} must be of users who choose by multinomial logit, got {kind}")
+    return found

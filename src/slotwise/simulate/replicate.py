@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,12 @@ from slotwise.errors import InvalidInput, InvalidRanking
 from slotwise.lists import Goal, best_list
 from slotwise.lists.valued import valued
 from slotwise.policies.registry import PolicyEntry, absorb_tally, parse
+from slotwise.problems import World
 from slotwise.rng import stream
 from slotwise.setting import Setting
+from slotwise.simulate.drawn import draw_items
+from slotwise.simulate.live import live
+from slotwise.simulate.living import begin
 from slotwise.simulate.loop import advance, trace
 from slotwise.simulate.progress import Bar
 from slotwise.simulate.results import Results, Run
@@ -49,6 +54,7 @@ def simulate(
 ) -> Results:
     """Let each policy act on `users` for `rounds` rounds, `replications` times over, and record its regret.
 
+    `users` may be a `World`, in which outcomes come late, items come and go, and tastes differ and drift.
     `policies` are ids of registered policies, `policy(id, option=…)`, or your own: a function or class that is called
     with a `Setting` and returns an object with `choose(rng)` and `learn(ranking, clicked)`. Replication i of every
     policy has the i-th stream of `seed`; the numbers do not depend on `jobs`, nor on joblib's backend.
@@ -67,13 +73,14 @@ def simulate(
     >>> warm["epoch-ucb"].mean < results["epoch-ucb"].mean
     True
     """
-    setting = Setting(
-        slots=users.slots,
-        items=users.items,
-        rounds=checks.whole_number("rounds", rounds, at_least=1, at_most=MOST_ROUNDS),
-        position_bias=getattr(users, "position_bias", None),
-        goal=goal,
-    )
+    horizon = checks.whole_number("rounds", rounds, at_least=1, at_most=MOST_ROUNDS)
+    if isinstance(users, World):
+        if goal is not None:
+            raise InvalidInput("a goal cannot be followed in a World, whose regret is in clicks; leave out one of them")
+        setting = users.setting(horizon)
+    else:
+        bias = getattr(users, "position_bias", None)
+        setting = Setting(users.slots, users.items, horizon, position_bias=bias, goal=goal)
     if goal is not None:
         _check_goal(goal, users)
     checks.whole_number("replications", replications, at_least=1)
@@ -85,6 +92,8 @@ def simulate(
     labelled = _labelled(wanted)
     for chosen in labelled.values():
         if isinstance(chosen, PolicyEntry):
+            if isinstance(users, World) and users.position_bias is None and chosen.position_bias == "known":
+                raise InvalidInput(f"{chosen.id} must be told the position_bias, and segments have their own")
             chosen.check(setting)
         if start is not None:
             _started(chosen, setting, start)
@@ -172,7 +181,7 @@ def _replicate(
 
 
 class _Simulation:
-    """One policy, its users, its randomness and its trace, either all compiled or all plain."""
+    """One policy, its users or its world, its randomness and its trace, either all compiled or all plain."""
 
     def __init__(
         self,
@@ -183,28 +192,38 @@ class _Simulation:
         points: IntArray,
         start: Tally | None,
     ) -> None:
-        best_shown = best_ranking(users) if setting.goal is None else best_list(users, setting.goal)
-        users = users if setting.goal is None else valued(users, setting.goal)
-        best = float(reward(users, best_shown))
-        self.trace = trace(setting.slots, setting.items, best, points)
-        self.users = users
-        self.rng = rng
         self.label = _label(policy)
-        self.or_not_allowed = "" if setting.goal is None else ", or one that the goal does not allow"
-        self.advance: Callable[..., bool] = advance
+        self.loop: Callable[..., bool]
+        if isinstance(users, World):
+            self.loop, best = live, 0.0
+            # of its own: whatever a policy draws, it lives in the same world as others
+            world_rng = rng.spawn(1)[0]
+            drawn = draw_items(users, setting.rounds, world_rng)
+            setting = replace(setting, features=drawn.features)
+            users = begin(users, drawn, world_rng)
+            self.randomness = [rng, world_rng]
+            self.or_else = ", or not all of items that are there" if setting.rules_per_decision else ""
+        else:
+            best_shown = best_ranking(users) if setting.goal is None else best_list(users, setting.goal)
+            users = users if setting.goal is None else valued(users, setting.goal)
+            self.loop, best = advance, float(reward(users, best_shown))
+            self.randomness = [rng]
+            self.or_else = "" if setting.goal is None else ", or one that the goal does not allow"
+        self.users = users
+        self.trace = trace(setting.slots, setting.items, best, points)
         self.policy = _started(policy, setting, start)
         if not is_record(self.policy):
             self.policy = _Checked(self.policy, self.label, setting)
             self.users, self.trace = plain(users), plain(self.trace)
-            self.advance = getattr(advance, "py_func", advance)
+            self.loop = getattr(self.loop, "py_func", self.loop)
         elif not (is_ours(self.policy) and is_ours(users)):
-            self.advance = uncached(advance)
+            self.loop = uncached(self.loop)
 
     def play(self, rounds: int) -> None:
-        if not self.advance(self.policy, self.users, self.rng, self.trace, rounds):
+        if not self.loop(self.policy, self.users, *self.randomness, self.trace, rounds):
             raise InvalidRanking(
                 f"policy {self.label} returned a ranking that is not {self.trace.clicks.shape[0]} distinct items "
-                f"out of 0 to {self.trace.clicks.shape[1] - 1}{self.or_not_allowed}"
+                f"out of 0 to {self.trace.clicks.shape[1] - 1}{self.or_else}"
             )
 
 
@@ -217,15 +236,22 @@ def _started(policy: PolicyLike, setting: Setting, start: Tally | None) -> Any:
     return started
 
 
+#: what a user's own policy may answer beside `choose` and `learn`; see `slotwise.policies.interface`
+MAY_ANSWER = ("turn_to", "expect", "settle", "impose_rules", "absorb", "learns_from", "end_epoch")
+
+
 class _Checked:
     """A user's own policy, its rankings checked before anything is done with them."""
 
     def __init__(self, policy: Any, label: str, setting: Setting) -> None:
-        for method in ("choose", "learn"):
+        for method in ("choose", "learn", *(["impose_rules"] if setting.rules_per_decision else [])):
             if not callable(getattr(policy, method, None)):
-                raise InvalidInput(f"policy {label} must make an object with {method}, got {policy!r}")
+                why = ", as items come and go" if method == "impose_rules" else ""
+                raise InvalidInput(f"policy {label} must make an object with {method}{why}, got {policy!r}")
         self.policy, self.label, self.setting = policy, label, setting
         self.check = checks.ranking_of if setting.goal is None else setting.goal.ranking_of
+        if setting.rules_per_decision:
+            self.check = partial(checks.ranking_of, may_be_empty=True)
 
     def choose(self, rng: np.random.Generator) -> Any:
         ranking = self.policy.choose(rng)
@@ -235,7 +261,15 @@ class _Checked:
             raise InvalidRanking(f"policy {self.label}: {problem}") from None
 
     def learn(self, ranking: Any, clicked: int) -> None:
-        self.policy.learn(ranking, clicked)
+        # a copy, as that of an outcome that was on its way is used again
+        self.policy.learn(ranking.copy(), clicked)
+
+    def __getattr__(self, name: str) -> Any:
+        """What else it answers, if it does."""
+        if name not in MAY_ANSWER:
+            raise AttributeError(name)
+        answer = getattr(self.policy, name)
+        return lambda *given: answer(*(one.copy() if isinstance(one, np.ndarray) else one for one in given))
 
 
 def _check_goal(goal: Any, users: Any) -> None:

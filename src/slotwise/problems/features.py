@@ -1,0 +1,106 @@
+"""What is known of items, as numbers: numbers standardised, categories one column each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from slotwise import checks
+from slotwise.errors import InvalidInput
+from slotwise.typing import FloatArray
+
+#: squares of larger numbers would not be finite
+LARGEST = 1e100
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """How rows become numbers, as learned from the rows of some items; more items may be encoded later."""
+
+    #: per column: mean and standard deviation of a number, or the categories of a text
+    columns: tuple[tuple[float, float] | tuple[str, ...], ...]
+    #: per column, whether it is of text
+    is_text: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, rows: Any) -> Encoder:
+        """The encoder of these rows, of numbers and text."""
+        table = _table(rows)
+        columns: list[tuple[float, float] | tuple[str, ...]] = []
+        is_text = []
+        for number in range(len(table[0])):
+            column = [row[number] for row in table]
+            text = isinstance(column[0], str)
+            for item, value in enumerate(column):
+                _check(value, text, item, number)
+            is_text.append(text)
+            if text:
+                columns.append(tuple(sorted(set(column))))
+            else:
+                values = np.array(column, np.float64)
+                columns.append((float(values.mean()), float(values.std())))
+        return cls(tuple(columns), tuple(is_text))
+
+    @property
+    def width(self) -> int:
+        """How many numbers an item has."""
+        return sum(len(column) if text else 1 for column, text in zip(self.columns, self.is_text, strict=True))
+
+    def encode(self, rows: Any) -> FloatArray:
+        """Items × numbers: numbers less their mean, by their standard deviation, and 1 for the category of a text.
+
+        A number that never varied is 0, and so are all columns of a category that was not known.
+        """
+        table = _table(rows)
+        encoded = np.zeros((len(table), self.width))
+        for item, row in enumerate(table):
+            if len(row) != len(self.columns):
+                raise InvalidInput(f"features[{item}] must have {len(self.columns)} entries, got {len(row)}")
+            start = 0
+            for number, (column, text) in enumerate(zip(self.columns, self.is_text, strict=True)):
+                value: Any = row[number]
+                _check(value, text, item, number)
+                if text:
+                    if value in column:
+                        encoded[item, start + column.index(value)] = 1.0
+                    start += len(column)
+                else:
+                    mean, deviation = column
+                    encoded[item, start] = (value - mean) / deviation if deviation else 0.0
+                    start += 1
+        return encoded
+
+
+def encode(rows: Any) -> FloatArray:
+    """Rows of numbers and text, one per item, as numbers.
+
+    >>> encode([[10, "red"], [20, "blue"], [30, "red"]]).round(2).tolist()       # blue, then red
+    [[-1.22, 0.0, 1.0], [0.0, 1.0, 0.0], [1.22, 0.0, 1.0]]
+    """
+    return Encoder.of(rows).encode(rows)
+
+
+def _table(rows: Any) -> list[list[Any]]:
+    if isinstance(rows, str) or not isinstance(rows, Sequence | np.ndarray) or len(rows) == 0:
+        raise InvalidInput(f"features must be a row for each item, got {checks.short(rows)}")
+    for item, row in enumerate(rows):
+        if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray) or len(row) == 0:
+            raise InvalidInput(f"features[{item}] must be a list of numbers and text, got {checks.short(row)}")
+        if len(row) != len(rows[0]):
+            raise InvalidInput(f"features[{item}] must have {len(rows[0])} entries, as the first has, got {len(row)}")
+    return [list(row) for row in rows]
+
+
+def _check(value: Any, text: bool, item: int, number: int) -> None:
+    name = f"features[{item}][{number}]"
+    if text and not isinstance(value, str):
+        raise InvalidInput(f"{name} must be text, as others in its column, got {value!r}")
+    if not text:
+        if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+            raise InvalidInput(f"{name} must be a number, as others in its column, got {value!r}")
+        size: Any = abs(value)
+        if not size <= LARGEST:
+            raise InvalidInput(f"{name} must be at most {LARGEST:g} in size, got {checks.short(value)}")
