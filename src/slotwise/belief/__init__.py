@@ -2,10 +2,10 @@
 
 from slotwise.belief.best_list import best_list, best_list_chances
 from slotwise.belief.gibbs import gibbs_bias, joint_gibbs
-from slotwise.belief.interface import imagine, update, update_by_epoch, update_by_tally
+from slotwise.belief.interface import hold_back, imagine, is_new, update, update_by_epoch, update_by_tally
 from slotwise.belief.learned import BIAS_SHAPE, LearnedBias, learned_bias
-from slotwise.belief.lived import NEW_ITEMS_AT_MOST, Lived, Passes, lived
-from slotwise.belief.newcomers import hold_back
+from slotwise.belief.lived import NEW_ITEMS_AT_MOST, Lived, Passes, is_lived, lived
+from slotwise.belief.newcomers import _hold_back as _hold_back
 from slotwise.belief.posterior import Posterior, posterior
 from slotwise.belief.prior import (
     ATTRACTIVENESS_RATE,
@@ -15,7 +15,15 @@ from slotwise.belief.prior import (
     relearn,
     relearn_all,
 )
-from slotwise.belief.shows import ESTIMATED_FROM_TALLY, Shows, count_list, count_tally, fair_share, no_shows
+from slotwise.belief.shows import (
+    ESTIMATED_FROM_TALLY,
+    Shows,
+    count_list,
+    count_tally,
+    fair_share,
+    no_shows,
+    show_by_rate,
+)
 from slotwise.belief.told import ToldBias, told_bias
 
 __all__ = [
@@ -23,10 +31,10 @@ __all__ = [
     "ATTRACTIVENESS_SHAPE",
     "BIAS_SHAPE",
     "ESTIMATED_FROM_TALLY",
+    "NEW_ITEMS_AT_MOST",
     "LearnedBias",
     "LearnedPrior",
     "Lived",
-    "NEW_ITEMS_AT_MOST",
     "Passes",
     "Posterior",
     "Shows",
@@ -39,6 +47,8 @@ __all__ = [
     "gibbs_bias",
     "hold_back",
     "imagine",
+    "is_lived",
+    "is_new",
     "joint_gibbs",
     "learned_bias",
     "learned_prior",
@@ -47,6 +57,7 @@ __all__ = [
     "posterior",
     "relearn",
     "relearn_all",
+    "show_by_rate",
     "told_bias",
     "update",
     "update_by_epoch",

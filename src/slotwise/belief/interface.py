@@ -57,9 +57,21 @@ def turn_to(belief: Any, segment: int) -> None:
 
 @generic(default=lambda belief, ranking: None)  # noqa: ARG005
 def expect(belief: Any, ranking: Ranking) -> None:
-    """This list was shown, and its outcome comes later."""
+    """Know that this list was shown, and that its outcome comes later."""
 
 
 @generic(default=lambda belief, ranking: None)  # noqa: ARG005
 def settle(belief: Any, ranking: Ranking) -> None:
     """An outcome of this list is expected no longer."""
+
+
+@generic(default=lambda belief, item: False)  # noqa: ARG005
+def is_new(belief: Any, item: int) -> bool:  # type: ignore[empty-body]
+    """Whether an item has no counted outcome, and is one of those that `hold_back` may hold back."""
+
+
+@generic(default=lambda belief, lists, index, ranking, rng: False)  # noqa: ARG005
+def hold_back(  # type: ignore[empty-body]
+    belief: Any, lists: Any, index: FloatArray, ranking: Ranking, rng: np.random.Generator
+) -> bool:
+    """Arrange `ranking` anew where the one that `index` gives has too many new items, and say whether that was so."""

@@ -31,7 +31,7 @@ from slotwise.compiled import inlined, jit, record
 from slotwise.errors import InvalidInput
 from slotwise.setting import Setting
 from slotwise.tally import count_no_clicks
-from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
+from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
 
 #: how a round with a click counts: not at all, or as part of a pass
 Passes = Literal["hard", "soft"]
@@ -201,6 +201,13 @@ def lived(
         feature_matrix=np.zeros((columns, columns)),
         exposure=np.zeros((segments, items)),
     )
+
+
+def is_lived(setting: Setting, passes: Passes, memory: Any) -> bool:
+    """Whether there is anything that takes this belief, and not one of the simpler ones."""
+    checks.one_of("passes", passes, get_args(Passes))
+    forgets = len(half_lives(memory)) > 0
+    return passes == "soft" or forgets or setting.segments > 1 or setting.features is not None
 
 
 def with_constant(features: Any, items: int) -> FloatArray:

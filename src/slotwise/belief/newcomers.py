@@ -7,24 +7,29 @@ from typing import Any
 
 import numpy as np
 
+from slotwise.belief.interface import hold_back, is_new
+from slotwise.belief.lived import Lived
 from slotwise.compiled import inlined
 from slotwise.lists.arrange import arrange
 from slotwise.typing import EMPTY, FloatArray, Ranking
 
 
-@inlined
-def hold_back(belief: Any, lists: Any, index: FloatArray, ranking: Ranking, rng: np.random.Generator) -> None:
-    """Arrange `ranking` anew, with fewer new items, where the one that `index` gives has too many.
+@is_new.register(Lived)
+def _is_new(belief: Lived, item: int) -> bool:
+    return belief.slots_for_new < math.inf and belief.counted[item] == 0.0  # type: ignore[no-any-return]
 
-    In the long run they take `new_items_at_most` of all slots: every decision adds that part of its slots to what they
-    have left. As long as every list has some, from the first decision on, all is new and there is nothing to keep.
-    """
+
+@hold_back.register(Lived)
+def _hold_back(belief: Lived, lists: Any, index: FloatArray, ranking: Ranking, rng: np.random.Generator) -> bool:
+    # in the long run they take `new_items_at_most` of all slots: every decision adds that part of its slots to what
+    # they have left. As long as every list has some, from the first on, all is new and there is nothing to keep
     left = belief.slots_for_new
     if left < math.inf:
         # unused slots are not saved up for more than a list
         left = min(left + belief.new_items_at_most * len(ranking), 1.0 * len(ranking))
     new = _count_new(belief, ranking)
-    if new > left:
+    too_many = new > left
+    if too_many:
         _keep_best_new(belief, index, ranking, int(left))
         arrange(lists, index, belief.position_bias, ranking, rng)
         new = _count_new(belief, ranking)
@@ -32,6 +37,7 @@ def hold_back(belief: Any, lists: Any, index: FloatArray, ranking: Ranking, rng:
         left = 0.0
     # where nothing else is left to show they take what they must
     belief.slots_for_new = max(0.0, left - new)
+    return too_many
 
 
 @inlined

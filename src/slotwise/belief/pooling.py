@@ -1,4 +1,4 @@
-"""What is learned of all items, crowds and slots together: the prior of each cell, and the mode of the position bias."""
+"""What is learned of all items, crowds and slots together: the prior of each cell, and the mode of the bias."""
 
 from __future__ import annotations
 

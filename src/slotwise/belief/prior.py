@@ -38,9 +38,9 @@ class LearnedPrior:
     outdated: float
 
 
-def learned_prior(shape: float, rate: float) -> LearnedPrior:
-    """Before the first round."""
-    return LearnedPrior(shape=shape, rate=rate, rounds=0.0, outdated=0.0)
+def learned_prior(shape: float, rate: float, *, elsewhere: bool = False) -> LearnedPrior:
+    """Before the first round; never to be learned if the belief that it is for does so `elsewhere`, by itself."""
+    return LearnedPrior(shape=shape, rate=rate, rounds=0.0, outdated=math.inf if elsewhere else 0.0)
 
 
 @jit

@@ -19,11 +19,27 @@ class Shows:
     rounds: float
     #: per item
     shows: FloatArray
+    #: whether the evidence of a belief stands in for both
+    by_rate: bool
 
 
-def no_shows(items: int) -> Shows:
-    """Before the first round."""
-    return Shows(rounds=0.0, shows=np.zeros(items))
+def no_shows(items: int, *, by_rate: bool = False) -> Shows:
+    """Before the first round; `by_rate` for beliefs that pool or forget, whose evidence says what shows cannot."""
+    return Shows(rounds=0.0, shows=np.zeros(items), by_rate=by_rate)
+
+
+@inlined
+def show_by_rate(shown: Shows, rate: FloatArray, slots: int) -> None:
+    """Where evidence stands in for shows, take that of the moment: an item's is its `rate`, its fair share the average.
+
+    It is never 0: an item that was never shown has that of the prior.
+    """
+    if shown.by_rate:
+        total = 0.0
+        for item in range(len(rate)):
+            shown.shows[item] = rate[item]
+            total += rate[item]
+        shown.rounds = total / slots - 1.0
 
 
 @inlined

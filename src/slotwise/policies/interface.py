@@ -10,16 +10,19 @@ methods of the same names, at the speed of plain Python.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from slotwise.belief import interface as belief_about
 from slotwise.compiled import generic, is_compiled, jit
 from slotwise.errors import InvalidInput
 from slotwise.lists.make import make_lists, make_pair_lists
 from slotwise.lists.per_decision import impose, obeys
 from slotwise.setting import Setting
 from slotwise.typing import FloatArray, IntArray, Ranking
+
+Policy = TypeVar("Policy")
 
 
 def lists_for(setting: Setting) -> Any:
@@ -68,12 +71,32 @@ def turn_to(policy: Any, segment: int) -> None:
 
 @generic(default=lambda policy, ranking: None)  # noqa: ARG005
 def expect(policy: Any, ranking: Ranking) -> None:
-    """This list was shown, and its outcome comes later: after other choices, not before the next."""
+    """Know that this list was shown, and that its outcome comes later: after other choices, not before the next."""
 
 
 @generic(default=lambda policy, ranking: None)  # noqa: ARG005
 def settle(policy: Any, ranking: Ranking) -> None:
     """An outcome of this list is expected no longer: it is about to be learned, or it was lost."""
+
+
+def with_belief(record_class: type[Policy]) -> type[Policy]:
+    """Decorate a policy's record with a field `belief`: what it is told of visitors and outcomes goes there."""
+    turn_to.register(record_class)(_turn_belief_to)
+    expect.register(record_class)(_believe_expected)
+    settle.register(record_class)(_believe_settled)
+    return record_class
+
+
+def _turn_belief_to(policy: Any, segment: int) -> None:
+    belief_about.turn_to(policy.belief, segment)
+
+
+def _believe_expected(policy: Any, ranking: Ranking) -> None:
+    belief_about.expect(policy.belief, ranking)
+
+
+def _believe_settled(policy: Any, ranking: Ranking) -> None:
+    belief_about.settle(policy.belief, ranking)
 
 
 # What it answers instead of `learn` if it is to act in epochs, and in addition if it can start from a tally.

@@ -12,13 +12,19 @@ from slotwise.belief import (
     ATTRACTIVENESS_SHAPE,
     BIAS_SHAPE,
     ESTIMATED_FROM_TALLY,
+    Lived,
+    Passes,
     Shows,
     count_list,
     count_tally,
     fair_share,
+    hold_back,
     imagine,
+    is_lived,
     learned_bias,
+    lived,
     no_shows,
+    show_by_rate,
     told_bias,
     update,
     update_by_epoch,
@@ -26,14 +32,15 @@ from slotwise.belief import (
 )
 from slotwise.bounds.poisson import upper_bound
 from slotwise.compiled import record
-from slotwise.lists.arrange import arrange_by, entry
+from slotwise.lists.arrange import arrange_by, entry, rearrange
 from slotwise.policies.epochs import Acts, in_rounds_or_epochs
-from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for
+from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for, with_belief
 from slotwise.policies.registry import register
 from slotwise.setting import Setting
 from slotwise.typing import FloatArray, IntArray, Ranking
 
 
+@with_belief
 @record
 class KLMoss:
     """Show the items with the largest upper bounds, in order of their means.
@@ -70,11 +77,16 @@ def kl_moss(
     rate: Any = ATTRACTIVENESS_RATE,
     bias_shape: Any = BIAS_SHAPE,
     bias_spread: Any = 1.0,
+    passes: Passes = "hard",
+    memory: Any = "none",
     acts: Acts = "rounds",
 ) -> Any:
     """With the position bias learned."""
-    belief = learned_bias(setting, shape=shape, rate=rate, bias_shape=bias_shape, bias_spread=bias_spread)
-    return start(setting, belief, acts)
+    if is_lived(setting, passes, memory):
+        belief = lived(setting, passes=passes, memory=memory, bias_shape=bias_shape, bias_spread=bias_spread)
+        return start(setting, belief, acts)
+    learned = learned_bias(setting, shape=shape, rate=rate, bias_shape=bias_shape, bias_spread=bias_spread)
+    return start(setting, learned, acts)
 
 
 @register(
@@ -86,9 +98,17 @@ def kl_moss(
     estimated_from_tally=ESTIMATED_FROM_TALLY,
 )
 def kl_moss_known(
-    setting: Setting, *, shape: Any = ATTRACTIVENESS_SHAPE, rate: Any = ATTRACTIVENESS_RATE, acts: Acts = "rounds"
+    setting: Setting,
+    *,
+    shape: Any = ATTRACTIVENESS_SHAPE,
+    rate: Any = ATTRACTIVENESS_RATE,
+    passes: Passes = "hard",
+    memory: Any = "none",
+    acts: Acts = "rounds",
 ) -> Any:
     """With the position bias known."""
+    if is_lived(setting, passes, memory):
+        return start(setting, lived(setting, passes=passes, memory=memory), acts)
     return start(setting, told_bias(setting, shape=shape, rate=rate), acts)
 
 
@@ -97,7 +117,7 @@ def start(setting: Setting, belief: Any, acts: Acts) -> Any:
     policy = KLMoss(
         belief=belief,
         lists=lists_for(setting),
-        shown=no_shows(setting.items),
+        shown=no_shows(setting.items, by_rate=isinstance(belief, Lived)),
         mean=np.zeros(setting.items),
         index=np.zeros(setting.items),
         ranking=np.arange(setting.slots),
@@ -112,6 +132,7 @@ def _choose(policy: KLMoss, rng: np.random.Generator) -> Ranking:
     shape, rate, shows = belief.shape, belief.rate, policy.shown.shows
     for item in range(len(mean)):
         mean[item] = shape[item] / rate[item]
+    show_by_rate(policy.shown, rate, len(ranking))
     fair = fair_share(policy.shown, len(ranking))
     # the last list is one to beat, and what is out of its reach needs no bound
     least = entry(policy.lists, mean, ranking)
@@ -128,6 +149,8 @@ def _choose(policy: KLMoss, rng: np.random.Generator) -> Ranking:
         else:
             index[item] = math.inf
     arrange_by(policy.lists, index, mean, belief.position_bias, ranking, rng)
+    if hold_back(belief, policy.lists, index, ranking, rng):
+        rearrange(policy.lists, mean, belief.position_bias, ranking, rng)
     return ranking
 
 

@@ -11,11 +11,23 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from slotwise import checks
-from slotwise.belief import gibbs_bias, imagine, joint_gibbs, told_bias, update, update_by_epoch, update_by_tally
+from slotwise.belief import (
+    Passes,
+    gibbs_bias,
+    hold_back,
+    imagine,
+    is_lived,
+    joint_gibbs,
+    lived,
+    told_bias,
+    update,
+    update_by_epoch,
+    update_by_tally,
+)
 from slotwise.compiled import record
 from slotwise.lists.arrange import arrange
 from slotwise.policies.epochs import Acts, in_rounds_or_epochs
-from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for
+from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for, with_belief
 from slotwise.policies.registry import Limit, register
 from slotwise.setting import Setting
 from slotwise.typing import FloatArray, IntArray, Ranking
@@ -24,6 +36,7 @@ from slotwise.typing import FloatArray, IntArray, Ranking
 Likelihood = Literal["poisson", "joint"]
 
 
+@with_belief
 @record
 class PosteriorSampling:
     """Draw λ, then α ~ Gamma given λ, and show the best list for them."""
@@ -54,11 +67,19 @@ def posterior_sampling(
     bias_shape: Any = 1.0,
     bias_rate: Any = 1.0,
     likelihood: Likelihood = "poisson",
+    passes: Passes = "hard",
+    memory: Any = "none",
     acts: Acts = "rounds",
 ) -> Any:
-    """The biases learned: λ_k ~ Gamma(c + N_k·, d + Σ_j α_jÑ_kj), relative to that of the first slot."""
+    """The biases learned: λ_k ~ Gamma(c + N_k·, d + Σ_j α_jÑ_kj), relative to that of the first slot.
+
+    With several segments, features, a memory or soft passes, priors are learned and λ is drawn with attractiveness
+    integrated out; shape, rate and likelihood then have no say.
+    """
     checks.one_of("likelihood", likelihood, get_args(Likelihood))
     attractiveness = np.ones(setting.items)
+    if is_lived(setting, passes, memory):
+        return start(setting, lived(setting, passes=passes, memory=memory), attractiveness, acts)
     make = joint_gibbs if likelihood == "joint" else gibbs_bias
     belief = make(setting, attractiveness, shape=shape, rate=rate, bias_shape=bias_shape, bias_rate=bias_rate)
     return start(setting, belief, attractiveness, acts)
@@ -71,8 +92,18 @@ def posterior_sampling(
     citation="Thompson (1933)",
     twin="posterior-sampling",
 )
-def posterior_sampling_known(setting: Setting, *, shape: Any = 1.0, rate: Any = 1.0, acts: Acts = "rounds") -> Any:
+def posterior_sampling_known(
+    setting: Setting,
+    *,
+    shape: Any = 1.0,
+    rate: Any = 1.0,
+    passes: Passes = "hard",
+    memory: Any = "none",
+    acts: Acts = "rounds",
+) -> Any:
     """The biases known: α_j ~ Gamma(s + N_·j, r + Λ_j)."""
+    if is_lived(setting, passes, memory):
+        return start(setting, lived(setting, passes=passes, memory=memory), np.ones(setting.items), acts)
     return start(setting, told_bias(setting, shape=shape, rate=rate), np.ones(setting.items), acts)
 
 
@@ -95,6 +126,7 @@ def _choose(policy: PosteriorSampling, rng: np.random.Generator) -> Ranking:
     for item in range(len(attractiveness)):
         attractiveness[item] = rng.standard_gamma(shape[item]) / rate[item]
     arrange(policy.lists, attractiveness, belief.position_bias, ranking, rng)
+    hold_back(belief, policy.lists, attractiveness, ranking, rng)
     return ranking
 
 

@@ -13,19 +13,17 @@ from slotwise.belief import (
     Passes,
     hold_back,
     imagine,
+    is_new,
     lived,
     update,
     update_by_epoch,
     update_by_tally,
 )
-from slotwise.belief.interface import expect as expect_outcome
-from slotwise.belief.interface import settle as settle_outcome
-from slotwise.belief.interface import turn_to as turn_belief_to
 from slotwise.bounds.poisson import upper_bound
 from slotwise.compiled import inlined, record
 from slotwise.lists.arrange import arrange, entry, rearrange
 from slotwise.policies.epochs import Acts, in_rounds_or_epochs
-from slotwise.policies.interface import absorb, choose, expect, learn, learn_epoch, lists_for, settle, turn_to
+from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for, with_belief
 from slotwise.policies.registry import register
 from slotwise.setting import Setting
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
@@ -41,6 +39,7 @@ KEEP = 8
 HIGHEST = 37.0
 
 
+@with_belief
 @record
 class RandomBound:
     """Choose items by a bound at a random level, and order them by one at a level of their own.
@@ -173,6 +172,8 @@ def _stays(policy: RandomBound, rate: FloatArray, rng: np.random.Generator) -> b
     for item in range(items):
         if mean[item] >= least:
             above += 1
+            # which may have to give way
+            reached = reached or is_new(policy.belief, item)
         else:
             index[item] = mean[item]
             gap = least - mean[item]
@@ -205,18 +206,3 @@ def _learn_epoch(policy: RandomBound, ranking: Ranking, clicks: IntArray) -> Non
 @absorb.register(RandomBound)
 def _absorb(policy: RandomBound, clicks: FloatArray, passes: FloatArray) -> None:
     update_by_tally(policy.belief, clicks, passes)
-
-
-@turn_to.register(RandomBound)
-def _turn_to(policy: RandomBound, segment: int) -> None:
-    turn_belief_to(policy.belief, segment)
-
-
-@expect.register(RandomBound)
-def _expect(policy: RandomBound, ranking: Ranking) -> None:
-    expect_outcome(policy.belief, ranking)
-
-
-@settle.register(RandomBound)
-def _settle(policy: RandomBound, ranking: Ranking) -> None:
-    settle_outcome(policy.belief, ranking)

@@ -13,16 +13,23 @@ from slotwise.belief import (
     BIAS_SHAPE,
     ESTIMATED_FROM_TALLY,
     LearnedPrior,
+    Lived,
+    Passes,
     Shows,
     count_list,
     count_tally,
     fair_share,
+    hold_back,
     imagine,
+    is_lived,
+    is_new,
     learned_bias,
     learned_prior,
+    lived,
     no_shows,
     relearn,
     relearn_all,
+    show_by_rate,
     told_bias,
     update,
     update_by_epoch,
@@ -32,7 +39,7 @@ from slotwise.bounds.poisson import upper_bound
 from slotwise.compiled import inlined, record
 from slotwise.lists.arrange import arrange, entry, rearrange
 from slotwise.policies.epochs import Acts, in_rounds_or_epochs
-from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for
+from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for, with_belief
 from slotwise.policies.registry import register
 from slotwise.setting import Setting
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
@@ -47,6 +54,7 @@ KEEP = 8
 HIGHEST_LEVEL = 37.0
 
 
+@with_belief
 @record
 class RandomisedMoss:
     """Choose items by a bound at a random level, and order them by one at a level of their own.
@@ -85,9 +93,18 @@ CITATION = "slotwise: KL-MOSS with random levels, learned prior and exploration 
     also_compared=[{"acts": "epochs"}, {"bias_spread": 1.0}],
 )
 def randomised_moss(
-    setting: Setting, *, bias_shape: Any = BIAS_SHAPE, bias_spread: Any = BIAS_SPREAD, acts: Acts = "rounds"
+    setting: Setting,
+    *,
+    bias_shape: Any = BIAS_SHAPE,
+    bias_spread: Any = BIAS_SPREAD,
+    passes: Passes = "hard",
+    memory: Any = "none",
+    acts: Acts = "rounds",
 ) -> Any:
     """With the position bias learned."""
+    if is_lived(setting, passes, memory):
+        spread: dict[str, Any] = {"bias_shape": bias_shape, "bias_spread": bias_spread, "keep": KEEP}
+        return start(setting, lived(setting, passes=passes, memory=memory, **spread), acts)
     belief = learned_bias(
         setting,
         shape=ATTRACTIVENESS_SHAPE,
@@ -107,8 +124,12 @@ def randomised_moss(
     twin="randomised-moss",
     estimated_from_tally=ESTIMATED_FROM_TALLY,
 )
-def randomised_moss_known(setting: Setting, *, acts: Acts = "rounds") -> Any:
+def randomised_moss_known(
+    setting: Setting, *, passes: Passes = "hard", memory: Any = "none", acts: Acts = "rounds"
+) -> Any:
     """With the position bias known."""
+    if is_lived(setting, passes, memory):
+        return start(setting, lived(setting, passes=passes, memory=memory, keep=KEEP), acts)
     return start(setting, told_bias(setting, shape=ATTRACTIVENESS_SHAPE, rate=ATTRACTIVENESS_RATE), acts)
 
 
@@ -116,9 +137,9 @@ def start(setting: Setting, belief: Any, acts: Acts) -> Any:
     """The policy with this belief, deciding in every round or once an epoch."""
     policy = RandomisedMoss(
         belief=belief,
-        prior=learned_prior(ATTRACTIVENESS_SHAPE, ATTRACTIVENESS_RATE),
+        prior=learned_prior(ATTRACTIVENESS_SHAPE, ATTRACTIVENESS_RATE, elsewhere=isinstance(belief, Lived)),
         lists=lists_for(setting),
-        shown=no_shows(setting.items),
+        shown=no_shows(setting.items, by_rate=isinstance(belief, Lived)),
         mean=np.zeros(setting.items),
         index=np.zeros(setting.items),
         order_index=np.zeros(setting.items),
@@ -139,8 +160,10 @@ def _choose(policy: RandomisedMoss, rng: np.random.Generator) -> Ranking:
         mean[item] = shape[item] / rate[item]
         average += rate[item]
     average /= len(mean)
+    show_by_rate(policy.shown, rate, len(ranking))
     if not _stays(policy, rate, rng):
         arrange(policy.lists, policy.index, belief.position_bias, ranking, rng)
+        hold_back(belief, policy.lists, policy.index, ranking, rng)
     order_index = policy.order_index
     for slot in range(len(ranking)):
         item = ranking[slot]
@@ -170,6 +193,8 @@ def _stays(policy: RandomisedMoss, rate: FloatArray, rng: np.random.Generator) -
             reached = True
         elif mean[item] >= least:
             above += 1
+            # which may have to give way
+            reached = reached or is_new(policy.belief, item)
         else:
             index[item] = mean[item]
             gap = least - mean[item]

@@ -11,9 +11,14 @@ from slotwise.belief import (
     ATTRACTIVENESS_SHAPE,
     BIAS_SHAPE,
     LearnedPrior,
+    Lived,
+    Passes,
+    hold_back,
     imagine,
+    is_lived,
     learned_bias,
     learned_prior,
+    lived,
     relearn,
     relearn_all,
     told_bias,
@@ -22,14 +27,15 @@ from slotwise.belief import (
     update_by_tally,
 )
 from slotwise.compiled import record
-from slotwise.lists.arrange import arrange_by
+from slotwise.lists.arrange import arrange_by, rearrange
 from slotwise.policies.epochs import Acts, in_rounds_or_epochs
-from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for
+from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for, with_belief
 from slotwise.policies.registry import register
 from slotwise.setting import Setting
 from slotwise.typing import FloatArray, IntArray, Ranking
 
 
+@with_belief
 @record
 class SetSampling:
     """Draw λ, draw α given λ, take the items of the best list for them, and put these into order by mean α given λ.
@@ -60,8 +66,17 @@ CITATION = "slotwise: posterior sampling of the set, greedy order, learned prior
     legend={"policies": 2},
     also_compared=[{"acts": "epochs"}],
 )
-def set_sampling(setting: Setting, *, bias_shape: Any = BIAS_SHAPE, acts: Acts = "rounds") -> Any:
+def set_sampling(
+    setting: Setting,
+    *,
+    bias_shape: Any = BIAS_SHAPE,
+    passes: Passes = "hard",
+    memory: Any = "none",
+    acts: Acts = "rounds",
+) -> Any:
     """With the position bias learned."""
+    if is_lived(setting, passes, memory):
+        return start(setting, lived(setting, passes=passes, memory=memory, bias_shape=bias_shape), acts)
     belief = learned_bias(setting, shape=ATTRACTIVENESS_SHAPE, rate=ATTRACTIVENESS_RATE, bias_shape=bias_shape)
     return start(setting, belief, acts)
 
@@ -73,8 +88,12 @@ def set_sampling(setting: Setting, *, bias_shape: Any = BIAS_SHAPE, acts: Acts =
     citation=CITATION,
     twin="set-sampling",
 )
-def set_sampling_known(setting: Setting, *, acts: Acts = "rounds") -> Any:
+def set_sampling_known(
+    setting: Setting, *, passes: Passes = "hard", memory: Any = "none", acts: Acts = "rounds"
+) -> Any:
     """With the position bias known."""
+    if is_lived(setting, passes, memory):
+        return start(setting, lived(setting, passes=passes, memory=memory), acts)
     return start(setting, told_bias(setting, shape=ATTRACTIVENESS_SHAPE, rate=ATTRACTIVENESS_RATE), acts)
 
 
@@ -82,7 +101,7 @@ def start(setting: Setting, belief: Any, acts: Acts) -> Any:
     """The policy with this belief, deciding in every round or once an epoch."""
     policy = SetSampling(
         belief=belief,
-        prior=learned_prior(ATTRACTIVENESS_SHAPE, ATTRACTIVENESS_RATE),
+        prior=learned_prior(ATTRACTIVENESS_SHAPE, ATTRACTIVENESS_RATE, elsewhere=isinstance(belief, Lived)),
         lists=lists_for(setting),
         attractiveness=np.zeros(setting.items),
         mean=np.zeros(setting.items),
@@ -102,6 +121,8 @@ def _choose(policy: SetSampling, rng: np.random.Generator) -> Ranking:
         mean[item] = shape[item] / rate[item]
         attractiveness[item] = rng.standard_gamma(shape[item]) / rate[item]
     arrange_by(policy.lists, attractiveness, mean, belief.position_bias, policy.ranking, rng)
+    if hold_back(belief, policy.lists, attractiveness, policy.ranking, rng):
+        rearrange(policy.lists, mean, belief.position_bias, policy.ranking, rng)
     return policy.ranking
 
 
