@@ -134,7 +134,7 @@ def _sensitivities(users: MNL) -> None:
 
 
 #: the policies of our own that sample, biases unknown; the first is the default
-SAMPLING = ("randomised-moss", "posterior-sampling")
+SAMPLING = ("random-bound", "posterior-sampling")
 
 
 def _sampling(users: MNL) -> None:

@@ -9,10 +9,11 @@ import pyarrow as pa
 import pytest
 from scipy import optimize, stats
 
-from slotwise import MNL, NO_CLICK, Ranker, Setting, Tally, policy
+from slotwise import MNL, NO_CLICK, Ranker, Setting, Tally
 from slotwise.belief import BIAS_SHAPE, posterior
 from slotwise.errors import InvalidInput
 from slotwise.logs import fit
+from slotwise.policies import default_policy
 from slotwise.ranker import Learner
 from slotwise.service.store.contract import TallyRow
 from slotwise.service.worker.definition import Definition
@@ -68,20 +69,20 @@ def _document(found: dict[str, Any]) -> Said:
 
 
 def test_a_policy_believes_the_same(tally: Tally, expected: Said) -> None:
-    started = policy("randomised-moss").start(Setting(3, len(ALPHA), 1_000), tally)
+    started = default_policy().start(Setting(3, len(ALPHA), 1_000), tally)
     belief, found = started.belief, posterior(tally)
     scale = belief.position_bias[0]
     assert np.array_equal(belief.position_bias, np.exp(belief.mode))
     assert (belief.position_bias / scale).tolist() == expected.position_bias
     assert (belief.shape / belief.rate * scale).tolist() == expected.attractiveness
-    assert (started.prior.shape, started.prior.rate / scale) == (found.prior.shape, found.prior.rate)
+    assert (belief.item_shape, belief.prior_rate[0] / scale) == (found.prior.shape, found.prior.rate)
 
 
 def test_a_policy_that_knows_the_bias_believes_the_same(tally: Tally) -> None:
-    started = policy("randomised-moss-known").start(Setting(3, len(ALPHA), 1_000, BIAS), tally)
+    started = default_policy(known_bias=True).start(Setting(3, len(ALPHA), 1_000, BIAS), tally)
     found = posterior(tally, BIAS)
     assert (started.belief.shape / started.belief.rate).tolist() == found.estimate.attractiveness.tolist()
-    assert (started.prior.shape, started.prior.rate) == (found.prior.shape, found.prior.rate)
+    assert (started.belief.item_shape, started.belief.prior_rate[0]) == (found.prior.shape, found.prior.rate)
 
 
 @pytest.mark.parametrize("id", [None, "posterior-sampling", "kl-moss:acts=epochs"])

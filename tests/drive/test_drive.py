@@ -26,7 +26,7 @@ from tests.service.process import Process, free_port, running
 from tests.waiting import FOR_EVER, wait_for
 
 COMMAND = [sys.executable, "-c", "from slotwise.cli import main; main()", "drive"]
-DEFAULT = policy("randomised-moss")
+DEFAULT = policy("random-bound")
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_the_service_converges_to_the_best_list_and_counts_exactly_once(
 
 def test_known_bias_is_told(service: Process) -> None:
     users = problem("b").users
-    found = drive(service.url, users, policy=policy("randomised-moss-known"), visitors=4, rounds=200, window=0.1)
+    found = drive(service.url, users, policy=policy("random-bound-known"), visitors=4, rounds=200, window=0.1)
     assert found.exactly_once is True
 
 

@@ -34,7 +34,7 @@ SOURCES = Path(slotwise.__file__).parents[1]
 IDS = [f"item {number}" for number in range(6)]
 USERS = MNL(position_bias=[1.0, 0.4, 0.7], attractiveness=[0.8, 0.3, 0.5, 0.2, 0.6, 0.1])
 #: the bias learned and told, round by round and in epochs
-KINDS = ["randomised-moss", "randomised-moss-known", "epoch-ucb", "randomised-moss:acts=epochs"]
+KINDS = ["random-bound", "random-bound-known", "epoch-ucb", "random-bound:acts=epochs"]
 
 
 def _learner(kind: str, when: When) -> Learner:
@@ -114,7 +114,7 @@ def test_every_policy_goes_over_to_the_type_that_it_would_have_started_with(entr
 
 
 def test_a_learner_on_its_way_can_be_pickled() -> None:
-    learner = _learner("randomised-moss", "never")
+    learner = _learner("random-bound", "never")
     _play(learner, 10)
     with compiling("first"):
         again = pickle.loads(pickle.dumps(learner))
@@ -129,9 +129,9 @@ def test_when_to_compile_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rehearsals_of_the_same_kernels_have_the_same_text() -> None:
-    small, large = (Rehearsal(policy("randomised-moss"), 3, items, bias_is_known=False) for items in (6, 1_000))
+    small, large = (Rehearsal(policy("random-bound"), 3, items, bias_is_known=False) for items in (6, 1_000))
     assert small.text == large.text == Rehearsal.read(small.text).text
-    assert small.text != Rehearsal(policy("randomised-moss", acts="epochs"), 3, 6, bias_is_known=False).text
+    assert small.text != Rehearsal(policy("random-bound", acts="epochs"), 3, 6, bias_is_known=False).text
     assert small.is_for_others
     # an option per item says how many there are
     per_item = [Rehearsal(_with(shape=np.ones(items)), 3, items, bias_is_known=False) for items in (6, 7)]
@@ -140,7 +140,7 @@ def test_rehearsals_of_the_same_kernels_have_the_same_text() -> None:
 
 
 def _with(**options: Any) -> Any:
-    return replace(policy("randomised-moss"), options=options)
+    return replace(policy("random-bound"), options=options)
 
 
 # From here on each check runs a Python of its own, with a cache of its own.
@@ -352,7 +352,7 @@ def test_a_program_that_is_no_interpreter_is_not_started(monkeypatch: pytest.Mon
 
 
 def test_a_process_that_fails_is_quoted(caplog: pytest.LogCaptureFixture) -> None:
-    text = Rehearsal(policy("randomised-moss"), 3, 6, bias_is_known=False).text.replace("moss", "mops")
+    text = Rehearsal(policy("random-bound"), 3, 6, bias_is_known=False).text.replace("bound", "bond")
     assert filling.fill(text, threading.Event()) is filling.Outcome.FAILED
     assert "unknown policy 'randomised-mops'" in caplog.text
     assert not filling.is_filled(text)
@@ -363,6 +363,6 @@ def test_many_items_are_compiled_for_first_and_it_says_so(
 ) -> None:
     monkeypatch.setattr("slotwise.ranker.kernels.MOST_PLAIN_ITEMS", 5)
     monkeypatch.setattr("slotwise.ranker.kernels.is_filled", lambda _: False)
-    learner = _learner("randomised-moss", "background")
+    learner = _learner("random-bound", "background")
     assert not is_plain(learner._started())
     assert "compiling before the first decision among 6 items" in caplog.text

@@ -181,7 +181,7 @@ def test_save_and_load(tmp_path: Path) -> None:
     assert again.pending == 1
     assert again.estimates().as_dict() == ranker.estimates().as_dict()
     assert again._learner.values == ranker._learner.values
-    assert again._learner.policy.id == "randomised-moss-known"
+    assert again._learner.policy.id == "random-bound-known"
     again.observe(waiting.id, clicked=waiting.items[0])
     assert again.tally.clicks.sum() == ranker.tally.clicks.sum() + 1
     # one that was loaded twice goes on alike: its randomness is in the file
@@ -190,7 +190,7 @@ def test_save_and_load(tmp_path: Path) -> None:
 
 
 def test_options_of_a_policy_are_kept(tmp_path: Path) -> None:
-    Ranker(IDS, 2, policy="randomised-moss:bias_shape=3").save(tmp_path / "r")
+    Ranker(IDS, 2, policy="random-bound:bias_shape=3").save(tmp_path / "r")
     assert Ranker.load(tmp_path / "r")._learner.policy.options == {"bias_shape": 3.0}
 
 

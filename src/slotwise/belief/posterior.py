@@ -5,8 +5,8 @@ the prior of attractiveness learned from the items, and attractiveness given bot
 
     λ̂ = argmax ℓ(log λ),    α_j | λ̂ ~ Gamma(s + N_·j, r + Σ_k λ̂_kÑ_kj),
 
-`slotwise.belief.learned` having ℓ and `slotwise.belief.prior` s and r. A bias that is learned has no scale of its own,
-so what is reported is an item's worth in the first slot, λ̂_1·E[α_j | λ̂], and each slot's beside the first, λ̂_k/λ̂_1.
+`slotwise.belief.learned` having ℓ and `slotwise.belief.pooling` s and r. A bias that is learned has no scale of its
+own, so what is reported is an item's worth in the first slot, λ̂_1·E[α_j | λ̂], and each slot's beside the first, λ̂_k/λ̂_1.
 
 The Gamma distribution above takes the bias as known and clicks as Poisson, which they nearly are where few visits
 click. Intervals rest on neither: the standard error σ_j of log(λ_1α_j) is that of the equations behind λ̂ and α
@@ -26,15 +26,8 @@ import numpy as np
 from slotwise import checks
 from slotwise.belief.best_list import best_list, best_list_chances
 from slotwise.belief.interface import update_by_tally
-from slotwise.belief.learned import BIAS_SHAPE, learned_bias
-from slotwise.belief.prior import (
-    ATTRACTIVENESS_RATE,
-    ATTRACTIVENESS_SHAPE,
-    LearnedPrior,
-    learned_prior,
-    relearn_all,
-)
-from slotwise.belief.told import told_bias
+from slotwise.belief.learned import BIAS_SHAPE
+from slotwise.belief.lived import lived
 from slotwise.errors import InvalidInput
 from slotwise.estimate import Estimate, GammaPrior, is_identifiable
 from slotwise.estimate.curvature import Curvature
@@ -92,7 +85,7 @@ def posterior(
     >>> found.estimate.attractiveness.round(2)      # two clicks and three passes: not yet worth 2/3
     array([0.1 , 0.07, 0.09, 0.12, 0.09, 0.08, 0.17, 0.11])
     >>> found.estimate.intervals().attractiveness.high.round(2)
-    array([0.14, 0.1 , 0.12, 0.16, 0.13, 0.11, 0.39, 0.3 ])
+    array([0.14, 0.1 , 0.12, 0.16, 0.13, 0.11, 0.38, 0.29])
     """
     counted = Tally(tally.clicks.copy(), tally.passes.copy())
     told = None if position_bias is None else checks.positive_vector("position_bias", position_bias, each="slot")
@@ -112,23 +105,14 @@ def posterior(
     )
 
 
-def believed(tally: Tally, position_bias: FloatArray | None) -> tuple[Any, LearnedPrior]:
+def believed(tally: Tally, position_bias: FloatArray | None) -> tuple[Any, GammaPrior]:
     """What the default policy believes after absorbing `tally`, and the prior that it has learned."""
-    setting = Setting(tally.slots, tally.items, 1, position_bias)
-    start: dict[str, Any] = {"shape": ATTRACTIVENESS_SHAPE, "rate": ATTRACTIVENESS_RATE}
-    belief: Any
-    if position_bias is None:
-        belief = learned_bias(setting, **start, bias_shape=BIAS_SHAPE)
-    else:
-        belief = told_bias(setting, **start)
-    prior = learned_prior(**start)
-    clicks, passes = tally.clicks.astype(np.float64), tally.passes.astype(np.float64)
-    update_by_tally(belief, clicks, passes)
-    relearn_all(prior, belief, clicks, passes)
-    return belief, prior
+    belief = lived(Setting(tally.slots, tally.items, 1, position_bias))
+    update_by_tally(belief, tally.clicks.astype(np.float64), tally.passes.astype(np.float64))
+    return belief, GammaPrior(belief.item_shape, belief.item_shape / belief.item_mean[0])
 
 
-def _estimate(belief: Any, prior: LearnedPrior, scale: float, tally: Tally, told: bool) -> Estimate:
+def _estimate(belief: Any, prior: GammaPrior, scale: float, tally: Tally, told: bool) -> Estimate:
     alpha, bias = belief.shape / belief.rate, belief.position_bias.copy()
     passes = tally.passes.astype(np.float64)
     gamma = np.outer(bias, alpha)

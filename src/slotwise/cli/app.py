@@ -26,7 +26,7 @@ app = typer.Typer(
     help=f"""Rank things on a page, and learn from what is clicked.
 
 {AS_IT_IS}Examples:
-  slotwise simulate --problem a --policy randomised-moss --rounds 1000
+  slotwise simulate --problem a --policy random-bound --rounds 1000
   slotwise fit clicks.parquet --out report
   slotwise serve""",
     no_args_is_help=True,

@@ -15,7 +15,7 @@ from slotwise.errors import InvalidInput
 
 @example(
     "slotwise evaluate clicks.parquet --ranking tea,coffee,milk",
-    "slotwise evaluate clicks.parquet --policy randomised-moss",
+    "slotwise evaluate clicks.parquet --policy random-bound",
 )
 @known_ids("Estimators", ESTIMATOR_IDS)
 @takes_options

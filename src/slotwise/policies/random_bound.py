@@ -29,7 +29,7 @@ from slotwise.setting import Setting
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
 #: the mean of the random level, and what of log(average evidence / own) items are ordered by; see docs/policies.md
-LEVEL = 0.7
+LEVEL = 0.5
 ORDER = 0.25
 #: the draw of the bias is narrowed a little, to this part of its standard deviation
 BIAS_SPREAD = 0.9
@@ -45,7 +45,7 @@ class RandomBound:
     """Choose items by a bound at a random level, and order them by one at a level of their own.
 
     The bound at level c is the largest q with E·kl(m, q) ≤ c, m the mean and E the evidence of what is believed of an
-    item. Items are chosen by c = 0.7·X, X exponential with mean 1, and ordered by c = ¼ log(Ē/E), Ē the average of all
+    item. Items are chosen by c = ½X, X exponential with mean 1, and ordered by c = ¼ log(Ē/E), Ē the average of all
     items, and by their mean where E is above Ē.
     """
 
@@ -68,6 +68,7 @@ CITATION = "slotwise: bounds at random levels on a belief that pools, forgets an
     name="Random bounds",
     position_bias="unknown",
     citation=CITATION,
+    default=True,
     twin="random-bound-known",
     try_with=[{"acts": "epochs"}, {"memory": "auto"}],
     legend={"policies": 5},

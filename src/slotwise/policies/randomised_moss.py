@@ -85,7 +85,6 @@ CITATION = "slotwise: KL-MOSS with random levels, learned prior and exploration 
     name="Randomised KL-MOSS",
     position_bias="unknown",
     citation=CITATION,
-    default=True,
     twin="randomised-moss-known",
     try_with=[{"acts": "epochs"}],
     estimated_from_tally=ESTIMATED_FROM_TALLY,

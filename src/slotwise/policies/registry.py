@@ -186,7 +186,7 @@ def default_policy(*, known_bias: bool = False) -> PolicyEntry:
     """The policy to use when nothing is said, or its twin where the position bias is known.
 
     >>> default_policy().id, default_policy(known_bias=True).position_bias
-    ('randomised-moss', 'known')
+    ('random-bound', 'known')
     """
     (found,) = (entry for entry in policies() if entry.default)
     return _registered[found.twin] if known_bias and found.twin else found

@@ -5,6 +5,7 @@ Without ids of rankings, locks or files: what a `Ranker` and a service have in c
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -24,10 +25,12 @@ from slotwise.policies import (
     choose_several,
     default_policy,
     end_epoch,
+    expect,
     holds_lists,
     impose_rules,
     learn,
     learns_from,
+    settle,
 )
 from slotwise.policies.registry import parse
 from slotwise.ranker.estimates import Estimates
@@ -86,6 +89,8 @@ class Learner:
         #: the rules that the policy has now, to be imposed again only when they change
         self._imposed: Any = None
         self._posterior: Posterior | None = None
+        #: lists whose outcomes are on their way
+        self._expected: Counter[tuple[int, ...]] = Counter()
         self.kernels = kernels_for(
             self.policy, self.slots, len(self._items), bias_is_known=self.position_bias is not None
         )
@@ -148,14 +153,31 @@ class Learner:
         ids = self._items.ids
         return [tuple(ids[number] for number in shown if number != EMPTY) for shown in lists.tolist()]
 
+    def expect(self, shown: Iterable[str]) -> None:
+        """Know that the outcome of a list is on its way: the policy need not find out the same thing meanwhile."""
+        numbers = tuple(self._items.numbered("shown", shown))
+        self._expected[numbers] += 1
+        if self._at_work is not None:
+            expect(self._at_work, self._ranking(numbers))
+
+    def settle(self, shown: Iterable[str]) -> None:
+        """Expect an outcome of a list no longer: it is about to be learned, or it was lost."""
+        numbers = tuple(self._items.numbered("shown", shown))
+        if not self._expected[numbers]:
+            raise InvalidInput(f"no outcome of {checks.short(shown)} is expected")
+        self._expected[numbers] -= 1
+        if not self._expected[numbers]:
+            del self._expected[numbers]
+        if self._at_work is not None:
+            settle(self._at_work, self._ranking(numbers))
+
     def learn(self, shown: Iterable[str], clicked: str | None) -> None:
         """Take in the outcome of one page view: the item that was clicked, or None."""
         numbers = self._items.numbered("shown", shown)
         if len(set(numbers)) != len(numbers) or not 1 <= len(numbers) <= self.slots:
             raise InvalidInput(f"shown must be 1 to {self.slots} different items, got {checks.short(shown)}")
         slot = NO_CLICK if clicked is None else _slot_of(self._items.number("clicked", clicked), clicked, numbers)
-        ranking = np.full(self.slots, EMPTY)
-        ranking[: len(numbers)] = numbers
+        ranking = self._ranking(numbers)
         self._make_room()
         self._shown[numbers] += 1
         if slot == NO_CLICK:
@@ -242,9 +264,19 @@ class Learner:
         if self._at_work is None:
             with self.kernels.or_interpreted():
                 self._at_work, self._imposed = self.policy.start(self._setting, self.tally), None
+                for numbers, rounds in self._expected.items():
+                    for _ in range(rounds):
+                        expect(self._at_work, self._ranking(numbers))
         elif is_plain(self._at_work) and self.kernels.are_there:
             self._at_work = compiled(self._at_work, like=self.policy.start(self._setting))
         return self._at_work
+
+    def _ranking(self, numbers: Iterable[int]) -> IntArray:
+        """A list of as many as there are slots, empty at the end."""
+        ranking = np.full(self.slots, EMPTY)
+        for slot, number in enumerate(numbers):
+            ranking[slot] = number
+        return ranking
 
     def _restart(self) -> None:
         self._at_work = self._posterior = None

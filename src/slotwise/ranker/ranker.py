@@ -49,8 +49,9 @@ class Ranker:
     1
 
     Every method may be called from any thread. A ranking waits for its outcome until it is observed; at most 100,000
-    wait, and beyond that the oldest are forgotten, which `forgotten` counts. Nothing else is kept of past decisions
-    but their sums.
+    wait, and beyond that the oldest are forgotten, which `forgotten` counts. While they wait, what they will tell is
+    expected: a new item is not shown to everybody only because its first outcomes are late. Nothing else is kept of
+    past decisions but their sums.
     """
 
     def __init__(
@@ -76,6 +77,8 @@ class Ranker:
         self._learner = learner
         self._pending = OrderedDict(pending)
         self._forgotten = forgotten
+        for shown in self._pending.values():
+            learner.expect(shown)
 
     def rank(self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None) -> Ranking:
         """The next list, without the items in `exclude`, and with each item in `pin` in its slot, counted from 1.
@@ -85,8 +88,9 @@ class Ranker:
         with self._lock:
             ranking = Ranking(secrets.token_hex(16), self._learner.choose(exclude, pin))
             self._pending[ranking.id] = ranking.items
+            self._learner.expect(ranking.items)
             if len(self._pending) > PENDING_LIMIT:
-                self._pending.popitem(last=False)
+                self._learner.settle(self._pending.popitem(last=False)[1])
                 self._forgotten += 1
             return ranking
 
@@ -99,6 +103,7 @@ class Ranker:
                 raise InvalidInput(f"ranking {checks.short(id)} waits for no outcome: unknown, or observed before")
             self._learner.learn(shown, clicked)
             # last: an outcome that was refused may be corrected
+            self._learner.settle(shown)
             del self._pending[id]
 
     def absorb(self, tally: Tally) -> None:

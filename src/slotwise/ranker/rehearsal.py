@@ -69,6 +69,8 @@ class Rehearsal:
         with compiling("first"):
             learner = Learner(names, slots, policy=self.policy, position_bias=bias, rng=np.random.default_rng(0))
         shown = learner.choose()
+        learner.expect(shown)
+        learner.settle(shown)
         learner.learn(shown, shown[0])
         learner.learn(shown, None)
         learner.choose_several(1)

@@ -243,7 +243,7 @@ def test_an_epoch_policy_holds_its_list_until_a_no_click_is_final(client: Client
     assert client.decide(fresh)["items"] != held["items"]
 
 
-@pytest.mark.parametrize("policy", ["epoch-ucb", "toprank", "nobody", "randomised-moss:acts=never", "", 7])
+@pytest.mark.parametrize("policy", ["epoch-ucb", "toprank", "nobody", "random-bound:acts=never", "", 7])
 def test_policies_that_cannot_be_are_refused(client: Client, policy: Any) -> None:
     answer = client.put(f"/v1/placements/{next(names)}", json={**THREE, "policy": policy})
     assert answer.status_code == 422, answer.text
