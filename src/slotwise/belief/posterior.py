@@ -6,7 +6,8 @@ the prior of attractiveness learned from the items, and attractiveness given bot
     λ̂ = argmax ℓ(log λ),    α_j | λ̂ ~ Gamma(s + N_·j, r + Σ_k λ̂_kÑ_kj),
 
 `slotwise.belief.learned` having ℓ and `slotwise.belief.pooling` s and r. A bias that is learned has no scale of its
-own, so what is reported is an item's worth in the first slot, λ̂_1·E[α_j | λ̂], and each slot's beside the first, λ̂_k/λ̂_1.
+own, so what is reported is an item's worth in the first slot, λ̂_1·E[α_j | λ̂], and each slot's beside the first,
+λ̂_k/λ̂_1.
 
 The Gamma distribution above takes the bias as known and clicks as Poisson, which they nearly are where few visits
 click. Intervals rest on neither: the standard error σ_j of log(λ_1α_j) is that of the equations behind λ̂ and α
