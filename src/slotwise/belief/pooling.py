@@ -33,7 +33,10 @@ def refresh(belief: Any) -> None:
             learn_levels(belief)
             _learn_items(belief)
         if belief.passes.shape[0] > 1:
+            # from the means of now: those of before a whole tally are far from what it says
+            take_means(belief)
             _learn_slots(belief)
+            _expose(belief)
         take_means(belief)
 
 
