@@ -325,21 +325,30 @@ def draw_shared(belief: Lived, rng: np.random.Generator) -> None:
 
 @jit
 def _draw_levels(belief: Lived, rng: np.random.Generator) -> None:
-    """m_j ~ Gamma(s + Σ_s N_sj, s/μ_j + Σ_s E_sj ε_sj), ε at its mean; what is in flight narrows it."""
+    """m_j ~ Gamma(w(s + Σ_s N_sj), w(s/μ_j + Σ_s E_sj ε_sj)), ε at its mean; what is in flight narrows it.
+
+    ε is not known but from the same clicks: with it integrated out, N of a cell say as much of m as Nκ/(κ + mE) would
+    if it were. w is the part that is left.
+    """
     segments, items, slots = belief.passes.shape
     waiting = _pass_rate(belief) if belief.in_flight > 0.0 else 0.0
+    own = belief.own_taste
     for item in range(items):
         shape, rate, flying = belief.item_shape, belief.prior_rate[item], 0.0
+        evidence = shape
         for segment in range(segments):
-            shape += belief.clicks[IN_USE, segment, item]
-            seen, sent = 0.0, 0.0
+            clicks, seen, sent = belief.clicks[IN_USE, segment, item], 0.0, 0.0
             for slot in range(slots):
                 bias = belief.drawn_bias[slot] * belief.slot_level[segment, slot]
                 seen += bias * belief.passes[segment, item, slot]
                 sent += bias * belief.flying[segment, item, slot]
+            part = own / (own + belief.level[item] * seen)
+            shape += clicks
+            evidence += part * clicks
             rate += seen * belief.own_level[segment, item]
-            flying += waiting * sent * belief.own_level[segment, item]
-        narrowed = 1.0 + flying / rate
+            flying += part * waiting * sent * belief.own_level[segment, item]
+        widened = evidence / shape
+        narrowed = widened + flying / rate
         belief.drawn_level[item] = rng.standard_gamma(shape * narrowed) / (rate * narrowed)
 
 

@@ -52,14 +52,22 @@ def _count_new(belief: Any, ranking: Ranking) -> int:
 @inlined
 def _keep_best_new(belief: Any, index: FloatArray, ranking: Ranking, kept: int) -> None:
     """Leave the best `kept` of the list's new items their index, and put all other new ones behind everything."""
-    least = math.inf
+    # the last that is kept; of equal ones, which there are where nothing is drawn, those in the first slots
+    least, last = math.inf, -1
     for _ in range(kept):
-        largest = 0.0
+        best = -1
         for slot in range(len(ranking)):
             item = ranking[slot]
-            if item != EMPTY and belief.counted[item] == 0.0 and largest < index[item] < least:
-                largest = index[item]
-        least = largest
+            if item != EMPTY and belief.counted[item] == 0.0:
+                is_left = index[item] < least or (index[item] == least and slot > last)
+                if is_left and (best < 0 or index[item] > index[ranking[best]]):
+                    best = slot
+        least, last = index[ranking[best]], best
     for item in range(len(index)):
-        if belief.counted[item] == 0.0 and index[item] < least:
-            index[item] = 0.0
+        if belief.counted[item] == 0.0:
+            is_kept = False
+            for slot in range(len(ranking)):
+                if ranking[slot] == item and (index[item] > least or (index[item] == least and slot <= last)):
+                    is_kept = True
+            if not is_kept:
+                index[item] = 0.0

@@ -28,28 +28,43 @@ EXTRA_FEATURES = 2.0
 def refresh(belief: Any) -> None:
     """Learn everything anew from the counts in use, beginning with what was learned last."""
     for _ in range(TIMES):
-        if belief.seen.count > 0:
-            weigh_lists(belief, 0, belief.passes)
-        if not belief.is_told:
-            find_mode(belief, belief.mode, belief.clicks[0], belief.slot_clicks[0], belief.passes)
-            inverse_root(belief.cholesky, belief.bias_spread, belief.spread)
-        _expose(belief)
+        fit_bias(belief)
         for _ in range(STEPS):
-            _learn_levels(belief)
+            learn_levels(belief)
             _learn_items(belief)
         if belief.passes.shape[0] > 1:
+            # from the means of now: those of before a whole tally are far from what it says
+            take_means(belief)
             _learn_slots(belief)
-        segments, items = belief.mean.shape
-        for segment in range(segments):
-            for slot in range(len(belief.mode)):
-                belief.mean_bias[segment, slot] = math.exp(belief.mode[slot]) * belief.slot_level[segment, slot]
-            for item in range(items):
-                shape, rate = belief.item_shape, belief.item_shape / belief.item_mean[item]
-                if segments > 1:
-                    shape, rate = belief.own_taste, belief.own_taste / belief.level[item]
-                belief.mean[segment, item] = (shape + belief.clicks[0, segment, item]) / (
-                    rate + belief.exposure[segment, item]
-                )
+            _expose(belief)
+        take_means(belief)
+
+
+@jit
+def fit_bias(belief: Any) -> None:
+    """Weigh lists at the means, find the mode of the bias and its spread, and what items were exposed to."""
+    if belief.seen.count > 0:
+        weigh_lists(belief, 0, belief.passes)
+    if not belief.is_told:
+        find_mode(belief, belief.mode, belief.clicks[0], belief.slot_clicks[0], belief.passes)
+        inverse_root(belief.cholesky, belief.bias_spread, belief.spread)
+    _expose(belief)
+
+
+@jit
+def take_means(belief: Any) -> None:
+    """The means of α and of λδ in each cell, given all that is learned of all."""
+    segments, items = belief.mean.shape
+    for segment in range(segments):
+        for slot in range(len(belief.mode)):
+            belief.mean_bias[segment, slot] = math.exp(belief.mode[slot]) * belief.slot_level[segment, slot]
+        for item in range(items):
+            shape, rate = belief.item_shape, belief.item_shape / belief.item_mean[item]
+            if segments > 1:
+                shape, rate = belief.own_taste, belief.own_taste / belief.level[item]
+            belief.mean[segment, item] = (shape + belief.clicks[0, segment, item]) / (
+                rate + belief.exposure[segment, item]
+            )
 
 
 @jit
@@ -143,7 +158,7 @@ def _expose(belief: Any) -> None:
 
 
 @jit
-def _learn_levels(belief: Any) -> None:
+def learn_levels(belief: Any) -> None:
     """m and ε at their means, and κ by EM: log κ - ψ(κ) = mean(E ε - E log ε) - 1 over cells with exposure."""
     segments, items = belief.exposure.shape
     if segments == 1:

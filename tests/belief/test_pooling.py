@@ -1,0 +1,262 @@
+"""What is learned of all together, against scipy, against what the data were drawn from, and against simpler beliefs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import optimize, special
+
+from slotwise import NO_CLICK, Rankings, Setting
+from slotwise.belief import Lived, learned_bias, update, update_by_tally
+from slotwise.belief.interface import turn_to
+from slotwise.belief.learned import find_mode as find_simple_mode
+from slotwise.belief.pooling import find_mode, fit_bias, refresh, take_means, weigh_lists
+from slotwise.belief.prior import NO_EXPOSURE
+from slotwise.compiled import interpreted
+from slotwise.estimate import maximum_likelihood
+from slotwise.typing import EMPTY, FloatArray
+from tests.belief.plainly import drawn_rounds, list_sum, lived_plainly
+from tests.chance import assert_mean_is
+
+SHAPE, RATE, STRENGTH = 0.7, 1.3, 2.0
+
+
+def _held(belief: Lived, shape: float = SHAPE, rate: float = RATE) -> Lived:
+    """With a prior of items that is given and not learned."""
+    belief.item_shape = shape
+    belief.item_mean[:] = shape / rate
+    return belief
+
+
+def _counts(segments: int, seed: int) -> tuple[FloatArray, FloatArray]:
+    """Clicks and passes, segments × slots × items; one cell was never passed."""
+    rng = np.random.default_rng(seed)
+    passes = rng.integers(0, 60, (segments, 3, 4)).astype(float)
+    passes[-1, :, 3] = 0.0
+    return rng.poisson(0.3 * passes).astype(float), passes
+
+
+@pytest.mark.parametrize("segments", [1, 3])
+def test_the_mode_is_the_maximum(segments: int) -> None:
+    """ℓ(log λ) = Σ_k [(c + N_k) log λ_k - cλ_k] - Σ_cells (a + N) log(b + Σ_k λ_k δ_k Ñ_k), by scipy."""
+    belief = _held(lived_plainly(Setting(3, 4, 100, segments=segments), passes="hard", bias_shape=STRENGTH))
+    clicks, passes = _counts(segments, 1)
+    rng = np.random.default_rng(2)
+    if segments > 1:
+        belief.own_taste = 5.0
+        belief.level[:] = rng.uniform(0.2, 0.5, 4)
+        belief.slot_level[:] = rng.uniform(0.8, 1.2, (segments, 3))
+    shape = SHAPE if segments == 1 else 5.0
+    rate = np.full(4, RATE) if segments == 1 else 5.0 / belief.level
+
+    def loss(log_bias: FloatArray) -> float:
+        bias = np.exp(log_bias)
+        of_slots = (STRENGTH + clicks.sum(axis=(0, 2))) * log_bias - STRENGTH * bias
+        exposure = np.einsum("k,sk,skj->sj", bias, belief.slot_level, passes)
+        return float(((shape + clicks.sum(axis=1)) * np.log(rate + exposure)).sum() - of_slots.sum())
+
+    for _ in range(2):
+        find_mode(belief, belief.mode, clicks.sum(axis=1), clicks.sum(axis=2), passes.transpose(0, 2, 1))
+    best = optimize.minimize(loss, np.zeros(3), tol=1e-10).x
+    assert belief.mode == pytest.approx(best, abs=1e-5)
+    # and the root that draws are made with is that of the curvature there
+    step, shifts = 1e-3, 1e-3 * np.eye(3)
+    signs = ((-1, -1), (-1, 1), (1, -1), (1, 1))
+    curvature = [
+        [sum(s * t * loss(best + s * a + t * b) for s, t in signs) / 4 / step**2 for b in shifts] for a in shifts
+    ]
+    lower = np.tril(belief.cholesky)
+    assert lower @ lower.T == pytest.approx(np.array(curvature), rel=1e-3, abs=1e-3)
+
+
+def test_one_crowd_with_hard_passes_has_the_bias_of_the_simpler_belief() -> None:
+    setting = Setting(3, 4, 500)
+    one = _held(lived_plainly(setting, passes="hard", bias_shape=STRENGTH))
+    with interpreted():
+        other = learned_bias(setting, shape=SHAPE, rate=RATE, bias_shape=STRENGTH)
+    gamma = np.outer([1.0, 0.6, 0.3], [0.5, 0.1, 0.3, 0.8])
+    for ranking, clicked in drawn_rounds(gamma, 400, np.random.default_rng(3)):
+        update(one, ranking, clicked)
+        update(other, ranking, clicked)
+    fit_bias(one)
+    find_simple_mode(other)
+    assert one.mode == pytest.approx(other.mode, abs=1e-12)
+    assert one.spread == pytest.approx(other.spread, abs=1e-12)
+    assert one.passes[0].tolist() == other.passes.tolist()
+
+
+def _crowds(taste: float, seed: int, segments: int = 4, items: int = 30) -> Lived:
+    """Poisson clicks of crowds with ε ~ Gamma(taste, taste), λ told, and all learned that is learned of them."""
+    rng = np.random.default_rng(seed)
+    belief = lived_plainly(Setting(2, items, 1_000, np.array([1.0, 0.5]), segments=segments), passes="hard")
+    level = rng.gamma(3.0, 0.1, items)
+    for segment in range(segments):
+        alpha = level * (rng.gamma(taste, 1.0 / taste, items) if taste < math.inf else 1.0)
+        passes = np.full((2, items), 200.0)
+        turn_to(belief, segment)
+        update_by_tally(belief, rng.poisson(np.outer([1.0, 0.5], alpha) * passes).astype(float), passes)
+    for _ in range(20):
+        refresh(belief)
+    return belief
+
+
+def test_how_alike_crowds_are_is_learned() -> None:
+    same, near, far = (_crowds(taste, seed=4) for taste in (math.inf, 30.0, 2.0))
+    assert same.own_taste > 100.0
+    # 120 cells say log κ to about ± 0.15
+    assert near.own_taste == pytest.approx(30.0, rel=0.5)
+    assert far.own_taste == pytest.approx(2.0, rel=0.5)
+    assert same.own_taste > near.own_taste > far.own_taste
+    # and the spread of items among themselves with it
+    assert same.item_shape == pytest.approx(3.0, rel=0.6)
+
+
+def test_how_alike_crowds_are_is_where_em_stays() -> None:
+    """κ maximises Σ_cells log ∫ Poisson·Gamma given the levels, and the made-up cells' expected term; by scipy."""
+    belief = _crowds(5.0, seed=5)
+    clicks, exposure, level = belief.clicks[0], belief.exposure, belief.level
+    start, extra = 20.0, 2.0
+
+    def loss(log_taste: float) -> float:
+        k = math.exp(log_taste)
+        rate = k / level
+        cells = special.gammaln(k + clicks) - special.gammaln(k) + k * np.log(rate) - (k + clicks) * np.log(rate + exposure)
+        # a made-up cell has E ε = 1 and E log ε = ψ(20) - log 20
+        made_up = k * math.log(k) - special.gammaln(k) + k * (special.digamma(start) - math.log(start)) - k
+        return -float(cells.sum() + extra * made_up)
+
+    best = math.exp(optimize.minimize_scalar(loss, bounds=(-2.0, 8.0), method="bounded").x)
+    assert belief.own_taste == pytest.approx(best, rel=0.02)
+
+
+FEATURES, WEIGHTS = 3, np.array([-1.5, 0.8, -0.5, 0.0])
+
+
+def _with_features(weights: FloatArray, seed: int, items: int = 80, shape: float = 3.0) -> Lived:
+    rng = np.random.default_rng(seed)
+    features = rng.normal(size=(items, FEATURES))
+    mean = np.exp(weights[0] + features @ weights[1:])
+    belief = lived_plainly(Setting(1, items, 1_000, np.ones(1), features=features), passes="hard")
+    passes = np.full((1, items), 100.0)
+    update_by_tally(belief, rng.poisson(rng.gamma(shape, mean / shape) * passes).astype(float), passes)
+    for _ in range(10):
+        refresh(belief)
+    return belief
+
+
+def test_weights_of_features_are_found_within_their_stated_error() -> None:
+    """The scores (β̂ - β)/sd of independent data sets have mean 0 and variance 1, but for what the ridge draws in."""
+    scores = []
+    for seed in range(40):
+        belief = _with_features(WEIGHTS, seed)
+        sd = np.sqrt(np.diag(belief.weights_root @ belief.weights_root.T))
+        scores.append((belief.weights - WEIGHTS) / sd)
+        assert 0.03 < sd.max() < 0.15
+    found = np.array(scores)
+    # the constant's made-up items and the ridge move it by less than half a standard deviation
+    assert np.abs(found.mean(axis=0)).max() < 0.5
+    assert_mean_is(np.clip((found[:, 1:] ** 2).mean(), 0.75, 1.35), (found[:, 1:] ** 2).mean(axis=1))
+    assert 0.6 < (found**2).mean() < 1.6
+
+
+def test_the_ridge_grows_where_features_explain_nothing() -> None:
+    useful, useless = (_with_features(weights, seed=6) for weights in (WEIGHTS, np.array([-1.5, 0.0, 0.0, 0.0])))
+    assert useless.ridge > 5.0 > useful.ridge
+    assert np.abs(useless.weights[1:]).max() < 0.15
+    # weights of sd 1/√5 made up, twice, and the three that there are: (p + 2)/(Σβ² + Σvar β + 2/5)
+    root = useful.weights_root[1:, 1:]
+    expected = (FEATURES + 2.0) / ((useful.weights[1:] ** 2).sum() + (root**2).sum() + 2.0 / 5.0)
+    assert useful.ridge == pytest.approx(expected, rel=0.02)
+
+
+def test_items_without_exposure_teach_nothing() -> None:
+    one, other = (lived_plainly(Setting(1, items, 100, np.ones(1)), passes="hard") for items in (3, 4))
+    passes = np.array([[30.0, 20.0, 40.0, 0.0]])
+    clicks = np.array([[9.0, 1.0, 4.0, 5.0]])
+    update_by_tally(one, clicks[:, :3], passes[:, :3])
+    update_by_tally(other, clicks, passes)
+    assert one.item_shape == other.item_shape
+    assert other.exposure[0, 3] < NO_EXPOSURE
+
+
+ALPHA, BIAS = np.array([0.9, 0.3, 1.5, 0.6]), np.array([1.0, 0.5])
+
+
+def _at_the_truth(belief: Lived) -> None:
+    belief.mean[:] = ALPHA
+    belief.mean_bias[:] = BIAS
+
+
+def test_soft_passes_at_the_truth_are_rounds_over_one_plus_the_sum() -> None:
+    """T_A/(1+S_A) for each pair of a list, whatever was clicked: the mean of hard passes, of a smaller variance."""
+    soft = lived_plainly(Setting(2, 4, 1_000))
+    expected, rng = np.zeros((4, 2)), np.random.default_rng(7)
+    hard, counts = [], []
+    for ranking, clicked in drawn_rounds(np.outer(BIAS, ALPHA), 2_000, rng):
+        if rng.random() < 0.1:
+            ranking[1], clicked = EMPTY, NO_CLICK
+        _at_the_truth(soft)
+        update(soft, ranking, clicked)
+        weight = 1.0 / (1.0 + list_sum(soft, 0, ranking))
+        for slot, item in enumerate(ranking):
+            if item != EMPTY:
+                expected[item, slot] += weight
+        if ranking[1] != EMPTY:
+            hard.append(float(clicked == NO_CLICK) - weight)
+        counts.append(weight)
+    assert soft.passes[0] == pytest.approx(expected, rel=1e-12)
+    assert soft.no_clicks == pytest.approx(sum(counts), rel=1e-12)
+    # weighed anew from the table it is the same
+    weigh_lists(soft, 0, soft.passes)
+    assert soft.passes[0] == pytest.approx(expected, rel=1e-12)
+    assert_mean_is(0.0, hard)
+
+
+def _fixed_point(belief: Lived, times: int = 200) -> None:
+    for _ in range(times):
+        fit_bias(belief)
+        take_means(belief)
+
+
+def _soft(strength: float, shape: float, rate: float, rounds: list[tuple[Any, int]]) -> Lived:
+    belief = _held(lived_plainly(Setting(2, 4, 1_000), bias_shape=strength), shape, rate)
+    for ranking, clicked in rounds:
+        update(belief, ranking, clicked)
+    _fixed_point(belief)
+    return belief
+
+
+def test_soft_passes_settle_at_the_joint_maximum() -> None:
+    """Of Σ N log γ - Σ_A T_A log(1+S_A) with both Gamma priors on log λ and log α; by scipy."""
+    rounds = drawn_rounds(np.outer(BIAS, ALPHA), 300, np.random.default_rng(8))
+    belief = _soft(STRENGTH, SHAPE, RATE, rounds)
+
+    def loss(parameters: FloatArray) -> float:
+        bias, alpha = np.exp(parameters[:2]), np.exp(parameters[2:])
+        found = (STRENGTH * (parameters[:2] - bias)).sum() + (SHAPE * parameters[2:] - RATE * alpha).sum()
+        for ranking, clicked in rounds:
+            gamma = bias * alpha[ranking]
+            found += (0.0 if clicked == NO_CLICK else math.log(gamma[clicked])) - math.log1p(gamma.sum())
+        return -float(found)
+
+    best = np.exp(optimize.minimize(loss, np.zeros(6), tol=1e-8).x)
+    assert belief.mean_bias[0] == pytest.approx(best[:2], rel=1e-3)
+    assert belief.mean[0] == pytest.approx(best[2:], rel=1e-3)
+
+
+def test_soft_passes_with_hardly_a_prior_are_maximum_likelihood() -> None:
+    """Most visits click here, and hard passes, which leave those out, are not."""
+    rounds = drawn_rounds(np.outer(BIAS, 2.0 * ALPHA), 1_500, np.random.default_rng(9))
+    estimate = maximum_likelihood(Rankings.of_rounds(*map(np.array, zip(*rounds, strict=True)), items=4))
+    belief = _soft(1e-3, 1e-3, 1e-3, rounds)
+    scale = belief.mean_bias[0, 0]
+    assert belief.mean_bias[0] / scale == pytest.approx(estimate.position_bias, rel=2e-3)
+    assert belief.mean[0] * scale == pytest.approx(estimate.attractiveness, rel=2e-3)
+    hard = _held(lived_plainly(Setting(2, 4, 1_000), passes="hard", bias_shape=1e-3), 1e-3, 1e-3)
+    for ranking, clicked in rounds:
+        update(hard, ranking, clicked)
+    _fixed_point(hard, 5)
+    assert np.abs(hard.mean[0] * hard.mean_bias[0, 0] / estimate.attractiveness - 1.0).max() > 0.02

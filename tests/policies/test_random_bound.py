@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from slotwise import MNL, NO_CLICK, Goal, Setting, policy, simulate
+from slotwise.belief import Lived, is_new
+from slotwise.bounds.poisson import upper_bound
+from slotwise.compiled import interpreted
+from slotwise.policies import choose, learn
+from slotwise.policies.interface import expect, settle, turn_to
+from slotwise.policies.random_bound import KEEP, LEVEL, ORDER, RandomBound
+from slotwise.typing import FloatArray
+from tests.chance import assert_frequencies
+
+BIAS = np.array([1.0, 0.5])
+FIELDS = ("belief", "lists", "level", "order", "mean", "index", "order_index", "ranking")
+
+HISTORY = [
+    ([0, 1], 0, 90),
+    ([0, 1], 1, 20),
+    ([0, 1], NO_CLICK, 200),
+    ([2, 3], 0, 4),
+    ([2, 3], 1, 1),
+    ([2, 3], NO_CLICK, 16),
+    ([3, 2], NO_CLICK, 6),
+]
+
+
+def _started(setting: Setting, id: str = "random-bound-known", **options: Any) -> Any:
+    with interpreted():
+        return policy(id, **options).start(setting)
+
+
+def _after(history: list[tuple[list[int], int, int]], **options: Any) -> Any:
+    """The policy after so many rounds of each list and outcome."""
+    started, rng = _started(Setting(2, 4, 10_000, BIAS), **options), np.random.default_rng(1)
+    for ranking, clicked, times in history:
+        for _ in range(times):
+            choose(started, rng)
+            learn(started, np.array(ranking), clicked)
+    choose(started, rng)
+    return started
+
+
+def _shares(started: Any, draws: int, rng: np.random.Generator) -> dict[tuple[int, ...], int]:
+    counted: dict[tuple[int, ...], int] = {}
+    last = started.ranking.copy()
+    for _ in range(draws):
+        # always from the same state: the shortcut depends on the last list, the result must not
+        started.ranking[:] = last
+        with interpreted():
+            again = RandomBound(**{name: getattr(started, name) for name in FIELDS})
+        shown = tuple(sorted(choose(again, rng).tolist()))
+        counted[shown] = counted.get(shown, 0) + 1
+    return counted
+
+
+@pytest.mark.parametrize("last", [[0, 1], [1, 0], [2, 0], [3, 2]], ids=str)
+def test_sets_are_shown_as_often_as_the_definition_says(last: list[int]) -> None:
+    """Against bounds at levels 0.7·X, X exponential, drawn by NumPy; the shortcut from the last list changes nothing."""
+    started, rng = _after(HISTORY), np.random.default_rng(2)
+    started.ranking[:] = last
+    counted = _shares(started, 2_000, rng)
+    shape, rate = started.belief.shape, started.belief.rate
+    expected: dict[tuple[int, ...], int] = {}
+    draws = 20_000
+    # each item's bound as a function of the level, between whose values it is straight enough
+    levels = np.concatenate([np.linspace(0.0, 0.5, 200) ** 2, np.linspace(0.2501, 12.0, 800)])
+    bounds = [
+        np.interp(
+            LEVEL * rng.exponential(size=draws),
+            levels,
+            [upper_bound(shape[j] / rate[j], max(level, 1e-15) / rate[j]) for level in levels],
+        )
+        for j in range(4)
+    ]
+    for row in np.argsort(np.array(bounds), axis=0)[-2:].T.tolist():
+        shown = tuple(sorted(row))
+        expected[shown] = expected.get(shown, 0) + 1
+    assert len(counted) >= 3
+    every = sorted(set(expected) | set(counted))
+    # the reference is drawn too: its error is small beside that of the counts, and the chance of a false alarm with it
+    assert_frequencies([expected.get(one, 0) / draws for one in every], [counted.get(one, 0) for one in every])
+
+
+def test_the_order_is_by_a_small_bonus_for_what_was_seen_little() -> None:
+    started = _after([*HISTORY, ([0, 2], 1, 12), ([0, 2], NO_CLICK, 3)])
+    rng, seen = np.random.default_rng(3), set()
+    for _ in range(40):
+        choose(started, rng)
+        mean, rate = started.belief.shape / started.belief.rate, started.belief.rate
+        average = rate.mean()
+        for item in started.ranking.tolist():
+            q = started.order_index[item]
+            seen.add(bool(rate[item] >= average))
+            if rate[item] >= average:
+                assert q == mean[item]
+            else:
+                divergence = mean[item] * math.log(mean[item] / q) + q - mean[item]
+                assert divergence * rate[item] == pytest.approx(ORDER * math.log(average / rate[item]), rel=1e-3)
+        first, second = started.ranking
+        assert started.order_index[first] >= started.order_index[second]
+    assert seen == {True, False}
+
+
+def test_options_are_the_level_and_the_order() -> None:
+    """Without levels it shows the largest means, always; without an order bonus it orders by them."""
+    started, rng = _after(HISTORY, level=1e-12, order=0.0), np.random.default_rng(4)
+    mean = started.belief.shape / started.belief.rate
+    for _ in range(20):
+        assert choose(started, rng).tolist() == np.argsort(-mean)[:2].tolist()
+
+
+def test_a_draw_is_kept_for_a_few_decisions_once_there_are_many_rounds() -> None:
+    started, rng = _started(Setting(2, 4, 10_000), "random-bound"), np.random.default_rng(5)
+    drawn = []
+    for now in range(1_500):
+        ranking = choose(started, rng).copy()
+        drawn.append(started.belief.position_bias[0])
+        learn(started, ranking, NO_CLICK if now % 3 else 0)
+    assert len(set(drawn[:100])) == 100
+    lengths = np.diff(np.flatnonzero(np.diff(drawn[1_200:])))
+    assert (lengths == KEEP).all()
+
+
+def test_a_list_is_not_kept_where_values_decide() -> None:
+    """As many items as slots, all of them shown, and yet the best list leaves one out: it must be found again."""
+    users = MNL(position_bias=[1.0, 0.8], attractiveness=[2.0, 0.5])
+    goal = Goal(values=[10.0, 4.0], may_be_empty=True)
+    run = simulate(users, "random-bound", rounds=20_000, replications=4, seed=1, goal=goal)["random-bound"]
+    # kept for good, it loses 0.31 a round
+    assert run.final_regret.max() < 0.1 * 0.31 * 20_000
+
+
+def _crowds(started: Any, attractiveness: FloatArray, rounds: int, rng: np.random.Generator) -> list[list[int]]:
+    shown: list[list[int]] = []
+    for now in range(rounds):
+        segment = now % 2
+        turn_to(started, segment)
+        ranking = choose(started, rng).copy()
+        shown.append(ranking.tolist())
+        weights = np.append(1.0, BIAS * attractiveness[segment, ranking])
+        learn(started, ranking, int(rng.choice(3, p=weights / weights.sum())) - 1)
+    return shown
+
+
+def test_it_shows_each_crowd_what_that_crowd_likes() -> None:
+    started, rng = _started(Setting(2, 4, 2_000, BIAS, segments=2)), np.random.default_rng(6)
+    shown = _crowds(started, np.array([[1.5, 0.8, 0.1, 0.1], [0.1, 0.1, 0.8, 1.5]]), 1_600, rng)
+    assert sum(ranking == [0, 1] for ranking in shown[-400::2]) > 150
+    assert sum(ranking == [3, 2] for ranking in shown[-399::2]) > 150
+
+
+def test_what_is_in_flight_is_looked_at_less() -> None:
+    """Shown over and over without an outcome, a list that would be explored gives way to others."""
+    started, rng = _started(Setting(2, 4, 10_000, BIAS)), np.random.default_rng(7)
+    history = (([0, 1], 0, 60), ([0, 1], 1, 30), ([0, 1], NO_CLICK, 100), ([2, 3], 0, 1), ([3, 2], NO_CLICK, 12))
+    for ranking, clicked, times in history:
+        for _ in range(times):
+            learn(started, np.array(ranking), clicked)
+    before = [_explores(started, rng) for _ in range(400)]
+    for _ in range(200):
+        expect(started, np.array([2, 3]))
+    during = [_explores(started, rng) for _ in range(400)]
+    for _ in range(200):
+        settle(started, np.array([2, 3]))
+    after = [_explores(started, rng) for _ in range(400)]
+    assert np.mean(during) < 0.7 * np.mean(before)
+    # z-test of two proportions, at three standard errors
+    assert abs(np.mean(after) - np.mean(before)) < 3.0 * math.sqrt(0.5 / 400)
+
+
+def _explores(started: Any, rng: np.random.Generator) -> bool:
+    return bool({2, 3} & set(choose(started, rng).tolist()))
+
+
+def test_new_items_are_held_back_once_there_is_something_to_keep() -> None:
+    started, rng = _started(Setting(2, 12, 10_000, BIAS), new_items_at_most=0.1), np.random.default_rng(8)
+    for now in range(300):
+        learn(started, np.array([now % 4, (now + 1) % 4]), NO_CLICK if now % 3 else 0)
+    started.belief.slots_for_new = 0.0
+    assert [is_new(started.belief, item) for item in (0, 3, 4, 11)] == [False, False, True, True]
+    shown = np.array([choose(started, rng).copy() for _ in range(300)])
+    # none of them is ever learned of, so that all of them stay new
+    assert 0 < (shown >= 4).sum() <= 0.1 * shown.size
+
+
+@pytest.mark.parametrize("id", ["random-bound", "random-bound-known"])
+def test_it_always_holds_the_belief_for_pages_as_they_are(id: str) -> None:
+    assert isinstance(_started(Setting(2, 4, 10, BIAS), id).belief, Lived)
+    assert isinstance(_started(Setting(2, 4, 10, BIAS), id, passes="hard").belief, Lived)
