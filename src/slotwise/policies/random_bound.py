@@ -71,7 +71,6 @@ CITATION = "slotwise: bounds at random levels on a belief that pools, forgets an
     default=True,
     twin="random-bound-known",
     try_with=[{"acts": "epochs"}, {"memory": "auto"}],
-    legend={"policies": 5},
 )
 def random_bound(
     setting: Setting,
