@@ -140,16 +140,17 @@ def test_a_service_answers_the_same(tally: Tally, expected: Said) -> None:
 
 
 def test_it_is_the_mode_of_the_bias_and_the_mean_of_attractiveness_given_it(tally: Tally) -> None:
-    """By scipy: ℓ with the weak prior that learning starts from, then a Gamma mean with the learned one."""
+    """By scipy: ℓ with the prior that was learned, then a Gamma mean with it."""
     clicks, passes = tally.clicks, tally.passes
+    found = posterior(tally)
+    shape, rate = found.belief.item_shape, found.belief.prior_rate[0]
 
     def loss(log_bias: FloatArray) -> float:
         bias = np.exp(log_bias)
         of_slots = (BIAS_SHAPE + clicks.sum(axis=1)) * log_bias - BIAS_SHAPE * bias
-        return float(((0.1 + clicks.sum(axis=0)) * np.log(0.1 + bias @ passes)).sum() - of_slots.sum())
+        return float(((shape + clicks.sum(axis=0)) * np.log(rate + bias @ passes)).sum() - of_slots.sum())
 
     bias = np.exp(optimize.minimize(loss, np.zeros(3), tol=1e-12).x)
-    found = posterior(tally)
     assert found.estimate.position_bias == pytest.approx(bias / bias[0], rel=1e-3)
     rate = found.prior.rate * bias[0]
     mean = (found.prior.shape + clicks.sum(axis=0)) / (rate + bias @ passes)
