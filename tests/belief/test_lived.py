@@ -79,7 +79,8 @@ def test_what_was_expected_and_is_settled_leaves_no_trace(segments: int, passes:
         settle(belief, ranking)
     assert [x.tolist() for x in _drawn(belief, 2)] == [shape.tolist(), rate.tolist()]
     after = _fields(belief)
-    assert not before.pop("at_hand") and not after.pop("at_hand")
+    for state in (before, after):
+        assert not state.pop("at_hand")
     _assert_same(before, after)
 
 
@@ -330,11 +331,14 @@ def test_features_that_do_not_fit_are_refused(features: FloatArray, message: str
         lived_plainly(Setting(2, 4, 10, features=features))
 
 
-@pytest.mark.parametrize("option", ["own_taste", "own_slots", "ridge", "bias_shape", "bias_spread", "new_items_at_most"])
+PRIORS = ("own_taste", "own_slots", "ridge", "bias_shape", "bias_spread", "new_items_at_most")
+
+
+@pytest.mark.parametrize("option", PRIORS)
 def test_wrong_priors_are_refused_by_name(option: str) -> None:
     for wrong in (0.0, -1.0, float("nan"), "much", None):
         with pytest.raises(InvalidInput, match=option):
             lived_plainly(Setting(2, 4, 10), **{option: wrong})
     if option == "new_items_at_most":
-        with pytest.raises(InvalidInput, match="new_items_at_most must be at most 1, got 1.5"):
+        with pytest.raises(InvalidInput, match=r"new_items_at_most must be at most 1, got 1\.5"):
             lived_plainly(Setting(2, 4, 10), new_items_at_most=1.5)

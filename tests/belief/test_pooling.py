@@ -1,4 +1,4 @@
-"""What is learned of all together, against scipy, against what the data were drawn from, and against simpler beliefs."""
+"""What is learned of all together: against scipy, what the data were drawn from, and simpler beliefs."""
 
 from __future__ import annotations
 
@@ -123,7 +123,8 @@ def test_how_alike_crowds_are_is_where_em_stays() -> None:
     def loss(log_taste: float) -> float:
         k = math.exp(log_taste)
         rate = k / level
-        cells = special.gammaln(k + clicks) - special.gammaln(k) + k * np.log(rate) - (k + clicks) * np.log(rate + exposure)
+        cells = special.gammaln(k + clicks) - special.gammaln(k)
+        cells = cells + k * np.log(rate) - (k + clicks) * np.log(rate + exposure)
         # a made-up cell has E ε = 1 and E log ε = ψ(20) - log 20
         made_up = k * math.log(k) - special.gammaln(k) + k * (special.digamma(start) - math.log(start)) - k
         return -float(cells.sum() + extra * made_up)

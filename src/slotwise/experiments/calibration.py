@@ -210,9 +210,7 @@ def _constant(rng: np.random.Generator) -> float:
     return float(np.interp(rng.random(), np.cumsum(density) / density.sum(), grid))
 
 
-def _count(
-    belief: Lived, attractiveness: FloatArray, bias: FloatArray, rng: np.random.Generator, new: int = 0
-) -> None:
+def _count(belief: Lived, attractiveness: FloatArray, bias: FloatArray, rng: np.random.Generator, new: int = 0) -> None:
     """Put Poisson counts into a belief, of all items but the `new` ones at the end, and have it learn nothing yet."""
     passes = rng.integers(0, 2 * ROUNDS // (SLOTS * ITEMS), (*attractiveness.shape, SLOTS)).astype(np.float64)
     passes[:, passes.shape[1] - new :] = 0.0
