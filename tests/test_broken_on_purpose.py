@@ -282,6 +282,122 @@ FAULTS = [
         "churn.explained * _agreeing(",
         "tests/simulate/test_drawn.py::test_features_explain_their_part[0.5-3]",
     ),
+    Fault(
+        "weights of features seem better known than they are",
+        "belief/pooling.py",
+        "inverse_root(matrix, 1.0, belief.weights_root)",
+        "inverse_root(matrix, 0.6, belief.weights_root)",
+        "tests/belief/test_pooling.py::test_weights_of_features_are_found_within_their_stated_error",
+    ),
+    Fault(
+        "crowds seem a little more alike than they are",
+        "belief/pooling.py",
+        "a, b = own + belief.clicks[0, segment, item], own + level * exposure",
+        "a, b = own + belief.clicks[0, segment, item], own + 0.95 * level * exposure",
+        "tests/belief/test_pooling.py::test_how_alike_crowds_are_is_where_em_stays",
+    ),
+    Fault(
+        "weights are drawn in by a ridge that forgets what they are",
+        "belief/pooling.py",
+        "squares += weights[column] ** 2",
+        "squares += 0.0",
+        "tests/belief/test_pooling.py::test_the_ridge_grows_where_features_explain_nothing",
+    ),
+    Fault(
+        "a round counts as a little more of a pass than it is worth",
+        "belief/lived.py",
+        "        weight = 1.0 / total\n",
+        "        weight = 1.02 / total\n",
+        "tests/belief/test_pooling.py::test_soft_passes_at_the_truth_are_rounds_over_one_plus_the_sum",
+    ),
+    Fault(
+        "lists are weighed as if a visitor always looked at one item less",
+        "belief/pooling.py",
+        "            for slot in range(passes.shape[2]):\n                item = seen.lists[number, slot + 1]\n"
+        "                if item != EMPTY:\n                    total +=",
+        "            for slot in range(1, passes.shape[2]):\n                item = seen.lists[number, slot + 1]\n"
+        "                if item != EMPTY:\n                    total +=",
+        "tests/belief/test_pooling.py::test_soft_passes_settle_at_the_joint_maximum",
+    ),
+    Fault(
+        "counts fade by whole periods, whatever was in one",
+        "belief/memory.py",
+        "0.5 ** (rounds / memory.half_lives[number])",
+        "0.5 ** (memory.period / memory.half_lives[number])",
+        "tests/belief/test_memory.py::test_counts_fade_as_if_periods_were_weighed_by_hand[70.0]",
+    ),
+    Fault(
+        "the shortest half-life is favoured by the scale of its bias",
+        "belief/memory.py",
+        "score += belief.slot_clicks[1, segment, slot] * mode[slot]",
+        "score += 0.0 * mode[slot]",
+        "tests/belief/test_memory.py::test_nothing_is_forgotten_until_tastes_change[hard]",
+    ),
+    Fault(
+        "what is in flight is taken for passes",
+        "belief/lived.py",
+        "            shape *= narrowed\n",
+        "",
+        "tests/belief/test_lived.py::test_what_is_in_flight_narrows_and_moves_nothing",
+    ),
+    Fault(
+        "the bias is drawn with a fifth too little spread for pages as they are",
+        "belief/lived.py",
+        "drawn += belief.spread[slot, other] * noise[other]",
+        "drawn += 0.8 * belief.spread[slot, other] * noise[other]",
+        "tests/belief/test_lived.py::test_what_is_imagined_has_the_mode_and_spread_of_the_bias",
+    ),
+    Fault(
+        "the weights of features are drawn with half their spread",
+        "belief/lived.py",
+        "drawn += belief.weights_root[column, other] * belief.feature_noise[other]",
+        "drawn += 0.5 * belief.weights_root[column, other] * belief.feature_noise[other]",
+        "tests/belief/test_lived.py::test_a_new_item_starts_where_its_features_say[1]",
+    ),
+    Fault(
+        "an item's level seems as well known as if crowds were one",
+        "belief/lived.py",
+        "evidence += part * clicks",
+        "evidence += clicks",
+        "tests/belief/test_lived.py::test_the_level_of_an_item_is_as_uncertain_as_what_it_is_to_crowds_leaves_it",
+    ),
+    Fault(
+        "of equal newcomers all are kept",
+        "belief/newcomers.py",
+        "index[item] > least or (index[item] == least and slot <= last)",
+        "index[item] >= least",
+        "tests/belief/test_newcomers.py::test_new_items_take_their_part_in_the_long_run_and_no_more",
+    ),
+    Fault(
+        "items that were not shown last are looked at more often",
+        "policies/random_bound.py",
+        "level = -math.log(1.0 - rng.random()) * policy.level\n                if far",
+        "level = -1.5 * math.log(1.0 - rng.random()) * policy.level\n                if far",
+        "tests/policies/test_random_bound.py::test_sets_are_shown_as_often_as_the_definition_says[[0, 1]]",
+    ),
+    Fault(
+        "crowds are taken to be twice as alike as they are",
+        "belief/lived.py",
+        "        prior = belief.own_taste\n",
+        "        prior = 2.5 * belief.own_taste\n",
+        "tests/experiments/test_calibration.py"
+        "::test_the_truth_ranks_nearly_uniformly_where_crowds_and_features_are_approximated[crowds]",
+    ),
+    Fault(
+        "features seem to say more than they do",
+        "belief/pooling.py",
+        "inverse_root(matrix, 1.0, belief.weights_root)",
+        "inverse_root(matrix, 0.6, belief.weights_root)",
+        "tests/experiments/test_calibration.py"
+        "::test_the_truth_ranks_nearly_uniformly_where_crowds_and_features_are_approximated[features]",
+    ),
+    Fault(
+        "soft passes leave out what they are for",
+        "belief/pooling.py",
+        "passes[segment, item, slot] += rounds / total",
+        "passes[segment, item, slot] += rounds / total**0.5",
+        "tests/experiments/test_calibration.py::test_soft_passes_are_less_too_sure_where_most_visits_click",
+    ),
 ]
 
 

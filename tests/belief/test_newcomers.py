@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -49,12 +50,16 @@ def _new_in(belief: Lived, ranking: Ranking) -> int:
     return sum(item != EMPTY and belief.counted[item] == 0.0 for item in ranking)
 
 
-INDICES = {
-    "new ones best": lambda belief, rng: np.where(belief.counted == 0.0, 2.0 + rng.random(len(belief.counted)), 1.0),
-    "new ones best and equal": lambda belief, rng: np.where(belief.counted == 0.0, 2.0, rng.random(len(belief.counted))),
-    "all equal": lambda belief, rng: np.ones(len(belief.counted)),
-    "random": lambda belief, rng: rng.random(len(belief.counted)),
+INDICES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
+    "new ones best": lambda new, drawn: np.where(new, 2.0 + drawn, 1.0),
+    "new ones best and equal": lambda new, drawn: np.where(new, 2.0, drawn),
+    "all equal": lambda new, drawn: np.ones(len(drawn)),
+    "random": lambda new, drawn: drawn,
 }
+
+
+def _index(name: str, belief: Lived, rng: np.random.Generator) -> FloatArray:
+    return INDICES[name](belief.counted == 0.0, rng.random(len(belief.counted)))
 
 
 @pytest.mark.parametrize("index", INDICES)
@@ -64,7 +69,7 @@ def test_new_items_take_their_part_in_the_long_run_and_no_more(index: str, part:
     belief, lists, rng = _warm(5, 6, part), _lists(11), np.random.default_rng(1)
     taken, decisions = 0, 200
     for now in range(1, decisions + 1):
-        ranking = _chosen(belief, lists, INDICES[index](belief, rng), rng)
+        ranking = _chosen(belief, lists, _index(index, belief, rng), rng)
         assert len(set(ranking.tolist())) == SLOTS
         taken += _new_in(belief, ranking)
         assert taken <= part * SLOTS * now + 1e-9
@@ -99,9 +104,9 @@ def test_the_best_of_the_new_ones_come_first_and_the_list_is_otherwise_that_of_t
 def test_unused_slots_are_saved_up_for_one_list_at_most() -> None:
     belief, lists, rng = _warm(5, 6, 0.5), _lists(11), np.random.default_rng(4)
     for _ in range(50):
-        assert _new_in(belief, _chosen(belief, lists, INDICES["random"](belief, rng) * (belief.counted > 0), rng)) == 0
+        assert _new_in(belief, _chosen(belief, lists, _index("random", belief, rng) * (belief.counted > 0), rng)) == 0
     assert belief.slots_for_new == SLOTS
-    taken = [_new_in(belief, _chosen(belief, lists, INDICES["new ones best"](belief, rng), rng)) for _ in range(9)]
+    taken = [_new_in(belief, _chosen(belief, lists, _index("new ones best", belief, rng), rng)) for _ in range(9)]
     assert taken[0] == SLOTS
     assert sum(taken) <= SLOTS + 8 * 0.5 * SLOTS
 
@@ -109,7 +114,7 @@ def test_unused_slots_are_saved_up_for_one_list_at_most() -> None:
 def test_nothing_is_held_back_from_a_cold_start_until_a_list_has_nothing_new() -> None:
     belief, lists, rng = lived_plainly(Setting(SLOTS, 7, 100)), _lists(7), np.random.default_rng(5)
     for _ in range(3):
-        index, ranking = INDICES["new ones best"](belief, rng), np.zeros(SLOTS, np.int64)
+        index, ranking = _index("new ones best", belief, rng), np.zeros(SLOTS, np.int64)
         with interpreted():
             arrange(lists, index, belief.position_bias, ranking, rng)
             before = ranking.tolist()
@@ -120,19 +125,19 @@ def test_nothing_is_held_back_from_a_cold_start_until_a_list_has_nothing_new() -
         assert not any(is_new(belief, item) for item in range(7))
         update(belief, ranking, NO_CLICK)
     assert (belief.counted > 0).all()
-    _chosen(belief, lists, INDICES["random"](belief, rng), rng)
+    _chosen(belief, lists, _index("random", belief, rng), rng)
     # from here on there is something to keep
     assert belief.slots_for_new == 0.0
     belief.counted[2] = 0.0
     assert [is_new(belief, item) for item in range(7)] == [item == 2 for item in range(7)]
-    assert 2 not in _chosen(belief, lists, INDICES["new ones best"](belief, rng), rng)
+    assert 2 not in _chosen(belief, lists, _index("new ones best", belief, rng), rng)
 
 
 def test_where_all_that_is_left_is_new_it_is_shown() -> None:
     belief, lists, rng = _warm(2, 5), _lists(7), np.random.default_rng(7)
     belief.counted[2] = 0.0  # counted to fill the list that the others were counted in
     for _ in range(10):
-        ranking = _chosen(belief, lists, INDICES["new ones best"](belief, rng), rng)
+        ranking = _chosen(belief, lists, _index("new ones best", belief, rng), rng)
         assert {0, 1} < set(ranking.tolist())
         assert _new_in(belief, ranking) == 1
         assert belief.slots_for_new == 0.0
@@ -146,7 +151,7 @@ def test_exclusions_of_a_decision_are_kept_and_what_they_leave_is_shown() -> Non
         excluded = np.array([0, 1, 2, 5]) if now % 2 else nobody
         with interpreted():
             impose(lists, worth, excluded, pins(SLOTS, 9 - len(excluded)))
-        ranking = _chosen(belief, lists, INDICES["new ones best and equal"](belief, rng), rng)
+        ranking = _chosen(belief, lists, _index("new ones best and equal", belief, rng), rng)
         assert not set(ranking.tolist()) & set(excluded.tolist())
         if now % 2:
             # two known ones are left for three slots
@@ -158,13 +163,13 @@ def test_exclusions_of_a_decision_are_kept_and_what_they_leave_is_shown() -> Non
     # two slots for three items, one of them closed: nothing is made up
     with interpreted():
         impose(lists, worth, np.array([0, 1, 2, 3, 4, 5, 6]), pins(SLOTS, 2))
-    assert sorted(_chosen(belief, lists, INDICES["all equal"](belief, rng), rng).tolist()) == [EMPTY, 7, 8]
+    assert sorted(_chosen(belief, lists, _index("all equal", belief, rng), rng).tolist()) == [EMPTY, 7, 8]
 
 
 def test_a_pinned_newcomer_stays_where_it_is() -> None:
     belief, lists, rng = _warm(5, 4), _lists(9, per_decision=True), np.random.default_rng(9)
     with interpreted():
         impose(lists, np.ones(9), np.zeros(0, np.int64), pins(SLOTS, 9, {7: 1}))
-    ranking = _chosen(belief, lists, INDICES["new ones best"](belief, rng), rng)
+    ranking = _chosen(belief, lists, _index("new ones best", belief, rng), rng)
     assert ranking[1] == 7
     assert _new_in(belief, ranking) == 1

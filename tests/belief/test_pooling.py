@@ -1,4 +1,4 @@
-"""What is learned of all together, against scipy, against what the data were drawn from, and against simpler beliefs."""
+"""What is learned of all together: against scipy, what the data were drawn from, and simpler beliefs."""
 
 from __future__ import annotations
 
@@ -123,7 +123,8 @@ def test_how_alike_crowds_are_is_where_em_stays() -> None:
     def loss(log_taste: float) -> float:
         k = math.exp(log_taste)
         rate = k / level
-        cells = special.gammaln(k + clicks) - special.gammaln(k) + k * np.log(rate) - (k + clicks) * np.log(rate + exposure)
+        cells = special.gammaln(k + clicks) - special.gammaln(k)
+        cells = cells + k * np.log(rate) - (k + clicks) * np.log(rate + exposure)
         # a made-up cell has E ε = 1 and E log ε = ψ(20) - log 20
         made_up = k * math.log(k) - special.gammaln(k) + k * (special.digamma(start) - math.log(start)) - k
         return -float(cells.sum() + extra * made_up)
@@ -135,14 +136,14 @@ def test_how_alike_crowds_are_is_where_em_stays() -> None:
 FEATURES, WEIGHTS = 3, np.array([-1.5, 0.8, -0.5, 0.0])
 
 
-def _with_features(weights: FloatArray, seed: int, items: int = 80, shape: float = 3.0) -> Lived:
+def _with_features(weights: FloatArray, seed: int, items: int = 40, shape: float = 3.0) -> Lived:
     rng = np.random.default_rng(seed)
     features = rng.normal(size=(items, FEATURES))
     mean = np.exp(weights[0] + features @ weights[1:])
     belief = lived_plainly(Setting(1, items, 1_000, np.ones(1), features=features), passes="hard")
     passes = np.full((1, items), 100.0)
     update_by_tally(belief, rng.poisson(rng.gamma(shape, mean / shape) * passes).astype(float), passes)
-    for _ in range(10):
+    for _ in range(3):
         refresh(belief)
     return belief
 
@@ -150,16 +151,16 @@ def _with_features(weights: FloatArray, seed: int, items: int = 80, shape: float
 def test_weights_of_features_are_found_within_their_stated_error() -> None:
     """The scores (β̂ - β)/sd of independent data sets have mean 0 and variance 1, but for what the ridge draws in."""
     scores = []
-    for seed in range(40):
+    for seed in range(24):
         belief = _with_features(WEIGHTS, seed)
         sd = np.sqrt(np.diag(belief.weights_root @ belief.weights_root.T))
         scores.append((belief.weights - WEIGHTS) / sd)
-        assert 0.03 < sd.max() < 0.15
+        assert 0.05 < sd.max() < 0.2
     found = np.array(scores)
     # the constant's made-up items and the ridge move it by less than half a standard deviation
-    assert np.abs(found.mean(axis=0)).max() < 0.5
-    assert_mean_is(np.clip((found[:, 1:] ** 2).mean(), 0.75, 1.35), (found[:, 1:] ** 2).mean(axis=1))
-    assert 0.6 < (found**2).mean() < 1.6
+    assert_mean_is(np.clip(found.mean(axis=0), -0.5, 0.5), found)
+    # χ² of 96 scores, nearly independent: its 99.99 % interval, and a little for what is approximated
+    assert 0.5 < (found**2).mean() < 1.7
 
 
 def test_the_ridge_grows_where_features_explain_nothing() -> None:
@@ -215,7 +216,7 @@ def test_soft_passes_at_the_truth_are_rounds_over_one_plus_the_sum() -> None:
     assert_mean_is(0.0, hard)
 
 
-def _fixed_point(belief: Lived, times: int = 200) -> None:
+def _fixed_point(belief: Lived, times: int = 100) -> None:
     for _ in range(times):
         fit_bias(belief)
         take_means(belief)
@@ -249,7 +250,7 @@ def test_soft_passes_settle_at_the_joint_maximum() -> None:
 
 def test_soft_passes_with_hardly_a_prior_are_maximum_likelihood() -> None:
     """Most visits click here, and hard passes, which leave those out, are not."""
-    rounds = drawn_rounds(np.outer(BIAS, 2.0 * ALPHA), 1_500, np.random.default_rng(9))
+    rounds = drawn_rounds(np.outer(BIAS, 2.0 * ALPHA), 1_000, np.random.default_rng(9))
     estimate = maximum_likelihood(Rankings.of_rounds(*map(np.array, zip(*rounds, strict=True)), items=4))
     belief = _soft(1e-3, 1e-3, 1e-3, rounds)
     scale = belief.mean_bias[0, 0]

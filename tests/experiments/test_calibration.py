@@ -22,6 +22,30 @@ def test_the_truth_ranks_uniformly_among_samples(case: tuple[str, str]) -> None:
         assert one.p_value > FALSE_ALARM / 3, one
 
 
+@pytest.mark.parametrize("data", ["crowds", "features"])
+def test_the_truth_ranks_nearly_uniformly_where_crowds_and_features_are_approximated(data: str) -> None:
+    """Levels and weights are drawn at their modes, and the bias as if they were there: see `CLOSE` for how near."""
+    found = calibration.run(DATASETS, seed=1, cases=[("lived", data)])
+    assert [one.parameter for one in found] == list(calibration.PARAMETERS[data])
+    for one in found:
+        assert one.p_value > FALSE_ALARM / 3, one
+        assert abs(one.spread - 1.0) < CLOSE, one
+
+
+#: a sampler may be so much too sure, in sd; the error of the sd of 250 normal scores is 0.045
+CLOSE = 0.25
+
+
+def test_soft_passes_are_less_too_sure_where_most_visits_click() -> None:
+    """Hard passes are found out; soft ones are right of α and λ, and of γ = λα too sure by half as much."""
+    hard, soft = (calibration.run(DATASETS, seed=1, cases=[(sampler, "busy")]) for sampler in ("integrated", "soft"))
+    for one, other in zip(hard, soft, strict=True):
+        assert one.p_value < FALSE_ALARM / 3, one
+        assert other.spread - 1.0 < 0.75 * (one.spread - 1.0), other
+        if other.parameter != "λ₂α₂":
+            assert other.p_value > FALSE_ALARM / 3, other
+
+
 @pytest.mark.parametrize("fault", ["shape", "rate"])
 def test_a_wrong_sampler_is_found_out(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
     """A prior in the sampler that is not the one the parameters came from."""

@@ -70,6 +70,12 @@ def _counts(started: Any, path: str = "") -> dict[str, Any]:
         # the clicks alone: a learned prior, and the mean that it makes, depend on when it was learned
         found[path + "belief.shape"] -= started.prior.shape
         del found[path + "prior.shape"], found[path + "mean"]
+    if hasattr(started, "item_shape"):
+        # likewise where a belief learns its prior by itself
+        found[path + "shape"] -= started.item_shape
+        del found[path + "mean"], found[path + "exposure"]
+    elif hasattr(started, "belief") and hasattr(started.belief, "item_shape"):
+        del found[path + "mean"]
     return found
 
 

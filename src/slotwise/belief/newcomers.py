@@ -16,7 +16,7 @@ from slotwise.typing import EMPTY, FloatArray, Ranking
 
 @is_new.register(Lived)
 def _is_new(belief: Lived, item: int) -> bool:
-    return belief.slots_for_new < math.inf and belief.counted[item] == 0.0
+    return bool(belief.slots_for_new < math.inf and belief.counted[item] == 0.0)
 
 
 @hold_back.register(Lived)

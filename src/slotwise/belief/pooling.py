@@ -31,7 +31,7 @@ def refresh(belief: Any) -> None:
         fit_bias(belief)
         for _ in range(STEPS):
             learn_levels(belief)
-            _learn_items(belief)
+            learn_items(belief)
         if belief.passes.shape[0] > 1:
             # from the means of now: those of before a whole tally are far from what it says
             take_means(belief)
@@ -211,7 +211,7 @@ def _learn_slots(belief: Any) -> None:
 
 
 @jit
-def _learn_items(belief: Any) -> None:
+def learn_items(belief: Any) -> None:
     """s and β from the items with exposure: a step of scoring for β, whose clicks are negative binomial, EM for s."""
     features, weights, step, matrix = belief.features, belief.weights, belief.feature_step, belief.feature_matrix
     items, columns = features.shape

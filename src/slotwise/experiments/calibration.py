@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
-from slotwise.belief import gibbs_bias, imagine, joint_gibbs, learned_bias, update, update_by_tally
+from slotwise.belief import Lived, gibbs_bias, imagine, joint_gibbs, learned_bias, lived, update, update_by_tally
+from slotwise.belief.lived import bring_to_hand, draw_shared
+from slotwise.belief.pooling import fit_bias, learn_items, learn_levels, take_means
 from slotwise.choice import MNL, draw
 from slotwise.compiled import jit
 from slotwise.drawing import new_figure
@@ -35,14 +37,34 @@ DRAWS, THINNING = 63, 20
 #: histogram bars; they divide the DRAWS + 1 possible ranks evenly
 BARS = 16
 
-#: sampler and the data that it is given; the last is not a posterior of its data, and is there to be seen
+#: the prior's rate where most visits click: attractiveness is around 2
+BUSY_RATE = 1.0
+#: of the crowds: how many, and κ
+SEGMENTS, OWN_TASTE = 3, 4.0
+#: items with features, of which the last is never shown, how many features, and the 1/variance of their weights
+FEATURED, FEATURES, RIDGE = 12, 2, 2.0
+#: times that the mode of the bias, levels and weights are found in turn, enough for them to stay
+TIMES = 8
+
+#: sampler and the data that it is given; those after the first five are not posteriors of their data, some by far, and
+#: are there to be seen
 CASES = {
     ("joint", "choices"): "Gibbs, joint likelihood, on choices",
     ("gibbs", "poisson"): "Gibbs, Poisson likelihood, on Poisson counts",
     ("integrated", "poisson"): "bias by its normal approximation, on Poisson counts",
+    ("lived", "crowds"): "bias and levels of items, approximately, on Poisson counts of crowds",
+    ("lived", "features"): "bias and weights of features, approximately, on Poisson counts",
     ("gibbs", "choices"): "Gibbs, Poisson likelihood, on choices",
     ("integrated", "choices"): "bias by its normal approximation, on choices",
+    ("soft", "choices"): "the same with soft passes, on choices",
+    ("joint", "busy"): "Gibbs, joint likelihood, where most visits click",
+    ("integrated", "busy"): "bias by its normal approximation, where most visits click",
+    ("soft", "busy"): "the same with soft passes, where most visits click",
 }
+#: whose ranks are found, by the data; the others' are those of choices. With features, what has no scale: that of λ is
+#: drawn as if the constant among the weights were known, which is too sure of the scale of α and matters to no list
+PARAMETERS = {"crowds": ("m₁", "ε₁₁", "α₁₁"), "features": ("β₁", "λ₁α₁", "α₁₂/α₁, item 12 new")}
+OF_CHOICES = ("α₁", "λ₂α₂", "λ₂/λ₁")
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +82,19 @@ class Calibration:
         counts = np.bincount(self.ranks * BARS // (DRAWS + 1), minlength=BARS)
         return float(stats.chisquare(counts).pvalue)
 
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the normal scores of the ranks: 1 if all is right, more if a sampler is too sure."""
+        return float(stats.norm.ppf((self.ranks + 0.5) / (DRAWS + 1)).std())
+
 
 def run(datasets: int = 1_000, seed: int = 0, cases: Sequence[tuple[str, str]] = tuple(CASES)) -> list[Calibration]:
-    """The ranks of α_1, of γ_22 = λ_2 α_2 and of λ_2/λ_1 for each case."""
+    """The ranks of three parameters for each case: of choices α_1, γ_22 = λ_2 α_2 and λ_2/λ_1."""
     found = []
     for sampler, data in cases:
-        ranks = np.array([_one(sampler, data, np.random.default_rng(stream(seed, index))) for index in range(datasets)])
-        for place, parameter in enumerate(("α₁", "λ₂α₂", "λ₂/λ₁")):
+        one = {"crowds": _crowds, "features": _features}.get(data, _choices)
+        ranks = np.array([one(sampler, data, np.random.default_rng(stream(seed, index))) for index in range(datasets)])
+        for place, parameter in enumerate(PARAMETERS.get(data, OF_CHOICES)):
             found.append(Calibration(sampler, data, parameter, ranks[:, place]))
     return found
 
@@ -95,20 +123,23 @@ def figure(found: Sequence[Calibration]) -> Figure:
     return drawn
 
 
-def _one(sampler: str, data: str, rng: np.random.Generator) -> IntArray:
+def _choices(sampler: str, data: str, rng: np.random.Generator) -> IntArray:
     """One data set from the prior, and the ranks of its parameters."""
-    attractiveness = rng.gamma(SHAPE, size=ITEMS) / RATE
+    rate = BUSY_RATE if data == "busy" else RATE
+    attractiveness = rng.gamma(SHAPE, size=ITEMS) / rate
     bias = rng.gamma(BIAS_SHAPE, size=SLOTS) / BIAS_RATE
-    if sampler != "integrated":
+    if sampler in ("joint", "gibbs"):
         bias[0] = 1.0
     sampled = np.ones(ITEMS)
     setting = Setting(SLOTS, ITEMS, ROUNDS)
     belief: Any
     if sampler == "integrated":
-        belief = learned_bias(setting, shape=SHAPE, rate=RATE, bias_shape=BIAS_SHAPE)
+        belief = learned_bias(setting, shape=SHAPE, rate=rate, bias_shape=BIAS_SHAPE)
+    elif sampler == "soft":
+        belief = lived(setting, passes="soft", bias_shape=BIAS_SHAPE)
     else:
         make = joint_gibbs if sampler == "joint" else gibbs_bias
-        belief = make(setting, sampled, shape=SHAPE, rate=RATE, bias_shape=BIAS_SHAPE, bias_rate=BIAS_RATE)
+        belief = make(setting, sampled, shape=SHAPE, rate=rate, bias_shape=BIAS_SHAPE, bias_rate=BIAS_RATE)
     if data == "poisson":
         passes = rng.integers(0, 2 * ROUNDS // (SLOTS * ITEMS), (SLOTS, ITEMS)).astype(np.float64)
         update_by_tally(belief, rng.poisson(np.outer(bias, attractiveness) * passes).astype(np.float64), passes)
@@ -119,7 +150,11 @@ def _one(sampler: str, data: str, rng: np.random.Generator) -> IntArray:
             update(belief, ranking, draw(users, ranking, rng))
     truth = np.array([attractiveness[0], bias[1] * attractiveness[1], bias[1] / bias[0]])
     samples = np.zeros((DRAWS, 3))
-    _sample(belief, sampled, samples, rng)
+    if sampler == "soft":
+        _fit(belief, SHAPE, np.full(ITEMS, SHAPE / rate), 1.0)
+        _sample_lived(belief, sampled, samples, 0, rng)
+    else:
+        _sample(belief, sampled, samples, rng)
     return np.asarray((samples < truth).sum(axis=0))
 
 
@@ -135,3 +170,105 @@ def _sample(belief: Any, attractiveness: FloatArray, samples: FloatArray, rng: n
         samples[number, 0] = attractiveness[0]
         samples[number, 1] = bias[1] * attractiveness[1]
         samples[number, 2] = bias[1] / bias[0]
+
+
+def _crowds(sampler: str, data: str, rng: np.random.Generator) -> IntArray:  # noqa: ARG001
+    """The same for α_sj = m_j ε_sj, slots seen alike by all; s, μ and κ are held at what the parameters came from."""
+    level = rng.gamma(SHAPE, size=ITEMS) / RATE
+    own = rng.gamma(OWN_TASTE, size=(SEGMENTS, ITEMS)) / OWN_TASTE
+    bias = rng.gamma(BIAS_SHAPE, size=SLOTS) / BIAS_RATE
+    setting = Setting(SLOTS, ITEMS, ROUNDS, segments=SEGMENTS)
+    belief = lived(setting, passes="hard", bias_shape=BIAS_SHAPE, own_slots=1e9)
+    _count(belief, level * own, bias, rng)
+    _fit(belief, SHAPE, np.full(ITEMS, SHAPE / RATE), OWN_TASTE)
+    samples = np.zeros((DRAWS, 3))
+    _sample_lived(belief, np.ones(ITEMS), samples, 1, rng)
+    return np.asarray((samples < [level[0], own[0, 0], level[0] * own[0, 0]]).sum(axis=0))
+
+
+def _features(sampler: str, data: str, rng: np.random.Generator) -> IntArray:  # noqa: ARG001
+    """The same for μ_j = exp(x_jᵀβ); s and the ridge are held."""
+    features = rng.normal(size=(FEATURED, FEATURES))
+    weights = np.append(_constant(rng), rng.normal(size=FEATURES) / np.sqrt(RIDGE))
+    mean = np.exp(weights[0] + features @ weights[1:])
+    attractiveness = rng.gamma(SHAPE, mean / SHAPE)
+    bias = rng.gamma(BIAS_SHAPE, size=SLOTS) / BIAS_RATE
+    setting = Setting(SLOTS, FEATURED, ROUNDS, features=features)
+    belief = lived(setting, passes="hard", bias_shape=BIAS_SHAPE, ridge=RIDGE)
+    _count(belief, attractiveness[None], bias, rng, new=1)
+    _fit_weights(belief, SHAPE, RIDGE)
+    truth = [weights[1], bias[0] * attractiveness[0], attractiveness[-1] / attractiveness[0]]
+    samples = np.zeros((DRAWS, 3))
+    _sample_lived(belief, np.ones(FEATURED), samples, 2, rng)
+    return np.asarray((samples < truth).sum(axis=0))
+
+
+def _constant(rng: np.random.Generator) -> float:
+    """The constant's prior, which is what two made-up items with a click in one unit of exposure say of it."""
+    grid = np.linspace(-12.0, 12.0, 4_801)
+    density = np.exp(2.0 * (grid - (SHAPE + 1.0) * np.log(SHAPE + np.exp(grid))))
+    return float(np.interp(rng.random(), np.cumsum(density) / density.sum(), grid))
+
+
+def _count(belief: Lived, attractiveness: FloatArray, bias: FloatArray, rng: np.random.Generator, new: int = 0) -> None:
+    """Put Poisson counts into a belief, of all items but the `new` ones at the end, and have it learn nothing yet."""
+    passes = rng.integers(0, 2 * ROUNDS // (SLOTS * ITEMS), (*attractiveness.shape, SLOTS)).astype(np.float64)
+    passes[:, passes.shape[1] - new :] = 0.0
+    clicks = rng.poisson(attractiveness[:, :, None] * bias * passes)
+    belief.clicks[0] = clicks.sum(axis=2)
+    belief.slot_clicks[0] = clicks.sum(axis=1)
+    belief.folded[0] = passes
+    belief.passes[:] = passes
+
+
+@jit
+def _fit(belief: Any, shape: float, mean: FloatArray, own_taste: float) -> None:
+    """All that is believed of the data, with the priors held that are learned elsewhere."""
+    belief.item_shape = shape
+    belief.own_taste = own_taste
+    for item in range(len(mean)):
+        belief.item_mean[item] = mean[item]
+    for _ in range(TIMES):
+        fit_bias(belief)
+        for _ in range(3):
+            learn_levels(belief)
+            belief.own_taste = own_taste
+        take_means(belief)
+
+
+@jit
+def _fit_weights(belief: Any, shape: float, ridge: float) -> None:
+    """The same, where the weights of features are found with the bias."""
+    belief.item_shape = shape
+    for _ in range(TIMES):
+        fit_bias(belief)
+        learn_items(belief)
+        belief.item_shape = shape
+        belief.ridge = ridge
+    fit_bias(belief)
+    take_means(belief)
+
+
+@jit
+def _sample_lived(
+    belief: Any, attractiveness: FloatArray, samples: FloatArray, kind: int, rng: np.random.Generator
+) -> None:
+    """Draws as `imagine` makes them, each a new one: of a choice's parameters, of a crowd's or of a feature's."""
+    for number in range(len(samples)):
+        draw_shared(belief, rng)
+        bring_to_hand(belief, rng)
+        for item in range(len(attractiveness)):
+            attractiveness[item] = rng.standard_gamma(belief.shape[item]) / belief.rate[item]
+        bias = belief.position_bias
+        if kind == 0:
+            samples[number, 0] = attractiveness[0]
+            samples[number, 1] = bias[1] * attractiveness[1]
+            samples[number, 2] = bias[1] / bias[0]
+        elif kind == 1:
+            samples[number, 0] = belief.drawn_level[0]
+            samples[number, 1] = attractiveness[0] / belief.drawn_level[0]
+            samples[number, 2] = attractiveness[0]
+        else:
+            samples[number, 0] = belief.feature_step[1]
+            samples[number, 1] = bias[0] * attractiveness[0]
+            samples[number, 2] = attractiveness[len(attractiveness) - 1] / attractiveness[0]

@@ -60,6 +60,8 @@ class RandomBound:
     ranking: Ranking
 
 
+#: what is only estimated from a tally, which counts no part of a pass where something was clicked, and no lists
+ESTIMATED_FROM_TALLY = ("passes", "rounds")
 CITATION = "slotwise: bounds at random levels on a belief that pools, forgets and knows what is in flight"
 
 
@@ -69,6 +71,7 @@ CITATION = "slotwise: bounds at random levels on a belief that pools, forgets an
     position_bias="unknown",
     citation=CITATION,
     default=True,
+    estimated_from_tally=ESTIMATED_FROM_TALLY,
     twin="random-bound-known",
     try_with=[{"acts": "epochs"}, {"memory": "auto"}],
 )
@@ -102,6 +105,7 @@ def random_bound(
     name="Random bounds, known bias",
     position_bias="known",
     citation=CITATION,
+    estimated_from_tally=ESTIMATED_FROM_TALLY,
     twin="random-bound",
 )
 def random_bound_known(
