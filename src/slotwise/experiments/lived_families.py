@@ -88,13 +88,14 @@ def newcomers(seed: int, number: int, *, new: int, counted: int, late: int, roun
     return Case(world, rounds, start)
 
 
-def features(seed: int, number: int, *, explained: float, used: bool, rounds: int) -> Case:
-    """200 items, 100 of them from the start and 5 more every fortieth of the rounds; 5 slots, biases as in `segments`.
+def features(seed: int, number: int, *, explained: float, used: bool, items: int, rounds: int) -> Case:
+    """Half of the items from the start, the others in twenty parts, one every fortieth of the rounds; 5 slots.
 
-    log α_j = log 0.1 + 0.8·(√explained w·f_j + √(1 - explained) z_j), f five standard normal features, |w| = 1.
+    log α_j = log 0.1 + 0.8·(√explained w·f_j + √(1 - explained) z_j), f five standard normal features, |w| = 1; biases
+    are as in `segments`.
     """
     rng = stream_of(FEATURES, seed, number)
-    items, at_start, more = 200, 100, 5
+    at_start, more = items // 2, max(1, items // 40)
     described, rest, weights = rng.standard_normal((items, 5)), rng.standard_normal(items), rng.standard_normal(5)
     known = described @ weights / np.linalg.norm(weights)
     attractiveness = 0.1 * np.exp(0.8 * (np.sqrt(explained) * known + np.sqrt(1.0 - explained) * rest))

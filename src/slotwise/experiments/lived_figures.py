@@ -8,7 +8,7 @@ import numpy as np
 
 from slotwise.drawing import PALETTE, bare, new_figure
 from slotwise.experiments.lived_cells import Found
-from slotwise.experiments.lived_plan import APART, CROWDS, OURS, Plan, recorded_long
+from slotwise.experiments.lived_plan import OURS, Plan, recorded_long
 from slotwise.experiments.lived_tables import WAY_NAMES, error, limit_of, mean
 
 if TYPE_CHECKING:
@@ -17,18 +17,16 @@ if TYPE_CHECKING:
 
 def segments(found: Found, plan: Plan) -> Figure:  # noqa: ARG001
     """Mean regret by how far tastes are apart, for the three ways."""
-    drawn = new_figure(9, 3.8)
-    for axes, (crowds, items, slots, rounds) in zip(drawn.subplots(1, len(CROWDS)), CROWDS, strict=True):
+    ours = {(*row.split(" | "), way): one for (_, row, policy, way), one in found.items() if policy == OURS}
+    sizes = list(dict.fromkeys(size for size, _, _ in ours))
+    drawn = new_figure(4.5 * len(sizes), 3.8)
+    for axes, size in zip(drawn.subplots(1, len(sizes), squeeze=False)[0], sizes, strict=True):
         for number, (way, name) in enumerate(WAY_NAMES.items()):
-            ours = [
-                one
-                for (part, row, policy, its), one in found.items()
-                if part == "segments" and policy == OURS and its == way and row.startswith(f"{crowds},")
-            ]
+            mine = {float(apart): one for (its, apart, its_way), one in ours.items() if (its, its_way) == (size, way)}
             axes.errorbar(
-                APART,
-                [mean(one) for one in ours],
-                [error(one) for one in ours],
+                list(mine),
+                [mean(one) for one in mine.values()],
+                [error(one) for one in mine.values()],
                 fmt="o-",
                 markersize=4,
                 capsize=2,
@@ -36,7 +34,7 @@ def segments(found: Found, plan: Plan) -> Figure:  # noqa: ARG001
                 label=name,
             )
         axes.set(yscale="log", xlabel="h: how far tastes are apart", ylabel="mean regret")
-        axes.set_title(f"{crowds} segments, {items} items, {slots} slots, {rounds:,} rounds", fontsize="medium")
+        axes.set_title(f"segments, items, slots, rounds: {size}", fontsize="medium")
         axes.yaxis.set_major_formatter("{x:,.0f}")
         bare(axes)
     drawn.axes[0].legend(frameon=False, fontsize="small")

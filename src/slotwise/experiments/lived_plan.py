@@ -22,8 +22,9 @@ OTHERS = ("set-sampling", "kl-moss", "randomised-moss")
 POLICIES = (OURS, PLAIN, *OTHERS, SOFT, *(f"{id}:passes=soft" for id in OTHERS))
 JOINT = "posterior-sampling:likelihood=joint"
 #: what `--quick` runs of each part
-QUICK = (OURS, PLAIN, SOFT)
-QUICK_ROUNDS, QUICK_REPLICATIONS = 80, 2
+QUICK = (OURS, PLAIN)
+QUICK_ROUNDS, QUICK_REPLICATIONS = 24, 2
+QUICK_PROBLEMS = "abi"
 
 #: variants on random problems; those that are the defaults are left out
 VARIANTS = (
@@ -69,6 +70,10 @@ class Plan:
             return self.replications
         return QUICK_REPLICATIONS if self.quick else usual
 
+    def some(self, wanted: Sequence[Any], quick: int) -> list[Any]:
+        """All of them, or as many as `--quick` takes."""
+        return list(wanted[:quick] if self.quick else wanted)
+
     def policies(self, wanted: Sequence[str]) -> list[str]:
         return [one for one in wanted if one in QUICK] if self.quick else list(wanted)
 
@@ -96,6 +101,7 @@ def problems(plan: Plan) -> list[Cell]:
     return [
         cell
         for id, one in (paper_problems() | further_problems()).items()
+        if not plan.quick or id in QUICK_PROBLEMS
         for policy in plan.policies(POLICIES)
         for cell in plan.cells("problems", id, policy, _named(plan, id, one.rounds), 1_000, size=50, each=None)
     ]
@@ -115,12 +121,12 @@ def segments(plan: Plan) -> list[Cell]:
     """Crowds, more or less alike: one tally for all, one each, and pooled."""
     return [
         cell
-        for crowds, items, slots, rounds in CROWDS
-        for apart in APART
+        for crowds, items, slots, rounds in plan.some(CROWDS, 1)
+        for apart in plan.some(APART, 2)
         for drawn in [
             family(families.segments, crowds=crowds, items=items, slots=slots, rounds=plan.rounds(rounds), apart=apart)
         ]
-        for policy in (OURS, SOFT)
+        for policy in plan.some((OURS, SOFT), 1)
         for way in WAYS
         for cell in plan.cells(
             "segments", f"{crowds}, {items}, {slots}, {rounds:,} | {apart}", policy, drawn, 200, size=10, way=way
@@ -134,7 +140,7 @@ def newcomers(plan: Plan) -> list[Cell]:
     late, counted = plan.rounds(LATE) // (4 if plan.quick else 1), plan.rounds(COUNTED)
     return [
         cell
-        for new in NEWCOMERS
+        for new in plan.some(NEWCOMERS, 2)
         for drawn in [family(families.newcomers, new=new, counted=counted, late=late, rounds=plan.rounds(20_000))]
         for policy in (*limited[:: 3 if plan.quick else 1], *plan.policies([one for one in POLICIES if one != OURS]))
         for cell in plan.cells("newcomers", str(new), policy, drawn, 100, size=10, way="watched")
@@ -143,12 +149,15 @@ def newcomers(plan: Plan) -> list[Cell]:
 
 def features(plan: Plan) -> list[Cell]:
     """Items with features, which explain half of their attractiveness, nothing of it, or nearly all."""
+    items = 20 if plan.quick else 200
     return [
         cell
-        for explained in EXPLAINED
+        for explained in plan.some(EXPLAINED, 2)
         for used in (False, True)
-        for drawn in [family(families.features, explained=explained, used=used, rounds=plan.rounds(20_000))]
-        for policy in (OURS, SOFT)
+        for drawn in [
+            family(families.features, explained=explained, used=used, items=items, rounds=plan.rounds(20_000))
+        ]
+        for policy in plan.some((OURS, SOFT), 1)
         for cell in plan.cells(
             "features", f"{explained:.0%} {'used' if used else 'not used'}", policy, drawn, 100, size=10
         )
@@ -161,7 +170,7 @@ def forgetting(plan: Plan) -> list[Cell]:
         cell
         for tastes in TASTES
         for drawn in [family(families.forgetting, tastes=tastes, rounds=plan.rounds(200_000))]
-        for memory in (MEMORIES[:2] if plan.quick else MEMORIES)
+        for memory in plan.some(MEMORIES, 2)
         for cell in plan.cells("forgetting", tastes, f"{OURS}:memory={memory}", drawn, 40, size=4)
     ]
 
