@@ -20,6 +20,7 @@ from slotwise.compiled import jit
 from slotwise.lists.arrange import arrange
 from slotwise.lists.make import make_lists
 from slotwise.policies import absorb, choose, learn
+from slotwise.policies.interface import turn_to
 from slotwise.problems import paper_problems
 from slotwise.ranker import Learner
 
@@ -36,6 +37,7 @@ def main() -> None:
     _every_policy(problems["a"].users, rates)
     _sensitivities(problems["c"].users)
     _sampling(problems["a"].users)
+    _lived()
     _items()
     _lists()
     _ranker()
@@ -134,7 +136,7 @@ def _sensitivities(users: MNL) -> None:
 
 
 #: the policies of our own that sample, biases unknown; the first is the default
-SAMPLING = ("random-bound", "posterior-sampling")
+SAMPLING = ("random-bound", "posterior-sampling", "randomised-moss")
 
 
 def _sampling(users: MNL) -> None:
@@ -157,6 +159,30 @@ def _sampling(users: MNL) -> None:
         print(f"  {id:<34} {small * 1e6:24.1f} µs {large * 1e6:12.1f} µs")
         _verdict(f"100 µs / {id}, J = 1,000", 100e-6 / small, 1.0)
         _verdict(f"10 ms / {id}, J = 100,000", 10e-3 / large, 1.0)
+
+
+def _lived() -> None:
+    """A decision where visitors are of several crowds and items have features, each visit of another crowd."""
+    rng, slots, items, segments, features = np.random.default_rng(1), 10, 1_000, 8, 20
+    setting = Setting(slots, items, 1_000_000, segments=segments, features=rng.standard_normal((items, features)))
+    started = policy("random-bound").start(setting)
+    gamma = np.outer(np.linspace(1.0, 0.3, slots), rng.exponential(0.1, items) + 1e-3)
+    for segment in range(segments):
+        turn_to(started, segment)
+        passes = rng.integers(1, 50, (slots, items)).astype(np.float64)
+        absorb(started, rng.poisson(passes * gamma).astype(np.float64), passes)
+    _decide_for(started, rng, segments, 120)
+    count = 2_000
+    cost = 1 / _rate(lambda: _decide_for(started, rng, segments, count), count)
+    print(f"\none choose and learn of random-bound, J = 1,000, K = 10, 8 segments, 20 features: {cost * 1e6:.1f} µs")
+
+
+@jit
+def _decide_for(started: Any, rng: Any, segments: int, rounds: int) -> None:
+    for turn in range(rounds):
+        turn_to(started, turn % segments)
+        ranking = choose(started, rng)
+        learn(started, ranking, -1)
 
 
 def _decision_among_shown(id: str, items: int) -> float:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from slotwise.drawing import save
-from slotwise.errors import UnwritableFile
-from slotwise.experiments import calibration, estimators, study, study_figures
+from slotwise.errors import InvalidInput, UnwritableFile
+from slotwise.experiments import calibration, estimators, lived, study, study_figures
+from slotwise.experiments.lived_plan import Plan
 from slotwise.experiments.store import writable_folder
 from slotwise.files import replacing
 
 
-def write(name: str, out: Path, *, jobs: int = -1, quick: bool = False) -> None:
-    """Run one of `STUDIES` and write its tables and figures into `out`."""
+def write(name: str, out: Path, *, jobs: int = -1, quick: bool = False, **options: Any) -> None:
+    """Run one of `STUDIES` and write its tables and figures into `out`; options that are None are not given."""
+    given = {option: value for option, value in options.items() if value is not None}
+    known = inspect.signature(STUDIES[name]).parameters
+    for option in given:
+        if option not in known:
+            raise InvalidInput(f"the study of {name} has no option {option}")
     try:
-        STUDIES[name](writable_folder(out), jobs, quick)
+        STUDIES[name](writable_folder(out), jobs, quick, **given)
     except OSError as problem:
         raise UnwritableFile(f"cannot write into {out}: {problem.strerror or problem}") from problem
 
@@ -45,13 +53,27 @@ def _calibration(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
     save(calibration.figure(found), out, "calibration")
 
 
+def _lived(
+    out: Path,
+    jobs: int,
+    quick: bool,
+    *,
+    parts: Sequence[str] = (),
+    seed: int = Plan.seed,
+    replications: int | None = None,
+    page: Path | None = None,
+) -> None:
+    lived.write(out, Plan(seed=seed, replications=replications, quick=quick), parts=parts, page=page, jobs=jobs)
+
+
 def _write_tables(out: Path, text: str) -> None:
     with replacing(out / "tables.md") as file:
         file.write(text.encode())
 
 
-STUDIES: dict[str, Callable[[Path, int, bool], None]] = {
+STUDIES: dict[str, Callable[..., None]] = {
     "policies": _policies,
     "estimators": _estimators,
     "calibration": _calibration,
+    "lived": _lived,
 }

@@ -10,6 +10,7 @@ from slotwise.problems.named import (
     problem,
     random_problem,
 )
+from slotwise.problems.random_worlds import random_lived_problem
 from slotwise.problems.world import World
 
 __all__ = [
@@ -26,5 +27,6 @@ __all__ = [
     "further_problems",
     "paper_problems",
     "problem",
+    "random_lived_problem",
     "random_problem",
 ]

@@ -1,0 +1,95 @@
+"""Policies inside others: one that is not told who is looking, and one whose lists are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from slotwise.compiled import record
+from slotwise.policies.interface import absorb, choose, expect, learn, settle
+from slotwise.policies.registry import parse
+from slotwise.setting import Setting
+from slotwise.typing import EMPTY, FloatArray, Ranking
+
+
+@record
+class Untold:
+    """A policy that takes all visitors for one crowd: `turn_to` does not reach it."""
+
+    policy: Any
+
+
+def untold(policy: str) -> Callable[[Setting], Untold]:
+    """What `simulate` takes for a policy: this one, of one segment, whatever the world has."""
+
+    def make(setting: Setting) -> Untold:
+        return Untold(policy=parse(policy).start(replace(setting, segments=1)))
+
+    make.__name__ = policy
+    return make
+
+
+@choose.register(Untold)
+def _choose_untold(policy: Untold, rng: np.random.Generator) -> Ranking:
+    return choose(policy.policy, rng)  # type: ignore[no-any-return]
+
+
+@learn.register(Untold)
+def _learn_untold(policy: Untold, ranking: Ranking, clicked: int) -> None:
+    learn(policy.policy, ranking, clicked)
+
+
+@record
+class Watched:
+    """A policy, and how often it showed each item in the first rounds."""
+
+    policy: Any
+    #: per item, and for how many more rounds it is counted
+    shows: FloatArray
+    left: int
+
+
+def watched(policy: str, rounds: int, seen: list[FloatArray]) -> Callable[[Setting], Watched]:
+    """What `simulate` takes for a policy: this one, its shows in the first `rounds` the last of what is in `seen`."""
+
+    def make(setting: Setting) -> Watched:
+        shows = np.zeros(setting.items)
+        seen.append(shows)
+        return Watched(policy=parse(policy).start(setting), shows=shows, left=rounds)
+
+    make.__name__ = policy
+    return make
+
+
+@choose.register(Watched)
+def _choose_watched(policy: Watched, rng: np.random.Generator) -> Ranking:
+    ranking = choose(policy.policy, rng)
+    if policy.left > 0:
+        policy.left -= 1
+        for slot in range(len(ranking)):
+            if ranking[slot] != EMPTY:
+                policy.shows[ranking[slot]] += 1.0
+    return ranking  # type: ignore[no-any-return]
+
+
+@learn.register(Watched)
+def _learn_watched(policy: Watched, ranking: Ranking, clicked: int) -> None:
+    learn(policy.policy, ranking, clicked)
+
+
+@expect.register(Watched)
+def _expect_watched(policy: Watched, ranking: Ranking) -> None:
+    expect(policy.policy, ranking)
+
+
+@settle.register(Watched)
+def _settle_watched(policy: Watched, ranking: Ranking) -> None:
+    settle(policy.policy, ranking)
+
+
+@absorb.register(Watched)
+def _absorb_watched(policy: Watched, clicks: FloatArray, passes: FloatArray) -> None:
+    absorb(policy.policy, clicks, passes)
