@@ -5,7 +5,8 @@ import os
 import pytest
 from hypothesis import settings
 
-from slotwise import MNL
+from slotwise import MNL, policies
+from slotwise.policies import PolicyEntry
 from slotwise.problems import paper_problems
 from tests.postgres import postgres
 
@@ -31,12 +32,35 @@ def paper_users(request: pytest.FixtureRequest) -> MNL:
     return users
 
 
+#: what takes long by itself is begun first, so that no worker is left alone with it at the end
+LONG = (
+    "tests/test_drop_in.py",
+    "tests/service/test_processes.py",
+    "tests/experiments/test_paper.py",
+    "tests/logs/test_spark.py",
+    "tests/ranker/test_kernels.py",
+    "tests/test_broken_on_purpose.py",
+)
+POLICIES = {entry.id for entry in policies()}
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What a module sets up once is set up by one worker: the tests that share it go to the same."""
+    """Tests that share what takes long to make go to the same worker."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
     for item in items:
-        shared = getattr(item, "_fixtureinfo", None)
-        for made in shared.name2fixturedefs.values() if shared is not None else ():
-            if made[-1].scope == "module":
-                item.add_marker(pytest.mark.xdist_group(made[-1].baseid))
-                break
+        if shared := _shared(item):
+            item.add_marker(pytest.mark.xdist_group(shared))
+
+
+def _shared(item: pytest.Item) -> str | None:
+    """What a module sets up once, or the kernels of a policy, which two workers would compile at the same time."""
+    fixtures = getattr(item, "_fixtureinfo", None)
+    for made in fixtures.name2fixturedefs.values() if fixtures is not None else ():
+        if made[-1].scope == "module":
+            return str(made[-1].baseid)
+    parameters = getattr(item, "callspec", None)
+    for value in parameters.params.values() if parameters is not None else ():
+        if isinstance(value, str | PolicyEntry) and (id := str(value).partition(":")[0]) in POLICIES:
+            return id
+    return None
