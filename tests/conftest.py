@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
 from slotwise import MNL, policies
+from slotwise.compiled import interpreted
 from slotwise.policies import PolicyEntry
 from slotwise.problems import paper_problems
 from tests.postgres import postgres
@@ -17,13 +19,20 @@ os.environ.setdefault("SLOTWISE_COMPILE", "first")
 settings.register_profile("slotwise", deadline=None)
 settings.load_profile("slotwise")
 
-__all__ = ["paper_users", "postgres", "small"]
+__all__ = ["interpreting", "paper_users", "postgres", "small"]
 
 
 @pytest.fixture(scope="session")
 def small() -> MNL:
     """Three slots out of order, four items: small enough for every ranking to be tried."""
     return MNL(position_bias=[1.0, 0.2, 0.9], attractiveness=[0.3, 0.5, 0.1, 0.8])
+
+
+@pytest.fixture
+def interpreting() -> Iterator[None]:
+    """Kernels run as they are written: for tests of what they do, not of how they do it; nothing is to be compiled."""
+    with interpreted():
+        yield
 
 
 @pytest.fixture(scope="session", params=["a", "b", "c"])
