@@ -54,8 +54,10 @@ POLICIES = {entry.id for entry in policies()}
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests that share what takes long to make go to the same worker."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
     items.sort(key=lambda item: not item.nodeid.startswith(LONG))
     for item in items:
         if shared := _shared(item):

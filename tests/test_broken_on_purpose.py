@@ -101,8 +101,7 @@ FAULTS = [
         "belief/gibbs.py",
         "        total = 1.0\n",
         "        total = 0.5\n",
-        "tests/experiments/test_calibration.py::test_the_truth_ranks_uniformly_among_samples[joint-choices]",
-        compiled=True,
+        "tests/belief/test_gibbs.py::test_the_auxiliary_variables_stand_for_passes",
     ),
     Fault(
         "the sampled bias has a fifth too little spread",
