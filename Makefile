@@ -4,10 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(VENV)/.ready-to-run
 DEV := $(VENV)/.ready-to-develop
+WARM := $(VENV)/.compiled
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PIN = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
 # one worker per core; PYTEST_ARGS= for one after the other
-PYTEST_ARGS ?= -n auto --dist loadgroup
+PYTEST_ARGS ?= -n auto --dist loadgroup --no-loadscope-reorder
+
+# of what a target needs, two things at a time: kernels are compiled while packages are installed, and tests run while
+# mypy does
+MAKEFLAGS += --jobs=2
+# the tests start hundreds of processes: each would compile slotwise to bytecode anew
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help paper serve test lint types layers pytest bench pin clean
 
@@ -29,12 +36,17 @@ $(RUN): requirements.txt pyproject.toml
 	@$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $(RUN)
 
-# what it takes to develop it: Spark, PostgreSQL, linters; kernels are compiled while they are being downloaded
+# what it takes to develop it: Spark, PostgreSQL, linters
 $(DEV): $(RUN) requirements-dev.txt
-	@echo "installing what the tests need, and compiling the policies …"
-	@$(BIN)/python -m slotwise.ranker.warm_up & compiling=$$!; \
-		$(INSTALL) --require-hashes -r requirements-dev.txt && wait $$compiling
+	@echo "installing what the tests need …"
+	@$(INSTALL) --require-hashes -r requirements-dev.txt
 	@touch $(DEV)
+
+# the kernels of all policies, so that no two tests compile the same
+$(WARM): $(RUN)
+	@echo "compiling the policies …"
+	@$(BIN)/python -m slotwise.ranker.warm_up
+	@touch $(WARM)
 
 paper: $(RUN)
 	$(BIN)/slotwise paper
@@ -50,7 +62,7 @@ lint: $(DEV)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-pytest: $(DEV)
+pytest: $(DEV) $(WARM)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 bench: $(DEV)

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
-from slotwise import MNL
+from slotwise import MNL, policies
+from slotwise.compiled import interpreted
+from slotwise.policies import PolicyEntry
 from slotwise.problems import paper_problems
 from tests.postgres import postgres
 
@@ -16,7 +19,7 @@ os.environ.setdefault("SLOTWISE_COMPILE", "first")
 settings.register_profile("slotwise", deadline=None)
 settings.load_profile("slotwise")
 
-__all__ = ["paper_users", "postgres", "small"]
+__all__ = ["interpreting", "paper_users", "postgres", "small"]
 
 
 @pytest.fixture(scope="session")
@@ -25,18 +28,50 @@ def small() -> MNL:
     return MNL(position_bias=[1.0, 0.2, 0.9], attractiveness=[0.3, 0.5, 0.1, 0.8])
 
 
+@pytest.fixture
+def interpreting() -> Iterator[None]:
+    """Kernels run as they are written: for tests of what they do, not of how they do it; nothing is to be compiled."""
+    with interpreted():
+        yield
+
+
 @pytest.fixture(scope="session", params=["a", "b", "c"])
 def paper_users(request: pytest.FixtureRequest) -> MNL:
     users: MNL = paper_problems()[request.param].users
     return users
 
 
+#: what takes long by itself is begun first, so that no worker is left alone with it at the end
+LONG = (
+    "tests/test_drop_in.py",
+    "tests/service/test_processes.py",
+    "tests/experiments/test_paper.py",
+    "tests/logs/test_spark.py",
+    "tests/ranker/test_kernels.py",
+    "tests/test_broken_on_purpose.py",
+)
+POLICIES = {entry.id for entry in policies()}
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What a module sets up once is set up by one worker: the tests that share it go to the same."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests that share what takes long to make go to the same worker."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
     for item in items:
-        shared = getattr(item, "_fixtureinfo", None)
-        for made in shared.name2fixturedefs.values() if shared is not None else ():
-            if made[-1].scope == "module":
-                item.add_marker(pytest.mark.xdist_group(made[-1].baseid))
-                break
+        if shared := _shared(item):
+            item.add_marker(pytest.mark.xdist_group(shared))
+
+
+def _shared(item: pytest.Item) -> str | None:
+    """What a module sets up once, or the kernels of a policy, which two workers would compile at the same time."""
+    fixtures = getattr(item, "_fixtureinfo", None)
+    for made in fixtures.name2fixturedefs.values() if fixtures is not None else ():
+        if made[-1].scope == "module":
+            return str(made[-1].baseid)
+    parameters = getattr(item, "callspec", None)
+    for value in parameters.params.values() if parameters is not None else ():
+        if isinstance(value, str | PolicyEntry) and (id := str(value).partition(":")[0]) in POLICIES:
+            return id
+    return None

@@ -3,15 +3,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from slotwise import Tally, simulate
+from slotwise import Tally
 from slotwise.errors import InvalidInput, UnknownName
 from slotwise.estimate import sensitivity
 from slotwise.estimate.accelerated import solver
 from slotwise.estimate.algorithm_1 import solve_from_scratch
 from slotwise.estimate.derivatives import at_algorithm_1
 from slotwise.estimate.sensitivity import finite_differences, trial
+from slotwise.experiments.gathering import at_random
 from slotwise.problems import paper_problems
-from tests.estimate.test_estimators import AtRandom
 
 ROUNDS = {"a": 200_000, "b": 100_000, "c": 40_000}
 
@@ -19,7 +19,7 @@ ROUNDS = {"a": 200_000, "b": 100_000, "c": 40_000}
 @pytest.fixture(scope="module", params=["a", "b", "c"])
 def tally(request: pytest.FixtureRequest) -> Tally:
     users = paper_problems()[request.param].users
-    return simulate(users, AtRandom, rounds=ROUNDS[request.param], seed=1)["AtRandom"].tallies[0]
+    return at_random(users, ROUNDS[request.param], np.random.default_rng(1)).tally
 
 
 @pytest.mark.parametrize("estimator", ["scaling", "algorithm-1"])

@@ -92,6 +92,7 @@ def _exactly(chosen: PolicyEntry, counts: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+@pytest.mark.usefixtures("interpreting")
 @absorbing
 def test_absorbing_comes_to_what_learning_comes_to(chosen: PolicyEntry) -> None:
     history = _history(60, seed=2)
@@ -105,6 +106,7 @@ def test_absorbing_comes_to_what_learning_comes_to(chosen: PolicyEntry) -> None:
         assert found[path] == pytest.approx(expected[path], rel=1e-2 if path.endswith("mean") else 1e-12), path
 
 
+@pytest.mark.usefixtures("interpreting")
 @absorbing
 def test_absorbing_in_parts_comes_to_absorbing_the_whole(chosen: PolicyEntry) -> None:
     history = _history(60, seed=4)
@@ -115,6 +117,7 @@ def test_absorbing_in_parts_comes_to_absorbing_the_whole(chosen: PolicyEntry) ->
         assert _counts(parts)[path] == pytest.approx(value, rel=1e-4 if path.endswith("mean") else 1e-12), path
 
 
+@pytest.mark.usefixtures("interpreting")
 @absorbing
 def test_absorbing_between_decisions(chosen: PolicyEntry) -> None:
     """Nothing that was learned before is lost, and the policy goes on."""

@@ -47,6 +47,7 @@ def test_who_takes_no_goal_says_why() -> None:
         policy("toprank").start(Setting(3, 6, 10, goal=EVERYTHING))
 
 
+@pytest.mark.usefixtures("interpreting")
 @every_policy
 @pytest.mark.parametrize("outcome", ["by chance", "never a click", "always the first that can be"])
 @pytest.mark.parametrize("values", [None, [5.0, 9.0, 0.0, 0.1, 3.0, 0.2]], ids=["no values", "values far apart"])
@@ -64,6 +65,7 @@ def test_lists_are_always_allowed(chosen: PolicyEntry, outcome: str, values: Any
         learn(started, ranking, clicked)
 
 
+@pytest.mark.usefixtures("interpreting")
 @every_policy
 def test_an_empty_slot_teaches_nothing(chosen: PolicyEntry) -> None:
     """EMPTY is -1, which as an index is the last item: it is excluded here, and nothing may be known of it."""
