@@ -397,40 +397,38 @@ def _update(belief: Lived, ranking: Ranking, clicked: int) -> None:
 @jit
 def take_in(belief: Lived, ranking: Ranking, clicked: int) -> None:
     """One round; compiled once, and not once for each policy."""
-    segment, kinds = belief.segment, belief.clicks.shape[0]
+    segment, kinds = belief.segment, min(belief.clicks.shape[0], TRIED)
+    passes, counted, rate, position_bias = belief.passes, belief.counted, belief.rate, belief.position_bias
     belief.rounds += 1.0
-    weight = 1.0 if clicked == NO_CLICK else 0.0
-    number = -1
+    belief.memory.left -= 1.0
+    weight, is_listed = (1.0 if clicked == NO_CLICK else 0.0), False
     if len(belief.seen.lists) > 0:
-        total = 1.0
+        mean, mean_bias, total = belief.mean, belief.mean_bias, 1.0
         for slot in range(len(ranking)):
             if ranking[slot] != EMPTY:
-                total += belief.mean_bias[segment, slot] * belief.mean[segment, ranking[slot]]
+                total += mean_bias[segment, slot] * mean[segment, ranking[slot]]
         weight = 1.0 / total
         # where the table is full, the round is folded as it comes
         number = number_of(belief.seen, segment, ranking)
-        if number >= 0:
-            for kind in range(min(kinds, TRIED)):
+        is_listed = number >= 0
+        if is_listed:
+            for kind in range(kinds):
                 belief.seen.rounds[kind, number] += 1.0
     belief.no_clicks += weight
     for slot in range(len(ranking)):
-        if ranking[slot] != EMPTY:
-            belief.counted[ranking[slot]] += 1.0
-    if weight > 0.0:
-        for slot in range(len(ranking)):
-            if ranking[slot] != EMPTY:
-                item = ranking[slot]
-                belief.passes[segment, item, slot] += weight
-                belief.rate[item] += belief.position_bias[slot] * weight
-                if number < 0:
-                    for kind in range(min(kinds, TRIED)):
-                        belief.folded[kind, segment, item, slot] += weight
+        item = ranking[slot]
+        if item != EMPTY:
+            counted[item] += 1.0
+            passes[segment, item, slot] += weight
+            rate[item] += position_bias[slot] * weight
+            if not is_listed:
+                for kind in range(kinds):
+                    belief.folded[kind, segment, item, slot] += weight
     if clicked != NO_CLICK:
         belief.shape[ranking[clicked]] += 1.0
-        for kind in range(min(kinds, TRIED)):
+        for kind in range(kinds):
             belief.clicks[kind, segment, ranking[clicked]] += 1.0
             belief.slot_clicks[kind, segment, clicked] += 1.0
-    belief.memory.left -= 1.0
 
 
 @jit
