@@ -330,6 +330,13 @@ FAULTS = [
         "belief/memory.py",
         "score += belief.slot_clicks[1, segment, slot] * mode[slot]",
         "score += 0.0 * mode[slot]",
+        "tests/belief/test_memory.py::test_scores_are_log_probabilities_of_what_came",
+    ),
+    Fault(
+        "forgetting needs no reason",
+        "belief/memory.py",
+        "(LEAD if memory.best == 0 else 0.0)",
+        "(-LEAD if memory.best == 0 else 0.0)",
         "tests/belief/test_memory.py::test_nothing_is_forgotten_until_tastes_change[hard]",
     ),
     Fault(
