@@ -46,8 +46,8 @@ FEATURED, FEATURES, RIDGE = 12, 2, 2.0
 #: times that the mode of the bias, levels and weights are found in turn, enough for them to stay
 TIMES = 8
 
-#: sampler and the data that it is given; those after the first five are not posteriors of their data, some by far, and
-#: are there to be seen
+#: sampler and the data that it is given; where the Poisson likelihood or soft passes are given choices it is not the
+#: posterior of its data, and there to be seen
 CASES = {
     ("joint", "choices"): "Gibbs, joint likelihood, on choices",
     ("gibbs", "poisson"): "Gibbs, Poisson likelihood, on Poisson counts",
