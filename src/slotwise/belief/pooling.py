@@ -71,11 +71,7 @@ def take_means(belief: Any) -> None:
 def weigh_lists(belief: Any, kind: int, passes: FloatArray) -> None:
     """Passes by segment, item and slot: Σ_A T_A/(1+S_A) over the lists, and those that are in no list."""
     seen = belief.seen
-    segments, items, slots = passes.shape
-    for segment in range(segments):
-        for item in range(items):
-            for slot in range(slots):
-                passes[segment, item, slot] = belief.folded[kind, segment, item, slot]
+    passes[:, :, :] = belief.folded[kind]
     for number in range(seen.count):
         rounds = seen.rounds[kind, number]
         if rounds > 0.0:
@@ -120,6 +116,9 @@ def _newton_step(
             step[slot] += slot_clicks[segment, slot]
     for segment in range(segments):
         for item in range(items):
+            # most of very many items were never seen
+            if belief.counted[item] == 0.0:
+                continue
             exposure = 0.0
             for slot in range(slots):
                 share[slot] = bias[slot] * belief.slot_level[segment, slot] * passes[segment, item, slot]
@@ -151,10 +150,11 @@ def _expose(belief: Any) -> None:
         for slot in range(slots):
             belief.share[slot] = math.exp(belief.mode[slot]) * belief.slot_level[segment, slot]
         for item in range(items):
-            exposure = 0.0
-            for slot in range(slots):
-                exposure += belief.share[slot] * belief.passes[segment, item, slot]
-            belief.exposure[segment, item] = exposure
+            if belief.counted[item] > 0.0:
+                exposure = 0.0
+                for slot in range(slots):
+                    exposure += belief.share[slot] * belief.passes[segment, item, slot]
+                belief.exposure[segment, item] = exposure
 
 
 @jit
@@ -233,6 +233,8 @@ def learn_items(belief: Any) -> None:
     extra = (shape + 1.0) / (shape / middle + 1.0)
     count, gap = EXTRA_ITEMS, EXTRA_ITEMS * (extra / middle - math.log(extra) + EULER + weights[0])
     for item in range(items):
+        if belief.counted[item] == 0.0:
+            continue
         clicks, exposure = 0.0, 0.0
         for segment in range(segments):
             clicks += belief.clicks[0, segment, item]

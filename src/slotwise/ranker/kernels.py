@@ -32,7 +32,7 @@ from slotwise.ranker.rehearsal import Rehearsal
 
 When = Literal["background", "first", "never"]
 SETTING = "SLOTWISE_COMPILE"
-#: a plain decision among more items than this takes longer than anybody would call an answer: about 15 µs per item
+#: a plain decision among more items than this takes longer than anybody would call an answer: about 20 µs per item
 MOST_PLAIN_ITEMS = 10_000
 #: and the estimates, which are hundreds of decisions, are worth waiting for the kernels if there are more than this
 MOST_PLAIN_ESTIMATED = 1_000
