@@ -205,6 +205,7 @@ def test_the_level_of_an_item_is_as_uncertain_as_what_it_is_to_crowds_leaves_it(
     clicks = np.round(passed * np.array([[0.5, 0.1, 0.3], [0.3, 0.2, 0.9], [0.8, 0.1, 0.2]]))
     belief = lived_plainly(Setting(1, 3, 100, np.ones(1), segments=segments), passes="hard")
     belief.own_slots, belief.item_shape, belief.item_mean[:] = 1e9, s, mean
+    belief.counted[:] = 1.0
     belief.clicks[0], belief.slot_clicks[0], belief.passes[:] = clicks, clicks.sum(axis=1, keepdims=True), passed
     fit_bias(belief)
     for _ in range(200):

@@ -58,6 +58,7 @@ def test_the_mode_is_the_maximum(segments: int) -> None:
         exposure = np.einsum("k,sk,skj->sj", bias, belief.slot_level, passes)
         return float(((shape + clicks.sum(axis=1)) * np.log(rate + exposure)).sum() - of_slots.sum())
 
+    belief.counted[:] = 1.0
     for _ in range(2):
         find_mode(belief, belief.mode, clicks.sum(axis=1), clicks.sum(axis=2), passes.transpose(0, 2, 1))
     best = optimize.minimize(loss, np.zeros(3), tol=1e-10).x

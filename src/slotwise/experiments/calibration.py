@@ -219,6 +219,7 @@ def _count(belief: Lived, attractiveness: FloatArray, bias: FloatArray, rng: np.
     belief.slot_clicks[0] = clicks.sum(axis=1)
     belief.folded[0] = passes
     belief.passes[:] = passes
+    belief.counted[:] = passes.sum(axis=(0, 2))
 
 
 @jit
