@@ -6,6 +6,7 @@ and the id of a process it compiles what that process needs, and ends when that 
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 from slotwise.policies import default_policy
@@ -17,6 +18,11 @@ from slotwise.simulate.warm_up import warm_up as warm_up_simulations
 def warm_up() -> None:
     """All that `simulate`, and a `Ranker` with its default policy, need; the position bias known or not."""
     warm_up_simulations()
+    warm_up_rankers()
+
+
+def warm_up_rankers() -> None:
+    """All that a `Ranker` with its default policy needs."""
     Rehearsal(default_policy(), slots=1, items=1, bias_is_known=False).run()
     Rehearsal(default_policy(known_bias=True), slots=1, items=1, bias_is_known=True).run()
 
@@ -24,7 +30,10 @@ def warm_up() -> None:
 def main() -> None:
     """Of all, or of one rehearsal for another process."""
     if len(sys.argv) == 1:
-        warm_up()
+        # a core each
+        with subprocess.Popen([sys.executable, "-P", "-m", "slotwise.simulate.warm_up"]) as simulations:
+            warm_up_rankers()
+        sys.exit(simulations.returncode)
     else:
         rehearsal, parent = sys.argv[1:]
         work_for(int(parent))
