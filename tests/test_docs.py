@@ -19,11 +19,11 @@ def test_every_command_is_in_the_readme() -> None:
 
 def test_the_policies_that_are_recommended_and_compared_are_in_the_docs() -> None:
     """All of them are listed by `slotwise policies`, and by no page: one file is all it takes."""
-    compared = compared_in("policies")
-    assert default_policy() in compared
-    text = (ROOT / "docs" / "policies.md").read_text()
-    for id in [entry.id for entry in compared] + [entry.twin for entry in compared if entry.twin]:
-        assert f"`{id}`" in text
+    assert default_policy() in compared_in("lived")
+    for study in ("policies", "lived"):
+        compared, text = compared_in(study), (ROOT / "docs" / f"{study}.md").read_text()
+        for id in [entry.id for entry in compared] + [entry.twin for entry in compared if entry.twin]:
+            assert f"`{id}`" in text
     assert "slotwise policies" in README
 
 

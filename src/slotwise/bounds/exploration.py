@@ -14,7 +14,6 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linprog
 
 from slotwise.bounds.confusing import Confused, Confusing, Page, divergences, nearest, on_boundary
 from slotwise.bounds.overpaid import overpaid_lists
@@ -101,6 +100,9 @@ def cheapest_exploration(
 
 def _solve(table: FloatArray) -> tuple[FloatArray, FloatArray] | None:
     """Costs c ≥ 0 of least sum with table · c ≥ 1, and the prices of the rows; None if numbers are too far apart."""
+    # here: policies take bounds from this package, and should not wait for it
+    from scipy.optimize import linprog
+
     solved = linprog(np.ones(table.shape[1]), A_ub=-table, b_ub=-np.ones(len(table)), method="highs")
     if solved.status != 0:
         return None

@@ -14,7 +14,6 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from slotwise.bounds.confusing import Confused, Page
 from slotwise.typing import BoolArray, FloatArray, IntArray
@@ -177,6 +176,9 @@ class _Paid:
         constant = 1.0 - 1.0 / self.best - self.prices @ (slope + 1.0 / t)
         cost = self.pull - self.gamma * (1.0 / self.best + self.prices @ slope)
         cost = cost - ((self.prices / t) @ self.there).reshape(cost.shape)
+        # here: policies take bounds from this package, and should not wait for it
+        from scipy.optimize import linear_sum_assignment
+
         slots, ranking = linear_sum_assignment(np.where(allowed, cost, FORBIDDEN))
         if not allowed[slots, ranking].all():
             return 0.0, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +12,7 @@ from slotwise.errors import InvalidInput
 from slotwise.experiments import lived_families as families
 from slotwise.experiments.lived_cells import Cell, Way, chunks, family, setting_of
 from slotwise.experiments.lived_families import Case
-from slotwise.policies.random_bound import BIAS_SPREAD, LEVEL, ORDER
+from slotwise.policies import policy
 from slotwise.policies.registry import parse
 from slotwise.problems import further_problems, paper_problems, problem
 
@@ -26,11 +27,11 @@ QUICK = (OURS, PLAIN)
 QUICK_ROUNDS, QUICK_REPLICATIONS = 24, 2
 QUICK_PROBLEMS = "abi"
 
+TRIED = {"level": (0.35, 0.5, 0.7, 1.0), "order": (0.0, 0.25, 0.5), "bias_spread": (0.9, 1.0)}
+_usual = inspect.signature(policy(OURS).make).parameters
 #: variants on random problems; those that are the defaults are left out
 VARIANTS = (
-    *(f"{OURS}:level={value}" for value in (0.35, 0.5, 0.7, 1.0) if value != LEVEL),
-    *(f"{OURS}:order={value}" for value in (0.0, 0.25, 0.5) if value != ORDER),
-    *(f"{OURS}:bias_spread={value}" for value in (0.9, 1.0) if value != BIAS_SPREAD),
+    *(f"{OURS}:{option}={value}" for option in TRIED for value in TRIED[option] if value != _usual[option].default),
     f"{OURS}:memory=auto",
 )
 RANDOM_FAMILIES = {"stationary": families.stationary, "lived": families.lived}
