@@ -354,7 +354,7 @@ def test_a_program_that_is_no_interpreter_is_not_started(monkeypatch: pytest.Mon
 def test_a_process_that_fails_is_quoted(caplog: pytest.LogCaptureFixture) -> None:
     text = Rehearsal(policy("random-bound"), 3, 6, bias_is_known=False).text.replace("bound", "bond")
     assert filling.fill(text, threading.Event()) is filling.Outcome.FAILED
-    assert "unknown policy 'randomised-mops'" in caplog.text
+    assert "unknown policy 'random-bond'" in caplog.text
     assert not filling.is_filled(text)
 
 
