@@ -8,6 +8,7 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.belief.interface import imagine, update, update_by_tally
+from slotwise.belief.seen_lists import place_of
 from slotwise.belief.sums import add_tally, expose
 from slotwise.compiled import jit, record
 from slotwise.setting import Setting
@@ -148,37 +149,18 @@ def _update_joint(belief: JointGibbs, ranking: Ranking, clicked: int) -> None:
 @jit
 def find(belief: JointGibbs, ranking: Ranking) -> int:
     """The number of this list; a new one if it was never shown."""
-    place = _place(belief.table, belief.rankings, ranking)
+    place = place_of(belief.table, belief.rankings, ranking)
     number = belief.table[place]
     if number < 0:
         if belief.count == len(belief.rounds):
             _grow(belief)
-            place = _place(belief.table, belief.rankings, ranking)
+            place = place_of(belief.table, belief.rankings, ranking)
         number = belief.count
         belief.count += 1
         belief.table[place] = number
         for slot in range(len(ranking)):
             belief.rankings[number, slot] = ranking[slot]
     return int(number)
-
-
-@jit
-def _place(table: IntArray, rankings: IntArray, ranking: Ranking) -> int:
-    """Where in the table this list is, or is to be."""
-    size = len(table)
-    hashed = 0
-    for slot in range(len(ranking)):
-        # 31 bits at most, so that the product stays within 64
-        hashed = (hashed * 1_000_003 + ranking[slot] + 1) % 2_147_483_647
-    place = hashed % size
-    while table[place] >= 0:
-        same = True
-        for slot in range(len(ranking)):
-            same = same and rankings[table[place], slot] == ranking[slot]
-        if same:
-            break
-        place = (place + 1) % size
-    return place
 
 
 @jit
@@ -190,5 +172,5 @@ def _grow(belief: JointGibbs) -> None:
     rounds[: belief.count] = belief.rounds[: belief.count]
     table = np.full(4 * room, -1)
     for number in range(belief.count):
-        table[_place(table, rankings, rankings[number])] = number
+        table[place_of(table, rankings, rankings[number])] = number
     belief.rankings, belief.rounds, belief.table = rankings, rounds, table

@@ -24,7 +24,7 @@ from slotwise import checks
 from slotwise.belief.interface import expect, imagine, settle, turn_to, update, update_by_tally
 from slotwise.belief.learned import BIAS_SHAPE, GROWTH, KEPT_PART
 from slotwise.belief.memory import Memory, end_period, half_lives, starting_memory
-from slotwise.belief.pooling import refresh
+from slotwise.belief.pooling import OWN_SLOTS, OWN_TASTE, RIDGE, refresh, weight_of
 from slotwise.belief.prior import ATTRACTIVENESS_RATE, ATTRACTIVENESS_SHAPE
 from slotwise.belief.seen_lists import GIVEN_UP, SeenLists, are_rare, give_up, is_given_up, number_of, seen_lists
 from slotwise.compiled import inlined, jit, record
@@ -37,15 +37,10 @@ from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
 Passes = Literal["hard", "soft"]
 #: distinct lists that are remembered where passes are soft
 ROOM = 256
-#: κ and τ before anything is known: crowds are taken to be alike
-OWN_TASTE = 20.0
-OWN_SLOTS = 200.0
-#: 1/variance of the weight of a feature of standard deviation 1, before anything is known
-RIDGE = 5.0
 #: the part of the slots that items without a counted outcome may take
 NEW_ITEMS_AT_MOST = 0.2
-#: the kinds of counts: those in use, those of this period, and from here on one for each half-life that is tried
-IN_USE, PERIOD, TRIED = 0, 1, 2
+#: the kinds of counts: those in use, 1 for those of this period, and from TRIED on one for each half-life that is tried
+IN_USE, TRIED = 0, 2
 
 
 @record
@@ -439,11 +434,7 @@ def fold_rarest(belief: Lived) -> None:
     for number in range(seen.count):
         if is_given_up(seen, IN_USE, rare, number, left):
             left -= 1
-            segment, total = seen.lists[number, 0], 1.0
-            for slot in range(folded.shape[3]):
-                item = seen.lists[number, slot + 1]
-                if item != EMPTY:
-                    total += belief.mean_bias[segment, slot] * belief.mean[segment, item]
+            segment, total = seen.lists[number, 0], weight_of(belief, number)
             for slot in range(folded.shape[3]):
                 item = seen.lists[number, slot + 1]
                 if item != EMPTY:

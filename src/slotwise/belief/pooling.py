@@ -7,7 +7,7 @@ from typing import Any
 
 from slotwise.belief.learned import LONGEST_STEP, MOST_STEPS, SHORTEST_STEP
 from slotwise.belief.prior import EULER, EXTRA_ITEMS, LEAST_SHAPE, NO_EXPOSURE, digamma, shape_of
-from slotwise.compiled import jit
+from slotwise.compiled import inlined, jit
 from slotwise.linear import factorise, inverse_root, solve
 from slotwise.typing import EMPTY, FloatArray
 
@@ -15,12 +15,17 @@ from slotwise.typing import EMPTY, FloatArray
 TIMES = 2
 #: EM steps each time
 STEPS = 3
-#: made-up cells and slots that κ and τ are learned from besides the real ones
+#: κ and τ before anything is known, when crowds are taken to be alike, and of the made-up cells and slots that they are
+#: learned from besides the real ones
+OWN_TASTE = 20.0
+OWN_SLOTS = 200.0
 EXTRA_CELLS = 2.0
 EXTRA_SLOTS = 2.0
 #: κ and τ are no larger: crowds are then alike for all that matters
 MOST_ALIKE = 1e4
-#: made-up features that the ridge is learned from
+#: 1/variance of the weight of a feature of standard deviation 1 before anything is known, and of the made-up features
+#: that it is learned from
+RIDGE = 5.0
 EXTRA_FEATURES = 2.0
 
 
@@ -75,15 +80,23 @@ def weigh_lists(belief: Any, kind: int, passes: FloatArray) -> None:
     for number in range(seen.count):
         rounds = seen.rounds[kind, number]
         if rounds > 0.0:
-            segment, total = seen.lists[number, 0], 1.0
-            for slot in range(passes.shape[2]):
-                item = seen.lists[number, slot + 1]
-                if item != EMPTY:
-                    total += belief.mean_bias[segment, slot] * belief.mean[segment, item]
+            segment, total = seen.lists[number, 0], weight_of(belief, number)
             for slot in range(passes.shape[2]):
                 item = seen.lists[number, slot + 1]
                 if item != EMPTY:
                     passes[segment, item, slot] += rounds / total
+
+
+@inlined
+def weight_of(belief: Any, number: int) -> float:
+    """1 + S_A of a list in the table, at the means."""
+    lists, total = belief.seen.lists, 1.0
+    segment = lists[number, 0]
+    for slot in range(lists.shape[1] - 1):
+        item = lists[number, slot + 1]
+        if item != EMPTY:
+            total += belief.mean_bias[segment, slot] * belief.mean[segment, item]
+    return total
 
 
 @jit
@@ -165,7 +178,7 @@ def learn_levels(belief: Any) -> None:
         return
     own = belief.own_taste
     # cells more, as alike as crowds are taken to be before anything is known
-    count, gap = EXTRA_CELLS, EXTRA_CELLS * (math.log(OWN_TASTE_START) - digamma(OWN_TASTE_START) + 1.0)
+    count, gap = EXTRA_CELLS, EXTRA_CELLS * (math.log(OWN_TASTE) - digamma(OWN_TASTE) + 1.0)
     for item in range(items):
         shape, rate = belief.item_shape, belief.item_shape / belief.item_mean[item]
         for segment in range(segments):
@@ -185,17 +198,12 @@ def learn_levels(belief: Any) -> None:
     belief.own_taste = min(MOST_ALIKE, max(LEAST_SHAPE, shape_of(max(1e-5, gap / count - 1.0))))
 
 
-#: κ and τ of the made-up cells and slots
-OWN_TASTE_START = 20.0
-OWN_SLOTS_START = 200.0
-
-
 @jit
 def _learn_slots(belief: Any) -> None:
     """δ at its mean, and τ by EM likewise."""
     segments, items, slots = belief.passes.shape
     own = belief.own_slots
-    count, gap = EXTRA_SLOTS, EXTRA_SLOTS * (math.log(OWN_SLOTS_START) - digamma(OWN_SLOTS_START) + 1.0)
+    count, gap = EXTRA_SLOTS, EXTRA_SLOTS * (math.log(OWN_SLOTS) - digamma(OWN_SLOTS) + 1.0)
     for segment in range(segments):
         for slot in range(slots):
             expected = 0.0
@@ -267,7 +275,4 @@ def learn_items(belief: Any) -> None:
         for column in range(1, columns):
             for other in range(column, columns):
                 uncertain += belief.weights_root[column, other] ** 2
-        belief.ridge = (columns - 1.0 + EXTRA_FEATURES) / (squares + uncertain + EXTRA_FEATURES / RIDGE_START)
-
-
-RIDGE_START = 5.0
+        belief.ridge = (columns - 1.0 + EXTRA_FEATURES) / (squares + uncertain + EXTRA_FEATURES / RIDGE)

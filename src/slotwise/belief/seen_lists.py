@@ -59,7 +59,7 @@ def number_of(seen: SeenLists, segment: int, ranking: Ranking) -> int:
     key[0] = segment
     for slot in range(len(ranking)):
         key[slot + 1] = ranking[slot]
-    place = _place(seen.table, lists, key)
+    place = place_of(seen.table, lists, key)
     number = seen.table[place]
     if number < 0 and seen.count < len(lists):
         number = seen.count
@@ -73,7 +73,7 @@ def number_of(seen: SeenLists, segment: int, ranking: Ranking) -> int:
 
 
 @jit
-def _place(table: IntArray, lists: IntArray, key: IntArray) -> int:
+def place_of(table: IntArray, lists: IntArray, key: IntArray) -> int:
     """Where in the table this list is, or is to be."""
     hashed = 0
     for position in range(len(key)):
@@ -123,7 +123,7 @@ def give_up(seen: SeenLists, kind: int, rare: float) -> None:
             seen.key[position] = seen.lists[number, position]
         for each in range(len(seen.rounds)):
             seen.rounds[each, kept] = seen.rounds[each, number]
-        seen.table[_place(seen.table, seen.lists, seen.key)] = kept
+        seen.table[place_of(seen.table, seen.lists, seen.key)] = kept
         kept += 1
     for number in range(kept, seen.count):
         for each in range(len(seen.rounds)):
