@@ -76,12 +76,16 @@ def take_means(belief: Any) -> None:
 def weigh_lists(belief: Any, kind: int, passes: FloatArray) -> None:
     """Passes by segment, item and slot: Σ_A T_A/(1+S_A) over the lists, and those that are in no list."""
     seen = belief.seen
-    passes[:, :, :] = belief.folded[kind]
+    segments, items, slots = passes.shape
+    for segment in range(segments):
+        for item in range(items):
+            for slot in range(slots):
+                passes[segment, item, slot] = belief.folded[kind, segment, item, slot]
     for number in range(seen.count):
         rounds = seen.rounds[kind, number]
         if rounds > 0.0:
             segment, total = seen.lists[number, 0], weight_of(belief, number)
-            for slot in range(passes.shape[2]):
+            for slot in range(slots):
                 item = seen.lists[number, slot + 1]
                 if item != EMPTY:
                     passes[segment, item, slot] += rounds / total

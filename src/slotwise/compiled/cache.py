@@ -26,6 +26,7 @@ from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
 
 from slotwise.compiled.interpreted import Kernel
+from slotwise.compiled.parts import Part, Whole
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -33,6 +34,8 @@ PACKAGE = Path(__file__).resolve().parents[1]
 KEEP_UNUSED_DAYS = 30
 #: how everything is compiled, the implementations of generic functions too: 1/0 is infinity and not an exception
 OPTIONS = {"nogil": True, "error_model": "numpy"}
+#: and what compiled code calls
+PART = {**OPTIONS, "pipeline_class": Part}
 
 log = logging.getLogger("slotwise")
 
@@ -55,6 +58,8 @@ def compile_only(function: Function, inline: bool = False) -> Function:
     config.CACHE_DIR = folder or outside
     try:
         compiled: Any = numba.njit(**OPTIONS, forceinline=inline)(function)
+        if isinstance(compiled, CPUDispatcher):
+            compiled.__class__ = Whole
         if folder is not None:
             compiled._cache = _Cache(function)
     finally:
@@ -65,6 +70,7 @@ def compile_only(function: Function, inline: bool = False) -> Function:
 def _or_interpreted(compiled: Function) -> Function:
     if isinstance(compiled, CPUDispatcher):
         compiled.__class__ = Kernel
+        compiled.part = numba.njit(**PART, forceinline=compiled.targetoptions["forceinline"])(compiled.py_func)
     return compiled
 
 
@@ -97,7 +103,7 @@ def everything_was_saved() -> bool:
 def uncached(compiled: Function) -> Function:
     """The same kernel outside the cache: for records from files whose edits the cache's hash does not see."""
     function = getattr(compiled, "py_func", compiled)
-    return _or_interpreted(cast(Function, numba.njit(**OPTIONS)(function)))
+    return _or_interpreted(cast(Function, numba.njit(**OPTIONS, forceinline=False)(function)))
 
 
 def _is_ours(function: Callable[..., object]) -> bool:

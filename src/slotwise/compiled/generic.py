@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from numba.extending import overload
 
-from slotwise.compiled.cache import OPTIONS, compile_only
+from slotwise.compiled.cache import PART, compile_only
 from slotwise.compiled.interpreted import PLAIN, interpreted, is_interpreting
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -41,7 +41,7 @@ class Generic:
         self._from_python: dict[type, Callable[..., Any]] = {}
         self._by_numba_type: dict[type, Callable[..., Any]] = {}
         # always inlined: the loop is compiled per policy, and a call can cost as much as a whole decision
-        overload(self, strict=False, jit_options={**OPTIONS, "forceinline": True})(self._resolve)
+        overload(self, strict=False, jit_options={**PART, "forceinline": True})(self._resolve)
 
     def register(self, record_class: type) -> Callable[[Function], Function]:
         """Decorate the implementation for one record class; its arguments are named as in the declaration."""

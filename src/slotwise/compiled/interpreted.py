@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numba.core.registry import CPUDispatcher
+from numba.core import types
+
+from slotwise.compiled.parts import Whole
 
 #: the plain twins of all records
 PLAIN: set[type] = set()
@@ -38,11 +40,18 @@ def is_interpreting() -> bool:
     return _this_thread.interpreting
 
 
-_call_compiled = CPUDispatcher.__call__
+_call_compiled = Whole.__call__
 
 
-class Kernel(CPUDispatcher):  # type: ignore[misc]
-    """A compiled function that can also run as it is written, if called from Python; compiled code calls it as ever."""
+class Kernel(Whole):
+    """A compiled function that can also run as it is written, if called from Python; compiled code calls its part."""
+
+    part: Any
+
+    @property
+    def _numba_type_(self) -> Any:
+        # one that calls itself is its own part
+        return types.Dispatcher(self if self.is_compiling else self.part)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if _this_thread.interpreting:
