@@ -45,14 +45,16 @@ class Model:
         known = self.known[id]
         if outcome.kind == "clicked" and outcome.item not in known.decision.items:
             return "unknown_item"
-        if known.final or not now < known.decision.deadline:
-            known.late = True
-            return "late"
-        if known.outcome == outcome:
+        in_time = now < known.decision.deadline
+        if in_time and known.outcome == outcome:
             self.duplicates += 1
             return "duplicate"
         changes = known.outcome is not None and known.outcome.kind == "no_click" and outcome.kind == "clicked"
-        if known.outcome is None or changes:
+        new = known.outcome is None or changes
+        if not in_time or (new and known.final):
+            known.late = True
+            return "late"
+        if new:
             known.outcome = outcome
             return "recorded"
         self.conflicts += 1

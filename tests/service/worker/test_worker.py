@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from slotwise.errors import InvalidInput, StoreUnavailable
 from slotwise.service.store import open_store
-from slotwise.service.store.contract import Decision, Outcome, new_id
+from slotwise.service.store.contract import Decision, Outcome, Receipt, new_id
 from slotwise.service.worker import Worker
 from slotwise.service.worker.definition import Definition, Wish
 from slotwise.service.worker.placements import UnknownPlacement
@@ -105,6 +106,65 @@ def test_what_comes_after_the_deadline_is_late_and_never_learned(store: str) -> 
         found = await worker.estimates("home")
         assert found["decisions"]["late"] == found["decisions"]["no_click"] == 1
         assert found["tally"]["clicks"] == [[0, 0, 0], [0, 0, 0]]
+
+    drive(store, test)
+
+
+async def call(worker: Worker, work: Callable[[object], None]) -> None:
+    await worker._writer.call(work)
+
+
+def test_the_verdict_is_that_of_the_moment_an_outcome_arrived(store: str) -> None:
+    async def test(worker: Worker, clock: Clock) -> None:
+        clicked, unclicked = await worker.decide("home", BOTH), await worker.decide("home", BOTH)
+        await worker.report(clicked.id, CLICK)
+        arrived = asyncio.Event()
+
+        def slow(_: object) -> None:
+            # the clock jumps past the deadline while the reports wait for their turn
+            asyncio.run_coroutine_threadsafe(arrived.wait(), loop).result()
+            clock.now += 61.0
+
+        loop = asyncio.get_running_loop()
+        # as tasks, so that both are handed to the thread that writes at once
+        busy = [asyncio.ensure_future(act()) for act in (partial(call, worker, slow), worker.finalise)]
+        await asyncio.sleep(0.05)
+        ways: list[Callable[[Decision, Outcome], Awaitable[Receipt]]] = [
+            lambda decision, outcome: worker.report(decision.id, outcome),
+            lambda decision, outcome: worker.report_by_token(worker.token(decision), outcome),
+        ]
+        reports = [
+            asyncio.ensure_future(way(decision, outcome))
+            for way in ways
+            for decision, outcome in ((clicked, NO_CLICK), (clicked, CLICK), (unclicked, CLICK))
+        ]
+        await asyncio.sleep(0)
+        arrived.set()
+        await busy[0]
+        verdicts = [(await report).verdict for report in reports]
+        assert verdicts == ["conflict", "duplicate", "recorded", "conflict", "duplicate", "duplicate"]
+        await busy[1]
+        await worker.finalise()
+        assert (await worker.estimates("home"))["decisions"]["clicked"] == 2
+
+    drive(store, test)
+
+
+def test_what_is_final_already_is_still_told_what_was_recorded(store: str) -> None:
+    # another worker has counted the decision, while an outcome that came in time waited here
+    async def test(worker: Worker, clock: Clock) -> None:
+        clicked, silent = await worker.decide("home", BOTH), await worker.decide("home", BOTH)
+        await worker.report(clicked.id, CLICK)
+        await settled(worker, clock)
+        clock.now -= 30.0
+        for decision, outcome, verdict in (
+            (clicked, NO_CLICK, "conflict"),
+            (clicked, CLICK, "duplicate"),
+            (silent, CLICK, "late"),
+        ):
+            assert (await worker.report_by_token(worker.token(decision), outcome)).verdict == verdict
+        clock.now += 30.0
+        assert (await worker.report(clicked.id, CLICK)).verdict == "late"
 
     drive(store, test)
 

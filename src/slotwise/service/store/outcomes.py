@@ -18,6 +18,9 @@ def judge(
 ) -> Verdict:
     """The first outcome stands, but a click may replace a no-click until the deadline.
 
+    `now` is when the outcome arrived. If the decision became final while the outcome waited to be written, an outcome
+    that came in time is still told what had been recorded before; only what would have been new is late.
+
     >>> known = dict(now=1.0, items=["a", "b"], deadline=2.0, final=False)
     >>> judge(Outcome("clicked", "a"), recorded=Outcome("no_click"), **known)
     'recorded'
@@ -26,12 +29,10 @@ def judge(
     """
     if outcome.item is not None and outcome.item not in items:
         return "unknown_item"
-    if final or now >= deadline:
+    if now >= deadline:
         return "late"
-    if recorded is None:
-        return "recorded"
     if recorded == outcome:
         return "duplicate"
-    if recorded.kind == "no_click" and outcome.kind == "clicked":
-        return "recorded"
+    if recorded is None or (recorded.kind == "no_click" and outcome.kind == "clicked"):
+        return "late" if final else "recorded"
     return "conflict"

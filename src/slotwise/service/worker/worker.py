@@ -7,11 +7,12 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import TracebackType
 from typing import Final, Self
 
 from slotwise.errors import SlotwiseError, StoreUnavailable
-from slotwise.service.store import open_store
+from slotwise.service.store import Store, open_store
 from slotwise.service.store.contract import Decision, Outcome, Receipt, Report, is_id
 from slotwise.service.worker import deciding
 from slotwise.service.worker.definition import Definition, Wish, checked_name, is_name
@@ -165,7 +166,9 @@ class Worker:
         """Count the decisions whose deadline has passed, each once; how many there were."""
         total = 0
         while True:
-            counted = await self._writer.call(lambda store: store.finalise(self._clock(), FINALISE_AT_ONCE))
+            # as of now: outcomes that are in already are written before, however long they wait
+            now = self._clock()
+            counted = await self._writer.call(partial(_finalise, now))
             total += counted
             if counted < FINALISE_AT_ONCE:
                 return total
@@ -191,6 +194,10 @@ class Worker:
                 log.exception("finalising failed")
                 await asyncio.sleep(1.0)
             await asyncio.sleep(FINALISE_SECONDS)
+
+
+def _finalise(now: float, store: Store) -> int:
+    return store.finalise(now, FINALISE_AT_ONCE)
 
 
 def _try(definition: Definition) -> None:
