@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -261,14 +262,45 @@ def test_a_full_disk_is_named_and_nothing_is_lost(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_file_that_is_deleted_is_gone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", ["", "-wal", "-shm"])
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_is_deleted_is_gone(tmp_path: Path, ending: str, replaced: bool) -> None:
     path = tmp_path / "store.db"
     store = SqliteStore(path)
     store.put_placement("home", "{}")
-    path.unlink()
+    lost = tmp_path / f"store.db{ending}"
+    lost.rename(tmp_path / "elsewhere")
+    if replaced:
+        shutil.copy(tmp_path / "elsewhere", lost)
     for act in (store.probe, store.versions, lambda: store.write([decision()], [])):
         with pytest.raises(StoreUnavailable, match="gone"):
             act()
+    store.close()
+
+
+def test_what_was_in_a_log_that_is_deleted_is_there_after_a_stop(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "store.db")
+    store.put_placement("home", "{}")
+    store.write([decision()], [])
+    (tmp_path / "store.db-wal").unlink()
+    with pytest.raises(StoreUnavailable, match="gone"):
+        store.write([decision()], [])
+    store.close()
+    again = SqliteStore(tmp_path / "store.db")
+    assert again.counters()["home"]["learned"].issued == 1
+    again.close()
+
+
+def test_a_log_that_is_deleted_during_a_transaction_takes_nothing(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "store.db")
+
+    def write() -> None:
+        with store.transaction():
+            store.all("UPDATE meta SET value = 'x' WHERE key = 'probe'")
+            (tmp_path / "store.db-wal").unlink()
+
+    with pytest.raises(StoreUnavailable, match="gone"):
+        write()
     store.close()
 
 

@@ -55,6 +55,8 @@ class SqliteStore(SqlStore):
         self, path: Path, *, busy_seconds: float = BUSY_SECONDS, migrations: Sequence[str] = MIGRATIONS
     ) -> None:
         self._path = path.absolute()
+        #: the database, its write-ahead log, and what processes share about the log
+        self._files = tuple(f"{self._path}{ending}" for ending in ("", "-wal", "-shm"))
         if not self._path.parent.is_dir():
             raise StoreRefused(f"there is no folder {self._path.parent} for the store {path.name}")
         _touch_for_owner(self._path)
@@ -64,7 +66,7 @@ class SqliteStore(SqlStore):
             )
         try:
             self._prepare(migrations, busy_seconds)
-            self._inode = self._path.stat().st_ino
+            self._inodes = self._found()
         except BaseException:
             self._connection.close()
             raise
@@ -128,18 +130,20 @@ class SqliteStore(SqlStore):
 
     def _must_be_there(self) -> None:
         # a file that was deleted or replaced would go on taking writes that nobody will ever read
-        try:
-            found = os.stat(self._path).st_ino
-        except OSError:
-            found = None
-        if found != self._inode:
-            raise StoreUnavailable(f"the store {self._path} is gone")
+        for name, inode, found in zip(self._files, self._inodes, self._found(), strict=True):
+            if found != inode:
+                raise StoreUnavailable(f"the store's file {name} is gone")
+
+    def _found(self) -> list[int | None]:
+        return [*map(_inode, self._files)]
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         self._must_be_there()
         with self._our_words(), self._transaction("IMMEDIATE"):
             yield
+        # what was committed is in the write-ahead log, which may have been deleted meanwhile
+        self._must_be_there()
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -191,6 +195,13 @@ def _touch_for_owner(path: Path) -> None:
     """A new file is its owner's alone: the secret that tokens are signed with is in it."""
     with suppress(OSError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def _inode(path: str) -> int | None:
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return None
 
 
 def _code(problem: sqlite3.Error) -> int:
