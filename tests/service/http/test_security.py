@@ -62,8 +62,18 @@ def test_health_needs_no_key_and_a_browser_may_ask_a_person(client: Client) -> N
 def test_without_a_key_no_other_name_is_answered(tmp_path: Path) -> None:
     with serving(f"sqlite:///{tmp_path}/store.db") as open_client:
         assert open_client.get("/v1/placements").status_code == 200
-        rebound = open_client.get("/v1/placements", headers={"Host": "evil.example:8000"})
-        assert rebound.status_code == 403
+        for host in (
+            "evil.example:8000",
+            "evil",
+            "evil:8000",
+            "127.0.0.1.evil.example",
+            "[",
+            "localhost.evil",
+            "0.0.0.0",
+        ):
+            assert open_client.get("/v1/placements", headers={"Host": host}).status_code == 403, host
+        for host in ("localhost", "LOCALHOST:80", "localhost.", "127.0.0.1:7", "127.1.2.3", "[::1]:8000"):
+            assert open_client.get("/v1/placements", headers={"Host": host}).status_code == 200, host
         assert (tmp_path / "store.db").stat().st_mode & 0o077 == 0
 
 
@@ -132,12 +142,22 @@ def test_a_beacon_is_taken_from_another_origin_as_plain_text(client: Client) -> 
     assert "Access-Control-Allow-Origin" not in client.get("/v1/placements", headers=ask).headers
 
 
-def test_without_a_key_other_machines_pages_may_only_report(tmp_path: Path) -> None:
+def test_without_a_key_other_pages_may_only_report(tmp_path: Path) -> None:
     with serving(f"sqlite:///{tmp_path}/store.db") as client:
         client.define()
-        for origin, status in (("https://evil.example", 403), ("http://[", 403), ("http://localhost:3000", 201)):
+        own = str(client.base_url).rstrip("/")
+        for origin, status in {
+            "https://evil.example": 403,
+            "http://[": 403,
+            "null": 403,
+            "": 403,
+            "http://localhost:3000": 403,
+            "http://127.0.0.1": 403,
+            f"{own}0": 403,
+            own: 201,
+        }.items():
             answer = client.post("/v1/placements/home/decisions", headers={"Origin": origin})
-            assert answer.status_code == status
+            assert answer.status_code == status, origin
         decision = client.decide()
         body = {"token": decision["token"], "clicked": None}
         assert client.post("/v1/outcomes", json=body, headers={"Origin": "https://shop.example"}).status_code == 200

@@ -52,14 +52,15 @@ class RequireKey:
 
 
 class ThisMachineOnly:
-    """ASGI middleware for a service without a key: no page of another machine may ask, but for reporting outcomes."""
+    """ASGI middleware for a service without a key: no page but its own may ask for anything but to report outcomes."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] != OUTCOMES and _is_elsewhere(Headers(scope=scope)):
-            return await problem(403, "without a key, no page of another machine may ask")(scope, receive, send)
+            detail = "without a key, only programs on this machine and the service's own pages may ask"
+            return await problem(403, detail)(scope, receive, send)
         return await self._app(scope, receive, send)
 
 
@@ -70,14 +71,15 @@ def _is_open(path: str) -> bool:
 def _is_elsewhere(headers: Headers) -> bool:
     """A page that somebody on this machine happens to visit can reach loopback, too.
 
-    Its origin tells; and where a name of its owner's was made to point here, the name that it asks for: it has a dot.
+    Its origin tells: another machine's, or another port's of this one. Where a name of its owner's was made to point
+    here, so does the name that it asks for. Programs name no origin, and the simplest of them no host.
     """
-    origin, host = headers.get("origin"), headers.get("host", "")
+    origin, host = headers.get("origin"), headers.get("host", "").lower()
     try:
-        if origin is not None and not is_loopback(urlsplit(origin).hostname or ""):
+        if origin is not None and urlsplit(origin.lower()).netloc != host:
             return True
         name = urlsplit(f"//{host}").hostname or ""
-        return "." in name and not is_loopback(name)
+        return host != "" and not is_loopback(name.rstrip("."))
     except ValueError:
         return True
 
