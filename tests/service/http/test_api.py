@@ -66,13 +66,16 @@ def test_wishes_are_heeded(client: Client, name: str) -> None:
     for _ in range(10):
         assert client.decide(name, exclude=["a"], pin={"b": 1})["items"] == ["b", "c"]
     assert client.decide(name, exclude=["a", "b"])["items"] == ["c"]
+    # what is not there cannot be shown anyway
+    assert client.decide(name, exclude=["a", "b", "nobody"])["items"] == ["c"]
+    assert len(client.decide(name, exclude=["nobody"])["items"]) == 2
 
 
 @pytest.mark.parametrize(
     "wish",
     [
-        {"exclude": ["nobody"]},
         {"exclude": ["a", "b", "c"]},
+        {"exclude": ["a", "b", "c", "nobody"]},
         {"exclude": "abc"},
         {"exclude": [1]},
         {"pin": {"nobody": 1}},
@@ -181,7 +184,23 @@ def test_what_is_not_there_is_not_found(client: Client) -> None:
         assert answer.status_code == 404
         assert answer.headers["content-type"] == "application/problem+json"
         assert answer.json()["status"] == 404
-    assert client.delete("/v1/placements").status_code == 405
+
+
+def test_a_method_that_is_not_allowed_is_answered_with_those_that_are(client: Client, name: str) -> None:
+    for path, allowed in {
+        "/v1/placements": {"GET", "HEAD"},
+        f"/v1/placements/{name}": {"GET", "HEAD", "PUT"},
+        f"/v1/placements/{name}/decisions": {"POST"},
+        "/v1/outcomes": {"POST"},
+        "/static/page.css": {"GET", "HEAD"},
+        "/healthz": {"GET", "HEAD"},
+    }.items():
+        answer = client.request("BREW", path)
+        assert answer.status_code == 405, path
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert allowed <= {*answer.headers["Allow"].split(", ")}, path
+        for method in answer.headers["Allow"].split(", "):
+            assert client.request(method, path).status_code != 405, (method, path)
 
 
 def test_items_come_go_and_come_back_and_nothing_is_lost(client: Client, name: str) -> None:

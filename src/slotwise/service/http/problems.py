@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match, Route
 
 from slotwise.errors import SlotwiseError, StoreRefused, StoreUnavailable
 from slotwise.service.http.schemas import ProblemDocument
@@ -71,7 +72,17 @@ async def _refused(_: Request, refusal: Exception) -> Response:
 async def _no_route(request: Request, refusal: Exception) -> Response:
     assert isinstance(refusal, HTTPException)
     detail = {404: f"there is nothing at {request.url.path}", 405: f"{request.method} is not allowed here"}
-    return problem(refusal.status_code, detail.get(refusal.status_code, str(refusal.detail)), refusal.headers)
+    headers = {"Allow": _allowed(request)} if refusal.status_code == 405 else refusal.headers
+    return problem(refusal.status_code, detail.get(refusal.status_code, str(refusal.detail)), headers)
+
+
+def _allowed(request: Request) -> str:
+    """The methods of all routes at the path, as a router names those of the first alone."""
+    methods = set[str]()
+    for route in request.app.routes:
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
+            methods |= route.methods or set()
+    return ", ".join(sorted(methods or {"GET", "HEAD"}))
 
 
 async def _invalid(_: Request, invalid: Exception) -> Response:

@@ -13,12 +13,14 @@ from slotwise.service.worker.placements import Placement
 def decide(placement: Placement, wish: Wish, now: float) -> Decision:
     """What to show, yet to be written down."""
     definition, learner = placement.definition, placement.learner
+    # what is not among the items cannot be shown anyway
+    exclude = [item for item in wish.exclude if item in placement.numbers]
     arm: Arm = "holdout" if definition.holdout and random.random() < definition.holdout else "learned"
     # also for the holdout, as it refuses wishes that cannot be heeded
-    items = placement.choose(wish.exclude, wish.pin)
+    items = placement.choose(exclude, wish.pin)
     if arm == "holdout":
-        items = as_given([item.id for item in definition.items], definition.slots, wish.exclude, wish.pin)
-    holds = learner.in_epochs and arm == "learned" and not wish.exclude and not wish.pin
+        items = as_given([item.id for item in definition.items], definition.slots, exclude, wish.pin)
+    holds = learner.in_epochs and arm == "learned" and not exclude and not wish.pin
     deadline = now + definition.window_seconds
     return Decision(new_id(now), placement.name, items, arm, now, deadline, holds, placement.version)
 
