@@ -402,6 +402,23 @@ FAULTS = [
         "passes[segment, item, slot] += rounds / total**0.5",
         "tests/experiments/test_calibration.py::test_soft_passes_are_less_too_sure_where_most_visits_click",
     ),
+    Fault(
+        "an interval forgets that it may be looked at again",
+        "service/worker/comparison.py",
+        "math.log1p(narrowest) + twice",
+        "twice",
+        "tests/service/worker/test_comparison.py"
+        "::test_whoever_looks_again_and_again_is_rarely_wrong_with_the_anytime_interval_and_often_with_the_plain_one",
+    ),
+    Fault(
+        "arms are compared although their shares have changed",
+        "service/worker/comparison.py",
+        "compared = [stratum for stratum in strata if stratum.can_be_compared]",
+        "strata = list(strata)\n"
+        "    together = (sum((getattr(one, arm) for one in strata), Sums()) for arm in ('learned', 'holdout'))\n"
+        "    compared = [one for one in [Stratum(*together)] if one.can_be_compared]",
+        "tests/service/worker/test_comparison.py::test_a_change_of_the_share_does_not_bias_the_difference",
+    ),
 ]
 
 
