@@ -245,7 +245,9 @@ def test_the_holdout_shows_items_as_given_and_gives_the_uplift(client: Client) -
     assert found["holdout"]["click_rate"] > 0.9
     assert found["learned"]["clicks"] == 0
     assert found["difference"] == found["learned"]["click_rate"] - found["holdout"]["click_rate"]
-    assert found["low"] < found["difference"] < found["high"]
+    # nothing was clicked in the learned arm
+    assert (found["low"], found["high"], found["anytime"], found["ratio"]) == (None, None, None, None)
+    assert found["too_early"] == "the learned arm has 0 views with a click, and 10 are needed"
 
 
 def test_an_epoch_policy_holds_its_list_until_a_no_click_is_final(client: Client) -> None:

@@ -81,14 +81,41 @@ class ArmDocument(TypedDict):
 
 
 @with_config(closed())
+class IntervalDocument(TypedDict):
+    """It holds the true value with a probability of 95 %."""
+
+    low: float
+    high: float | None
+    """Null where there is no upper end."""
+
+
+@with_config(closed())
+class RatioDocument(TypedDict):
+    """What the learned lists bring, divided by what the holdout brings."""
+
+    estimate: float
+    low: float
+    high: float | None
+    """With `low`, the plain interval; null where it has no upper end, because the holdout may bring nothing."""
+    anytime: IntervalDocument
+
+
+@with_config(closed())
 class UpliftDocument(TypedDict):
-    """The click rate of the learned lists against that of the holdout, with a 95 % interval for the difference."""
+    """What the learned lists bring against the holdout."""
 
     learned: ArmDocument
     holdout: ArmDocument
     difference: float
-    low: float
-    high: float
+    """Of the click rates."""
+    low: float | None
+    high: float | None
+    """With `low`, the plain interval: it holds the difference with 95 % for who looks once, at a time chosen before."""
+    anytime: IntervalDocument | None
+    """An interval that may be looked at every day: with 95 % all of them hold, whenever one stops looking."""
+    ratio: RatioDocument | None
+    too_early: str | None
+    """Why there is no interval yet."""
 
 
 _EXAMPLE: Final = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -18,21 +17,18 @@ from slotwise.service.store import Store
 from slotwise.service.store.contract import Arm, Counters, TallyRow, Version
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.documents import (
-    ArmDocument,
     DecisionCounts,
     EstimatesDocument,
     ItemEstimate,
     SlotEstimate,
     TallyDocument,
-    UpliftDocument,
 )
 from slotwise.service.worker.learning import matrices, numbered, retired_items
 from slotwise.service.worker.placements import Placements
+from slotwise.service.worker.uplift import uplift
 from slotwise.tally import Tally
 
 LEVEL: Final = 0.95
-#: of such an interval, in standard errors
-WIDTH: Final = 1.96
 #: documents that are kept, and the largest of them
 MOST_REMEMBERED, MOST_REMEMBERED_ITEMS = 64, 2_000
 
@@ -140,36 +136,4 @@ def _counts(total: Counters) -> DecisionCounts:
         "no_click": total.no_click,
         "not_shown": total.not_shown,
         "late": total.late,
-    }
-
-
-def uplift(arms: Mapping[Arm, Counters]) -> UpliftDocument | None:
-    """The click rate of the learned arm against the holdout's, with a 95 % interval for the difference.
-
-    None until both arms have something final.
-
-    >>> found = uplift({"learned": Counters(clicked=60, no_click=140), "holdout": Counters(clicked=20, no_click=80)})
-    >>> found["learned"]["click_rate"], round(found["difference"], 3), round(found["low"], 3), round(found["high"], 3)
-    (0.3, 0.1, -0.001, 0.201)
-    """
-    found: dict[Arm, ArmDocument] = {}
-    variance = 0.0
-    arm: Arm
-    for arm in ("learned", "holdout"):
-        counters = arms.get(arm, Counters())
-        shown = counters.clicked + counters.no_click
-        if not shown:
-            return None
-        # half a count more of each, so that an arm that saw only one outcome is not taken to be certain
-        careful = (counters.clicked + 0.5) / (shown + 1)
-        variance += careful * (1 - careful) / (shown + 1)
-        found[arm] = {"shown": shown, "clicks": counters.clicked, "click_rate": counters.clicked / shown}
-    difference = found["learned"]["click_rate"] - found["holdout"]["click_rate"]
-    margin = WIDTH * math.sqrt(variance)
-    return {
-        "learned": found["learned"],
-        "holdout": found["holdout"],
-        "difference": difference,
-        "low": difference - margin,
-        "high": difference + margin,
     }
