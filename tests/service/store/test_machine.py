@@ -55,8 +55,8 @@ class Machine(RuleBasedStateMachine):
         self.model = Model()
         self.stores: list[Store] = [open_store(self.url) for _ in range(WORKERS)]
         for name in PLACEMENTS:
-            assert self.stores[0].put_placement(name, "{}")
-            assert not self.stores[1].put_placement(name, "{}")
+            assert self.stores[0].put_placement(name, "{}").verdict == "created"
+            assert self.stores[1].put_placement(name, "{}").verdict == "same"
         self.model.epoch.update(dict.fromkeys(PLACEMENTS, 1))
 
     @rule(

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
-Arm = Literal["learned", "holdout"]
+Arm = Literal["learned", "holdout", "shadow"]
 Kind = Literal["clicked", "no_click", "not_shown"]
+#: what became of a decision that was to be issued: it was; its key had been used, and that decision is given back; its
+#: key had been used for another request; its placement was deleted a moment ago
+Fate = Literal["issued", "repeated", "other_request", "unknown_placement"]
+#: what became of a definition that was put: `stale` where the placement is not at the version that was expected
+PutVerdict = Literal["created", "changed", "same", "stale"]
+DropVerdict = Literal["dropped", "stale", "unknown"]
 Verdict = Literal["recorded", "duplicate", "conflict", "late", "unknown_decision", "unknown_item"]
 
 _ID: Final = re.compile(r"[0-9a-f]{32}", re.ASCII)
@@ -40,6 +46,28 @@ def least_id(now: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Once:
+    """A caller's key for a decision: within the decision's window, the same key is the same decision."""
+
+    key: str
+    #: a digest of what was asked for: with the same key it must be the same
+    request: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sticky:
+    """Who is to see the same list, and for how long."""
+
+    #: a keyed digest: who it is cannot be told from it
+    visitor: str
+    #: a digest of the terms under which a list was made: under other terms a new one is made
+    terms: str
+    until: float
+    #: what may be shown: a list with something else in it is replaced
+    allowed: Container[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """One list issued for one page view."""
 
@@ -55,6 +83,10 @@ class Decision:
     holds: bool = False
     #: of the definition that it was made from: a list of an older one is shown this once and never held
     version: int = 1
+    once: Once | None = None
+    #: where it is given, `items` and `arm` are for a visitor who has no list yet
+    sticky: Sticky | None = None
+    fate: Fate = "issued"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +123,23 @@ class Version:
     placement: str
     version: int
     revision: int
+
+
+class Put(NamedTuple):
+    """What became of a definition, and the version that the placement is at now: 0 where there is none."""
+
+    verdict: PutVerdict
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of a placement's definition; the store says which version it made."""
+
+    time: float
+    #: in the caller's words
+    what: str
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +195,7 @@ class Portable:
     definition: str
     tally: Sequence[TallyRow] = ()
     counters: Mapping[Arm, Counters] = field(default_factory=dict)
+    changes: Sequence[Change] = ()
 
 
 class Store(Protocol):
@@ -154,8 +204,23 @@ class Store(Protocol):
     def secret(self) -> bytes:
         """What tokens are signed with; made when the store is."""
 
-    def put_placement(self, name: str, definition: str) -> bool:
-        """Create or change; True if it is new. A list that was held is let go when the definition changes."""
+    def put_placement(self, name: str, definition: str, change: Change | None = None, *, at: int | None = None) -> Put:
+        """Create or change, and list the change; a list that was held is let go.
+
+        With `at`, only where the placement is at that version, 0 being that there is none.
+        """
+
+    def drop_placement(self, name: str, *, at: int | None = None) -> DropVerdict:
+        """Delete all there is of a placement, in one transaction."""
+
+    def drop_final(self, name: str, after: str, at_most: int) -> str | None:
+        """Of the next decisions by id, drop those of a placement that are final; the last id that was looked at.
+
+        In pieces and ahead of `drop_placement`, whose transaction then is short. Tally and counters stay.
+        """
+
+    def changes(self, name: str, at_most: int) -> list[Change]:
+        """Of the definition, the newest first."""
 
     def snapshot(self) -> AbstractContextManager[None]:
         """What is read within it is of one moment."""

@@ -25,6 +25,8 @@ class Database(ABC):
     #: how a SELECT asks to keep its rows for itself, waiting for them or passing over those that others keep
     for_update = ""
     skip_locked = ""
+    #: how it asks that its rows be not deleted meanwhile, which others may ask as well
+    for_existence = ""
 
     @abstractmethod
     def transaction(self) -> AbstractContextManager[None]:
@@ -63,18 +65,20 @@ class Database(ABC):
         if version < len(migrations):
             self.all("UPDATE meta SET value = ? WHERE key = 'schema'", (str(len(migrations)),))
 
-    def many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Run a statement with `VALUES ROWS` in it for many rows at once.
+    def many(self, statement: str, rows: Sequence[Sequence[Any]]) -> list[Row]:
+        """Run a statement with `VALUES ROWS` in it for many rows at once; what it returns.
 
         In few pieces, of sizes that come again and again: every statement is a round trip to the database or a wait for
         the interpreter, and the database remembers what it has parsed.
         """
         start = 0
+        returned: list[Row] = []
         while start < len(rows):
             size = min(MOST_ROWS, 1 << ((len(rows) - start).bit_length() - 1))
             values = [value for row in rows[start : start + size] for value in row]
-            self.all(_of_many(statement, len(rows[0]), size), values)
+            returned += self.all(_of_many(statement, len(rows[0]), size), values)
             start += size
+        return returned
 
 
 def marks(values: Sequence[Any]) -> str:

@@ -25,8 +25,10 @@ LOCK_SECONDS: Final = 10
 class PostgresqlStore(SqlStore):
     """A connection, made again after it was lost."""
 
-    for_update = " FOR UPDATE"
-    skip_locked = " FOR UPDATE SKIP LOCKED"
+    # no key is ever updated, so whoever only needs a row to stay there need not wait
+    for_update = " FOR NO KEY UPDATE"
+    skip_locked = " FOR NO KEY UPDATE SKIP LOCKED"
+    for_existence = " FOR KEY SHARE"
 
     def __init__(self, url: str, *, migrations: Sequence[str] = MIGRATIONS) -> None:
         self._url = url

@@ -65,7 +65,49 @@ CREATE TABLE counters (
 ) WITHOUT ROWID
 """
 
-MIGRATIONS: Final[tuple[str, ...]] = (_FIRST,)
+# `gone` remembers where the versions of a placement that was deleted ended: one of the same name goes on from there, so
+# that neither an ETag nor a worker's memory takes the one for the other. `keys` and `visitors` are written only for
+# decisions that ask for it.
+_SECOND = """
+CREATE TABLE changes (
+    placement TEXT NOT NULL,
+    version BIGINT NOT NULL,
+    time DOUBLE PRECISION NOT NULL,
+    what TEXT NOT NULL,
+    PRIMARY KEY (placement, version)
+) WITHOUT ROWID;
+
+CREATE TABLE gone (
+    name TEXT PRIMARY KEY,
+    version BIGINT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE keys (
+    placement TEXT NOT NULL,
+    key TEXT NOT NULL,
+    decision TEXT NOT NULL,
+    request TEXT NOT NULL,
+    issued DOUBLE PRECISION NOT NULL,
+    deadline DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (placement, key)
+) WITHOUT ROWID;
+
+CREATE INDEX keys_by_deadline ON keys (deadline);
+
+CREATE TABLE visitors (
+    placement TEXT NOT NULL,
+    visitor TEXT NOT NULL,
+    terms TEXT NOT NULL,
+    items TEXT NOT NULL,
+    arm TEXT NOT NULL,
+    until DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (placement, visitor)
+) WITHOUT ROWID;
+
+CREATE INDEX visitors_by_end ON visitors (until)
+"""
+
+MIGRATIONS: Final[tuple[str, ...]] = (_FIRST, _SECOND)
 
 
 def statements(migration: str) -> list[str]:

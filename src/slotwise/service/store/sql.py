@@ -1,7 +1,8 @@
 """The store in SQL that SQLite and PostgreSQL both understand; what differs between them is in their own files.
 
-Locks are taken in one order everywhere, so that no two workers wait for each other: decisions by id, then placements by
-name, then tally and counters by key.
+Locks are taken in one order everywhere, so that no two workers wait for each other: decisions by id, then keys of
+decisions, then placements by name, then visitors, then tally and counters, each by key. That a placement stays there is
+asked for before that, which only those who delete one wait for.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from slotwise.errors import InvalidInput
@@ -23,12 +24,17 @@ from slotwise.service.store.contract import (
     Receipt,
     Report,
     TallyRow,
-    Version,
     least_id,
 )
 from slotwise.service.store.counting import Count
-from slotwise.service.store.database import Database, Row, chunks, marks
+from slotwise.service.store.database import Row, chunks, marks
+from slotwise.service.store.definitions import Definitions
+from slotwise.service.store.once import Key, Used, claim, drop_keys, key_of
 from slotwise.service.store.outcomes import judge
+from slotwise.service.store.sticky import drop_lists, stick
+
+#: of a placement that is carried to another store, the newest
+MOST_CHANGES = 100_000
 
 _ADD_COUNTERS = (
     f"INSERT INTO counters (placement, arm, {', '.join(COUNTERS)}) VALUES ROWS "
@@ -42,7 +48,7 @@ _ADD_TALLY = (
 )
 
 
-class SqlStore(Database):
+class SqlStore(Definitions):
     """Every statement of the contract, over a connection that a subclass provides."""
 
     def secret(self) -> bytes:
@@ -52,41 +58,6 @@ class SqlStore(Database):
     def probe(self) -> None:
         with self.transaction():
             self.all("UPDATE meta SET value = ? WHERE key = 'probe'", (secrets.token_hex(8),))
-
-    def put_placement(self, name: str, definition: str) -> bool:
-        with self.transaction():
-            known = self.all(f"SELECT version FROM placements WHERE name = ?{self.for_update}", (name,))
-            if not known:
-                # two workers may be here at once; the second one changes what the first created
-                self.all(
-                    "INSERT INTO placements (name, version, revision, epoch, held) VALUES (?, 0, 0, 0, NULL) "
-                    "ON CONFLICT (name) DO NOTHING",
-                    (name,),
-                )
-            elif self.all("SELECT 1 FROM definitions WHERE placement = ? AND definition = ?", (name, definition)):
-                return False
-            self.all(
-                "UPDATE placements SET version = version + 1, epoch = epoch + 1, held = NULL WHERE name = ?", (name,)
-            )
-            self.all(
-                "INSERT INTO definitions (placement, definition) VALUES (?, ?) "
-                "ON CONFLICT (placement) DO UPDATE SET definition = excluded.definition",
-                (name, definition),
-            )
-        return not known
-
-    def versions(self) -> list[Version]:
-        with self.reading():
-            return [Version(*row) for row in self.all("SELECT name, version, revision FROM placements ORDER BY name")]
-
-    def version(self, name: str) -> Version | None:
-        with self.reading():
-            rows = self.all("SELECT name, version, revision FROM placements WHERE name = ?", (name,))
-            return Version(*rows[0]) if rows else None
-
-    def definition(self, name: str) -> str:
-        with self.reading():
-            return str(self.all("SELECT definition FROM definitions WHERE placement = ?", (name,))[0][0])
 
     def tally(self, name: str, since: int = 0) -> list[TallyRow]:
         with self.reading():
@@ -153,16 +124,61 @@ class SqlStore(Database):
         return receipts
 
     def _issue(self, decisions: Sequence[Decision], count: Count) -> list[Decision]:
-        held = self._hold([decision for decision in decisions if decision.holds])
-        issued, rows = [], []
+        if not decisions:
+            return []
+        there = self._existing({decision.placement for decision in decisions})
+        keyed = [decision for decision in decisions if decision.once is not None and decision.placement in there]
+        used = claim(self, keyed) if keyed else {}
+        first: dict[Key, str] = {}
+        fresh = []
         for decision in decisions:
-            epoch = None
+            if decision.placement not in there:
+                continue
+            if decision.once is not None:
+                key = key_of(decision)
+                if key in used or first.setdefault(key, decision.id) != decision.id:
+                    continue
+            fresh.append(decision)
+        issued = self._insert(fresh, count)
+        if len(issued) == len(decisions):
+            return issued
+        by_id = {decision.id: decision for decision in issued}
+        for decision in issued:
+            if decision.once is not None:
+                used[key_of(decision)] = Used(decision.once.request, replace(decision, fate="repeated"))
+        return [by_id.get(decision.id) or _not_issued(decision, used) for decision in decisions]
+
+    def _existing(self, placements: set[str]) -> set[str]:
+        """Those of the placements that are there, and stay there until the end of the transaction."""
+        return {
+            name
+            for names in chunks(sorted(placements))
+            for (name,) in self.all(
+                f"SELECT name FROM placements WHERE name IN ({marks(names)}) ORDER BY name{self.for_existence}", names
+            )
+        }
+
+    def _insert(self, decisions: Sequence[Decision], count: Count) -> list[Decision]:
+        """The decisions as they are shown."""
+        held = self._hold([decision for decision in decisions if decision.holds])
+        issued, epochs = [], dict[str, int]()
+        for decision in decisions:
             # a list of a definition that has changed meanwhile is shown once, and belongs to no epoch
             if decision.holds and held[decision.placement][0] == decision.version:
-                _, epoch, items = held[decision.placement]
+                _, epochs[decision.id], items = held[decision.placement]
                 if items != decision.items:
-                    decision = _showing(decision, items)
+                    decision = replace(decision, items=items)
             issued.append(decision)
+        sticky = [decision for decision in issued if decision.sticky is not None]
+        if sticky:
+            kept = {decision.id: decision for decision in stick(self, sticky)}
+            for number, decision in enumerate(issued):
+                issued[number] = seen = kept.get(decision.id, decision)
+                if seen is not decision:
+                    # what a visitor has seen before is of no epoch of today
+                    epochs.pop(decision.id, None)
+        rows = []
+        for decision in issued:
             count.add(decision.placement, decision.arm, issued=1)
             rows.append(
                 (
@@ -172,7 +188,7 @@ class SqlStore(Database):
                     decision.arm,
                     decision.issued,
                     decision.deadline,
-                    epoch,
+                    epochs.get(decision.id),
                 )
             )
         self.many(
@@ -207,11 +223,13 @@ class SqlStore(Database):
             )
             if not due:
                 return 0
+            drop_keys(self, now, at_most)
             count = Count()
             for _, placement, listed, arm, kind, clicked, epoch in due:
                 count.finalise(placement, arm, json.loads(listed), kind, clicked, epoch)
             for placement in count.placements():
                 self._count(placement, count)
+            drop_lists(self, now, at_most)
             self._add(count)
             for ids in chunks([row[0] for row in due]):
                 self.all(f"UPDATE decisions SET final = 1 WHERE id IN ({marks(ids)})", ids)
@@ -246,16 +264,26 @@ class SqlStore(Database):
         with self.transaction():
             if self.version(name) is None:
                 raise InvalidInput(f"there is no placement {name!r} in this store")
-            return Portable(name, self.definition(name), self.tally(name), dict(self.counters().get(name, {})))
+            return Portable(
+                name,
+                self.definition(name),
+                self.tally(name),
+                dict(self.counters().get(name, {})),
+                self.changes(name, MOST_CHANGES),
+            )
 
     def carry_in(self, placement: Portable) -> None:
         with self.transaction():
             if self.version(placement.name) is not None:
                 raise InvalidInput(f"there is a placement {placement.name!r} in this store already")
+            self.create(placement.name)
+            # beyond all that it was at in the store that it comes from
+            versions = max([1, *(change.version for change in placement.changes)])
             self.all(
-                "INSERT INTO placements (name, version, revision, epoch, held) VALUES (?, 1, 1, 1, NULL)",
-                (placement.name,),
+                "UPDATE placements SET version = version + ?, revision = 1, epoch = 1 WHERE name = ?",
+                (versions, placement.name),
             )
+            self.list_changes(placement.name, list(placement.changes))
             self.all("INSERT INTO definitions VALUES (?, ?)", (placement.name, placement.definition))
             tally = [
                 (placement.name, row.slot, row.item, row.clicks, row.passes, row.shows, 1) for row in placement.tally
@@ -268,5 +296,8 @@ class SqlStore(Database):
             self.many(_ADD_COUNTERS, counters)
 
 
-def _showing(decision: Decision, items: tuple[str, ...]) -> Decision:
-    return replace(decision, items=items)
+def _not_issued(decision: Decision, used: Mapping[Key, Used]) -> Decision:
+    if decision.once is None or key_of(decision) not in used:
+        return replace(decision, fate="unknown_placement")
+    request, before = used[key_of(decision)]
+    return before if request == decision.once.request else replace(decision, fate="other_request")

@@ -125,7 +125,8 @@ class Worker:
         name = checked_name(name)
         # in another thread, as it may take seconds
         await asyncio.to_thread(_try, definition)
-        new = await self._writer.call(lambda store: store.put_placement(name, definition.text()))
+        put = await self._writer.call(lambda store: store.put_placement(name, definition.text()))
+        new = put.verdict == "created"
         placement = await self._placements.find(name)
         assert placement is not None
         log.info("placement put", extra={"placement": name, "new": new, "items": len(definition.items)})
