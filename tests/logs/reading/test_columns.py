@@ -47,6 +47,19 @@ def test_wide_logs_of_numbers() -> None:
     assert found.clicks.tolist() == [[0, 0], [0, 1]]
 
 
+def test_lists_that_nobody_saw_count_as_empty() -> None:
+    lists, clicked = [*LISTS, ["a", "c"], ["c", "a"]], [*CLICKED, None, None]
+    found = tally(pa.table({"items": lists, "clicked": clicked, "shown": [True, True, None, False, False]}))
+    assert found == tally(LONG)
+    assert found.cleaning["empty_impressions"] == 2
+
+
+def test_an_item_may_be_called_like_a_list() -> None:
+    found = tally(pa.table({"items": [["a|b", "[c]"], ["[c]", "a|b"]], "clicked": ["a|b", "[c]"]}))
+    assert found.item_ids == ("[c]", "a|b")
+    assert found.clicks.tolist() == [[1, 1], [0, 0]]
+
+
 def test_what_is_wrong_with_wide_logs_is_counted() -> None:
     lists = [*LISTS, ["a", "a"], ["a", "b"], ["a", "b"], ["a", "b"], [], None, ["a", None]]
     clicked = [["b"], [], ["a"], [], ["z"], ["b", "a"], ["a", "z"], [], [], []]

@@ -12,6 +12,9 @@ import ibis.expr.types as ir
 from slotwise.errors import InvalidInput
 from slotwise.logs.reading import values
 
+#: whether anybody saw the list
+_SHOWN = "shown"
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -19,7 +22,8 @@ class Columns:
 
     In a *long* log each row is one shown item. In a *wide* log each row is one impression, `item` a list of the items
     from the first slot on, and `clicked` the item that was clicked, or null, or a list in the order of the clicks.
-    A wide log needs no slot and may go without an impression.
+    A wide log needs no slot and may go without an impression. Where it has a column `shown` of true and false, the
+    lists that nobody saw count as empty.
     """
 
     impression: str = "impression"
@@ -66,7 +70,7 @@ def count_empty(table: ir.Table, columns: Columns) -> int:
     columns, wide = _found(table, columns)
     if not wide:
         return 0
-    items = values.as_items(table[columns.item], columns.item)
+    items = _items(table, columns)
     return int(table.count(where=(items.length() == 0).fill_null(True)).to_pyarrow().as_py())
 
 
@@ -88,8 +92,8 @@ def _from_wide(table: ir.Table, columns: Columns, keep: Callable[[ir.Table], ir.
         impression=values.as_key(table[columns.impression], columns.impression)
         if columns.impression in table.columns
         else ibis.row_number(),
-        items=values.as_items(table[columns.item], columns.item),
-        chosen=values.as_clicked_items(table[columns.clicked], columns.clicked),
+        items=_items(table, columns),
+        chosen=_chosen(table, columns),
         **_optional(table, columns),
     )
     if columns.impression not in table.columns:
@@ -116,6 +120,23 @@ def _from_wide(table: ir.Table, columns: Columns, keep: Callable[[ir.Table], ir.
         order=ibis.null("float64"),
     )
     return shown.union(lost)
+
+
+def _items(table: ir.Table, columns: Columns) -> ir.Value:
+    items = values.as_items(table[columns.item], columns.item)
+    if _SHOWN not in table.columns or not table[_SHOWN].type().is_boolean():
+        return items
+    return ibis.ifelse(table[_SHOWN].fill_null(True), items, ibis.literal([], "array<string>"))
+
+
+def _chosen(table: ir.Table, columns: Columns) -> ir.Value:
+    """The clicked items; the name of an item that was shown is that one, whatever signs of a list are in it."""
+    clicked, items = table[columns.clicked], table[columns.item]
+    chosen = values.as_clicked_items(clicked, columns.clicked)
+    if not (clicked.type().is_string() and items.type().is_array()):
+        return chosen
+    is_one = items.cast("array<string>").contains(clicked).fill_null(False)
+    return ibis.ifelse(is_one, ibis.array([clicked]), chosen)
 
 
 def _found(table: ir.Table, columns: Columns) -> tuple[Columns, bool]:
