@@ -23,7 +23,8 @@ from hypothesis.stateful import (
 )
 
 from slotwise.service.store import Store, open_store
-from slotwise.service.store.contract import COUNTERS, Arm, Decision, Outcome, Report, new_id
+from slotwise.service.store.contract import COUNTERS, TALLY_COUNTS, Arm, Decision, Outcome, Report, new_id
+from slotwise.service.store.delays import number_of
 from slotwise.service.store.sql import SqlStore
 from tests.postgres import Postgres
 from tests.service.store.model import Model
@@ -31,11 +32,23 @@ from tests.service.store.model import Model
 PLACEMENTS = ("home", "shop")
 ITEMS = ("a", "b", "c")
 WORKERS = 2
-START = 1_700_000_000.0
+#: a minute before midnight, UTC
+START = 1_700_006_340.0
+SEGMENTS = ("", '{"device":"mobile"}')
+LONGEST = 60.0
 
 workers = st.integers(0, WORKERS - 1)
+#: multiples of a half, whose sums are exact
+values = st.sampled_from([None, 0.0, 0.5, 2.5])
 outcomes = st.one_of(
-    st.sampled_from(ITEMS).map(lambda item: Outcome("clicked", item)),
+    st.builds(Outcome, st.just("clicked"), st.sampled_from(ITEMS), value=values),
+    st.builds(
+        Outcome,
+        st.just("clicked"),
+        st.sampled_from(ITEMS),
+        st.lists(st.sampled_from(ITEMS), max_size=2).map(tuple),
+        values,
+    ),
     st.sampled_from([Outcome("no_click"), Outcome("not_shown"), Outcome("clicked", "nobody knows")]),
 )
 
@@ -67,17 +80,28 @@ class Machine(RuleBasedStateMachine):
                 st.sampled_from(PLACEMENTS),
                 st.permutations(ITEMS).map(lambda items: tuple(items[:2])),
                 st.sampled_from(["learned", "learned", "holdout"]),
-                st.sampled_from([0.5, 2.0, 60.0]),
+                st.sampled_from([0.5, 2.0, LONGEST]),
                 st.booleans(),
+                st.sampled_from(SEGMENTS),
             ),
             min_size=1,
             max_size=4,
         ),
     )
-    def decide(self, worker: int, wanted: list[tuple[str, tuple[str, ...], Arm, float, bool]]) -> Any:
+    def decide(self, worker: int, wanted: list[tuple[str, tuple[str, ...], Arm, float, bool, str]]) -> Any:
         decisions = [
-            Decision(new_id(self.now), name, items, arm, self.now, self.now + window, holds and arm == "learned")
-            for name, items, arm, window, holds in wanted
+            Decision(
+                new_id(self.now),
+                name,
+                items,
+                arm,
+                self.now,
+                self.now + window,
+                holds and arm == "learned",
+                segment=segment,
+                waits_seconds=LONGEST if window == LONGEST else None,
+            )
+            for name, items, arm, window, holds, segment in wanted
         ]
         shown, _ = self.stores[worker].write(decisions, [])
         assert [decision.items for decision in shown] == [self.model.issue(decision) for decision in decisions]
@@ -95,7 +119,7 @@ class Machine(RuleBasedStateMachine):
         _, (receipt,) = self.stores[worker].write([], [Report(new_id(self.now), outcome, self.now)])
         assert receipt.verdict == "unknown_decision"
 
-    @rule(seconds=st.sampled_from([0.5, 1.0, 2.0, 100.0, -5.0]))
+    @rule(seconds=st.sampled_from([0.5, 1.0, 2.0, 100.0, -5.0, 3600.0, 86_400.0]))
     def move_the_clock(self, seconds: float) -> None:
         self.now += seconds
 
@@ -110,7 +134,23 @@ class Machine(RuleBasedStateMachine):
     def compact(self, worker: int, seconds: float) -> None:
         assert self.stores[worker].compact(self.now - seconds, 100) == self.model.compact(self.now - seconds)
 
-    @rule(worker=workers, data=st.data(), what=st.sampled_from(["write", "finalise"]))
+    @rule(worker=workers, days=st.sampled_from([-1, 0, 1]))
+    def merge(self, worker: int, days: int) -> None:
+        """Also hours that are not over, to which something is added afterwards."""
+        before = self.now - days * 86_400.0
+        merged = 0
+        while found := self.stores[worker].merge_hours(before, 1):
+            merged += found
+        assert merged == self.model.merge(before)
+
+    @rule(worker=workers, name=st.sampled_from(PLACEMENTS), start=st.sampled_from([0, 3600]), text=st.text(max_size=3))
+    def keep_end(self, worker: int, name: str, start: int, text: str) -> None:
+        text = text.replace("\0", "")
+        self.stores[worker].keep_end(name, start, text)
+        kept = self.model.ends.setdefault((name, start), text)
+        assert self.stores[worker].period_ends(name, start, start + 1) == [(start, kept)]
+
+    @rule(worker=workers, data=st.data(), what=st.sampled_from(["write", "finalise", "merge"]))
     def crash(self, worker: int, data: st.DataObject, what: str) -> None:
         """In the middle of a transaction, at any of its statements; nothing of it was acknowledged."""
         store = self.stores[worker]
@@ -130,7 +170,10 @@ class Machine(RuleBasedStateMachine):
         store.all = counting(store.all)  # type: ignore[method-assign]
         id = new_id(self.now)
         try:
-            if what == "finalise":
+            if what == "merge":
+                store.merge_hours(self.now + 86_400.0, 100)
+                self.model.merge(self.now + 86_400.0)
+            elif what == "finalise":
                 store.finalise(self.now, 500)
                 self.model.finalise(self.now)
             else:
@@ -155,7 +198,7 @@ class Machine(RuleBasedStateMachine):
             return
         store = self.stores[0]
         tally = {
-            (name, row.slot, row.item): (row.clicks, row.passes, row.shows)
+            (name, row.segment, row.slot, row.item): tuple(getattr(row, count) for count in TALLY_COUNTS)
             for name in PLACEMENTS
             for row in store.tally(name)
         }
@@ -165,6 +208,15 @@ class Machine(RuleBasedStateMachine):
             for counters in arms.values():
                 counted.update({name: getattr(counters, name) for name in COUNTERS})
         assert +counted == self.model.counted()
+        by_segment = Counter[str]()
+        for name in PLACEMENTS:
+            for counters in store.counters_of(name).values():
+                by_segment.update(dict(zip(COUNTERS, counters.all(), strict=True)))
+        assert by_segment == counted
+        assert _periods(store) == +self.model.periods
+        for name in PLACEMENTS:
+            assert store.reported(name) == self.model.waiting(name)
+            assert store.delays(name, LONGEST) == Counter(map(number_of, self.model.delays(name, LONGEST)))
 
     def teardown(self) -> None:
         if not hasattr(self, "stores"):
@@ -174,6 +226,18 @@ class Machine(RuleBasedStateMachine):
         self.nothing_is_lost_or_counted_twice()
         for store in self.stores:
             store.close()
+
+
+def _periods(store: Store) -> Counter[tuple[Any, ...]]:
+    found = Counter[tuple[Any, ...]]()
+    for name in PLACEMENTS:
+        for row in store.period_tally(name):
+            key = (name, row.period.start, row.period.hours, row.segment, row.arm, row.slot, row.item)
+            found.update({(*key, "clicks"): row.clicks, (*key, "passes"): row.passes, (*key, "shows"): row.shows})
+        for of in store.period_counters(name):
+            for counter, count in zip(COUNTERS, of.counters.all(), strict=True):
+                found[name, of.period.start, of.period.hours, of.segment, of.arm, counter] += count  # type: ignore[assignment]
+    return +found
 
 
 def _run(fresh: Callable[[], str], examples: int) -> None:

@@ -173,11 +173,13 @@ def test_a_placement_is_carried_to_another_store(store: Store, tmp_path: Path) -
         other.carry_in(carried)
         assert sorted(map(repr, other.tally("home"))) == sorted(map(repr, store.tally("home")))
         assert other.counters() == store.counters()
+        assert other.period_tally("home") == store.period_tally("home")
+        assert other.period_counters("home") == store.period_counters("home")
         with pytest.raises(InvalidInput, match="already"):
             other.carry_in(carried)
         with pytest.raises(InvalidInput, match="no placement 'nobody'"):
             other.carry_out("nobody")
-        other.carry_in(Portable("else", "{}", [TallyRow(0, "a", 1, 2, 3)], {"learned": Counters(clicked=1)}))
+        other.carry_in(Portable("else", "{}", [TallyRow(0, "a", 1, 2, 3)], {("", "learned"): Counters(clicked=1)}))
         assert other.tally("else") == [TallyRow(0, "a", 1, 2, 3)]
     store.close()
 

@@ -87,6 +87,10 @@ class Decision:
     #: where it is given, `items` and `arm` are for a visitor who has no list yet
     sticky: Sticky | None = None
     fate: Fate = "issued"
+    #: for whom, as `slotwise.service.worker.segments` writes it; "" where nothing is known of the visitor
+    segment: str = ""
+    #: the longest window of its placement where it is one of those that wait for all of it; their clicks tell of delays
+    waits_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,17 @@ class Outcome:
     """What became of a list: a click on one of its items, no click, or that nobody saw it."""
 
     kind: Kind
+    #: what was clicked first, which is what counts
     item: str | None = None
+    #: what was clicked after it, in that order
+    then: tuple[str, ...] = ()
+    #: what the click brought, where that was said
+    value: float | None = None
+
+    @property
+    def clicks(self) -> tuple[str, ...]:
+        """Everything that was clicked, in order."""
+        return () if self.item is None else (self.item, *self.then)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +158,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class TallyRow:
-    """One item in one slot, counted from 0, over all final decisions that somebody saw."""
+    """One item in one slot, counted from 0, over all final decisions of a segment that somebody saw."""
 
     slot: int
     item: str
@@ -152,11 +166,20 @@ class TallyRow:
     passes: int = 0
     #: how often it stood there, whatever was clicked
     shows: int = 0
+    #: the clicks that said what they brought, what that was together, and the sum of its squares
+    valued: int = 0
+    value: float = 0.0
+    squares: float = 0.0
+    segment: str = ""
+
+
+#: what a row counts, in the order of its fields
+TALLY_COUNTS: Final = ("clicks", "passes", "shows", "valued", "value", "squares")
 
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """How many decisions of one arm came to what; the last three count what is never learned."""
+    """How many decisions of one arm came to what."""
 
     issued: int = 0
     clicked: int = 0
@@ -164,10 +187,15 @@ class Counters:
     #: those of `no_click` about which nothing was reported
     silent: int = 0
     not_shown: int = 0
-    #: decisions with an outcome after their deadline
+    #: decisions with an outcome after their deadline; this and the next two are never learned
     late: int = 0
     duplicates: int = 0
     conflicts: int = 0
+    #: those of `clicked` with clicks on more than one item
+    several: int = 0
+    #: what the clicks brought, where that was said, and the sum of its squares
+    value: float = 0.0
+    squares: float = 0.0
 
     @property
     def final(self) -> int:
@@ -179,12 +207,69 @@ class Counters:
         """Waiting for their deadline."""
         return self.issued - self.final
 
+    def all(self) -> tuple[float, ...]:
+        """Every one, in the order of their names."""
+        return tuple(getattr(self, name) for name in COUNTERS)
+
     def __add__(self, other: Counters) -> Counters:
-        return Counters(*(getattr(self, name) + getattr(other, name) for name in COUNTERS))
+        return Counters(*(mine + more for mine, more in zip(self.all(), other.all(), strict=True)))  # type: ignore[arg-type]
 
 
+#: a time that never comes
+LAST: Final = 2**62
 #: the names of all of them
 COUNTERS = tuple(Counters.__dataclass_fields__)
+
+
+HOUR: Final = 3600
+DAY: Final = 24 * HOUR
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Period:
+    """When decisions were issued: an hour or a day, UTC, or with no length all that was before its start."""
+
+    #: seconds since 1970
+    start: int
+    hours: int = 1
+
+
+def hour_of(time: float) -> int:
+    """The beginning of its hour.
+
+    >>> hour_of(7300.5)
+    7200
+    """
+    return int(time // HOUR) * HOUR
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodRow:
+    """What a tally's row counts, of the decisions of one arm that were issued in a period."""
+
+    period: Period
+    segment: str
+    #: empty in what was counted before arms were told apart
+    arm: Arm | Literal[""]
+    slot: int
+    item: str
+    clicks: int
+    passes: int
+    shows: int
+
+    def counts(self) -> tuple[int, int, int]:
+        """Clicks, passes and shows."""
+        return self.clicks, self.passes, self.shows
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodCounters:
+    """What became of the decisions of one segment and arm that were issued in a period."""
+
+    period: Period
+    segment: str
+    arm: Arm
+    counters: Counters
 
 
 @dataclass(frozen=True)
@@ -194,7 +279,10 @@ class Portable:
     name: str
     definition: str
     tally: Sequence[TallyRow] = ()
-    counters: Mapping[Arm, Counters] = field(default_factory=dict)
+    #: by segment and arm
+    counters: Mapping[tuple[str, Arm], Counters] = field(default_factory=dict)
+    periods: Sequence[PeriodRow] = ()
+    period_counters: Sequence[PeriodCounters] = ()
     changes: Sequence[Change] = ()
 
 
@@ -239,6 +327,30 @@ class Store(Protocol):
 
     def counters(self) -> dict[str, dict[Arm, Counters]]:
         """By placement and arm."""
+
+    def counters_of(self, name: str) -> dict[tuple[str, Arm], Counters]:
+        """Of one placement, by segment and arm."""
+
+    def reported(self, name: str) -> tuple[int, float | None]:
+        """How many decisions have an outcome and wait for their deadline, and the first of these deadlines."""
+
+    def delays(self, name: str, at_most: float) -> dict[int, int]:
+        """Clicks of decisions that waited for `at_most` seconds, by the number of their delay (`delays.number_of`)."""
+
+    def period_tally(self, name: str, *, after: int = 0, since: int = 0, until: int = LAST) -> list[PeriodRow]:
+        """The rows that changed after a revision, of periods that start from `since` on and before `until`."""
+
+    def period_counters(self, name: str, since: int = 0, until: int = LAST) -> list[PeriodCounters]:
+        """What became of decisions, by period, segment and arm, in order of period."""
+
+    def keep_end(self, name: str, start: int, believed: str) -> None:
+        """What was believed at the end of the hour that began then; the first that is said stays."""
+
+    def period_ends(self, name: str, since: int = 0, until: int = LAST) -> list[tuple[int, str]]:
+        """What was believed at the ends of hours, by their beginnings, in order."""
+
+    def merge_hours(self, before: float, at_most: int) -> int:
+        """Add up the hours of days that ended before then, a placement's day at a time; how many days there were."""
 
     def write(self, decisions: Sequence[Decision], reports: Sequence[Report]) -> tuple[list[Decision], list[Receipt]]:
         """Issue and record, all in one transaction; the decisions come back as they are to be shown."""

@@ -4,69 +4,137 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from slotwise.service.store.contract import COUNTERS, Arm, Kind
+from slotwise.service.store.contract import COUNTERS, Arm, Outcome
+from slotwise.service.store.delays import number_of
 
-CLICKS, PASSES, SHOWS = range(3)
+CLICKS, PASSES, SHOWS, VALUED, VALUE, SQUARES = range(6)
+
+#: slot and item
+_Pair = tuple[int, str]
+
+
+class Where(NamedTuple):
+    """Under which a decision is counted."""
+
+    placement: str
+    #: the beginning of the hour in which it was issued
+    start: int
+    segment: str
+    arm: Arm
+
+
+@dataclass
+class _Pairs:
+    """Per slot and item: clicks, passes and shows, then how many clicks said what they brought, its sum and squares."""
+
+    counts: dict[_Pair, list[Any]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0, 0, 0.0, 0.0]))
+
+    def add(self, items: Sequence[str], outcome: Outcome | None) -> None:
+        clicked = outcome is not None and outcome.kind == "clicked"
+        for slot, item in enumerate(items):
+            pair = self.counts[slot, item]
+            pair[SHOWS] += 1
+            if not clicked:
+                pair[PASSES] += 1
+            elif outcome is not None and item == outcome.item:
+                pair[CLICKS] += 1
+                if outcome.value is not None:
+                    pair[VALUED] += 1
+                    pair[VALUE] += outcome.value
+                    pair[SQUARES] += outcome.value**2
 
 
 class Count:
-    """Sums by placement.
+    """Sums by placement, segment, arm and hour.
 
     >>> count = Count()
-    >>> count.finalise("home", "learned", ["a", "b"], "clicked", "b", None)
-    >>> count.finalise("home", "learned", ["b", "a"], None, None, 7)
-    >>> count.tally("home")
-    [(0, 'a', 0, 0, 1), (0, 'b', 0, 1, 1), (1, 'a', 0, 1, 1), (1, 'b', 1, 0, 1)]
+    >>> home = Where("home", 0, "", "learned")
+    >>> count.finalise(home, ["a", "b"], Outcome("clicked", "b", value=2.5), epoch=None)
+    >>> count.finalise(home, ["b", "a"], None, epoch=7)
+    >>> count.tally("home")[0]              # segment, slot, item, clicks, passes, shows, valued, value, squares
+    ('', 0, 'a', 0, 0, 1, 0, 0.0, 0.0)
+    >>> [row[3:] for row in count.tally("home")][1:]
+    [(0, 1, 1, 0, 0.0, 0.0), (0, 1, 1, 0, 0.0, 0.0), (1, 0, 1, 1, 2.5, 6.25)]
     >>> count.ended("home")
     [7]
     """
 
     def __init__(self) -> None:
-        self._counters: dict[tuple[str, Arm], dict[str, int]] = defaultdict(lambda: dict.fromkeys(COUNTERS, 0))
-        self._tally: dict[str, dict[tuple[int, str], list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0, 0]))
+        self._counters: dict[Where, dict[str, Any]] = defaultdict(lambda: dict.fromkeys(COUNTERS, 0))
+        self._pairs: dict[str, dict[Where, _Pairs]] = defaultdict(lambda: defaultdict(_Pairs))
         self._ended: dict[str, set[int]] = defaultdict(set)
+        self._delays: dict[tuple[str, float, int], int] = defaultdict(int)
 
-    def add(self, placement: str, arm: Arm, **counts: int) -> None:
-        """Add to the counters of an arm."""
-        counters = self._counters[placement, arm]
+    def add(self, where: Where, **counts: float) -> None:
+        """Add to counters."""
+        counters = self._counters[where]
         for name, more in counts.items():
             counters[name] += more
 
-    def finalise(
-        self, placement: str, arm: Arm, items: Sequence[str], kind: Kind | None, clicked: str | None, epoch: int | None
-    ) -> None:
+    def finalise(self, where: Where, items: Sequence[str], outcome: Outcome | None, epoch: int | None) -> None:
         """Count one decision as what was reported of it; silence is a no-click."""
-        self.add(placement, arm, **{kind or "no_click": 1})
-        tally = self._tally[placement]
-        if kind is None:
-            self.add(placement, arm, silent=1)
+        kind = "no_click" if outcome is None else outcome.kind
+        self.add(where, **{kind: 1})
+        if outcome is None:
+            self.add(where, silent=1)
+        elif outcome.kind == "clicked" and (outcome.then or outcome.value is not None):
+            value = outcome.value or 0.0
+            several = len(set(outcome.clicks)) > 1
+            self.add(where, several=int(several), value=value, squares=value**2)
+        pairs = self._pairs[where.placement]
         if kind == "not_shown":
             return
-        for slot, item in enumerate(items):
-            pair = tally[slot, item]
-            pair[SHOWS] += 1
-            if kind != "clicked":
-                pair[PASSES] += 1
-            elif item == clicked:
-                pair[CLICKS] += 1
+        pairs[where].add(items, outcome)
         if kind != "clicked" and epoch is not None:
-            self._ended[placement].add(epoch)
+            self._ended[where.placement].add(epoch)
+
+    def delay(self, placement: str, at_most: float, seconds: float) -> None:
+        """Count how long a click took, of a decision that waited for `at_most` seconds."""
+        self._delays[placement, at_most, number_of(seconds)] += 1
 
     def placements(self) -> list[str]:
         """Those with something final, in order."""
-        return sorted(self._tally)
+        return sorted(self._pairs)
 
     def ended(self, placement: str) -> list[int]:
         """The epochs in which there was a no-click."""
         return sorted(self._ended[placement])
 
-    def tally(self, placement: str) -> list[tuple[int, str, int, int, int]]:
-        """Slot, item, clicks, passes and shows, in order of slot and item."""
-        pairs = sorted(self._tally[placement].items())
-        return [(slot, item, clicks, passes, shows) for (slot, item), (clicks, passes, shows) in pairs]
+    def tally(self, placement: str) -> list[tuple[Any, ...]]:
+        """Segment, slot, item and their counts, in that order."""
+        total: dict[tuple[str, int, str], list[Any]] = {}
+        for where, pairs in self._pairs[placement].items():
+            for (slot, item), counts in pairs.counts.items():
+                key = where.segment, slot, item
+                total[key] = [a + b for a, b in zip(total[key], counts, strict=True)] if key in total else counts
+        return [(*key, *counts) for key, counts in sorted(total.items())]
+
+    def periods(self, placement: str) -> list[tuple[Any, ...]]:
+        """Hour, 1 for its length, segment, arm, slot, item, clicks, passes and shows, in that order."""
+        return sorted(
+            (where.start, 1, where.segment, where.arm, *pair, *counts[: SHOWS + 1])
+            for where, pairs in self._pairs[placement].items()
+            for pair, counts in pairs.counts.items()
+        )
 
     def counters(self) -> list[tuple[Any, ...]]:
-        """Placement, arm and every counter, in order of placement and arm."""
-        return [(*key, *counts.values()) for key, counts in sorted(self._counters.items())]
+        """Placement, segment, arm and every counter, in order of these."""
+        total: dict[tuple[str, str, Arm], list[Any]] = {}
+        for where, counts in self._counters.items():
+            key, more = (where.placement, where.segment, where.arm), list(counts.values())
+            total[key] = [a + b for a, b in zip(total[key], more, strict=True)] if key in total else more
+        return [(*key, *counts) for key, counts in sorted(total.items())]
+
+    def period_counters(self) -> list[tuple[Any, ...]]:
+        """Placement, hour, 1 for its length, segment, arm and every counter, in order of these."""
+        return [
+            (where.placement, where.start, 1, where.segment, where.arm, *counts.values())
+            for where, counts in sorted(self._counters.items())
+        ]
+
+    def delays(self) -> list[tuple[Any, ...]]:
+        """Placement, longest window, number of the delay and clicks, in order of these."""
+        return [(*key, clicks) for key, clicks in sorted(self._delays.items())]

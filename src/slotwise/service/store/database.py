@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -10,7 +11,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from slotwise.errors import StoreRefused
-from slotwise.service.store.schema import statements
+from slotwise.service.store.contract import hour_of
+from slotwise.service.store.schema import THIS_HOUR, statements
 
 Row = tuple[Any, ...]
 #: ids named in one statement
@@ -61,7 +63,7 @@ class Database(ABC):
             )
         for migration in migrations[version:]:
             for statement in statements(migration):
-                self.all(statement)
+                self.all(statement.replace(THIS_HOUR, str(hour_of(time.time()))))
         if version < len(migrations):
             self.all("UPDATE meta SET value = ? WHERE key = 'schema'", (str(len(migrations)),))
 
@@ -79,6 +81,26 @@ class Database(ABC):
             returned += self.all(_of_many(statement, len(rows[0]), size), values)
             start += size
         return returned
+
+
+def adding(table: str, key: Sequence[str], counts: Sequence[str], *, revised: bool = False) -> str:
+    """What adds rows of counts to those of the same key; the revision, where there is one, is the newest."""
+    columns = [*key, *counts, *(["revision"] if revised else [])]
+    changes = [f"{count} = {table}.{count} + excluded.{count}" for count in counts]
+    changes += ["revision = excluded.revision"] if revised else []
+    return (
+        f"INSERT INTO {table} ({', '.join(columns)}) VALUES ROWS ON CONFLICT ({', '.join(key)}) "
+        f"DO UPDATE SET {', '.join(changes)}"
+    )
+
+
+#: sums of whole numbers would be of another type than what is summed
+_FRACTIONS: Final = frozenset({"value", "squares"})
+
+
+def sums(counts: Sequence[str]) -> str:
+    """Each of the counts added up, as a number of its own type."""
+    return ", ".join(f"SUM({name})" if name in _FRACTIONS else f"CAST(SUM({name}) AS BIGINT)" for name in counts)
 
 
 def marks(values: Sequence[Any]) -> str:

@@ -6,7 +6,18 @@ from slotwise.service.store.contract import Change, DropVerdict, Put, Version
 from slotwise.service.store.database import Database, chunks, marks
 
 #: all but `placements` itself and the decisions
-_OF_A_PLACEMENT = ("keys", "visitors", "tally", "counters", "definitions", "changes")
+_OF_A_PLACEMENT = (
+    "keys",
+    "visitors",
+    "tally",
+    "period_tally",
+    "counters",
+    "period_counters",
+    "delays",
+    "period_ends",
+    "definitions",
+    "changes",
+)
 
 
 class Definitions(Database):

@@ -27,7 +27,7 @@ def judge(
     >>> judge(Outcome("no_click"), recorded=Outcome("clicked", "a"), **known)
     'conflict'
     """
-    if outcome.item is not None and outcome.item not in items:
+    if not set(outcome.clicks) <= set(items):
         return "unknown_item"
     if now >= deadline:
         return "late"

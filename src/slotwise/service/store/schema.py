@@ -107,7 +107,122 @@ CREATE TABLE visitors (
 CREATE INDEX visitors_by_end ON visitors (until)
 """
 
-MIGRATIONS: Final[tuple[str, ...]] = (_FIRST, _SECOND)
+#: for whom and when: what was counted so far is of nobody in particular, and of the time before this hour
+_BY_SEGMENT_AND_PERIOD = """
+ALTER TABLE decisions ADD COLUMN segment TEXT NOT NULL DEFAULT '';
+ALTER TABLE decisions ADD COLUMN clicked_then TEXT;
+ALTER TABLE decisions ADD COLUMN value DOUBLE PRECISION;
+ALTER TABLE decisions ADD COLUMN reported DOUBLE PRECISION;
+ALTER TABLE decisions ADD COLUMN waits DOUBLE PRECISION;
+
+CREATE INDEX reported ON decisions (placement, deadline) WHERE final = 0 AND outcome IS NOT NULL;
+
+CREATE TABLE tally_by_segment (
+    placement TEXT NOT NULL,
+    segment TEXT NOT NULL,
+    slot BIGINT NOT NULL,
+    item TEXT NOT NULL,
+    clicks BIGINT NOT NULL,
+    passes BIGINT NOT NULL,
+    shows BIGINT NOT NULL,
+    valued BIGINT NOT NULL,
+    value DOUBLE PRECISION NOT NULL,
+    squares DOUBLE PRECISION NOT NULL,
+    revision BIGINT NOT NULL,
+    PRIMARY KEY (placement, segment, slot, item)
+) WITHOUT ROWID;
+
+CREATE TABLE period_tally (
+    placement TEXT NOT NULL,
+    start BIGINT NOT NULL,
+    hours BIGINT NOT NULL,
+    segment TEXT NOT NULL,
+    arm TEXT NOT NULL,
+    slot BIGINT NOT NULL,
+    item TEXT NOT NULL,
+    clicks BIGINT NOT NULL,
+    passes BIGINT NOT NULL,
+    shows BIGINT NOT NULL,
+    revision BIGINT NOT NULL,
+    PRIMARY KEY (placement, start, hours, segment, arm, slot, item)
+) WITHOUT ROWID;
+
+INSERT INTO tally_by_segment
+    SELECT placement, '', slot, item, clicks, passes, shows, 0, 0, 0, revision FROM tally;
+INSERT INTO period_tally
+    SELECT placement, THIS_HOUR, 0, '', '', slot, item, clicks, passes, shows, revision FROM tally;
+DROP TABLE tally;
+ALTER TABLE tally_by_segment RENAME TO tally;
+CREATE INDEX changed ON tally (placement, revision);
+CREATE INDEX period_changed ON period_tally (placement, revision);
+
+CREATE TABLE counters_by_segment (
+    placement TEXT NOT NULL,
+    segment TEXT NOT NULL,
+    arm TEXT NOT NULL,
+    issued BIGINT NOT NULL,
+    clicked BIGINT NOT NULL,
+    no_click BIGINT NOT NULL,
+    silent BIGINT NOT NULL,
+    not_shown BIGINT NOT NULL,
+    late BIGINT NOT NULL,
+    duplicates BIGINT NOT NULL,
+    conflicts BIGINT NOT NULL,
+    several BIGINT NOT NULL,
+    value DOUBLE PRECISION NOT NULL,
+    squares DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (placement, segment, arm)
+) WITHOUT ROWID;
+
+CREATE TABLE period_counters (
+    placement TEXT NOT NULL,
+    start BIGINT NOT NULL,
+    hours BIGINT NOT NULL,
+    segment TEXT NOT NULL,
+    arm TEXT NOT NULL,
+    issued BIGINT NOT NULL,
+    clicked BIGINT NOT NULL,
+    no_click BIGINT NOT NULL,
+    silent BIGINT NOT NULL,
+    not_shown BIGINT NOT NULL,
+    late BIGINT NOT NULL,
+    duplicates BIGINT NOT NULL,
+    conflicts BIGINT NOT NULL,
+    several BIGINT NOT NULL,
+    value DOUBLE PRECISION NOT NULL,
+    squares DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (placement, start, hours, segment, arm)
+) WITHOUT ROWID;
+
+INSERT INTO counters_by_segment
+    SELECT placement, '', arm, issued, clicked, no_click, silent, not_shown, late, duplicates, conflicts, 0, 0, 0
+    FROM counters;
+INSERT INTO period_counters
+    SELECT placement, THIS_HOUR, 0, '', arm, issued, clicked, no_click, silent, not_shown, late, duplicates,
+        conflicts, 0, 0, 0
+    FROM counters;
+DROP TABLE counters;
+ALTER TABLE counters_by_segment RENAME TO counters;
+
+CREATE TABLE delays (
+    placement TEXT NOT NULL,
+    at_most DOUBLE PRECISION NOT NULL,
+    number BIGINT NOT NULL,
+    clicks BIGINT NOT NULL,
+    PRIMARY KEY (placement, at_most, number)
+) WITHOUT ROWID;
+
+CREATE TABLE period_ends (
+    placement TEXT NOT NULL,
+    start BIGINT NOT NULL,
+    believed TEXT NOT NULL,
+    PRIMARY KEY (placement, start)
+) WITHOUT ROWID
+"""
+
+MIGRATIONS: Final[tuple[str, ...]] = (_FIRST, _SECOND, _BY_SEGMENT_AND_PERIOD)
+#: stands in a migration for the hour in which it is made
+THIS_HOUR: Final = "THIS_HOUR"
 
 
 def statements(migration: str) -> list[str]:

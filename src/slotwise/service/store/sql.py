@@ -16,39 +16,38 @@ from dataclasses import replace
 from slotwise.errors import InvalidInput
 from slotwise.service.store.contract import (
     COUNTERS,
+    TALLY_COUNTS,
     Arm,
     Counters,
     Decision,
+    Kind,
     Outcome,
     Portable,
     Receipt,
     Report,
     TallyRow,
+    hour_of,
     least_id,
 )
-from slotwise.service.store.counting import Count
-from slotwise.service.store.database import Row, chunks, marks
+from slotwise.service.store.counting import Count, Where
+from slotwise.service.store.database import Row, adding, chunks, marks, sums
 from slotwise.service.store.definitions import Definitions
 from slotwise.service.store.once import Key, Used, claim, drop_keys, key_of
 from slotwise.service.store.outcomes import judge
+from slotwise.service.store.periods import ADD_PERIOD_COUNTERS, ADD_PERIOD_TALLY, Periods
 from slotwise.service.store.sticky import drop_lists, stick
 
 #: of a placement that is carried to another store, the newest
 MOST_CHANGES = 100_000
 
-_ADD_COUNTERS = (
-    f"INSERT INTO counters (placement, arm, {', '.join(COUNTERS)}) VALUES ROWS "
-    f"ON CONFLICT (placement, arm) DO UPDATE SET "
-    + ", ".join(f"{name} = counters.{name} + excluded.{name}" for name in COUNTERS)
-)
-_ADD_TALLY = (
-    "INSERT INTO tally (placement, slot, item, clicks, passes, shows, revision) VALUES ROWS "
-    "ON CONFLICT (placement, slot, item) DO UPDATE SET clicks = tally.clicks + excluded.clicks, "
-    "passes = tally.passes + excluded.passes, shows = tally.shows + excluded.shows, revision = excluded.revision"
-)
+#: the columns of an outcome
+_OUTCOME = "outcome, clicked, clicked_then, value"
+_ADD_COUNTERS = adding("counters", ("placement", "segment", "arm"), COUNTERS)
+_ADD_TALLY = adding("tally", ("placement", "segment", "slot", "item"), TALLY_COUNTS, revised=True)
+_ADD_DELAYS = adding("delays", ("placement", "at_most", "number"), ("clicks",))
 
 
-class SqlStore(Definitions):
+class SqlStore(Definitions, Periods):
     """Every statement of the contract, over a connection that a subclass provides."""
 
     def secret(self) -> bytes:
@@ -62,7 +61,8 @@ class SqlStore(Definitions):
     def tally(self, name: str, since: int = 0) -> list[TallyRow]:
         with self.reading():
             rows = self.all(
-                "SELECT slot, item, clicks, passes, shows FROM tally WHERE placement = ? AND revision > ?",
+                f"SELECT slot, item, {', '.join(TALLY_COUNTS)}, segment FROM tally "
+                "WHERE placement = ? AND revision > ?",
                 (name, since),
             )
             return [TallyRow(*row) for row in rows]
@@ -70,9 +70,31 @@ class SqlStore(Definitions):
     def counters(self) -> dict[str, dict[Arm, Counters]]:
         with self.reading():
             found: dict[str, dict[Arm, Counters]] = defaultdict(dict)
-            for placement, arm, *counts in self.all(f"SELECT placement, arm, {', '.join(COUNTERS)} FROM counters"):
+            for placement, arm, *counts in self.all(
+                f"SELECT placement, arm, {sums(COUNTERS)} FROM counters GROUP BY placement, arm"
+            ):
                 found[placement][arm] = Counters(*counts)
             return found
+
+    def counters_of(self, name: str) -> dict[tuple[str, Arm], Counters]:
+        with self.reading():
+            rows = self.all(f"SELECT segment, arm, {', '.join(COUNTERS)} FROM counters WHERE placement = ?", (name,))
+            return {(segment, arm): Counters(*counts) for segment, arm, *counts in rows}
+
+    def reported(self, name: str) -> tuple[int, float | None]:
+        with self.reading():
+            ((waiting, first),) = self.all(
+                "SELECT COUNT(*), MIN(deadline) FROM decisions "
+                "WHERE placement = ? AND final = 0 AND outcome IS NOT NULL",
+                (name,),
+            )
+            return waiting, first
+
+    def delays(self, name: str, at_most: float) -> dict[int, int]:
+        with self.reading():
+            return dict(
+                self.all("SELECT number, clicks FROM delays WHERE placement = ? AND at_most = ?", (name, at_most))
+            )
 
     def write(self, decisions: Sequence[Decision], reports: Sequence[Report]) -> tuple[list[Decision], list[Receipt]]:
         with self.transaction():
@@ -88,36 +110,39 @@ class SqlStore(Definitions):
         found: dict[str, Row] = {}
         for ids in chunks(sorted({report.decision for report in reports})):
             for row in self.all(
-                "SELECT id, placement, items, arm, deadline, final, late, outcome, clicked FROM decisions "
+                f"SELECT id, placement, segment, arm, issued, items, deadline, final, late, {_OUTCOME} FROM decisions "
                 f"WHERE id IN ({marks(ids)}) ORDER BY id{self.for_update}",
                 ids,
             ):
                 found[row[0]] = row
-        receipts, recorded, late = [], dict[str, Outcome](), set[str]()
+        receipts, recorded, late = [], dict[str, Report](), set[str]()
         for report in reports:
             if report.decision not in found:
                 receipts.append(Receipt("unknown_decision"))
                 continue
-            id, placement, listed, arm, deadline, final, was_late, kind, clicked = found[report.decision]
-            before = recorded.get(id) or (Outcome(kind, clicked) if kind else None)
+            id, placement, segment, arm, time, listed, deadline, final, was_late, *known = found[report.decision]
+            where = Where(placement, hour_of(time), segment, arm)
+            before = recorded[id].outcome if id in recorded else _outcome(*known)
             items = tuple(json.loads(listed))
             verdict = judge(
                 report.outcome, now=report.now, items=items, deadline=deadline, final=bool(final), recorded=before
             )
             if verdict == "recorded":
-                recorded[id] = report.outcome
+                recorded[id] = report
             elif verdict == "duplicate":
-                count.add(placement, arm, duplicates=1)
+                count.add(where, duplicates=1)
             elif verdict == "conflict":
-                count.add(placement, arm, conflicts=1)
+                count.add(where, conflicts=1)
             elif verdict == "late" and not was_late and id not in late:
                 late.add(id)
-                count.add(placement, arm, late=1)
+                count.add(where, late=1)
             receipts.append(Receipt(verdict, items, before))
         self.many(
-            "WITH reported (id, outcome, clicked) AS (VALUES ROWS) UPDATE decisions SET outcome = reported.outcome, "
-            "clicked = reported.clicked FROM reported WHERE decisions.id = reported.id",
-            [(id, outcome.kind, outcome.item) for id, outcome in sorted(recorded.items())],
+            "WITH reports (id, outcome, clicked, clicked_then, value, reported) AS (VALUES ROWS) "
+            "UPDATE decisions SET outcome = reports.outcome, clicked = reports.clicked, "
+            "clicked_then = reports.clicked_then, value = CAST(reports.value AS DOUBLE PRECISION), "
+            "reported = reports.reported FROM reports WHERE decisions.id = reports.id",
+            [(id, *_columns(report.outcome), report.now) for id, report in sorted(recorded.items())],
         )
         for ids in chunks(sorted(late)):
             self.all(f"UPDATE decisions SET late = 1 WHERE id IN ({marks(ids)})", ids)
@@ -179,7 +204,8 @@ class SqlStore(Definitions):
                     epochs.pop(decision.id, None)
         rows = []
         for decision in issued:
-            count.add(decision.placement, decision.arm, issued=1)
+            where = Where(decision.placement, hour_of(decision.issued), decision.segment, decision.arm)
+            count.add(where, issued=1)
             rows.append(
                 (
                     decision.id,
@@ -189,10 +215,12 @@ class SqlStore(Definitions):
                     decision.issued,
                     decision.deadline,
                     epochs.get(decision.id),
+                    decision.segment,
+                    decision.waits_seconds,
                 )
             )
         self.many(
-            "INSERT INTO decisions (id, placement, items, arm, issued, deadline, epoch) VALUES ROWS",
+            "INSERT INTO decisions (id, placement, items, arm, issued, deadline, epoch, segment, waits) VALUES ROWS",
             rows,
         )
         return issued
@@ -213,11 +241,13 @@ class SqlStore(Definitions):
 
     def _add(self, count: Count) -> None:
         self.many(_ADD_COUNTERS, count.counters())
+        self.many(ADD_PERIOD_COUNTERS, count.period_counters())
+        self.many(_ADD_DELAYS, count.delays())
 
     def finalise(self, now: float, at_most: int) -> int:
         with self.transaction():
             due = self.all(
-                "SELECT id, placement, items, arm, outcome, clicked, epoch FROM decisions "
+                f"SELECT id, placement, segment, arm, issued, items, epoch, waits, reported, {_OUTCOME} FROM decisions "
                 f"WHERE final = 0 AND deadline <= ? ORDER BY deadline LIMIT ?{self.skip_locked}",
                 (now, at_most),
             )
@@ -225,8 +255,11 @@ class SqlStore(Definitions):
                 return 0
             drop_keys(self, now, at_most)
             count = Count()
-            for _, placement, listed, arm, kind, clicked, epoch in due:
-                count.finalise(placement, arm, json.loads(listed), kind, clicked, epoch)
+            for _, placement, segment, arm, issued, listed, epoch, waits, reported, *known in due:
+                outcome = _outcome(*known)
+                count.finalise(Where(placement, hour_of(issued), segment, arm), json.loads(listed), outcome, epoch)
+                if waits is not None and outcome is not None and outcome.kind == "clicked":
+                    count.delay(placement, waits, reported - issued)
             for placement in count.placements():
                 self._count(placement, count)
             drop_lists(self, now, at_most)
@@ -245,6 +278,7 @@ class SqlStore(Definitions):
                 "UPDATE placements SET epoch = epoch + 1, held = NULL WHERE name = ? AND epoch = ?", (placement, epoch)
             )
         self.many(_ADD_TALLY, [(placement, *row, revision) for row in count.tally(placement)])
+        self.many(ADD_PERIOD_TALLY, [(placement, *row, revision) for row in count.periods(placement)])
 
     def compact(self, before: float, at_most: int) -> int:
         with self.transaction():
@@ -268,7 +302,9 @@ class SqlStore(Definitions):
                 name,
                 self.definition(name),
                 self.tally(name),
-                dict(self.counters().get(name, {})),
+                self.counters_of(name),
+                self.period_tally(name),
+                self.period_counters(name),
                 self.changes(name, MOST_CHANGES),
             )
 
@@ -285,15 +321,31 @@ class SqlStore(Definitions):
             )
             self.list_changes(placement.name, list(placement.changes))
             self.all("INSERT INTO definitions VALUES (?, ?)", (placement.name, placement.definition))
-            tally = [
-                (placement.name, row.slot, row.item, row.clicks, row.passes, row.shows, 1) for row in placement.tally
-            ]
-            self.many(_ADD_TALLY, tally)
-            counters = [
-                (placement.name, arm, *(getattr(counted, name) for name in COUNTERS))
-                for arm, counted in placement.counters.items()
-            ]
-            self.many(_ADD_COUNTERS, counters)
+            self.many(
+                _ADD_TALLY,
+                [
+                    (placement.name, row.segment, row.slot, row.item, *(getattr(row, name) for name in TALLY_COUNTS), 1)
+                    for row in placement.tally
+                ],
+            )
+            self.many(
+                _ADD_COUNTERS,
+                [
+                    (placement.name, segment, arm, *counted.all())
+                    for (segment, arm), counted in placement.counters.items()
+                ],
+            )
+            self.add_periods(placement.name, placement.periods, placement.period_counters)
+
+
+def _outcome(kind: Kind | None, clicked: str | None, then: str | None, value: float | None) -> Outcome | None:
+    """From the columns of a decision."""
+    return None if kind is None else Outcome(kind, clicked, tuple(json.loads(then)) if then else (), value)
+
+
+def _columns(outcome: Outcome) -> tuple[str, str | None, str | None, float | None]:
+    then = json.dumps(outcome.then, ensure_ascii=False) if outcome.then else None
+    return outcome.kind, outcome.item, then, outcome.value
 
 
 def _not_issued(decision: Decision, used: Mapping[Key, Used]) -> Decision:

@@ -1,31 +1,105 @@
-"""A placement as a file, to be carried from store to store: its definition, its tally and its counters."""
+"""A placement as a file, to be carried from store to store: its definition, its tally and its counters, by period."""
 
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Mapping
+from dataclasses import astuple
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from slotwise.errors import UnreadableFile
-from slotwise.service.store.contract import COUNTERS, Arm, Counters, Portable, TallyRow
+from slotwise.service.store.contract import (
+    COUNTERS,
+    TALLY_COUNTS,
+    Arm,
+    Counters,
+    Period,
+    PeriodCounters,
+    PeriodRow,
+    Portable,
+    TallyRow,
+    hour_of,
+)
 from slotwise.service.worker.definition import MOST_SLOTS, Definition, Name, PlacementName, faults
 
-FORMAT: Final = "slotwise placement 1"
+FORMAT: Final = "slotwise placement 2"
 #: fits into the 64-bit columns of every store, with room to add
 _Count = Annotated[int, Field(ge=0, le=2**53)]
+_Sum = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+_Slot = Annotated[int, Field(ge=1, le=MOST_SLOTS)]
+#: as a store writes it
+_Segment = Annotated[str, Field(max_length=1_000_000)]
+_Hours = Literal[0, 1, 24]
 
 
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    format: Literal["slotwise placement 1"]
     name: PlacementName
     definition: Definition
+
+    def portable(self) -> Portable:
+        """For a store."""
+        raise NotImplementedError
+
+
+class _First(_File):
+    """What was written before there were segments and periods."""
+
+    format: Literal["slotwise placement 1"]
     #: slot from 1, item, clicks, passes, shows
-    tally: list[tuple[Annotated[int, Field(ge=1, le=MOST_SLOTS)], Name, _Count, _Count, _Count]]
+    tally: list[tuple[_Slot, Name, _Count, _Count, _Count]]
     counters: dict[Arm, dict[str, _Count]]
+
+    def portable(self) -> Portable:
+        """As of the time before now, and of nobody in particular."""
+        rows = [TallyRow(slot - 1, item, clicks, passes, shows) for slot, item, clicks, passes, shows in self.tally]
+        counters = {("", arm): Counters(**counted) for arm, counted in self.counters.items()}
+        before = Period(hour_of(time.time()), 0)
+        return Portable(
+            self.name,
+            self.definition.text(),
+            rows,
+            counters,
+            [PeriodRow(before, "", "", row.slot, row.item, row.clicks, row.passes, row.shows) for row in rows],
+            [PeriodCounters(before, "", arm, counted) for (_, arm), counted in counters.items()],
+        )
+
+
+class _Second(_File):
+    format: Literal["slotwise placement 2"]
+    #: segment, slot from 1, item, clicks, passes, shows, clicks with a value, its sum and its squares
+    tally: list[tuple[_Segment, _Slot, Name, _Count, _Count, _Count, _Count, _Sum, _Sum]]
+    #: segment, arm, by name
+    counters: list[tuple[_Segment, Arm, dict[str, _Count | _Sum]]]
+    #: start, hours, segment, arm, slot from 1, item, clicks, passes, shows
+    periods: list[tuple[_Count, _Hours, _Segment, Arm | Literal[""], _Slot, Name, _Count, _Count, _Count]]
+    #: start, hours, segment, arm, by name
+    period_counters: list[tuple[_Count, _Hours, _Segment, Arm, dict[str, _Count | _Sum]]]
+
+    def portable(self) -> Portable:
+        """As it was."""
+        return Portable(
+            self.name,
+            self.definition.text(),
+            [TallyRow(row[1] - 1, *row[2:], segment=row[0]) for row in self.tally],
+            {(segment, arm): _counters(counted) for segment, arm, counted in self.counters},
+            [
+                PeriodRow(Period(start, hours), segment, arm, slot - 1, item, *counts)
+                for start, hours, segment, arm, slot, item, *counts in self.periods
+            ],
+            [
+                PeriodCounters(Period(start, hours), segment, arm, _counters(counted))
+                for start, hours, segment, arm, counted in self.period_counters
+            ],
+        )
+
+
+_FILE: Final = TypeAdapter[_First | _Second](Annotated[_First | _Second, Field(discriminator="format")])
 
 
 def to_text(placement: Portable) -> str:
@@ -34,20 +108,34 @@ def to_text(placement: Portable) -> str:
         "format": FORMAT,
         "name": placement.name,
         "definition": json.loads(placement.definition),
-        "tally": [[row.slot + 1, row.item, row.clicks, row.passes, row.shows] for row in placement.tally],
-        "counters": {
-            arm: {name: getattr(counters, name) for name in COUNTERS} | {"issued": counters.final}
-            for arm, counters in placement.counters.items()
-        },
+        "tally": [
+            [row.segment, row.slot + 1, row.item, *(getattr(row, name) for name in TALLY_COUNTS)]
+            for row in placement.tally
+        ],
+        "counters": [[segment, arm, _counted(of)] for (segment, arm), of in placement.counters.items()],
+        "periods": [
+            [*astuple(row.period), row.segment, row.arm, row.slot + 1, row.item, *row.counts()]
+            for row in placement.periods
+        ],
+        "period_counters": [
+            [*astuple(of.period), of.segment, of.arm, _counted(of.counters)] for of in placement.period_counters
+        ],
     }
     return json.dumps(content, ensure_ascii=False, indent=1)
+
+
+def _counters(counted: Mapping[str, Any]) -> Counters:
+    return Counters(**counted)
+
+
+def _counted(counters: Counters) -> dict[str, float]:
+    return {**dict(zip(COUNTERS, counters.all(), strict=True)), "issued": counters.final}
 
 
 def from_file(path: Path) -> Portable:
     """What `to_text` wrote; anything else is refused by name."""
     try:
-        content = _File.model_validate_json(path.read_bytes())
-        counters = {arm: Counters(**counted) for arm, counted in content.counters.items()}
+        placement = _FILE.validate_json(path.read_bytes()).portable()
     except OSError as problem:
         raise UnreadableFile(f"{path}: {problem.strerror}") from None
     except ValidationError as problem:
@@ -55,7 +143,10 @@ def from_file(path: Path) -> Portable:
         raise UnreadableFile(f"{path} is not an exported placement: {fault['field']}: {fault['detail']}") from None
     except TypeError:
         raise UnreadableFile(f"{path} is not an exported placement: counters has names that are not known") from None
-    rows = [TallyRow(slot - 1, item, *counts) for slot, item, *counts in content.tally]
-    if len({(row.slot, row.item) for row in rows}) < len(rows):
+    if len({(row.segment, row.slot, row.item) for row in placement.tally}) < len(placement.tally):
         raise UnreadableFile(f"{path} is not an exported placement: tally has a slot and an item twice")
-    return Portable(content.name, content.definition.text(), rows, counters)
+    if len({(row.period, row.segment, row.arm, row.slot, row.item) for row in placement.periods}) < len(
+        placement.periods
+    ):
+        raise UnreadableFile(f"{path} is not an exported placement: periods has a slot and an item twice")
+    return placement

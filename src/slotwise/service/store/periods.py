@@ -1,0 +1,113 @@
+"""Counts by period: hours, and days that hours are merged into."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import astuple
+from typing import Any
+
+from slotwise.service.store.contract import COUNTERS, DAY, LAST, Counters, Period, PeriodCounters, PeriodRow
+from slotwise.service.store.database import Database, adding, sums
+
+_COUNTS = ("clicks", "passes", "shows")
+ADD_PERIOD_TALLY = adding(
+    "period_tally", ("placement", "start", "hours", "segment", "arm", "slot", "item"), _COUNTS, revised=True
+)
+ADD_PERIOD_COUNTERS = adding("period_counters", ("placement", "start", "hours", "segment", "arm"), COUNTERS)
+
+
+class Periods(Database):
+    """The part of a store that knows when."""
+
+    def period_tally(self, name: str, *, after: int = 0, since: int = 0, until: int = LAST) -> list[PeriodRow]:
+        with self.reading():
+            rows = self.all(
+                f"SELECT start, hours, segment, arm, slot, item, {', '.join(_COUNTS)} FROM period_tally "
+                "WHERE placement = ? AND revision > ? AND start >= ? AND start < ?",
+                (name, after, since, until),
+            )
+            return [PeriodRow(Period(start, hours), *rest) for start, hours, *rest in rows]
+
+    def period_counters(self, name: str, since: int = 0, until: int = LAST) -> list[PeriodCounters]:
+        with self.reading():
+            rows = self.all(
+                f"SELECT start, hours, segment, arm, {', '.join(COUNTERS)} FROM period_counters "
+                "WHERE placement = ? AND start >= ? AND start < ? ORDER BY start, hours, segment, arm",
+                (name, since, until),
+            )
+            return [
+                PeriodCounters(Period(start, hours), segment, arm, Counters(*counts))
+                for start, hours, segment, arm, *counts in rows
+            ]
+
+    def keep_end(self, name: str, start: int, believed: str) -> None:
+        with self.transaction():
+            self.all(
+                "INSERT INTO period_ends (placement, start, believed) VALUES (?, ?, ?) "
+                "ON CONFLICT (placement, start) DO NOTHING",
+                (name, start, believed),
+            )
+
+    def period_ends(self, name: str, since: int = 0, until: int = LAST) -> list[tuple[int, str]]:
+        with self.reading():
+            rows = self.all(
+                "SELECT start, believed FROM period_ends WHERE placement = ? AND start >= ? AND start < ? "
+                "ORDER BY start",
+                (name, since, until),
+            )
+            return [(start, believed) for start, believed in rows]
+
+    def merge_hours(self, before: float, at_most: int) -> int:
+        end = int(before // DAY) * DAY
+        with self.reading():
+            days = self.all(
+                f"SELECT DISTINCT placement, start / {DAY} * {DAY} FROM period_counters "
+                "WHERE hours = 1 AND start < ? ORDER BY 1, 2 LIMIT ?",
+                (end, at_most),
+            )
+        for placement, day in days:
+            with self.transaction():
+                self._merge(placement, day)
+        return len(days)
+
+    def _merge(self, placement: str, day: int) -> None:
+        # whoever adds to a placement's tally changes this row first, and waits here
+        found = self.all(
+            "UPDATE placements SET revision = revision + 1 WHERE name = ? RETURNING revision", (placement,)
+        )
+        if not found:
+            return
+        hours = "placement = ? AND hours = 1 AND start >= ? AND start < ?"
+        where = (placement, day, day + DAY)
+        merged = self.all(
+            f"SELECT segment, arm, slot, item, {sums(_COUNTS)} FROM period_tally WHERE {hours} "
+            "GROUP BY segment, arm, slot, item ORDER BY segment, arm, slot, item",
+            where,
+        )
+        self.all(f"DELETE FROM period_tally WHERE {hours}", where)
+        self.many(ADD_PERIOD_TALLY, [(placement, day, 24, *row, found[0][0]) for row in merged])
+        # counters are added to without that row: what is added up is what is deleted, locked in the usual order
+        if self.for_update:
+            self.all(
+                f"SELECT 1 FROM period_counters WHERE {hours} ORDER BY start, hours, segment, arm{self.for_update}",
+                where,
+            )
+        total: dict[Any, Counters] = {}
+        for segment, arm, *counts in self.all(
+            f"DELETE FROM period_counters WHERE {hours} RETURNING segment, arm, {', '.join(COUNTERS)}", where
+        ):
+            total[segment, arm] = total.get((segment, arm), Counters()) + Counters(*counts)
+        self.many(
+            ADD_PERIOD_COUNTERS, [(placement, day, 24, *key, *counted.all()) for key, counted in sorted(total.items())]
+        )
+
+    def add_periods(self, name: str, rows: Sequence[PeriodRow], counters: Sequence[PeriodCounters]) -> None:
+        """Add what was carried from another store, within a transaction."""
+        self.many(
+            ADD_PERIOD_TALLY,
+            [(name, *astuple(row.period), row.segment, row.arm, row.slot, row.item, *row.counts(), 1) for row in rows],
+        )
+        self.many(
+            ADD_PERIOD_COUNTERS,
+            [(name, *astuple(of.period), of.segment, of.arm, *of.counters.all()) for of in counters],
+        )
