@@ -49,7 +49,7 @@ def numbered(items: Iterable[str]) -> dict[str, int]:
 
 
 def matrices(rows: Iterable[TallyRow], numbers: Mapping[str, int], slots: int) -> tuple[IntArray, IntArray]:
-    """Clicks and passes, slots × items; what is of other slots or items is left out.
+    """Clicks and passes of all segments, slots × items; what is of other slots or items is left out.
 
     >>> clicks, passes = matrices([TallyRow(0, "b", clicks=2, passes=5), TallyRow(7, "b", 1, 1)], {"a": 0, "b": 1}, 2)
     >>> clicks.tolist(), passes.tolist()
@@ -59,6 +59,6 @@ def matrices(rows: Iterable[TallyRow], numbers: Mapping[str, int], slots: int) -
     for row in rows:
         number = numbers.get(row.item)
         if number is not None and row.slot < slots:
-            clicks[row.slot, number] = row.clicks
-            passes[row.slot, number] = row.passes
+            clicks[row.slot, number] += row.clicks
+            passes[row.slot, number] += row.passes
     return clicks, passes
