@@ -6,7 +6,7 @@ from slotwise.belief.interface import hold_back, imagine, is_new, update, update
 from slotwise.belief.learned import BIAS_SHAPE, LearnedBias, learned_bias
 from slotwise.belief.lived import NEW_ITEMS_AT_MOST, Lived, Passes, is_lived, lived
 from slotwise.belief.newcomers import _hold_back as _hold_back
-from slotwise.belief.posterior import Posterior, posterior
+from slotwise.belief.posterior import Posterior, believed, posterior, posterior_of
 from slotwise.belief.prior import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
@@ -39,6 +39,7 @@ __all__ = [
     "Posterior",
     "Shows",
     "ToldBias",
+    "believed",
     "best_list",
     "best_list_chances",
     "count_list",
@@ -55,6 +56,7 @@ __all__ = [
     "lived",
     "no_shows",
     "posterior",
+    "posterior_of",
     "relearn",
     "relearn_all",
     "show_by_rate",

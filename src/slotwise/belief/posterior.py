@@ -17,6 +17,7 @@ of the same mean and of standard deviation σ_j times its mean. With the bias to
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,9 +27,9 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.belief.best_list import best_list, best_list_chances
-from slotwise.belief.interface import update_by_tally
+from slotwise.belief.interface import turn_to, update_by_tally
 from slotwise.belief.learned import BIAS_SHAPE
-from slotwise.belief.lived import lived
+from slotwise.belief.lived import IN_USE, Lived, lived, settle_on_means
 from slotwise.errors import InvalidInput
 from slotwise.estimate import Estimate, GammaPrior, is_identifiable
 from slotwise.estimate.curvature import Curvature
@@ -55,14 +56,16 @@ class Posterior:
     told: FloatArray | None = None
     values: FloatArray | None = None
     excluded: IntArray | None = None
+    #: whom it is of, where visitors are told apart
+    segment: int = 0
 
     @cached_property
     def probability_in_best_list(self) -> FloatArray:
         """Per item, of the list with the largest expected value; 0 for those that may not be shown."""
         # drawing changes a belief, and this one is frozen
-        return best_list_chances(
-            deepcopy(self.belief), position_bias=self.told, values=self.values, excluded=self.excluded
-        )
+        belief = deepcopy(self.belief)
+        turn_to(belief, self.segment)
+        return best_list_chances(belief, position_bias=self.told, values=self.values, excluded=self.excluded)
 
     def best_list(self, slots: BoolArray | None = None) -> Ranking:
         """The list of the largest expected value for what is expected of each item, in these slots or in all."""
@@ -88,46 +91,111 @@ def posterior(
     >>> found.estimate.intervals().attractiveness.high.round(2)
     array([0.14, 0.1 , 0.12, 0.16, 0.13, 0.11, 0.38, 0.29])
     """
-    counted = Tally(tally.clicks.copy(), tally.passes.copy())
     told = None if position_bias is None else checks.positive_vector("position_bias", position_bias, each="slot")
     if told is not None and len(told) != tally.slots:
         raise InvalidInput(f"position_bias must have one entry per slot, {tally.slots}, got {len(told)}")
-    belief, prior = believed(counted, told)
+    counted = Tally(tally.clicks.copy(), tally.passes.copy())
+    belief = believed(Setting(tally.slots, tally.items, 1, told), [(0, counted)])
+    return posterior_of(belief, counted, told, values=values, excluded=excluded)
+
+
+def believed(setting: Setting, counted: Iterable[tuple[int, Tally]], *, memory: Any = "none") -> Lived:
+    """What the default policy believes after absorbing tallies one after the other, each of a segment."""
+    belief = lived(setting, memory=memory)
+    for segment, tally in counted:
+        turn_to(belief, segment)
+        update_by_tally(belief, tally.clicks, tally.passes)
+    return belief
+
+
+def posterior_of(
+    belief: Lived,
+    tally: Tally,
+    told: FloatArray | None,
+    *,
+    segment: int = 0,
+    values: FloatArray | None = None,
+    excluded: IntArray | None = None,
+) -> Posterior:
+    """What `belief` has of a segment, of which `tally` was counted; `told` is the position bias where it is known."""
+    turn_to(belief, segment)
+    settle_on_means(belief)
     # λ_1, which a bias that is told has the scale of already
     scale = 1.0 if told is not None else float(belief.position_bias[0])
+    usual = float(np.exp(belief.weights[0])) if belief.features.shape[1] > 1 else float(belief.item_mean[0])
     return Posterior(
-        _estimate(belief, prior, scale, counted, told is not None),
-        GammaPrior(prior.shape, prior.rate / scale),
+        _estimate(belief, scale, tally, told is not None),
+        GammaPrior(belief.item_shape, belief.item_shape / usual / scale),
         belief,
-        counted,
+        tally,
         told,
         values,
         excluded,
+        segment,
     )
 
 
-def believed(tally: Tally, position_bias: FloatArray | None) -> tuple[Any, GammaPrior]:
-    """What the default policy believes after absorbing `tally`, and the prior that it has learned."""
-    belief = lived(Setting(tally.slots, tally.items, 1, position_bias))
-    update_by_tally(belief, tally.clicks.astype(np.float64), tally.passes.astype(np.float64))
-    return belief, GammaPrior(belief.item_shape, belief.item_shape / belief.item_mean[0])
-
-
-def _estimate(belief: Any, prior: GammaPrior, scale: float, tally: Tally, told: bool) -> Estimate:
+def _estimate(belief: Lived, scale: float, tally: Tally, told: bool) -> Estimate:
     alpha, bias = belief.shape / belief.rate, belief.position_bias.copy()
-    passes = tally.passes.astype(np.float64)
+    passes = np.ascontiguousarray(belief.passes[belief.segment].T)
     gamma = np.outer(bias, alpha)
     pairs = gamma * passes
-    of_priors = prior.rate * alpha, np.zeros_like(bias) if told else BIAS_SHAPE * bias
-    by_slot = np.zeros_like(bias) if told else pairs.sum(axis=1) + of_priors[1]
-    curvature = Curvature(pairs.sum(axis=0) + of_priors[0], by_slot, pairs)
-    sandwich = Sandwich(gamma, np.ones_like(gamma), curvature, passes, prior=of_priors)
+    of_items, of_slots = _priors(belief, alpha, bias, told)
+    by_slot = np.where(of_slots > 0.0, pairs.sum(axis=1) + of_slots, 0.0)
+    curvature = Curvature(pairs.sum(axis=0) + of_items, by_slot, pairs)
+    sandwich = Sandwich(gamma, np.ones_like(gamma), curvature, passes, prior=(of_items, of_slots))
+    more = _variance_of_shared(belief, of_items / curvature.items, pairs / curvature.items, told)
     evidence = with_priors(
         tally,
-        lambda: sandwich.log_errors(beside=None if told else 0),
+        _widened(lambda: sandwich.log_errors(beside=None if told else 0), more),
         # of γ, which has the same scale in either
         sandwich.log_error_of,
         around=around_mean,
     )
     identifiable = bool(tally.passes.any(axis=0).all()) if told else is_identifiable(tally)
     return Estimate(alpha * scale, bias / scale, converged=True, identifiable=identifiable, sweeps=1, evidence=evidence)
+
+
+def _priors(belief: Lived, alpha: FloatArray, bias: FloatArray, told: bool) -> tuple[FloatArray, FloatArray]:
+    """The curvature of the prior of each item and slot of the segment at hand, 0 for slots that are told."""
+    if len(belief.passes) == 1:
+        return belief.prior_rate * alpha, np.zeros_like(bias) if told else BIAS_SHAPE * bias
+    return belief.own_taste / belief.level * alpha, belief.own_slots * belief.slot_level[belief.segment]
+
+
+def _variance_of_shared(
+    belief: Lived, prior_share: FloatArray, slot_shares: FloatArray, told: bool
+) -> tuple[FloatArray, FloatArray]:
+    """How much more log(λ_1α) and log(λ/λ_1) vary because what they are drawn to was learned itself.
+
+    An item is drawn to what its features say of it, and in a segment to what it is to everybody: by b, the part that
+    its prior has in what is believed of it, so that b² of the variance of that is added. A segment's slots are drawn to
+    λ, the covariance of which passes on to items by the slots that they were seen in.
+    """
+    roots = belief.features @ belief.weights_root if belief.features.shape[1] > 1 else np.zeros((len(prior_share), 1))
+    of_priors, of_slots = (roots**2).sum(axis=1), np.zeros(len(slot_shares))
+    of_items = np.zeros_like(of_priors)
+    if len(belief.passes) > 1:
+        # as in `slotwise.belief.lived`, where m is drawn
+        part = belief.own_taste / (belief.own_taste + belief.level * belief.exposure)
+        evidence = belief.item_shape + (part * belief.clicks[IN_USE]).sum(axis=0)
+        of_priors = 1.0 / evidence + (belief.item_shape / evidence) ** 2 * of_priors
+        if not told:
+            beside_first = belief.spread - belief.spread[0]
+            of_slots = (beside_first**2).sum(axis=1)
+            of_items = ((slot_shares.T @ beside_first) ** 2).sum(axis=1)
+    return of_items + prior_share**2 * of_priors, of_slots
+
+
+def _widened(
+    log_errors: Callable[[], tuple[FloatArray, FloatArray]], more: tuple[FloatArray, FloatArray]
+) -> Callable[[], tuple[FloatArray, FloatArray]]:
+    def widened() -> tuple[FloatArray, FloatArray]:
+        of_items, of_slots = log_errors()
+        # as they are where there is no more: a root of a square is not always the same number
+        return tuple(  # type: ignore[return-value]
+            np.where(extra > 0.0, np.sqrt(errors**2 + extra), errors)
+            for errors, extra in zip((of_items, of_slots), more, strict=True)
+        )
+
+    return widened

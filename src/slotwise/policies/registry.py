@@ -84,6 +84,23 @@ class PolicyEntry:
         return "goal" not in self.limits
 
     @property
+    def pools(self) -> bool:
+        """Whether it can tell segments of visitors apart and learn from features of items: all that may forget can."""
+        return "memory" in self.option_names
+
+    @property
+    def option_names(self) -> list[str]:
+        """The options that it has."""
+        parameters = inspect.signature(self.make).parameters.values()
+        return [parameter.name for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY]
+
+    def with_option(self, option: str, value: Any) -> PolicyEntry:
+        """The same with an option more; an error if it has none of that name."""
+        if option not in self.option_names:
+            raise InvalidInput(f"{self.id} has {_listed(self.option_names)}, got {option}")
+        return replace(self, options={**self.options, option: value})
+
+    @property
     def variants(self) -> list[PolicyEntry]:
         """The policy as it is, and with each of the options to try it with."""
         return [self, *(replace(self, options=dict(options)) for options in self.try_with)]
@@ -215,12 +232,13 @@ def policy(id: str, **options: Any) -> PolicyEntry:
     if id not in _registered:
         raise UnknownName("policy", id, sorted(_registered))
     found = _registered[id]
-    parameters = inspect.signature(found.make).parameters.values()
-    known = [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
-    for option in options:
-        if option not in known:
-            raise InvalidInput(f"{id} has {'the options ' + ', '.join(known) if known else 'no options'}, got {option}")
-    return replace(found, options=options)
+    for option, value in options.items():
+        found = found.with_option(option, value)
+    return found
+
+
+def _listed(options: Sequence[str]) -> str:
+    return f"the options {', '.join(options)}" if options else "no options"
 
 
 def parse(text: str) -> PolicyEntry:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,15 +27,17 @@ class Encoder:
 
     @classmethod
     def of(cls, rows: Any) -> Encoder:
-        """The encoder of these rows, of numbers and text."""
+        """The encoder of these rows, of numbers and text, and None where something is not known of an item."""
         table = _table(rows)
         columns: list[tuple[float, float] | tuple[str, ...]] = []
         is_text = []
         for number in range(len(table[0])):
-            column = [row[number] for row in table]
+            column = [row[number] for row in table if row[number] is not None]
+            if not column:
+                raise InvalidInput(f"features[0][{number}] must be known of an item at least, got None of all")
             text = isinstance(column[0], str)
-            for item, value in enumerate(column):
-                _check(value, text, item, number)
+            for item, row in enumerate(table):
+                _check(row[number], text, item, number)
             is_text.append(text)
             if text:
                 columns.append(tuple(sorted(set(column))))
@@ -49,10 +51,19 @@ class Encoder:
         """How many numbers an item has."""
         return sum(len(column) if text else 1 for column, text in zip(self.columns, self.is_text, strict=True))
 
+    def keeping(self, categories: Collection[tuple[int, str]]) -> Encoder:
+        """The same without the columns of all categories but these, each by the number of its column."""
+        columns = zip(self.columns, self.is_text, strict=True)
+        kept = (
+            tuple(str(category) for category in column if (number, category) in categories) if text else column
+            for number, (column, text) in enumerate(columns)
+        )
+        return Encoder(tuple(kept), self.is_text)
+
     def encode(self, rows: Any) -> FloatArray:
         """Items × numbers: numbers less their mean, by their standard deviation, and 1 for the category of a text.
 
-        A number that never varied is 0, and so are all columns of a category that was not known.
+        A number that never varied is 0, and so is all of what is not known, or of a category that was not.
         """
         table = _table(rows)
         encoded = np.zeros((len(table), self.width))
@@ -69,7 +80,7 @@ class Encoder:
                     start += len(column)
                 else:
                     mean, deviation = column
-                    encoded[item, start] = (value - mean) / deviation if deviation else 0.0
+                    encoded[item, start] = (value - mean) / deviation if deviation and value is not None else 0.0
                     start += 1
         return encoded
 
@@ -95,12 +106,17 @@ def _table(rows: Any) -> list[list[Any]]:
 
 
 def _check(value: Any, text: bool, item: int, number: int) -> None:
-    name = f"features[{item}][{number}]"
+    if value is not None:
+        check_value(f"features[{item}][{number}]", value, text, "in its column")
+
+
+def check_value(name: str, value: Any, text: bool, others: str) -> None:
+    """Refuse by `name` what is not text, or not a number, as `others` are."""
     if text and not isinstance(value, str):
-        raise InvalidInput(f"{name} must be text, as others in its column, got {value!r}")
+        raise InvalidInput(f"{name} must be text, as others {others}, got {value!r}")
     if not text:
         if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
-            raise InvalidInput(f"{name} must be a number, as others in its column, got {value!r}")
+            raise InvalidInput(f"{name} must be a number, as others {others}, got {value!r}")
         size: Any = abs(value)
         if not size <= LARGEST:
             raise InvalidInput(f"{name} must be at most {LARGEST:g} in size, got {checks.short(value)}")

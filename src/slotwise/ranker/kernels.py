@@ -55,11 +55,11 @@ def compiling(when: When) -> Iterator[None]:
         _asked.reset(token)
 
 
-def kernels_for(policy: PolicyEntry, slots: int, items: int, *, bias_is_known: bool) -> Kernels:
+def kernels_for(policy: PolicyEntry, slots: int, items: int, *, bias_is_known: bool, pools: bool = False) -> Kernels:
     """The kernels of learners with this policy: one object for all whose kernels are being prepared in this process."""
     when = _asked.get() or os.environ.get(SETTING) or "background"
     checks.one_of(SETTING, when, get_args(When))
-    play = Rehearsal(policy, slots, items, bias_is_known)
+    play = Rehearsal(policy, slots, items, bias_is_known, pools)
     if when == "never":
         return Kernels(play)
     if when == "first" or config.DISABLE_JIT or not play.is_for_others or is_filled(play.text):
@@ -149,11 +149,11 @@ class Kernels:
 
     def __reduce__(self) -> Any:
         play = self._play
-        return _kernels_again, (play.policy, play.slots, play.items, play.bias_is_known)
+        return _kernels_again, (play.policy, play.slots, play.items, play.bias_is_known, play.pools)
 
 
-def _kernels_again(policy: PolicyEntry, slots: int, items: int, bias_is_known: bool) -> Kernels:
-    return kernels_for(policy, slots, items, bias_is_known=bias_is_known)
+def _kernels_again(policy: PolicyEntry, slots: int, items: int, bias_is_known: bool, pools: bool) -> Kernels:
+    return kernels_for(policy, slots, items, bias_is_known=bias_is_known, pools=pools)
 
 
 def _stop_all() -> None:

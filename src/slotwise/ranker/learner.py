@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from slotwise import checks
-from slotwise.belief import Posterior, posterior
+from slotwise.belief import Lived, Posterior, believed, posterior_of
 from slotwise.compiled import compiled, is_plain
 from slotwise.errors import InvalidInput
 from slotwise.lists.per_decision import pins
@@ -31,14 +32,20 @@ from slotwise.policies import (
     learn,
     learns_from,
     settle,
+    turn_to,
 )
 from slotwise.policies.registry import parse
+from slotwise.ranker.counts import Counts
 from slotwise.ranker.estimates import Estimates
+from slotwise.ranker.features import Features, Given
 from slotwise.ranker.items import Items, checked_value
 from slotwise.ranker.kernels import kernels_for
 from slotwise.simulate.replicate import MOST_ROUNDS
 from slotwise.tally import Tally
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray
+
+#: kinds of visitors that may be told apart
+MOST_SEGMENTS = 1_000
 
 
 class Learner:
@@ -48,6 +55,11 @@ class Learner:
     the default, or its twin for known bias when a `position_bias` is given. `values` are what a click on an item is
     worth, 1 where it is not said. The policy starts anew at the first decision after items were added, from the
     tally of all that was learned, so that adding many at once costs little more than adding one.
+
+    `segments` are kinds of visitors, numbered from 0: each is learned for itself, and from the others as far as they
+    are alike. `features` are what is known of items, by name, numbers and categories; nothing has to be known of all.
+    `memory` and `new_items_at_most` are options of the policy: the half-life of what was seen, in rounds, or "auto" to
+    find one, and the part of the slots that items without a counted outcome may take.
 
     >>> learner = Learner(["a", "b", "c"], slots=2, rng=np.random.default_rng(1))
     >>> shown = learner.choose(exclude=["c"], pin={"b": 1})
@@ -67,6 +79,10 @@ class Learner:
         position_bias: Any = None,
         values: Mapping[str, float] | None = None,
         retired: Iterable[str] = (),
+        segments: int = 1,
+        features: Given | None = None,
+        memory: str | float = "none",
+        new_items_at_most: float | None = None,
         rng: np.random.Generator | None = None,
     ) -> None:
         self._items = Items(items)
@@ -74,26 +90,29 @@ class Learner:
         if len(self._items) < self.slots:
             raise InvalidInput(f"slots must be at most the number of items, {len(self._items)}, got {slots!r}")
         self.position_bias = None if position_bias is None else _bias(position_bias, self.slots)
-        self.policy = policy_for(policy, self.position_bias)
+        self.policy = with_options(policy_for(policy, self.position_bias), memory, new_items_at_most)
+        self.segments = checks.whole_number("segments", segments, at_least=1, at_most=MOST_SEGMENTS)
+        self._features = Features(self._items, features)
         self._values = np.ones(len(self._items))
         for number, value in self._items.valued(values).items():
             self._values[number] = value
         self._retired = set(self._items.numbered("retired", retired))
         if len(self._retired) == len(self._items):
             raise InvalidInput(f"retired must leave an item to show, got all {len(self._items)}")
-        self._clicks, self._passes = (np.zeros((self.slots, len(self._items)), np.int64) for _ in range(2))
-        self._shown = np.zeros(len(self._items), np.int64)
+        self._counts = Counts(self.slots, len(self._items), self.policy.options.get("memory"))
         self.rng = rng if rng is not None else np.random.default_rng()
         #: the policy at work, and None before it started or where it is to start anew
         self._at_work: Any = None
         #: the rules that the policy has now, to be imposed again only when they change
         self._imposed: Any = None
-        self._posterior: Posterior | None = None
-        #: lists whose outcomes are on their way
-        self._expected: Counter[tuple[int, ...]] = Counter()
-        self.kernels = kernels_for(
-            self.policy, self.slots, len(self._items), bias_is_known=self.position_bias is not None
-        )
+        #: the segment that the policy was turned to last
+        self._turned_to = 0
+        #: what is believed of everybody, and of all segments, and each one's estimates, None for everybody's
+        self._beliefs: dict[bool, Lived] = {}
+        self._posteriors: dict[int | None, Posterior] = {}
+        #: lists whose outcomes are on their way, and for whom
+        self._expected: Counter[tuple[int, tuple[int, ...]]] = Counter()
+        self._prepare()
         self._started()
 
     @property
@@ -112,16 +131,23 @@ class Learner:
         return dict(zip(self._items.ids, self._values.tolist(), strict=True))
 
     @property
+    def features(self) -> dict[str, dict[str, float | str]]:
+        """What is known of each item of which anything is."""
+        return self._features.named(self._items)
+
+    @property
     def tally(self) -> Tally:
-        """What was learned so far, of `items` in their order."""
-        self._make_room()
-        return Tally(self._clicks.copy(), self._passes.copy())
+        """What was learned so far, of all segments together and of `items` in their order."""
+        return self._counted.tally()
+
+    def tally_of(self, segment: int) -> Tally:
+        """What was learned so far of one segment."""
+        return self._counted.tally(self._checked(segment))
 
     @property
     def shown(self) -> IntArray:
         """How often each item was shown; of absorbed tallies, only when it was clicked or nothing was."""
-        self._make_room()
-        return self._shown.copy()
+        return self._counted.shown()
 
     @property
     def in_epochs(self) -> bool:
@@ -133,61 +159,60 @@ class Learner:
         if self._at_work is not None:
             end_epoch(self._at_work)
 
-    def choose(self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None) -> tuple[str, ...]:
-        """A list for one page view, the first slot's item first; slots in `pin` count from 1.
+    def choose(
+        self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None, segment: int = 0
+    ) -> tuple[str, ...]:
+        """A list for one page view by a visitor of a segment, the first slot's item first; slots in `pin` count from 1.
 
         Where fewer items are left than there are slots, the list is shorter: the slots at the end stay empty.
         """
-        at_work = self._started()
+        self._started()
+        at_work = self._turned(self._checked(segment))
         excluded, pinned = frozenset(self._items.numbered("exclude", exclude)), self._items.pinned(pin, self.slots)
         self._impose(excluded, pinned)
         shown = (choose_once if excluded or pinned else choose)(at_work, self.rng)
-        return tuple(self._items.ids[number] for number in shown.tolist() if number != EMPTY)
+        return self._named(shown)
 
-    def choose_several(self, count: int) -> list[tuple[str, ...]]:
+    def choose_several(self, count: int, segment: int = 0) -> list[tuple[str, ...]]:
         """What as many calls of `choose()` would give, in a fraction of their time."""
-        at_work = self._started()
+        self._started()
+        at_work = self._turned(self._checked(segment))
         self._impose(frozenset(), {})
         lists = np.empty((count, self.slots), np.int64)
         choose_several(at_work, self.rng, lists)
         ids = self._items.ids
         return [tuple(ids[number] for number in shown if number != EMPTY) for shown in lists.tolist()]
 
-    def expect(self, shown: Iterable[str]) -> None:
+    def expect(self, shown: Iterable[str], segment: int = 0) -> None:
         """Know that the outcome of a list is on its way: the policy need not find out the same thing meanwhile."""
-        numbers = tuple(self._items.numbered("shown", shown))
-        self._expected[numbers] += 1
+        key = self._checked(segment), tuple(self._items.numbered("shown", shown))
+        self._expected[key] += 1
         if self._at_work is not None:
-            expect(self._at_work, self._ranking(numbers))
+            expect(self._turned(segment), self._ranking(key[1]))
 
-    def settle(self, shown: Iterable[str]) -> None:
+    def settle(self, shown: Iterable[str], segment: int = 0) -> None:
         """Expect an outcome of a list no longer: it is about to be learned, or it was lost."""
-        numbers = tuple(self._items.numbered("shown", shown))
-        if not self._expected[numbers]:
-            raise InvalidInput(f"no outcome of {checks.short(shown)} is expected")
-        self._expected[numbers] -= 1
-        if not self._expected[numbers]:
-            del self._expected[numbers]
+        key = self._checked(segment), tuple(self._items.numbered("shown", shown))
+        if not self._expected[key]:
+            raise InvalidInput(f"no outcome of {checks.short(shown)} is expected{self._of(segment)}")
+        self._expected[key] -= 1
+        if not self._expected[key]:
+            del self._expected[key]
         if self._at_work is not None:
-            settle(self._at_work, self._ranking(numbers))
+            settle(self._turned(segment), self._ranking(key[1]))
 
-    def learn(self, shown: Iterable[str], clicked: str | None) -> None:
+    def learn(self, shown: Iterable[str], clicked: str | None, segment: int = 0) -> None:
         """Take in the outcome of one page view: the item that was clicked, or None."""
         numbers = self._items.numbered("shown", shown)
         if len(set(numbers)) != len(numbers) or not 1 <= len(numbers) <= self.slots:
             raise InvalidInput(f"shown must be 1 to {self.slots} different items, got {checks.short(shown)}")
         slot = NO_CLICK if clicked is None else _slot_of(self._items.number("clicked", clicked), clicked, numbers)
         ranking = self._ranking(numbers)
-        self._make_room()
-        self._shown[numbers] += 1
-        if slot == NO_CLICK:
-            self._passes[np.arange(len(numbers)), numbers] += 1
-        else:
-            self._clicks[slot, numbers[slot]] += 1
-        self._posterior = None
-        at_work = self._at_work
-        if at_work is None:
+        self._counted.count(self._checked(segment), numbers, slot)
+        self._changed()
+        if self._at_work is None:
             return
+        at_work = self._turned(segment)
         if learns_from(at_work, ranking):
             learn(at_work, ranking, slot)
         else:
@@ -195,10 +220,11 @@ class Learner:
             round.count(ranking, slot)
             absorb(at_work, round.clicks, round.passes)
 
-    def absorb(self, clicks: Any, passes: Any, shown: Any = None) -> None:
+    def absorb(self, clicks: Any, passes: Any, shown: Any = None, segment: int = 0) -> None:
         """Take in a tally, slots × `items` in their order, or what was added to one since it was last absorbed.
 
-        `shown` per item, where it is known: a tally lacks what else was on the page when something was clicked.
+        `shown` per item, where it is known: a tally lacks what else was on the page when something was clicked. Where
+        the policy forgets, what is absorbed later counts as seen later.
         """
         tally = Tally(clicks, passes)
         if (tally.slots, tally.items) != (self.slots, len(self._items)):
@@ -209,25 +235,42 @@ class Learner:
         seen = (tally.clicks + tally.passes).sum(axis=0) if shown is None else np.asarray(shown, np.int64)
         if seen.shape != (len(self._items),):
             raise InvalidInput(f"shown must have one entry per item, {len(self._items)}, got shape {seen.shape}")
-        self._make_room()
-        self._clicks += tally.clicks
-        self._passes += tally.passes
-        self._shown += seen
-        self._posterior = None
+        self._counted.add(self._checked(segment), tally, seen)
+        self._changed()
         if self._at_work is not None:
-            absorb(self._at_work, tally.clicks, tally.passes)
+            absorb(self._turned(segment), tally.clicks, tally.passes)
 
-    def add(self, item: str, value: float = 1.0) -> None:
-        """A new item, or a retired one again."""
+    def add(self, item: str, value: float = 1.0, features: Mapping[str, float | str] | None = None) -> None:
+        """A new item, or a retired one again; `features` are what is known of it, and of a retired one stay if None."""
         worth = checked_value(item, value)
+        known = None if features is None else self._features.checked(item, features)
+        check_pooling(self.policy, self.segments, bool(self._features or known))
         number = self._items.numbers.get(item) if isinstance(item, str) else None
         if number is not None and number in self._retired:
             self._retired.discard(number)
             self._values[number] = worth
         else:
-            self._items.add(item)
+            number = self._items.add(item)
             self._values = np.append(self._values, worth)
+        if known is not None:
+            had_any = bool(self._features)
+            self._features.tell(number, item, known)
+            if bool(self._features) != had_any:
+                self._prepare()
         self._restart()
+
+    def add_segment(self) -> int:
+        """The number of a new segment, which is expected to be like the others."""
+        if self.segments == MOST_SEGMENTS:
+            raise InvalidInput(f"segments must be at most {MOST_SEGMENTS}, got one more")
+        check_pooling(self.policy, self.segments + 1, bool(self._features))
+        room = self._room
+        self.segments += 1
+        if self.segments == 2:
+            self._prepare()
+        if self._room > room:
+            self._restart()
+        return self.segments - 1
 
     def retire(self, item: str) -> None:
         """Show an item no more; what was learned of it stays."""
@@ -245,31 +288,116 @@ class Learner:
         self._values[number] = checked_value(item, value)
         self._rules_changed()
 
-    def estimates(self, level: float = 0.95) -> Estimates:
-        """What each item and slot is worth, with intervals; found anew only after something changed."""
-        self._make_room()
+    def estimates(self, level: float = 0.95, segment: int | None = None) -> Estimates:
+        """What each item and slot is worth to everybody, or to a segment; found anew only after something changed.
+
+        For everybody they rest on what was counted of all segments together, as if there were but one.
+        """
         with self.kernels.for_estimates(len(self._items)):
-            if self._posterior is None:
-                retired = np.array(sorted(self._retired), np.int64)
-                self._posterior = posterior(
-                    self.tally, self.position_bias, values=self._values.copy(), excluded=retired
+            return Estimates.of(self._posterior(segment), self.items, self._counted.shown(segment), level)
+
+    def best_list(self, segment: int | None = None) -> tuple[str, ...]:
+        """The list of the largest expected value, for what is expected of each item."""
+        with self.kernels.for_estimates(len(self._items)):
+            return self._named(self._posterior(segment).best_list())
+
+    def _posterior(self, segment: int | None) -> Posterior:
+        if segment is not None:
+            self._checked(segment)
+        if self.segments == 1:
+            segment = None
+        if segment not in self._posteriors:
+            everybody = segment is None
+            counts, setting = self._counted, self._setting
+            if everybody not in self._beliefs:
+                self._beliefs[everybody] = believed(
+                    replace(setting, segments=1) if everybody else setting,
+                    counts.for_everybody() if everybody else counts.in_order(),
+                    memory=self.policy.options.get("memory"),
                 )
-            return Estimates.of(self._posterior, self.items, self._shown.copy(), level)
+            self._posteriors[segment] = posterior_of(
+                self._beliefs[everybody],
+                counts.tally(segment),
+                self.position_bias,
+                segment=segment or 0,
+                values=self._values.copy(),
+                excluded=np.array(sorted(self._retired), np.int64),
+            )
+        return self._posteriors[segment]
+
+    @property
+    def _room(self) -> int:
+        """The segments that the policy has room for: twice as many each time, so that it rarely has to start anew."""
+        return min(MOST_SEGMENTS, 1 << (self.segments - 1).bit_length())
 
     @property
     def _setting(self) -> Setting:
-        return Setting(self.slots, len(self._items), MOST_ROUNDS, self.position_bias, rules_per_decision=True)
+        return Setting(
+            self.slots,
+            len(self._items),
+            MOST_ROUNDS,
+            self.position_bias,
+            rules_per_decision=True,
+            segments=self._room,
+            features=self._features.encoded(len(self._items)),
+        )
+
+    @property
+    def _counted(self) -> Counts:
+        """With columns for the items that were added."""
+        self._counts.make_room(len(self._items))
+        return self._counts
+
+    def _prepare(self) -> None:
+        """Have ready what this kind of policy needs compiled, or say by name what it cannot do."""
+        check_pooling(self.policy, self.segments, bool(self._features))
+        self.kernels = kernels_for(
+            self.policy,
+            self.slots,
+            len(self._items),
+            bias_is_known=self.position_bias is not None,
+            pools=self.segments > 1 or bool(self._features),
+        )
 
     def _started(self) -> Any:
         if self._at_work is None:
             with self.kernels.or_interpreted():
-                self._at_work, self._imposed = self.policy.start(self._setting, self.tally), None
-                for numbers, rounds in self._expected.items():
+                self._at_work, self._imposed, self._turned_to = self._start(), None, 0
+                for (segment, numbers), rounds in self._expected.items():
                     for _ in range(rounds):
-                        expect(self._at_work, self._ranking(numbers))
+                        expect(self._turned(segment), self._ranking(numbers))
         elif is_plain(self._at_work) and self.kernels.are_there:
             self._at_work = compiled(self._at_work, like=self.policy.start(self._setting))
         return self._at_work
+
+    def _start(self) -> Any:
+        """The policy with all that was counted, segment by segment, the earliest period first."""
+        counted = [(0, Tally.empty(self.slots, len(self._items))), *self._counted.in_order()]
+        if len(counted) > 1 and counted[1][0] == 0:
+            del counted[0]
+        started = self.policy.start(self._setting, counted[0][1])
+        for segment, tally in counted[1:]:
+            turn_to(started, segment)
+            absorb(started, tally.clicks, tally.passes)
+        if self.segments > 1:
+            turn_to(started, 0)
+        return started
+
+    def _turned(self, segment: int) -> Any:
+        """The policy at work, turned to a segment."""
+        if segment != self._turned_to:
+            turn_to(self._at_work, segment)
+            self._turned_to = segment
+        return self._at_work
+
+    def _checked(self, segment: Any) -> int:
+        return checks.whole_number("segment", segment, at_least=0, at_most=self.segments - 1)
+
+    def _of(self, segment: int) -> str:
+        return f" of segment {segment}" if self.segments > 1 else ""
+
+    def _named(self, ranking: IntArray) -> tuple[str, ...]:
+        return tuple(self._items.ids[number] for number in ranking.tolist() if number != EMPTY)
 
     def _ranking(self, numbers: Iterable[int]) -> IntArray:
         """A list of as many as there are slots, empty at the end."""
@@ -278,20 +406,20 @@ class Learner:
             ranking[slot] = number
         return ranking
 
+    def _changed(self) -> None:
+        """What was estimated is out of date."""
+        self._beliefs, self._posteriors = {}, {}
+
     def _restart(self) -> None:
-        self._at_work = self._posterior = None
+        self._at_work = None
+        self._changed()
 
     def _rules_changed(self) -> None:
-        self._imposed = self._posterior = None
+        self._imposed = None
+        self._posteriors = {}
         if self._at_work is not None and holds_lists(self._at_work):
             # the list that it holds may be one of yesterday's
             self._at_work = None
-
-    def _make_room(self) -> None:
-        """Columns for the items that were added."""
-        if new := len(self._items) - self._clicks.shape[1]:
-            self._clicks, self._passes = (np.pad(counts, ((0, 0), (0, new))) for counts in (self._clicks, self._passes))
-            self._shown = np.pad(self._shown, (0, new))
 
     def _impose(self, exclude: frozenset[int], pinned: dict[int, int]) -> None:
         rules = exclude, tuple(pinned.items())
@@ -325,6 +453,29 @@ def policy_for(given: str | PolicyEntry | None, position_bias: FloatArray | None
     if not isinstance(given, PolicyEntry):
         raise InvalidInput(f"policy must be the id of a registered policy, got {checks.short(given)}")
     return given
+
+
+def with_options(policy: PolicyEntry, memory: Any, new_items_at_most: Any) -> PolicyEntry:
+    """The policy with these options, where they say anything."""
+    for option, value, says_nothing in (("memory", memory, "none"), ("new_items_at_most", new_items_at_most, None)):
+        if value is None or value == says_nothing:
+            continue
+        if option not in policy.option_names:
+            raise InvalidInput(f"{option} is {checks.short(value)}, but {policy.id} has no option {option}")
+        if policy.options.get(option, value) != value:
+            raise InvalidInput(f"{option} is {checks.short(value)}, but the policy is {policy}")
+        policy = policy.with_option(option, value)
+    return policy
+
+
+def check_pooling(policy: PolicyEntry, segments: int, has_features: bool) -> None:
+    """Refuse by name a policy that takes all visitors, or all items, for alike."""
+    if segments > 1 and not policy.pools:
+        raise InvalidInput(f"segments is {segments}, but {policy.id} takes all visitors for alike")
+    if segments > 1 and policy.options.get("acts") == "epochs":
+        raise InvalidInput(f"segments is {segments}, but {policy} shows one list to all visitors for an epoch")
+    if has_features and not policy.pools:
+        raise InvalidInput(f"features are given, but {policy.id} cannot learn from them")
 
 
 def _bias(given: Any, slots: int) -> FloatArray:

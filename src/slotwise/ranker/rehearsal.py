@@ -23,6 +23,8 @@ class Rehearsal:
     slots: int
     items: int
     bias_is_known: bool
+    #: whether there are segments of visitors, or features of items
+    pools: bool = False
 
     @property
     def is_for_others(self) -> bool:
@@ -41,6 +43,7 @@ class Rehearsal:
             "bias_is_known": self.bias_is_known,
             "slots": self._size[0],
             "items": self._size[1],
+            "pools": self.pools,
         }
         return json.dumps(words, default=_listed, sort_keys=True)
 
@@ -48,7 +51,8 @@ class Rehearsal:
     def read(cls, text: str) -> Rehearsal:
         """What `text` says."""
         words = json.loads(text)
-        return cls(policy(words["policy"], **words["options"]), words["slots"], words["items"], words["bias_is_known"])
+        chosen = policy(words["policy"], **words["options"])
+        return cls(chosen, words["slots"], words["items"], words["bias_is_known"], words["pools"])
 
     @property
     def _size(self) -> tuple[int, int]:
@@ -67,8 +71,15 @@ class Rehearsal:
         names = [str(number) for number in range(items)]
         bias = np.ones(slots) if self.bias_is_known else None
         with compiling("first"):
-            learner = Learner(names, slots, policy=self.policy, position_bias=bias, rng=np.random.default_rng(0))
-        shown = learner.choose()
+            learner = Learner(
+                names,
+                slots,
+                policy=self.policy,
+                position_bias=bias,
+                segments=2 if self.pools else 1,
+                rng=np.random.default_rng(0),
+            )
+        shown = learner.choose(segment=learner.segments - 1)
         learner.expect(shown)
         learner.settle(shown)
         learner.learn(shown, shown[0])
@@ -80,6 +91,7 @@ class Rehearsal:
         learner.absorb(learner.tally.clicks, learner.tally.passes)
         learner.end_epoch()
         learner.estimates()
+        learner.estimates(segment=learner.segments - 1)
         mark_filled(self.text)
 
 

@@ -1,0 +1,146 @@
+"""What a learner has counted: clicks, passes and showings by segment, and by period where the policy forgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from slotwise.belief.memory import PERIOD, PERIODS_PER_HALF_LIFE, half_lives
+from slotwise.tally import Tally
+from slotwise.typing import NO_CLICK, IntArray
+
+#: two neighbouring periods become one when together they are no longer than this part of all that came after them
+MERGED_PART = 0.25
+
+#: of one segment: clicks and passes, 2 × slots × items
+Matrices = IntArray
+
+
+@dataclass
+class Period:
+    """Some rounds one after the other, by segment."""
+
+    rounds: int = 0
+    counted: dict[int, Matrices] = field(default_factory=dict)
+
+    def __add__(self, later: Period) -> Period:
+        counted = dict(self.counted)
+        for segment, matrices in later.counted.items():
+            counted[segment] = counted[segment] + matrices if segment in counted else matrices
+        return Period(self.rounds + later.rounds, counted)
+
+
+class Counts:
+    """Sums by segment, of items that may become more.
+
+    With a `memory` the sums of periods are kept too, so that a policy that starts anew forgets what it had forgotten:
+    recent periods are as long as the policy's own, and older ones are merged, the longer ago the more of them.
+    """
+
+    def __init__(self, slots: int, items: int, memory: Any = "none") -> None:
+        self.slots, self.items = slots, items
+        self.rounds = 0
+        #: by segment, of those of which anything was counted
+        self._sums: dict[int, Matrices] = {}
+        self._shown: dict[int, IntArray] = {}
+        #: rounds of a period, or None where nothing is forgotten
+        self._length = _period_of(memory)
+        self._periods: list[Period] = []
+
+    def make_room(self, items: int) -> None:
+        """Columns for items that were added."""
+        if new := items - self.items:
+            self.items = items
+            for counted in (self._sums, *(period.counted for period in self._periods)):
+                for segment, matrices in counted.items():
+                    counted[segment] = np.pad(matrices, ((0, 0), (0, 0), (0, new)))
+            for segment, shown in self._shown.items():
+                self._shown[segment] = np.pad(shown, (0, new))
+
+    def count(self, segment: int, shown: Sequence[int], clicked: int) -> None:
+        """One round: the items of its list, and the slot that was clicked, or NO_CLICK."""
+        self._shown_of(segment)[shown] += 1
+        self.rounds += 1
+        for matrices in self._written(segment, 1):
+            if clicked == NO_CLICK:
+                matrices[1, np.arange(len(shown)), shown] += 1
+            else:
+                matrices[0, clicked, shown[clicked]] += 1
+
+    def add(self, segment: int, tally: Tally, shown: IntArray) -> None:
+        """A whole tally, and how often each item was shown."""
+        rounds = tally.rounds
+        self._shown_of(segment)[:] += shown
+        self.rounds += rounds
+        for matrices in self._written(segment, rounds):
+            matrices[0] += tally.clicks
+            matrices[1] += tally.passes
+
+    def tally(self, segment: int | None = None) -> Tally:
+        """Of one segment, or of all."""
+        return self._tally(self._sums, segment)
+
+    def shown(self, segment: int | None = None) -> IntArray:
+        """How often each item was shown to one segment, or to all."""
+        counted = [shown for number, shown in self._shown.items() if segment in (None, number)]
+        return np.sum(counted, axis=0, dtype=np.int64) if counted else np.zeros(self.items, np.int64)
+
+    def in_order(self) -> Iterator[tuple[int, Tally]]:
+        """By segment, and, where the policy forgets, one period after the other."""
+        for counted in [self._sums] if self._length is None else [period.counted for period in self._periods]:
+            for segment in sorted(counted):
+                yield segment, self._tally(counted, segment)
+
+    def for_everybody(self) -> Iterator[tuple[int, Tally]]:
+        """The same with all segments as one."""
+        for counted in [self._sums] if self._length is None else [period.counted for period in self._periods]:
+            yield 0, self._tally(counted, None)
+
+    def _tally(self, counted: Mapping[int, Matrices], segment: int | None) -> Tally:
+        matrices = np.zeros((2, self.slots, self.items), np.int64)
+        for number, some in counted.items():
+            if segment in (None, number):
+                matrices += some
+        return Tally(*matrices)
+
+    def _shown_of(self, segment: int) -> IntArray:
+        if segment not in self._shown:
+            self._shown[segment] = np.zeros(self.items, np.int64)
+        return self._shown[segment]
+
+    def _written(self, segment: int, rounds: int) -> list[Matrices]:
+        """The matrices that so many rounds of a segment are to be added to."""
+        if self._length is None:
+            return [self._matrices(self._sums, segment)]
+        if not self._periods or self._periods[-1].rounds >= self._length:
+            self._merge()
+            self._periods.append(Period())
+        self._periods[-1].rounds += rounds
+        return [self._matrices(counted, segment) for counted in (self._sums, self._periods[-1].counted)]
+
+    def _matrices(self, counted: dict[int, Matrices], segment: int) -> Matrices:
+        if segment not in counted:
+            counted[segment] = np.zeros((2, self.slots, self.items), np.int64)
+        return counted[segment]
+
+    def _merge(self) -> None:
+        merged: list[Period] = []
+        since = 0
+        for period in reversed(self._periods):
+            if merged and period.rounds + merged[-1].rounds <= MERGED_PART * (since - merged[-1].rounds):
+                merged[-1] = period + merged[-1]
+            else:
+                merged.append(period)
+            since += period.rounds
+        self._periods = merged[::-1]
+
+
+def _period_of(memory: Any) -> float | None:
+    """As long as the periods of `slotwise.belief.memory`, or None where nothing is forgotten."""
+    tried = half_lives(memory)
+    if not len(tried):
+        return None
+    return max(1.0, min(PERIOD, float(tried[0]) / PERIODS_PER_HALF_LIFE)) if len(tried) == 1 else PERIOD
