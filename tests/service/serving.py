@@ -14,6 +14,7 @@ import uvicorn
 from pydantic import SecretStr
 
 from slotwise.service.http.app import application
+from slotwise.service.http.server import options
 from slotwise.service.settings import Settings
 from tests.waiting import FOR_EVER
 
@@ -33,6 +34,7 @@ class Client(httpx.Client):
     """Asks, in the words of the contract."""
 
     clock: Clock
+    server: uvicorn.Server
 
     def define(self, name: str = "home", **changes: Any) -> httpx.Response:
         answer = self.put(f"/v1/placements/{name}", json={**THREE, **changes})
@@ -89,8 +91,8 @@ class Client(httpx.Client):
 @contextmanager
 def serving(store: str, *, headers: dict[str, str] | None = None, **settings: Any) -> Iterator[Client]:
     clock = Clock()
-    app = application(Settings(store=SecretStr(store), **settings), clock)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="on"))
+    told = Settings(store=SecretStr(store), **settings)
+    server = uvicorn.Server(uvicorn.Config(application(told, clock), port=0, lifespan="on", **options(told)))
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
@@ -100,7 +102,7 @@ def serving(store: str, *, headers: dict[str, str] | None = None, **settings: An
         port = server.servers[0].sockets[0].getsockname()[1]
         # the first decision under a policy may wait for the compiler
         with Client(base_url=f"http://127.0.0.1:{port}", timeout=120.0, headers=headers) as client:
-            client.clock = clock
+            client.clock, client.server = clock, server
             yield client
     finally:
         server.should_exit = True

@@ -29,6 +29,15 @@ class Settings(BaseSettings):
     workers: Annotated[int, Field(ge=1, le=64)] = 1
     #: what requests must carry; without one, only this machine is served
     server_key: SecretStr | None = None
+    #: at the same time, per worker; more are refused, or take the place of those that ask for nothing
+    connections: Annotated[int, Field(ge=1, le=100_000)] = 1000
+    #: how long a connection may be silent between two requests
+    keep_alive_seconds: Annotated[int, Field(ge=1, le=3600)] = 5
+    #: of a request before its body: how long it may take, and how large it may be
+    header_seconds: Annotated[float, Field(gt=0, le=3600)] = 10.0
+    header_bytes: Annotated[int, Field(ge=1024, le=1024 * 1024)] = 16 * 1024
+    #: how long a body may take
+    body_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     #: made at the start where there are none of that name
     placements: dict[PlacementName, Definition] = {}
@@ -59,7 +68,7 @@ def load(config: Path | None = None) -> Settings:
     except ValidationError as problem:
         fault = faults(problem, whole="settings")[0]
         # only what cannot be a secret: a key that is mistyped is one all the same
-        harmless = fault["field"].partition(".")[0] in ("host", "port", "workers", "log_level", "placements")
+        harmless = fault["field"].partition(".")[0] in Settings.model_fields.keys() - {"store", "server_key"}
         got = f", got {fault['value']}" if "value" in fault and harmless else ""
         raise InvalidInput(f"setting {fault['field']}: {fault['detail']}{got}") from None
     _check_key(settings)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field, ValidationError
 
-from slotwise.service.http.bodies import MOST_DISCARDED, read_body
+from slotwise.service.http.bodies import TOO_SLOW, read_body
 from slotwise.service.http.openapi import document
 from slotwise.service.http.operation import Operation
 from slotwise.service.http.problems import Refusal
@@ -76,7 +76,7 @@ def test_the_document_is_made_of_the_same_types() -> None:
     order = found["components"]["schemas"]["Order"]
     assert order["properties"]["cups"]["minimum"] == 1
     assert order["required"] == ["drink"]
-    assert set(described["responses"]) == {"201", "401", "422"}
+    assert set(described["responses"]) == {"201", "401", "408", "422"}
     assert described["responses"]["201"]["content"]["application/json"]["schema"] == {
         "$ref": "#/components/schemas/Bill"
     }
@@ -84,11 +84,28 @@ def test_the_document_is_made_of_the_same_types() -> None:
     assert "security" not in found["paths"]["/tables/{table}"]["get"]
 
 
-@pytest.mark.parametrize("parts", [[b"x" * 101], [b"x" * 60, b"x" * 41], [b"x" * 101, b"x" * MOST_DISCARDED, b"x"]])
-def test_a_body_too_large_is_read_to_its_end_and_refused(parts: list[bytes]) -> None:
+@pytest.mark.parametrize("parts", [[b"x" * 101], [b"x" * 60, b"x" * 41], [b"x" * 60, b"x" * 41, b"never read"]])
+def test_a_body_too_large_is_refused(parts: list[bytes]) -> None:
     with pytest.raises(Refusal, match="at most 100 bytes") as refused:
         ask(SERVE, *parts)
     assert refused.value.status == 413
+
+
+def test_a_body_that_is_announced_too_large_is_not_waited_for() -> None:
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": True}
+
+    with pytest.raises(Refusal, match="at most 100 bytes"):
+        asyncio.run(read_body({"headers": [(b"content-length", b"101")]}, receive, 100))
+
+
+def test_a_body_that_takes_too_long_is_given_up() -> None:
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": True}
+
+    with pytest.raises(Refusal, match="within 5 seconds") as refused:
+        asyncio.run(read_body({"headers": [], TOO_SLOW: 5.0}, receive, 100))
+    assert refused.value.status == 408
 
 
 def test_a_body_that_breaks_off_is_refused() -> None:

@@ -13,6 +13,7 @@ from starlette.middleware import Middleware
 
 from slotwise.service import json_lines
 from slotwise.service.http.api import Api
+from slotwise.service.http.connections import STATE, Connections, Limits
 from slotwise.service.http.cors import OutcomesFromAnywhere
 from slotwise.service.http.keys import RequireKey, ThisMachineOnly
 from slotwise.service.http.pages import Pages
@@ -35,15 +36,16 @@ def from_environment() -> Starlette:
 def application(settings: Settings, clock: Clock = time.time) -> Starlette:
     """A worker on the store of the settings, over HTTP."""
     worker = Worker(settings.store.get_secret_value(), clock=clock, placements=settings.placements)
+    limits = Limits(settings.connections, settings.header_seconds, settings.body_seconds)
 
     @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with worker:
+    async def lifespan(_: Starlette) -> AsyncIterator[dict[str, Connections]]:
+        async with worker, Connections(limits) as connections:
             # what is there now stays: the collector need not walk through it again and again, while requests wait
             gc.collect()
             gc.freeze()
             log.info("ready", extra={"placements": len(worker.names())})
-            yield
+            yield {STATE: connections}
         log.info("stopped")
 
     operations = Api(worker).operations()

@@ -1,8 +1,4 @@
-"""Bodies of requests, never more of them than is allowed.
-
-By hand, because Starlette's own limit answers while the body is still being sent: whoever sends megabytes then sees a
-broken connection, and not why it was refused.
-"""
+"""Bodies of requests: never more of them than is allowed, and not for longer."""
 
 from __future__ import annotations
 
@@ -17,12 +13,15 @@ from slotwise.service.http.problems import Refusal
 MOST_FOR_OUTCOME: Final = 16 * 1024
 MOST_FOR_DECISION: Final = 4 * 1024 * 1024
 MOST_FOR_PLACEMENT: Final = 32 * 1024 * 1024
-#: what is read of a body that is too large, so that its sender gets to see the refusal
-MOST_DISCARDED: Final = 64 * 1024 * 1024
+
+#: what a server puts into the scope of a request whose body takes too long, and then sends an empty part of it
+TOO_SLOW: Final = "slotwise.too_slow"
+#: the rest of the body is not wanted
+_CLOSE: Final = {"Connection": "close"}
 
 
 async def read_body(scope: Scope, receive: Receive, at_most: int) -> bytes:
-    """The whole body, or 413."""
+    """The whole body; 413 as soon as it is too large, and 408 where it takes too long."""
     parts: list[bytes] = []
     size, more = 0, True
     while more:
@@ -30,16 +29,13 @@ async def read_body(scope: Scope, receive: Receive, at_most: int) -> bytes:
         if message["type"] != "http.request":
             raise Refusal(400, "the body ended before it was whole")
         part, more = message.get("body", b""), message.get("more_body", False)
+        parts.append(part)
         size += len(part)
-        if size <= at_most:
-            parts.append(part)
-            continue
-        parts.clear()
-        if max(size, _announced(scope)) > MOST_DISCARDED:
-            break
-    if size > at_most:
-        raise Refusal(413, f"the body must be at most {at_most} bytes here", {"Connection": "close"})
-    return b"".join(parts)
+        if size > at_most or (more and _announced(scope) > at_most):
+            raise Refusal(413, f"the body must be at most {at_most} bytes here", _CLOSE)
+        if more and TOO_SLOW in scope:
+            raise Refusal(408, f"the body must be whole within {scope[TOO_SLOW]:g} seconds", _CLOSE)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _announced(scope: Scope) -> int:

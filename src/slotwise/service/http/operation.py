@@ -36,7 +36,9 @@ class Operation:
         most_bytes: int = 0,
     ) -> None:
         self.method, self.path = method, path
-        self.answers, self.refuses = answers, refuses
+        self.answers = answers
+        # whatever it is, a body may take too long
+        self.refuses = (*refuses, 408) if most_bytes else refuses
         self.description = inspect.getdoc(handler) or ""
         # as a function has it: requests are measured under this name
         self.__name__ = handler.__name__

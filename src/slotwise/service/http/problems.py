@@ -27,6 +27,7 @@ MEANINGS: Final = {
     401: "No key, or a wrong one.",
     403: "A token that was not issued here, or has expired.",
     404: "There is no such placement or decision.",
+    408: "The body took too long.",
     409: "A different outcome was reported before.",
     410: "The deadline has passed.",
     413: "The body is too large.",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import uvicorn
 
 from slotwise.service import json_lines
-from slotwise.service.settings import load
+from slotwise.service.http.connections import Connection
+from slotwise.service.settings import Settings, load
 from slotwise.service.store import open_store
 
 #: seconds for the requests that are being answered when the service is told to stop
@@ -30,8 +32,19 @@ def run() -> None:
         host=settings.host,
         port=settings.port,
         workers=settings.workers,
-        log_config=None,
-        access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=DRAIN_SECONDS,
+        **options(settings),
     )
+
+
+def options(settings: Settings) -> dict[str, Any]:
+    """What uvicorn is told, whatever it serves from."""
+    return {
+        "http": Connection,
+        "ws": "none",
+        "h11_max_incomplete_event_size": settings.header_bytes,
+        "timeout_keep_alive": settings.keep_alive_seconds,
+        "timeout_graceful_shutdown": DRAIN_SECONDS,
+        "log_config": None,
+        "access_log": False,
+    }
