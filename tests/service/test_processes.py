@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import threading
 import time
 from collections import Counter
@@ -14,8 +15,9 @@ import httpx
 import pytest
 
 from slotwise.service.store import open_store
+from tests import waiting
 from tests.postgres import Postgres
-from tests.service.process import free_port, running
+from tests.service.process import Process, free_port, running
 from tests.waiting import FOR_EVER
 
 ITEMS = ["a", "b", "c", "d"]
@@ -195,10 +197,38 @@ def test_two_processes_on_one_file_share_one_tally(tmp_path: Path) -> None:
     ledger.check(store)
 
 
+def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
+    store, port = f"sqlite:///{tmp_path}/store.db", free_port()
+    with running(tmp_path, store, port, workers=2) as first:
+        define(first.url)
+        waiting.wait_for(lambda: len(workers_of(first)) == 2, "both workers")
+        orphans = workers_of(first)
+        first.kill()
+    # at once, and on the same port
+    with running(tmp_path, store, port, workers=2) as second:
+        waiting.wait_for(lambda: not any(map(is_running, orphans)), "the workers to end")
+        waiting.wait_for(lambda: len(workers_of(second)) == 2, "both workers")
+        assert second.popen.poll() is None
+        assert httpx.post(f"{second.url}/v1/placements/home/decisions", timeout=120).status_code == 201
+        assert not workers_of(second) & orphans
+        kept = workers_of(second)
+        assert second.stop() == 0
+    assert not any(map(is_running, kept))
+
+
+def workers_of(process: Process) -> set[int]:
+    return {int(pid) for pid in re.findall(r"Started server process \[(\d+)\]", process.log.read_text())}
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def test_what_cannot_be_served_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "other.db").write_text("not a database" * 100)
-    from tests.service.process import Process
-
     for store in (f"sqlite:///{tmp_path}/other.db", f"sqlite:///{tmp_path}/no/where.db", "mysql://x"):
         process = Process(tmp_path, store, free_port())
         assert process.popen.wait(30) == 2

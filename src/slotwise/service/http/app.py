@@ -17,6 +17,7 @@ from slotwise.service.http.connections import STATE, Connections, Limits
 from slotwise.service.http.cors import OutcomesFromAnywhere
 from slotwise.service.http.keys import RequireKey, ThisMachineOnly
 from slotwise.service.http.pages import Pages
+from slotwise.service.http.parent import stop_with_parent
 from slotwise.service.http.probes import Probes
 from slotwise.service.http.problems import HANDLERS
 from slotwise.service.http.watch import Watch
@@ -30,6 +31,7 @@ def from_environment() -> Starlette:
     """What a server's process runs: settings from the environment and from the file that it names."""
     settings = load()
     json_lines.configure(settings.log_level)
+    stop_with_parent()
     return application(settings)
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import logging
-from typing import Any
+import socket
+import time
+from typing import Any, Final
 
 import uvicorn
 
 from slotwise.service import json_lines
 from slotwise.service.http.connections import Connection
+from slotwise.service.http.parent import DRAIN_SECONDS
 from slotwise.service.settings import Settings, load
 from slotwise.service.store import open_store
 
-#: seconds for the requests that are being answered when the service is told to stop
-DRAIN_SECONDS = 10
+#: how long to wait for a port that the workers of a service that was killed have not let go of yet
+PORT_SECONDS: Final = 3.0
 
 log = logging.getLogger("slotwise.service")
 
@@ -26,6 +30,7 @@ def run() -> None:
     open_store(settings.store.get_secret_value()).close()
     if settings.key is None:
         log.warning(f"no SLOTWISE_SERVER_KEY is set: serving {settings.host} only, and every request from this machine")
+    _wait_for_port(settings.host, settings.port)
     uvicorn.run(
         "slotwise.service.http.app:from_environment",
         factory=True,
@@ -48,3 +53,20 @@ def options(settings: Settings) -> dict[str, Any]:
         "log_config": None,
         "access_log": False,
     }
+
+
+def _wait_for_port(host: str, port: int) -> None:
+    """Until it is free, or for a while: that it is not is for the server to say."""
+    give_up = time.monotonic() + PORT_SECONDS
+    while time.monotonic() < give_up:
+        try:
+            with socket.create_server((host, port), family=_family(host)):
+                return
+        except OSError as problem:
+            if problem.errno != errno.EADDRINUSE:
+                return
+            time.sleep(0.05)
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
