@@ -64,6 +64,11 @@ def test_the_life_of_a_decision(client: Client) -> None:
     with pytest.raises(ServiceProblem) as late:
         client.outcome(silent, clicked=silent.items[0])
     assert late.value.status == 410
+    found = client.decision(decision.id)
+    assert (found["items"], found["outcome"], found["clicked"]) == (["c", "b"], "clicked", ["b"])
+    with pytest.raises(ServiceProblem) as unknown:
+        client.decision("0" * 32)
+    assert unknown.value.status == 404
     counted = client.estimates("life")["decisions"]
     assert [counted[kind] for kind in ("clicked", "no_click", "not_shown", "late")] == [1, 1, 1, 1]
 

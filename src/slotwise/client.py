@@ -147,6 +147,10 @@ class Client:
         body = {"shown": False} if isinstance(clicked, _NotGiven) else {"clicked": clicked}
         return bool(self._ask("PUT", f"/v1/decisions/{_quoted(id)}/outcome", body).get("duplicate"))
 
+    def decision(self, id: str) -> dict[str, Any]:
+        """A decision as it was made, and what has become of it; status 404 where there is none."""
+        return self._ask("GET", f"/v1/decisions/{_quoted(id)}")
+
     def estimates(self, placement: str) -> dict[str, Any]:
         """What is known of a placement's items and slots, and what became of its decisions."""
         return self._ask("GET", f"/v1/placements/{_quoted(placement)}/estimates")

@@ -10,6 +10,7 @@ import typer
 from slotwise.cli.backup import backup
 from slotwise.cli.bounds import bounds
 from slotwise.cli.compact import compact
+from slotwise.cli.decisions import decisions
 from slotwise.cli.drive import drive
 from slotwise.cli.evaluate import evaluate
 from slotwise.cli.export import export
@@ -37,7 +38,7 @@ app = typer.Typer(
 COMMANDS = (
     *(simulate, policies, bounds, paper, study),
     *(fit, evaluate),
-    *(serve, drive, compact, backup, export, import_),
+    *(serve, drive, decisions, compact, backup, export, import_),
 )
 for command in COMMANDS:
     app.command(command.__name__.rstrip("_"))(command)

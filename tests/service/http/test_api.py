@@ -4,7 +4,7 @@ import itertools
 import json
 import time
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +227,40 @@ def test_slots_may_change_and_what_was_seen_in_them_stays(client: Client, name: 
     client.define(name, slots=3)
     assert len(client.decide(name)["items"]) == 3
     assert client.estimates(name)["tally"]["clicks"] == [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
+
+
+def test_a_decision_is_looked_up_by_its_id(client: Client, name: str) -> None:
+    decision = client.decide(name)
+    address = f"/v1/decisions/{decision['id']}"
+    wanted = {
+        "id": decision["id"],
+        "placement": name,
+        "issued": datetime.fromtimestamp(client.clock.now, UTC).isoformat(timespec="milliseconds")[:-6] + "Z",
+        "expires": decision["expires"],
+        "context": {},
+        "arm": "learned",
+        "items": decision["items"],
+        "final": False,
+        "outcome": None,
+        "clicked": [],
+        "value": None,
+        "late": False,
+    }
+    assert client.get(address).json() == wanted
+    clicked = decision["items"][1]
+    client.report(decision, clicked=clicked)
+    wanted |= {"outcome": "clicked", "clicked": [clicked]}
+    assert client.get(address).json() == wanted
+    client.settle(name)
+    client.report(decision, clicked=None)
+    assert client.get(address).json() == wanted | {"final": True, "late": True}
+
+
+@pytest.mark.parametrize("id", ["0" * 32, "f" * 31, "é", "%00", "..%2Fplacements"])
+def test_a_decision_that_is_not_there_is_404(client: Client, id: str) -> None:
+    answer = client.get(f"/v1/decisions/{id}")
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "application/problem+json"
 
 
 def test_the_holdout_shows_items_as_given_and_gives_the_uplift(client: Client) -> None:

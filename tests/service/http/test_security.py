@@ -34,6 +34,7 @@ def test_without_the_key_nothing_is_said(client: Client, header: str) -> None:
         ("PUT", "/v1/placements/home"),
         ("POST", "/v1/placements/home/decisions"),
         ("PUT", f"/v1/decisions/{'0' * 32}/outcome"),
+        ("GET", f"/v1/decisions/{'0' * 32}"),
         ("GET", "/"),
         ("GET", "/metrics"),
         ("GET", "/v1/placements/nobody"),

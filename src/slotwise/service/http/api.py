@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Annotated
 
 from pydantic import Field
@@ -13,17 +12,20 @@ from slotwise.service.http.problems import Refusal
 from slotwise.service.http.schemas import (
     BrowserOutcome,
     DecisionDocument,
+    LoggedDocument,
     OutcomeDocument,
     PlacementDocument,
     PlacementList,
     PlacementSummary,
     ReportedOutcome,
 )
-from slotwise.service.store.contract import Outcome, Receipt
+from slotwise.service.store.contract import Logged, Outcome, Receipt
 from slotwise.service.worker import Worker
 from slotwise.service.worker.definition import Definition, Wish
 from slotwise.service.worker.documents import EstimatesDocument
 from slotwise.service.worker.placements import Placement
+from slotwise.service.worker.segments import known
+from slotwise.service.worker.times import rfc3339
 from slotwise.service.worker.worker import NO_WISH
 
 #: where browsers report to, with a token and no key
@@ -67,6 +69,13 @@ class Api:
                 most_bytes=MOST_FOR_OUTCOME,
             ),
             Operation(
+                "GET",
+                "/v1/decisions/{id}",
+                self.decision,
+                answers={200: "As it was made, and what has become of it."},
+                refuses=(401, 404, 503),
+            ),
+            Operation(
                 "PUT",
                 "/v1/placements/{name}",
                 self.put_placement,
@@ -105,7 +114,7 @@ class Api:
             "placement": name,
             "items": decision.items,
             "arm": decision.arm,
-            "expires": _rfc3339(decision.deadline),
+            "expires": rfc3339(decision.deadline),
             "token": self._worker.token(decision),
         }
 
@@ -124,6 +133,13 @@ class Api:
         if receipt.verdict == "late":
             raise Refusal(403, "the token has expired with its decision's deadline; the outcome is counted as late")
         return 200, _taken("of this token", outcome, receipt)
+
+    async def decision(self, id: IdInPath) -> tuple[int, LoggedDocument]:
+        """Look a decision up, with what has become of it so far."""
+        found = await self._worker.logged(id)
+        if found is None:
+            raise Refusal(404, f"there is no decision {id!r}")
+        return 200, _logged(found)
 
     async def put_placement(self, name: NameInPath, definition: Definition) -> tuple[int, PlacementDocument]:
         """Create or change a placement. Items that are left out are retired: what was learned of them stays."""
@@ -172,5 +188,19 @@ def _summary(placement: Placement) -> PlacementSummary:
     }
 
 
-def _rfc3339(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def _logged(found: Logged) -> LoggedDocument:
+    decision, outcome = found.decision, found.outcome
+    return {
+        "id": decision.id,
+        "placement": decision.placement,
+        "issued": rfc3339(decision.issued),
+        "expires": rfc3339(decision.deadline),
+        "context": known(decision.segment),
+        "arm": decision.arm,
+        "items": decision.items,
+        "final": found.final,
+        "outcome": None if outcome is None else outcome.kind,
+        "clicked": [] if outcome is None else [*outcome.clicks],
+        "value": None if outcome is None else outcome.value,
+        "late": found.late,
+    }

@@ -8,12 +8,15 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
-from slotwise.service.store.contract import Arm, Outcome
+from slotwise.service.store.contract import Arm, Kind, Outcome
 from slotwise.service.worker.definition import EXAMPLE, LONGEST_NAME, Definition
 from slotwise.service.worker.documents import FieldProblem, closed
 
 _ID: Final = "019a8c3f7d2b5e60c1f2a3b4c5d6e7f8"
 _TOKEN: Final = "AZqMP30rXmDB8qO0xdbn-EHaPz3Q..."
+
+#: RFC 3339, in UTC
+DateTime = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
 _ONE_OF_THEM: Final = {"one": '{"clicked": ITEM}', "other": '{"clicked": null}', "third": '{"shown": false}'}
 #: which JSON Schema cannot see in the validator
@@ -80,10 +83,53 @@ class DecisionDocument(TypedDict):
     """What to show, the first slot first."""
     arm: Arm
     """Whether the list was learned, or is the holdout's: the items in the order of the placement."""
-    expires: Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+    expires: DateTime
     """When the outcome must be in."""
     token: str
     """What a browser reports the outcome with."""
+
+
+@with_config(
+    closed(
+        {
+            "id": _ID,
+            "placement": "home",
+            "issued": "2026-11-16T02:18:12.089Z",
+            "expires": "2026-11-16T02:48:12.089Z",
+            "context": {"device": "mobile"},
+            "arm": "learned",
+            "items": ["beans", "tea", "coffee"],
+            "final": True,
+            "outcome": "clicked",
+            "clicked": ["tea"],
+            "value": 2.5,
+            "late": False,
+        }
+    )
+)
+class LoggedDocument(TypedDict):
+    """A decision, and what has become of it."""
+
+    id: str
+    placement: str
+    issued: DateTime
+    expires: DateTime
+    """When the outcome had to be in."""
+    context: dict[str, str]
+    """What was known of the visitor."""
+    arm: Arm
+    items: tuple[str, ...]
+    """What was to be shown, the first slot first."""
+    final: bool
+    """Whether it is past its deadline, and counted."""
+    outcome: Kind | None
+    """What was reported; null where nothing was, which counts as a no-click."""
+    clicked: list[str]
+    """What was clicked, in that order: the first counts."""
+    value: float | None
+    """What the click brought, where that was said."""
+    late: bool
+    """Whether an outcome came after the deadline; it is not learned from."""
 
 
 @with_config(closed({"duplicate": False}))

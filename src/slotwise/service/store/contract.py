@@ -131,6 +131,19 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
+class Logged:
+    """A decision, and what has become of it."""
+
+    decision: Decision
+    #: None where nothing was reported, which is a no-click once it is final
+    outcome: Outcome | None
+    #: whether it is past its deadline, and counted
+    final: bool
+    #: whether an outcome came after the deadline
+    late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Version:
     """Which state of a placement the store holds: its definition changes with `version`, its tally with `revision`."""
 
@@ -354,6 +367,15 @@ class Store(Protocol):
 
     def write(self, decisions: Sequence[Decision], reports: Sequence[Report]) -> tuple[list[Decision], list[Receipt]]:
         """Issue and record, all in one transaction; the decisions come back as they are to be shown."""
+
+    def logged(self, id: str) -> Logged | None:
+        """One decision, final or not."""
+
+    def log(self, after: str, before: str, at_most: int, placement: str | None = None) -> list[Logged]:
+        """The first final decisions whose ids are between these two, in order of id, which is that of time."""
+
+    def count_pending(self, after: str, before: str, placement: str | None = None) -> int:
+        """How many decisions with ids between these two are not final."""
 
     def finalise(self, now: float, at_most: int) -> int:
         """Count decisions past their deadline, each exactly once; how many there were."""

@@ -20,7 +20,6 @@ from slotwise.service.store.contract import (
     Arm,
     Counters,
     Decision,
-    Kind,
     Outcome,
     Portable,
     Receipt,
@@ -32,6 +31,7 @@ from slotwise.service.store.contract import (
 from slotwise.service.store.counting import Count, Where
 from slotwise.service.store.database import Row, adding, chunks, marks, sums
 from slotwise.service.store.definitions import Definitions
+from slotwise.service.store.log import OUTCOME, Log, outcome_of
 from slotwise.service.store.once import Key, Used, claim, drop_keys, key_of
 from slotwise.service.store.outcomes import judge
 from slotwise.service.store.periods import ADD_PERIOD_COUNTERS, ADD_PERIOD_TALLY, Periods
@@ -40,14 +40,12 @@ from slotwise.service.store.sticky import drop_lists, stick
 #: of a placement that is carried to another store, the newest
 MOST_CHANGES = 100_000
 
-#: the columns of an outcome
-_OUTCOME = "outcome, clicked, clicked_then, value"
 _ADD_COUNTERS = adding("counters", ("placement", "segment", "arm"), COUNTERS)
 _ADD_TALLY = adding("tally", ("placement", "segment", "slot", "item"), TALLY_COUNTS, revised=True)
 _ADD_DELAYS = adding("delays", ("placement", "at_most", "number"), ("clicks",))
 
 
-class SqlStore(Definitions, Periods):
+class SqlStore(Definitions, Periods, Log):
     """Every statement of the contract, over a connection that a subclass provides."""
 
     def secret(self) -> bytes:
@@ -110,7 +108,7 @@ class SqlStore(Definitions, Periods):
         found: dict[str, Row] = {}
         for ids in chunks(sorted({report.decision for report in reports})):
             for row in self.all(
-                f"SELECT id, placement, segment, arm, issued, items, deadline, final, late, {_OUTCOME} FROM decisions "
+                f"SELECT id, placement, segment, arm, issued, items, deadline, final, late, {OUTCOME} FROM decisions "
                 f"WHERE id IN ({marks(ids)}) ORDER BY id{self.for_update}",
                 ids,
             ):
@@ -122,7 +120,7 @@ class SqlStore(Definitions, Periods):
                 continue
             id, placement, segment, arm, time, listed, deadline, final, was_late, *known = found[report.decision]
             where = Where(placement, hour_of(time), segment, arm)
-            before = recorded[id].outcome if id in recorded else _outcome(*known)
+            before = recorded[id].outcome if id in recorded else outcome_of(*known)
             items = tuple(json.loads(listed))
             verdict = judge(
                 report.outcome, now=report.now, items=items, deadline=deadline, final=bool(final), recorded=before
@@ -247,7 +245,7 @@ class SqlStore(Definitions, Periods):
     def finalise(self, now: float, at_most: int) -> int:
         with self.transaction():
             due = self.all(
-                f"SELECT id, placement, segment, arm, issued, items, epoch, waits, reported, {_OUTCOME} FROM decisions "
+                f"SELECT id, placement, segment, arm, issued, items, epoch, waits, reported, {OUTCOME} FROM decisions "
                 f"WHERE final = 0 AND deadline <= ? ORDER BY deadline LIMIT ?{self.skip_locked}",
                 (now, at_most),
             )
@@ -256,7 +254,7 @@ class SqlStore(Definitions, Periods):
             drop_keys(self, now, at_most)
             count = Count()
             for _, placement, segment, arm, issued, listed, epoch, waits, reported, *known in due:
-                outcome = _outcome(*known)
+                outcome = outcome_of(*known)
                 count.finalise(Where(placement, hour_of(issued), segment, arm), json.loads(listed), outcome, epoch)
                 if waits is not None and outcome is not None and outcome.kind == "clicked":
                     count.delay(placement, waits, reported - issued)
@@ -336,11 +334,6 @@ class SqlStore(Definitions, Periods):
                 ],
             )
             self.add_periods(placement.name, placement.periods, placement.period_counters)
-
-
-def _outcome(kind: Kind | None, clicked: str | None, then: str | None, value: float | None) -> Outcome | None:
-    """From the columns of a decision."""
-    return None if kind is None else Outcome(kind, clicked, tuple(json.loads(then)) if then else (), value)
 
 
 def _columns(outcome: Outcome) -> tuple[str, str | None, str | None, float | None]:

@@ -21,6 +21,15 @@ MOST_SEGMENTS: Final = 1_000
 Known = Mapping[str, str]
 
 
+def known(segment: str) -> dict[str, str]:
+    """What is known of the visitors of a segment as it is stored.
+
+    >>> known('{"device":"mobile"}'), known("")
+    ({'device': 'mobile'}, {})
+    """
+    return dict(json.loads(segment)) if segment else {}
+
+
 class Segments:
     """Kinds of visitors, numbered from 0, which is *other* in every respect.
 

@@ -13,7 +13,7 @@ from typing import Final, Self
 
 from slotwise.errors import SlotwiseError, StoreUnavailable
 from slotwise.service.store import Store, open_store
-from slotwise.service.store.contract import Decision, Outcome, Receipt, Report, is_id
+from slotwise.service.store.contract import Decision, Logged, Outcome, Receipt, Report, is_id
 from slotwise.service.worker import deciding
 from slotwise.service.worker.definition import Definition, Wish, checked_name, is_name
 from slotwise.service.worker.documents import EstimatesDocument
@@ -157,6 +157,10 @@ class Worker:
         receipt = await self._writer.record(Report(decision, outcome, now))
         self.metrics.reports.labels(receipt.verdict).inc()
         return receipt
+
+    async def logged(self, decision: str) -> Logged | None:
+        """A decision and what has become of it, from the store as it is now; None where there is none of that id."""
+        return await self._placements.read(lambda store: store.logged(decision)) if is_id(decision) else None
 
     async def estimates(self, name: str) -> EstimatesDocument:
         """What is known of a placement's items and slots, from the store as it is now."""

@@ -1,0 +1,61 @@
+"""Decisions as they were made and what came of them, to be read one by one or in order."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from slotwise.service.store.contract import Arm, Decision, Kind, Logged, Outcome
+from slotwise.service.store.database import Database
+
+#: the columns of an outcome
+OUTCOME: Final = "outcome, clicked, clicked_then, value"
+_SELECT: Final = f"SELECT id, placement, items, arm, issued, deadline, segment, late, final, {OUTCOME} FROM decisions"
+
+
+def outcome_of(kind: Kind | None, clicked: str | None, then: str | None, value: float | None) -> Outcome | None:
+    """What was reported of a decision, from its columns."""
+    return None if kind is None else Outcome(kind, clicked, tuple(json.loads(then)) if then else (), value)
+
+
+class Log(Database):
+    """The part of a store that looks back."""
+
+    def logged(self, id: str) -> Logged | None:
+        with self.reading():
+            rows = self.all(f"{_SELECT} WHERE id = ?", (id,))
+        return _read(*rows[0]) if rows else None
+
+    def log(self, after: str, before: str, at_most: int, placement: str | None = None) -> list[Logged]:
+        of_placement, name = ("", ()) if placement is None else (" AND placement = ?", (placement,))
+        with self.reading():
+            rows = self.all(
+                f"{_SELECT} WHERE id > ? AND id < ? AND final = 1{of_placement} ORDER BY id LIMIT ?",
+                (after, before, *name, at_most),
+            )
+        return [_read(*row) for row in rows]
+
+    def count_pending(self, after: str, before: str, placement: str | None = None) -> int:
+        of_placement, name = ("", ()) if placement is None else (" AND placement = ?", (placement,))
+        with self.reading():
+            ((count,),) = self.all(
+                f"SELECT COUNT(*) FROM decisions WHERE final = 0 AND id > ? AND id < ?{of_placement}",
+                (after, before, *name),
+            )
+        return int(count)
+
+
+def _read(
+    id: str,
+    placement: str,
+    items: str,
+    arm: Arm,
+    issued: float,
+    deadline: float,
+    segment: str,
+    late: int,
+    final: int,
+    *reported: Any,
+) -> Logged:
+    decision = Decision(id, placement, tuple(json.loads(items)), arm, issued, deadline, segment=segment)
+    return Logged(decision, outcome_of(*reported), final=bool(final), late=bool(late))
