@@ -35,14 +35,30 @@ class Known:
 
 
 @dataclass
+class Placement:
+    """A placement as the model remembers it."""
+
+    definition: str
+    version: int
+    epoch: int = 1
+    held: tuple[str, ...] | None = None
+    #: the versions that changes made, the newest last
+    changes: list[int] = field(default_factory=list)
+    #: by key: what was asked for, and the decision's id
+    keys: dict[str, tuple[str, str]] = field(default_factory=dict)
+    #: by visitor: the terms, the items, the arm and the end
+    lists: dict[str, tuple[str, tuple[str, ...], str, float]] = field(default_factory=dict)
+    repeats: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass
 class Model:
+    placements: dict[str, Placement] = field(default_factory=dict)
+    #: where the versions of those that were deleted ended
+    gone: Counter[str] = field(default_factory=Counter)
     known: dict[str, Known] = field(default_factory=dict)
     #: compacted, but still counted
     dropped: list[Known] = field(default_factory=list)
-    duplicates: int = 0
-    conflicts: int = 0
-    epoch: Counter[str] = field(default_factory=Counter)
-    held: dict[str, tuple[str, ...]] = field(default_factory=dict)
     #: what was counted, by placement, beginning, hours, segment, arm and then a counter's name or slot, item and count
     periods: Counter[tuple[Any, ...]] = field(default_factory=Counter)
 
@@ -61,15 +77,67 @@ class Model:
             self.periods[(key[0], key[1] // DAY * DAY, 24, *key[3:])] += self.periods.pop(key)
         return len(days)
 
-    def issue(self, decision: Decision) -> tuple[str, ...]:
+    def put(self, name: str, definition: str, at: int | None) -> tuple[str, int]:
+        found = self.placements.get(name)
+        version = found.version if found else 0
+        if at is not None and at != version:
+            return "stale", version
+        if found is None:
+            version = self.gone[name] + 1
+            self.placements[name] = Placement(definition, version, changes=[version])
+            return "created", version
+        if found.definition == definition:
+            return "same", version
+        found.definition, found.version, found.epoch, found.held = definition, version + 1, found.epoch + 1, None
+        found.changes.append(found.version)
+        return "changed", found.version
+
+    def drop(self, name: str, at: int | None) -> str:
+        found = self.placements.get(name)
+        if found is None:
+            return "unknown"
+        if at is not None and at != found.version:
+            return "stale"
+        self.gone[name] = found.version
+        del self.placements[name]
+        self.known = {id: known for id, known in self.known.items() if known.decision.placement != name}
+        self.dropped = [known for known in self.dropped if known.decision.placement != name]
+        self.periods = Counter({key: count for key, count in self.periods.items() if key[0] != name})
+        self.ends = {key: text for key, text in self.ends.items() if key[0] != name}
+        return "dropped"
+
+    def issue(self, decision: Decision) -> Decision:
+        placement = self.placements.get(decision.placement)
+        if placement is None:
+            return replace(decision, fate="unknown_placement")
+        if decision.once is not None:
+            request, id = placement.keys.get(decision.once.key, ("", ""))
+            if id in self.known and decision.issued < self.known[id].decision.deadline:
+                if request != decision.once.request:
+                    return replace(decision, fate="other_request")
+                return replace(self.known[id].decision, fate="repeated")
+            placement.keys[decision.once.key] = decision.once.request, decision.id
         epoch = None
-        items = decision.items
-        if decision.holds:
-            items = self.held.setdefault(decision.placement, items)
-            epoch = self.epoch[decision.placement]
-        self.known[decision.id] = Known(replace(decision, items=items), epoch)
-        self.note(decision, "issued")
-        return items
+        if decision.holds and decision.version == placement.version:
+            placement.held = placement.held or decision.items
+            decision, epoch = replace(decision, items=placement.held), placement.epoch
+        shown = self._seen_before(placement, decision)
+        if (shown.items, shown.arm) != (decision.items, decision.arm):
+            epoch = None
+        self.known[decision.id] = Known(shown, epoch)
+        self.note(shown, "issued")
+        return shown
+
+    def _seen_before(self, placement: Placement, decision: Decision) -> Decision:
+        sticky = decision.sticky
+        if sticky is None:
+            return decision
+        terms, items, arm, until = placement.lists.get(sticky.visitor, ("", (), "", 0.0))
+        if terms == sticky.terms and decision.issued < until and all(item in sticky.allowed for item in items):
+            assert arm in ("learned", "holdout", "shadow")
+            return replace(decision, items=items, arm=arm)
+        placement.lists[sticky.visitor] = sticky.terms, decision.items, decision.arm, sticky.until
+        return decision
 
     def report(self, id: str, outcome: Outcome, now: float) -> str:
         if id not in self.known:
@@ -80,7 +148,7 @@ class Model:
         in_time = now < known.decision.deadline
         if in_time and known.outcome == outcome:
             self.note(known.decision, "duplicates")
-            self.duplicates += 1
+            self.placements[known.decision.placement].repeats["duplicates"] += 1
             return "duplicate"
         changes = known.outcome is not None and known.outcome.kind == "no_click" and outcome.kind == "clicked"
         new = known.outcome is None or changes
@@ -93,7 +161,7 @@ class Model:
             known.outcome, known.reported = outcome, now
             return "recorded"
         self.note(known.decision, "conflicts")
-        self.conflicts += 1
+        self.placements[known.decision.placement].repeats["conflicts"] += 1
         return "conflict"
 
     def finalise(self, now: float) -> int:
@@ -102,10 +170,10 @@ class Model:
             known.final = True
         for known in due:
             self._count(known)
-            name, passed = known.decision.placement, known.kind == "no_click"
-            if passed and known.epoch is not None and known.epoch == self.epoch[name]:
-                self.epoch[name] += 1
-                self.held.pop(name, None)
+            placement = self.placements[known.decision.placement]
+            if known.kind == "no_click" and known.epoch is not None and known.epoch == placement.epoch:
+                placement.epoch += 1
+                placement.held = None
         return len(due)
 
     def _count(self, known: Known) -> None:
@@ -141,6 +209,10 @@ class Model:
         self.dropped += [self.known.pop(id) for id in old]
         return len(old)
 
+    def drop_final(self, name: str) -> None:
+        old = [id for id, known in self.known.items() if known.final and known.decision.placement == name]
+        self.dropped += [self.known.pop(id) for id in old]
+
     def tally(self) -> dict[tuple[str, str, int, str], tuple[float, ...]]:
         clicks, passes, shows, valued = (Counter[tuple[str, str, int, str]]() for _ in range(4))
         value, squares = (Counter[tuple[str, str, int, str]]() for _ in range(2))
@@ -160,7 +232,7 @@ class Model:
         return {pair: tuple(count[pair] for count in counts) for pair in shows}
 
     def counted(self) -> Counter[str]:
-        found = Counter[str](duplicates=self.duplicates, conflicts=self.conflicts)
+        found = sum((placement.repeats for placement in self.placements.values()), Counter[str]())
         for known in [*self.known.values(), *self.dropped]:
             found["issued"] += 1
             found["late"] += known.late

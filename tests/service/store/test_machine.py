@@ -23,7 +23,17 @@ from hypothesis.stateful import (
 )
 
 from slotwise.service.store import Store, open_store
-from slotwise.service.store.contract import COUNTERS, TALLY_COUNTS, Arm, Decision, Outcome, Report, new_id
+from slotwise.service.store.contract import (
+    COUNTERS,
+    TALLY_COUNTS,
+    Change,
+    Decision,
+    Once,
+    Outcome,
+    Report,
+    Sticky,
+    new_id,
+)
 from slotwise.service.store.delays import number_of
 from slotwise.service.store.sql import SqlStore
 from tests.postgres import Postgres
@@ -52,6 +62,30 @@ outcomes = st.one_of(
     st.sampled_from([Outcome("no_click"), Outcome("not_shown"), Outcome("clicked", "nobody knows")]),
 )
 
+placements = st.sampled_from(PLACEMENTS)
+definitions = st.sampled_from(["{}", '{"other": 1}'])
+#: of a change: whichever version it is at, that one, an older one, or that there be none
+expected = st.sampled_from(["any", "current", "older", "none"])
+wishes = st.fixed_dictionaries(
+    {
+        "placement": placements,
+        "items": st.permutations(ITEMS).map(lambda items: tuple(items[:2])),
+        "arm": st.sampled_from(["learned", "learned", "holdout", "shadow"]),
+        "window": st.sampled_from([0.5, 2.0, LONGEST]),
+        "holds": st.booleans(),
+        "segment": st.sampled_from(SEGMENTS),
+        "is_older": st.sampled_from([False, False, True]),
+        "once": st.none() | st.builds(Once, st.sampled_from(["k", "l"]), st.sampled_from(["r", "r", "s"])),
+        "sticky": st.none()
+        | st.tuples(
+            st.sampled_from(["v", "w"]),
+            st.sampled_from(["t", "t", "u"]),
+            st.sampled_from([1.0, 50.0]),
+            st.sampled_from([ITEMS, ITEMS, ITEMS[:2]]),
+        ),
+    }
+)
+
 
 class Crash(BaseException):
     """As if the process ended here."""
@@ -70,42 +104,65 @@ class Machine(RuleBasedStateMachine):
         for name in PLACEMENTS:
             assert self.stores[0].put_placement(name, "{}").verdict == "created"
             assert self.stores[1].put_placement(name, "{}").verdict == "same"
-        self.model.epoch.update(dict.fromkeys(PLACEMENTS, 1))
+            self.model.put(name, "{}", None)
+            self.model.placements[name].changes.clear()
 
-    @rule(
-        target=issued,
-        worker=workers,
-        wanted=st.lists(
-            st.tuples(
-                st.sampled_from(PLACEMENTS),
-                st.permutations(ITEMS).map(lambda items: tuple(items[:2])),
-                st.sampled_from(["learned", "learned", "holdout"]),
-                st.sampled_from([0.5, 2.0, LONGEST]),
-                st.booleans(),
-                st.sampled_from(SEGMENTS),
-            ),
-            min_size=1,
-            max_size=4,
-        ),
-    )
-    def decide(self, worker: int, wanted: list[tuple[str, tuple[str, ...], Arm, float, bool, str]]) -> Any:
-        decisions = [
-            Decision(
-                new_id(self.now),
-                name,
-                items,
-                arm,
-                self.now,
-                self.now + window,
-                holds and arm == "learned",
-                segment=segment,
-                waits_seconds=LONGEST if window == LONGEST else None,
-            )
-            for name, items, arm, window, holds, segment in wanted
-        ]
+    @rule(target=issued, worker=workers, wanted=st.lists(wishes, min_size=1, max_size=4))
+    def decide(self, worker: int, wanted: list[dict[str, Any]]) -> Any:
+        """Also with keys that were used and for visitors who come again, in one transaction or in several."""
+        decisions = [self.decision(**wish) for wish in wanted]
         shown, _ = self.stores[worker].write(decisions, [])
-        assert [decision.items for decision in shown] == [self.model.issue(decision) for decision in decisions]
-        return multiple(*(decision.id for decision in decisions))
+        due = [self.model.issue(decision) for decision in decisions]
+        assert [_seen(decision) for decision in shown] == [_seen(decision) for decision in due]
+        return multiple(*(decision.id for decision in shown if decision.fate in ("issued", "repeated")))
+
+    def decision(
+        self,
+        placement: str,
+        items: tuple[str, ...],
+        arm: Any,
+        window: float,
+        holds: bool,
+        segment: str,
+        is_older: bool,
+        once: Once | None,
+        sticky: tuple[str, str, float, tuple[str, ...]] | None,
+    ) -> Decision:
+        return Decision(
+            new_id(self.now),
+            placement,
+            items,
+            arm,
+            self.now,
+            self.now + window,
+            holds and arm == "learned",
+            self.at(placement, "older" if is_older else "current") or 0,
+            once,
+            None if sticky is None else Sticky(sticky[0], sticky[1], self.now + sticky[2], sticky[3]),
+            segment=segment,
+            waits_seconds=LONGEST if window == LONGEST else None,
+        )
+
+    def at(self, name: str, which: str) -> int | None:
+        found = self.model.placements.get(name)
+        version = found.version if found else 0
+        return {"any": None, "current": version, "older": version - 1, "none": 0}[which]
+
+    @rule(worker=workers, name=placements, definition=definitions, which=expected)
+    def put(self, worker: int, name: str, definition: str, which: str) -> None:
+        at = self.at(name, which)
+        done = self.stores[worker].put_placement(name, definition, Change(self.now, definition), at=at)
+        assert done == self.model.put(name, definition, at)
+
+    @rule(worker=workers, name=placements, which=expected, in_pieces=st.booleans())
+    def drop(self, worker: int, name: str, which: str, in_pieces: bool) -> None:
+        at = self.at(name, which)
+        last: str | None = "" if in_pieces else None
+        while last is not None:
+            last = self.stores[worker].drop_final(name, last, 2)
+        if in_pieces:
+            self.model.drop_final(name)
+        assert self.stores[worker].drop_placement(name, at=at) == self.model.drop(name, at)
 
     @rule(worker=workers, reports=st.lists(st.tuples(issued, outcomes), min_size=1, max_size=4))
     def report(self, worker: int, reports: list[tuple[str, Outcome]]) -> None:
@@ -129,6 +186,9 @@ class Machine(RuleBasedStateMachine):
         while found := self.stores[worker].finalise(self.now, at_once):
             counted += found
         assert counted == self.model.finalise(self.now)
+        store = self.stores[worker]
+        assert isinstance(store, SqlStore)
+        assert not store.all("SELECT * FROM keys WHERE deadline <= ?", (self.now,)), "a key outlives its decision"
 
     @rule(worker=workers, seconds=st.sampled_from([0.0, 3.0]))
     def compact(self, worker: int, seconds: float) -> None:
@@ -150,12 +210,12 @@ class Machine(RuleBasedStateMachine):
         kept = self.model.ends.setdefault((name, start), text)
         assert self.stores[worker].period_ends(name, start, start + 1) == [(start, kept)]
 
-    @rule(worker=workers, data=st.data(), what=st.sampled_from(["write", "finalise", "merge"]))
+    @rule(worker=workers, data=st.data(), what=st.sampled_from(["write", "write", "finalise", "merge", "put", "drop"]))
     def crash(self, worker: int, data: st.DataObject, what: str) -> None:
         """In the middle of a transaction, at any of its statements; nothing of it was acknowledged."""
         store = self.stores[worker]
         assert isinstance(store, SqlStore)
-        left = data.draw(st.integers(1, 6), label="statements before the crash")
+        left = data.draw(st.integers(1, 9), label="statements before the crash")
 
         def counting(run: Callable[..., Any]) -> Callable[..., Any]:
             def counted(*arguments: Any) -> Any:
@@ -176,8 +236,17 @@ class Machine(RuleBasedStateMachine):
             elif what == "finalise":
                 store.finalise(self.now, 500)
                 self.model.finalise(self.now)
+            elif what == "put":
+                store.put_placement("home", '{"new": 1}', Change(self.now, ""))
+                self.model.put("home", '{"new": 1}', None)
+            elif what == "drop":
+                store.drop_placement("home")
+                self.model.drop("home", None)
             else:
-                decision = Decision(id, "home", ("a", "b"), "learned", self.now, self.now + 1.0)
+                sticky = Sticky("v", "t", self.now + 50.0, ITEMS)
+                decision = Decision(
+                    id, "home", ("a", "b"), "learned", self.now, self.now + 1.0, once=Once("k", "r"), sticky=sticky
+                )
                 store.write([decision], [Report(id, Outcome("no_click"), self.now)])
                 self.model.issue(decision)
         except Crash:
@@ -204,6 +273,7 @@ class Machine(RuleBasedStateMachine):
         }
         assert tally == self.model.tally()
         counted = Counter[str]()
+        assert store.counters().keys() <= self.model.placements.keys(), "counters of what was deleted"
         for arms in store.counters().values():
             for counters in arms.values():
                 counted.update({name: getattr(counters, name) for name in COUNTERS})
@@ -218,6 +288,20 @@ class Machine(RuleBasedStateMachine):
             assert store.reported(name) == self.model.waiting(name)
             assert store.delays(name, LONGEST) == Counter(map(number_of, self.model.delays(name, LONGEST)))
 
+    @invariant()
+    def placements_are_at_their_versions(self) -> None:
+        if not hasattr(self, "stores"):
+            return
+        store = self.stores[-1]
+        wanted = {name: found.version for name, found in self.model.placements.items()}
+        assert {found.placement: found.version for found in store.versions()} == wanted
+        for name in PLACEMENTS:
+            known = self.model.placements.get(name)
+            listed = [change.version for change in store.changes(name, 1000)]
+            assert listed == (known.changes[::-1] if known else [])
+            if known:
+                assert store.definition(name) == known.definition
+
     def teardown(self) -> None:
         if not hasattr(self, "stores"):
             return
@@ -226,6 +310,13 @@ class Machine(RuleBasedStateMachine):
         self.nothing_is_lost_or_counted_twice()
         for store in self.stores:
             store.close()
+
+
+def _seen(decision: Decision) -> tuple[Any, ...]:
+    """All that a caller may be told of it; of one that was not issued, only why."""
+    if decision.fate in ("issued", "repeated"):
+        return decision.fate, decision.id, decision.items, decision.arm, decision.issued, decision.deadline
+    return (decision.fate,)
 
 
 def _periods(store: Store) -> Counter[tuple[Any, ...]]:
