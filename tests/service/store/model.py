@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from slotwise.service.store.contract import DAY, HOUR, Decision, Outcome
+from slotwise.service.store.contract import DAY, HOUR, Arm, Decision, Outcome
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Placement:
     #: by key: what was asked for, and the decision's id
     keys: dict[str, tuple[str, str]] = field(default_factory=dict)
     #: by visitor: the terms, the items, the arm and the end
-    lists: dict[str, tuple[str, tuple[str, ...], str, float]] = field(default_factory=dict)
+    lists: dict[str, tuple[str, tuple[str, ...], Arm, float]] = field(default_factory=dict)
     repeats: Counter[str] = field(default_factory=Counter)
 
 
@@ -132,10 +132,12 @@ class Model:
         sticky = decision.sticky
         if sticky is None:
             return decision
-        terms, items, arm, until = placement.lists.get(sticky.visitor, ("", (), "", 0.0))
-        if terms == sticky.terms and decision.issued < until and all(item in sticky.allowed for item in items):
-            assert arm in ("learned", "holdout", "shadow")
-            return replace(decision, items=items, arm=arm)
+        if sticky.visitor in placement.lists:
+            terms, items, arm, until = placement.lists[sticky.visitor]
+            may_be_shown = all(item in sticky.allowed for item in items) and len(items) == len(decision.items)
+            as_pinned = all(items[slot - 1 : slot] == (item,) for item, slot in sticky.pinned.items())
+            if terms == sticky.terms and decision.issued < until and may_be_shown and as_pinned:
+                return replace(decision, items=items, arm=arm)
         placement.lists[sticky.visitor] = sticky.terms, decision.items, decision.arm, sticky.until
         return decision
 

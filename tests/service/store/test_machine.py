@@ -69,7 +69,9 @@ expected = st.sampled_from(["any", "current", "older", "none"])
 wishes = st.fixed_dictionaries(
     {
         "placement": placements,
-        "items": st.permutations(ITEMS).map(lambda items: tuple(items[:2])),
+        "items": st.permutations(ITEMS).flatmap(
+            lambda items: st.sampled_from([2, 2, 1]).map(lambda slots: tuple(items[:slots]))
+        ),
         "arm": st.sampled_from(["learned", "learned", "holdout", "shadow"]),
         "window": st.sampled_from([0.5, 2.0, LONGEST]),
         "holds": st.booleans(),
@@ -82,6 +84,7 @@ wishes = st.fixed_dictionaries(
             st.sampled_from(["t", "t", "u"]),
             st.sampled_from([1.0, 50.0]),
             st.sampled_from([ITEMS, ITEMS, ITEMS[:2]]),
+            st.sampled_from([{}, {}, {"a": 2}]),
         ),
     }
 )
@@ -126,7 +129,7 @@ class Machine(RuleBasedStateMachine):
         segment: str,
         is_older: bool,
         once: Once | None,
-        sticky: tuple[str, str, float, tuple[str, ...]] | None,
+        sticky: tuple[str, str, float, tuple[str, ...], dict[str, int]] | None,
     ) -> Decision:
         return Decision(
             new_id(self.now),
@@ -138,7 +141,7 @@ class Machine(RuleBasedStateMachine):
             holds and arm == "learned",
             self.at(placement, "older" if is_older else "current") or 0,
             once,
-            None if sticky is None else Sticky(sticky[0], sticky[1], self.now + sticky[2], sticky[3]),
+            None if sticky is None else Sticky(sticky[0], sticky[1], self.now + sticky[2], *sticky[3:]),
             segment=segment,
             waits_seconds=LONGEST if window == LONGEST else None,
         )

@@ -65,6 +65,16 @@ class Sticky:
     until: float
     #: what may be shown: a list with something else in it is replaced
     allowed: Container[str]
+    #: items to the slots in which they must be, counted from 1
+    pinned: Mapping[str, int] = field(default_factory=dict)
+
+    def allows(self, items: Sequence[str], slots: int) -> bool:
+        """Whether a list from before can be shown again where `slots` items are to be shown now."""
+        return (
+            len(items) == slots
+            and all(item in self.allowed for item in items)
+            and all(slot <= slots and items[slot - 1] == item for item, slot in self.pinned.items())
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,9 +63,7 @@ def _holds(row: _Row, decision: Decision) -> bool:
     sticky = decision.sticky
     assert sticky is not None
     _, _, terms, items, _, until = row
-    return (
-        terms == sticky.terms and decision.issued < until and all(item in sticky.allowed for item in json.loads(items))
-    )
+    return terms == sticky.terms and decision.issued < until and sticky.allows(json.loads(items), len(decision.items))
 
 
 def _as_kept(decision: Decision, row: _Row) -> Decision:
