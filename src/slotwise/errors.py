@@ -59,6 +59,10 @@ class StoreUnavailable(SlotwiseError):
     """A database cannot be used at the moment: full, locked, read-only, gone or out of reach. Nothing was written."""
 
 
+class CommitInDoubt(StoreUnavailable):
+    """A database was told to commit and did not answer: what was to be written may be there or not."""
+
+
 class ServiceUnreachable(SlotwiseError, ConnectionError):
     """A service was not reached, or did not answer, or what answered is not slotwise."""
 

@@ -312,6 +312,9 @@ class Portable:
 class Store(Protocol):
     """Durable placements, decisions and tallies: when a method returns, what it did is on disk."""
 
+    #: seconds after which a transaction is given up, with `StoreUnavailable` or `CommitInDoubt`
+    patience: float
+
     def secret(self) -> bytes:
         """What tokens are signed with; made when the store is."""
 

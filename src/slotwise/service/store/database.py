@@ -15,6 +15,8 @@ from slotwise.service.store.contract import hour_of
 from slotwise.service.store.schema import THIS_HOUR, statements
 
 Row = tuple[Any, ...]
+#: seconds that a transaction may take unless somebody is in a hurry: a large placement is read or deleted in one
+PATIENCE: Final = 30.0
 #: ids named in one statement
 MOST_IDS: Final = 500
 #: rows of values in one statement
@@ -24,6 +26,8 @@ MOST_ROWS: Final = 64
 class Database(ABC):
     """One connection; values are marked with ? in statements."""
 
+    #: seconds after which a transaction is given up
+    patience = PATIENCE
     #: how a SELECT asks to keep its rows for itself, waiting for them or passing over those that others keep
     for_update = ""
     skip_locked = ""

@@ -19,8 +19,9 @@ from slotwise.service.store.sql import SqlStore
 PREFIX: Final = "sqlite:///"
 #: "slot" in ASCII, in the header of the file
 APPLICATION_ID: Final = 0x736C6F74
-#: how long to wait for another process that is writing
-BUSY_SECONDS: Final = 5.0
+#: how long to wait for another process that is writing; and at the start, for one that is migrating
+BUSY_SECONDS: Final = 1.5
+START_SECONDS: Final = 5.0
 
 _WHY = {
     sqlite3.SQLITE_BUSY: "is locked by another process",
@@ -62,23 +63,24 @@ class SqliteStore(SqlStore):
         _touch_for_owner(self._path)
         with self._our_words():
             self._connection = sqlite3.connect(
-                self._path, timeout=busy_seconds, isolation_level=None, check_same_thread=False, cached_statements=512
+                self._path, timeout=START_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=512
             )
         try:
-            self._prepare(migrations, busy_seconds)
+            self._prepare(migrations)
+            self._pragma(f"busy_timeout = {int(busy_seconds * 1000)}")
             self._inodes = self._found()
         except BaseException:
             self._connection.close()
             raise
 
-    def _prepare(self, migrations: Sequence[str], busy_seconds: float) -> None:
+    def _prepare(self, migrations: Sequence[str]) -> None:
         with self._our_words():
             # before anything is written; and as of one moment, for another process may be creating it
             with self._transaction("DEFERRED"):
                 self._refuse_foreign()
             self._pragma("auto_vacuum = INCREMENTAL")
             self._pragma("synchronous = FULL")
-            self._to_write_ahead_log(busy_seconds)
+            self._to_write_ahead_log()
             with self._transaction("IMMEDIATE"):
                 self._refuse_foreign()
                 self._pragma(f"application_id = {APPLICATION_ID}")
@@ -92,9 +94,9 @@ class SqliteStore(SqlStore):
         if self._pragma("application_id") != APPLICATION_ID and self.all("SELECT 1 FROM sqlite_master LIMIT 1"):
             raise StoreRefused(f"the store {self._path} belongs to another program")
 
-    def _to_write_ahead_log(self, busy_seconds: float) -> None:
+    def _to_write_ahead_log(self) -> None:
         # the change of journal asks for the file alone and does not wait for it
-        give_up = time.monotonic() + busy_seconds
+        give_up = time.monotonic() + START_SECONDS
         while True:
             try:
                 if self._pragma("journal_mode = WAL") == "wal":

@@ -31,6 +31,9 @@ FINALISE_SECONDS: Final = 0.1
 #: what is finalised in one transaction; decisions wait for it, so it is kept short
 FINALISE_AT_ONCE: Final = 100
 PROBE_SECONDS: Final = 2.0
+#: how long a decision waits for a placement that is not in memory yet; and how long any other reading may take
+FIND_SECONDS: Final = 1.5
+READ_SECONDS: Final = 10.0
 #: a worker that has not seen the store for so long is not ready
 LONGEST_STALENESS: Final = 5.0
 
@@ -61,6 +64,7 @@ class Worker:
         self._first = dict(placements or {})
         # a connection for each thread: a read does not wait for a write
         writing, reading = open_store(store), open_store(store)
+        reading.patience = READ_SECONDS
         self._signer = Signer(writing.secret())
         self._placements = Placements(reading)
         self._estimates = EstimateDesk(self._placements)
@@ -110,7 +114,12 @@ class Worker:
         """From memory; where it is not there yet, from the store."""
         found = self._placements.get(name)
         if found is None and is_name(name):
-            found = await self._placements.find(name)
+            try:
+                found = await asyncio.wait_for(self._placements.find(name), FIND_SECONDS)
+            except TimeoutError:
+                raise StoreUnavailable(
+                    f"the store does not say in time whether there is a placement {name!r}"
+                ) from None
         if found is None:
             raise UnknownPlacement(f"there is no placement {name!r}")
         return found
