@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -26,12 +27,17 @@ def best_list(
     values: FloatArray | None = None,
     excluded: IntArray | None = None,
     slots: BoolArray | None = None,
+    pinned: Mapping[int, int] | None = None,
 ) -> Ranking:
     """The list of the largest expected value in these `slots`, `excluded` items left out, EMPTY where nothing is left.
+
+    `pinned` items are in the slots that they map to, all counted from 0.
 
     >>> best_list(np.array([0.1, 0.4, 0.2]), np.array([0.5, 1.0])).tolist()
     [2, 1]
     >>> best_list(np.array([0.1, 0.4, 0.2]), np.array([0.5, 1.0]), values=np.array([9.0, 1.0, 1.0])).tolist()
+    [1, 0]
+    >>> best_list(np.array([0.1, 0.4, 0.2]), np.array([0.5, 1.0]), pinned={0: 1}).tolist()
     [1, 0]
     """
     items, left_out = len(attractiveness), np.zeros(0, np.int64) if excluded is None else excluded
@@ -39,12 +45,13 @@ def best_list(
     # the slots that are seen least stay empty
     order = usable[np.argsort(-position_bias[usable], kind="stable")][: items - len(left_out)]
     ranking = np.full(len(position_bias), EMPTY)
-    if values is None or (values == values[0]).all():
+    if not pinned and (values is None or (values == values[0]).all()):
         allowed = np.setdiff1d(np.arange(items), left_out)
         ranking[order] = allowed[np.argsort(-attractiveness[allowed], kind="stable")][: len(order)]
     elif len(order):
         filled = np.sort(order)
-        lists = _lists(len(filled), items, None, values, left_out)
+        places = {item: int(np.searchsorted(filled, slot)) for item, slot in (pinned or {}).items()}
+        lists = _lists(len(filled), items, None, np.ones(items) if values is None else values, left_out, places)
         found = np.zeros(len(filled), np.int64)
         arrange(lists, attractiveness, position_bias[filled], found, np.random.default_rng(SEED))
         ranking[filled] = found
@@ -76,10 +83,15 @@ def best_list_chances(
 
 
 def _lists(
-    slots: int, items: int, position_bias: FloatArray | None, values: FloatArray, excluded: IntArray
+    slots: int,
+    items: int,
+    position_bias: FloatArray | None,
+    values: FloatArray,
+    excluded: IntArray,
+    pinned: Mapping[int, int] | None = None,
 ) -> PerDecision:
     lists = per_decision_lists(slots, items, position_bias)
-    impose(lists, values, excluded, pins(slots, items - len(excluded)))
+    impose(lists, values, excluded, pins(slots, items - len(excluded), pinned))
     return lists
 
 

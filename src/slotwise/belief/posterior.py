@@ -17,7 +17,7 @@ of the same mean and of standard deviation σ_j times its mean. With the bias to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -67,10 +67,21 @@ class Posterior:
         turn_to(belief, self.segment)
         return best_list_chances(belief, position_bias=self.told, values=self.values, excluded=self.excluded)
 
-    def best_list(self, slots: BoolArray | None = None) -> Ranking:
-        """The list of the largest expected value for what is expected of each item, in these slots or in all."""
+    def best_list(
+        self,
+        slots: BoolArray | None = None,
+        *,
+        excluded: IntArray | None = None,
+        pinned: Mapping[int, int] | None = None,
+    ) -> Ranking:
+        """The list of the largest expected value for what is expected of each item, in these slots or in all.
+
+        `excluded` are items to leave out instead of those that may not be shown at all, and `pinned` items that have to
+        be in certain slots.
+        """
         alpha, bias = self.estimate.attractiveness, self.estimate.position_bias
-        return best_list(alpha, bias, values=self.values, excluded=self.excluded, slots=slots)
+        left_out = self.excluded if excluded is None else excluded
+        return best_list(alpha, bias, values=self.values, excluded=left_out, slots=slots, pinned=pinned)
 
 
 def posterior(
@@ -180,6 +191,9 @@ def _variance_of_shared(
         part = belief.own_taste / (belief.own_taste + belief.level * belief.exposure)
         evidence = belief.item_shape + (part * belief.clicks[IN_USE]).sum(axis=0)
         of_priors = 1.0 / evidence + (belief.item_shape / evidence) ** 2 * of_priors
+        # κ is learned with m taken as known, which of n segments are spread around by n - 1 of n parts
+        others = np.maximum(1, (belief.exposure > 0.0).sum(axis=0) - 1)
+        of_priors += 1.0 / (belief.own_taste * others)
         if not told:
             beside_first = belief.spread - belief.spread[0]
             of_slots = (beside_first**2).sum(axis=1)

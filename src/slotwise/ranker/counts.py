@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 
 from slotwise.belief.memory import PERIOD, PERIODS_PER_HALF_LIFE, half_lives
+from slotwise.errors import InvalidInput
 from slotwise.tally import Tally
 from slotwise.typing import NO_CLICK, IntArray
 
 #: two neighbouring periods become one when together they are no longer than this part of all that came after them
 MERGED_PART = 0.25
+
+#: the names of what is written to a file
+STORED = ("segments", "sums", "shown", "period_rounds", "periods", "period_sums")
 
 #: of one segment: clicks and passes, 2 × slots × items
 Matrices = IntArray
@@ -99,6 +103,51 @@ class Counts:
         for counted in [self._sums] if self._length is None else [period.counted for period in self._periods]:
             yield 0, self._tally(counted, None)
 
+    def arrays(self) -> dict[str, Any]:
+        """All of it, by names of `STORED`; sums and periods are lists of the matrices of one segment each."""
+        periods = [
+            (number, segment, matrices)
+            for number, period in enumerate(self._periods)
+            for segment, matrices in sorted(period.counted.items())
+        ]
+        order = sorted(self._sums)
+        each = 2, self.slots, self.items
+        return {
+            "segments": _stacked(order),
+            "sums": _stacked([self._sums[segment] for segment in order], *each),
+            "shown": _stacked([self._shown[segment] for segment in order], self.items),
+            "period_rounds": _stacked([period.rounds for period in self._periods]),
+            "periods": _stacked([row[:2] for row in periods], 2),
+            "period_sums": _stacked([row[2] for row in periods], *each),
+        }
+
+    def restore(self, arrays: Mapping[str, Any], segments: int) -> None:
+        """Take over what `arrays` gave, in place of what is there; an error if it does not fit, or not together."""
+        found = {name: np.asarray(arrays[name]) for name in STORED}
+        each = 2, self.slots, self.items
+        for name, expected in (
+            ("sums", (len(found["segments"]), *each)),
+            ("shown", (len(found["segments"]), self.items)),
+            ("period_sums", (len(found["periods"]), *each)),
+            ("periods", (len(found["periods"]), 2)),
+        ):
+            if found[name].shape != expected:
+                raise InvalidInput(f"{name} must have shape {expected}, got {found[name].shape}")
+        for name, array in found.items():
+            if array.dtype.kind not in "iu" or (array.size and array.min() < 0):
+                raise InvalidInput(f"{name} must hold whole numbers that are not negative")
+        if found["segments"].size and found["segments"].max() >= segments:
+            raise InvalidInput(f"segments must be below {segments}, got {found['segments'].max()}")
+        self._sums = dict(zip(found["segments"].tolist(), found["sums"].astype(np.int64), strict=True))
+        self._shown = dict(zip(found["segments"].tolist(), found["shown"].astype(np.int64), strict=True))
+        self._periods = [Period(rounds) for rounds in found["period_rounds"].tolist()]
+        for (number, segment), matrices in zip(found["periods"].tolist(), found["period_sums"], strict=True):
+            self._periods[number].counted[segment] = matrices.astype(np.int64)
+        parts, whole = sum(self._periods, Period()).counted, {} if self._length is None else self._sums
+        if parts.keys() != whole.keys() or any((parts[segment] != whole[segment]).any() for segment in parts):
+            raise InvalidInput("the sums of periods must be those of all")
+        self.rounds = sum(self.tally(segment).rounds for segment in self._sums)
+
     def _tally(self, counted: Mapping[int, Matrices], segment: int | None) -> Tally:
         matrices = np.zeros((2, self.slots, self.items), np.int64)
         for number, some in counted.items():
@@ -136,6 +185,11 @@ class Counts:
                 merged.append(period)
             since += period.rounds
         self._periods = merged[::-1]
+
+
+def _stacked(some: Sequence[Any], *each: int) -> IntArray:
+    """An array of arrays of this shape, however few."""
+    return np.array(some, np.int64).reshape(len(some), *each)
 
 
 def _period_of(memory: Any) -> float | None:

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from slotwise import checks
 from slotwise.errors import InvalidInput
 from slotwise.problems.features import Encoder, check_value
@@ -26,6 +28,8 @@ class Features:
         self._known: dict[int, dict[str, float | str]] = {}
         #: by name, whether it is text
         self._is_text: dict[str, bool] = {}
+        #: as last encoded
+        self._encoded: FloatArray | None = None
         if given is not None and not isinstance(given, Mapping):
             raise InvalidInput(f"features must map items to what is known of them, got {checks.short(given)}")
         for item, known in (given or {}).items():
@@ -40,6 +44,7 @@ class Features:
         for name, value in checked.items():
             self._is_text.setdefault(name, isinstance(value, str))
         self._known[number] = checked
+        self._encoded = None
 
     def checked(self, item: str, given: Any) -> dict[str, float | str]:
         """What is given of an item, or an error that names what is wrong with it."""
@@ -66,10 +71,19 @@ class Features:
         Numbers are standardised, and what is not known is what is usual. A category that no two items share tells
         nothing of others and has no column; where there are too many, the least common have none.
         """
-        if not self._is_text:
+        if not self:
             return None
-        rows = [[self._known.get(item, {}).get(name) for name in self._is_text] for item in range(items)]
+        if self._encoded is None or len(self._encoded) != items:
+            self._encoded = self._encode(items)
+        return self._encoded
+
+    def _encode(self, items: int) -> FloatArray:
+        # of some nothing is known any longer
+        names = [name for name in self._is_text if any(name in known for known in self._known.values())]
+        if not names:
+            return np.zeros((items, 0))
+        rows = [[self._known.get(item, {}).get(name) for name in names] for item in range(items)]
         shared = Counter(
             (column, value) for row in rows for column, value in enumerate(row) if isinstance(value, str)
-        ).most_common(max(0, MOST_COLUMNS - list(self._is_text.values()).count(False)))
+        ).most_common(max(0, MOST_COLUMNS - sum(not self._is_text[name] for name in names)))
         return Encoder.of(rows).keeping({category for category, items in shared if items > 1}).encode(rows)

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from slotwise import checks
-from slotwise.belief import Lived, Posterior, believed, posterior_of
 from slotwise.compiled import compiled, is_plain
 from slotwise.errors import InvalidInput
-from slotwise.lists.per_decision import pins
 from slotwise.policies import (
     PolicyEntry,
     Setting,
@@ -35,17 +32,20 @@ from slotwise.policies import (
     turn_to,
 )
 from slotwise.policies.registry import parse
+from slotwise.ranker.beliefs import Beliefs, Worth, best_list
 from slotwise.ranker.counts import Counts
 from slotwise.ranker.estimates import Estimates
 from slotwise.ranker.features import Features, Given
 from slotwise.ranker.items import Items, checked_value
 from slotwise.ranker.kernels import kernels_for
+from slotwise.ranker.options import check_pooling, with_options
+from slotwise.ranker.rules import NO_RULES, Rules
 from slotwise.simulate.replicate import MOST_ROUNDS
 from slotwise.tally import Tally
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray
 
-#: kinds of visitors that may be told apart
-MOST_SEGMENTS = 1_000
+#: kinds of visitors that may be told apart: a thousand that are named, and all others
+MOST_SEGMENTS = 1_001
 
 
 class Learner:
@@ -104,12 +104,10 @@ class Learner:
         #: the policy at work, and None before it started or where it is to start anew
         self._at_work: Any = None
         #: the rules that the policy has now, to be imposed again only when they change
-        self._imposed: Any = None
+        self._imposed: Rules | None = None
         #: the segment that the policy was turned to last
         self._turned_to = 0
-        #: what is believed of everybody, and of all segments, and each one's estimates, None for everybody's
-        self._beliefs: dict[bool, Lived] = {}
-        self._posteriors: dict[int | None, Posterior] = {}
+        self._beliefs = Beliefs(self.policy.options.get("memory"))
         #: lists whose outcomes are on their way, and for whom
         self._expected: Counter[tuple[int, tuple[int, ...]]] = Counter()
         self._prepare()
@@ -168,16 +166,15 @@ class Learner:
         """
         self._started()
         at_work = self._turned(self._checked(segment))
-        excluded, pinned = frozenset(self._items.numbered("exclude", exclude)), self._items.pinned(pin, self.slots)
-        self._impose(excluded, pinned)
-        shown = (choose_once if excluded or pinned else choose)(at_work, self.rng)
-        return self._named(shown)
+        rules = Rules.of(self._items, exclude, pin, self.slots)
+        self._impose(rules)
+        return self._named((choose_once if rules else choose)(at_work, self.rng))
 
     def choose_several(self, count: int, segment: int = 0) -> list[tuple[str, ...]]:
         """What as many calls of `choose()` would give, in a fraction of their time."""
         self._started()
         at_work = self._turned(self._checked(segment))
-        self._impose(frozenset(), {})
+        self._impose(NO_RULES)
         lists = np.empty((count, self.slots), np.int64)
         choose_several(at_work, self.rng, lists)
         ids = self._items.ids
@@ -209,7 +206,7 @@ class Learner:
         slot = NO_CLICK if clicked is None else _slot_of(self._items.number("clicked", clicked), clicked, numbers)
         ranking = self._ranking(numbers)
         self._counted.count(self._checked(segment), numbers, slot)
-        self._changed()
+        self._beliefs.more_was_seen()
         if self._at_work is None:
             return
         at_work = self._turned(segment)
@@ -236,9 +233,18 @@ class Learner:
         if seen.shape != (len(self._items),):
             raise InvalidInput(f"shown must have one entry per item, {len(self._items)}, got shape {seen.shape}")
         self._counted.add(self._checked(segment), tally, seen)
-        self._changed()
+        self._beliefs.more_was_seen()
         if self._at_work is not None:
             absorb(self._turned(segment), tally.clicks, tally.passes)
+
+    def arrays(self) -> dict[str, Any]:
+        """All that was counted, by segment and period, for `restore`."""
+        return self._counted.arrays()
+
+    def restore(self, arrays: Mapping[str, Any]) -> None:
+        """Take over what another learner of the same items, segments and memory had counted, as `arrays` gave it."""
+        self._counted.restore(arrays, self.segments)
+        self._restart()
 
     def add(self, item: str, value: float = 1.0, features: Mapping[str, float | str] | None = None) -> None:
         """A new item, or a retired one again; `features` are what is known of it, and of a retired one stay if None."""
@@ -294,36 +300,37 @@ class Learner:
         For everybody they rest on what was counted of all segments together, as if there were but one.
         """
         with self.kernels.for_estimates(len(self._items)):
-            return Estimates.of(self._posterior(segment), self.items, self._counted.shown(segment), level)
+            found = self._beliefs.posterior(self._setting, self._counted, self._worth, self._believed_of(segment))
+            return Estimates.of(found, self.items, self._counted.shown(segment), level)
 
     def best_list(self, segment: int | None = None) -> tuple[str, ...]:
-        """The list of the largest expected value, for what is expected of each item."""
+        """The list of the largest expected value, for what is expected of each item by everybody, or by a segment."""
         with self.kernels.for_estimates(len(self._items)):
-            return self._named(self._posterior(segment).best_list())
+            found = self._beliefs.posterior(self._setting, self._counted, self._worth, self._believed_of(segment))
+            return self._named(best_list(found, NO_RULES.together_with(self._retired, self._items)))
 
-    def _posterior(self, segment: int | None) -> Posterior:
-        if segment is not None:
-            self._checked(segment)
-        if self.segments == 1:
-            segment = None
-        if segment not in self._posteriors:
-            everybody = segment is None
-            counts, setting = self._counted, self._setting
-            if everybody not in self._beliefs:
-                self._beliefs[everybody] = believed(
-                    replace(setting, segments=1) if everybody else setting,
-                    counts.for_everybody() if everybody else counts.in_order(),
-                    memory=self.policy.options.get("memory"),
-                )
-            self._posteriors[segment] = posterior_of(
-                self._beliefs[everybody],
-                counts.tally(segment),
-                self.position_bias,
-                segment=segment or 0,
-                values=self._values.copy(),
-                excluded=np.array(sorted(self._retired), np.int64),
-            )
-        return self._posteriors[segment]
+    def choose_best(
+        self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None, segment: int = 0
+    ) -> tuple[str, ...]:
+        """The best list for one page view, in place of what `choose` would show to learn more, under the same rules.
+
+        It rests on what was learned, found anew whenever a fiftieth more was.
+        """
+        whom = self._believed_of(segment)
+        ruling = Rules.of(self._items, exclude, pin, self.slots).together_with(self._retired, self._items)
+        with self.kernels.for_estimates(len(self._items)):
+            found = self._beliefs.best(self._setting, self._counted, self._worth, whom)
+            return self._named(best_list(found, ruling))
+
+    def _believed_of(self, segment: int | None) -> int | None:
+        """Where there is but one segment, it is everybody."""
+        if segment is None:
+            return None
+        return self._checked(segment) if self.segments > 1 else self._checked(segment) or None
+
+    @property
+    def _worth(self) -> Worth:
+        return Worth(self._values, np.array(sorted(self._retired), np.int64))
 
     @property
     def _room(self) -> int:
@@ -406,42 +413,22 @@ class Learner:
             ranking[slot] = number
         return ranking
 
-    def _changed(self) -> None:
-        """What was estimated is out of date."""
-        self._beliefs, self._posteriors = {}, {}
-
     def _restart(self) -> None:
         self._at_work = None
-        self._changed()
+        self._beliefs.something_changed()
 
     def _rules_changed(self) -> None:
         self._imposed = None
-        self._posteriors = {}
+        self._beliefs.worth_changed()
         if self._at_work is not None and holds_lists(self._at_work):
             # the list that it holds may be one of yesterday's
             self._at_work = None
 
-    def _impose(self, exclude: frozenset[int], pinned: dict[int, int]) -> None:
-        rules = exclude, tuple(pinned.items())
-        if rules == self._imposed:
-            return
-        excluded = self._retired | exclude
-        allowed = len(self._items) - len(excluded)
-        for number, slot in pinned.items():
-            item = self._items.ids[number]
-            if number in self._retired:
-                raise InvalidInput(f"pin names {item!r}, which is retired")
-            if number in exclude:
-                raise InvalidInput(f"{item!r} is both in pin and in exclude")
-            if slot >= allowed:
-                raise InvalidInput(
-                    f"pin puts {item!r} into slot {slot + 1}, but only {allowed} of the items are left to show"
-                )
-        if allowed == 0:
-            raise InvalidInput(f"exclude leaves nothing to show: it names all of the {len(exclude)} items")
-        pin = pins(self.slots, allowed, pinned)
-        impose_rules(self._at_work, self._values, np.array(sorted(excluded), np.int64), pin)
-        self._imposed = rules
+    def _impose(self, rules: Rules) -> None:
+        if rules != self._imposed:
+            ruling = rules.together_with(self._retired, self._items)
+            impose_rules(self._at_work, self._values, ruling.excluded, ruling.pins(self.slots))
+            self._imposed = rules
 
 
 def policy_for(given: str | PolicyEntry | None, position_bias: FloatArray | None) -> PolicyEntry:
@@ -453,29 +440,6 @@ def policy_for(given: str | PolicyEntry | None, position_bias: FloatArray | None
     if not isinstance(given, PolicyEntry):
         raise InvalidInput(f"policy must be the id of a registered policy, got {checks.short(given)}")
     return given
-
-
-def with_options(policy: PolicyEntry, memory: Any, new_items_at_most: Any) -> PolicyEntry:
-    """The policy with these options, where they say anything."""
-    for option, value, says_nothing in (("memory", memory, "none"), ("new_items_at_most", new_items_at_most, None)):
-        if value is None or value == says_nothing:
-            continue
-        if option not in policy.option_names:
-            raise InvalidInput(f"{option} is {checks.short(value)}, but {policy.id} has no option {option}")
-        if policy.options.get(option, value) != value:
-            raise InvalidInput(f"{option} is {checks.short(value)}, but the policy is {policy}")
-        policy = policy.with_option(option, value)
-    return policy
-
-
-def check_pooling(policy: PolicyEntry, segments: int, has_features: bool) -> None:
-    """Refuse by name a policy that takes all visitors, or all items, for alike."""
-    if segments > 1 and not policy.pools:
-        raise InvalidInput(f"segments is {segments}, but {policy.id} takes all visitors for alike")
-    if segments > 1 and policy.options.get("acts") == "epochs":
-        raise InvalidInput(f"segments is {segments}, but {policy} shows one list to all visitors for an epoch")
-    if has_features and not policy.pools:
-        raise InvalidInput(f"features are given, but {policy.id} cannot learn from them")
 
 
 def _bias(given: Any, slots: int) -> FloatArray:
