@@ -248,10 +248,10 @@ def test_a_newer_format_is_refused_by_name(tmp_path: Path) -> None:
         for name in stored.namelist():
             newer[name.removesuffix(".npy")] = np.load(io.BytesIO(stored.read(name)))
     newer["words"] = np.frombuffer(
-        newer["words"].tobytes().replace(b"slotwise ranker 1", b"slotwise ranker 2"), np.uint8
+        newer["words"].tobytes().replace(b"slotwise ranker 2", b"slotwise ranker 3"), np.uint8
     )
     np.savez(path, **newer)
-    with pytest.raises(UnreadableFile, match="holds 'slotwise ranker 2', not 'slotwise ranker 1'"):
+    with pytest.raises(UnreadableFile, match="holds 'slotwise ranker 3', not 'slotwise ranker 2'"):
         Ranker.load(f"{path}.npz")
 
 
@@ -271,3 +271,134 @@ def test_what_was_saved_before_survives_a_failure(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["ranker"]
+
+
+def test_segments_are_known_from_the_first_time_that_they_are_named() -> None:
+    ranker = Ranker(IDS, 2, seed=7)
+    unnamed, mobile, seven = ranker.rank(), ranker.rank(segment="mobile"), ranker.rank(segment=7)
+    assert ranker.segments == ("mobile", "7")
+    assert (unnamed.segment, mobile.segment, seven.segment) == (None, "mobile", "7")
+    ranker.observe(mobile.id, clicked=mobile.items[0])
+    ranker.observe(seven, clicked=None)
+    ranker.observe(ranker.rank(segment="7"), clicked=None)
+    ranker.observe(unnamed, clicked=None)
+    assert ranker.segments == ("mobile", "7")
+    assert [ranker.tally_of(name).rounds for name in ("mobile", 7, None)] == [1, 2, 1]
+    assert ranker.tally.rounds == 4
+    assert ranker.estimates(segment="mobile").clicks.sum() == ranker.estimates().clicks.sum() == 1
+    assert ranker.estimates(segment="7").clicks.sum() == 0
+    ranker.absorb(Tally(np.full((2, 4), 2), np.full((2, 4), 9)), segment="desktop")
+    assert ranker.tally_of("desktop").clicks.sum() == 16
+    assert len(ranker.best_list("desktop")) == len(ranker.best_list()) == 2
+
+
+@pytest.mark.parametrize(
+    ("segment", "message"),
+    [
+        ("", "a segment must be text, not empty, or a whole number, got ''"),
+        (2.5, "a segment must be text, not empty, or a whole number, got 2.5"),
+        (True, "a segment must be text, not empty, or a whole number, got True"),
+        (["mobile"], r"a segment must be text, not empty, or a whole number, got \['mobile'\]"),
+        ("a\x00", "a segment must not have control characters"),
+    ],
+)
+def test_a_segment_that_has_no_name_is_refused(segment: Any, message: str) -> None:
+    ranker = Ranker(IDS, 2)
+    with pytest.raises(InvalidInput, match=message):
+        ranker.rank(segment=segment)
+    with pytest.raises(InvalidInput, match="segment 'tablet' is not one of the 0 that were seen"):
+        ranker.estimates(segment="tablet")
+    assert ranker.segments == ()
+    assert ranker.pending == 0
+
+
+def test_there_are_not_too_many_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_SEGMENTS", 4)
+    ranker = Ranker(IDS, 2)
+    for name in ("a", "b", "c"):
+        ranker.rank(segment=name)
+    with pytest.raises(InvalidInput, match="segment 'd' is one too many: 3 were named before"):
+        ranker.rank(segment="d")
+    assert ranker.segments == ("a", "b", "c")
+    assert ranker.rank(segment="c").segment == "c"
+
+
+def test_items_may_map_to_their_features() -> None:
+    known: dict[str, dict[str, float | str]] = {
+        "a": {"kind": "hot"}, "b": {"kind": "hot"}, "c": {"kind": "cold"}, "d": {"kind": "cold"}, "e": {},
+    }  # fmt: skip
+    ranker = Ranker(known, 1, seed=8)
+    ranker.absorb(Tally(np.array([[80, 80, 5, 5, 20]]), np.full((1, 5), 100)))
+    ranker.add("f", features={"kind": "hot"})
+    ranker.add("g", features={"kind": "cold"})
+    found = ranker.estimates()
+    assert found["f"].attractiveness > 1.5 * found["g"].attractiveness
+    assert ranker.items == ("a", "b", "c", "d", "e", "f", "g")
+    with pytest.raises(InvalidInput, match=r"items map to their features already, got features {} too"):
+        Ranker(known, 1, features={})
+    with pytest.raises(InvalidInput, match=r"the features of 'a' must map names to values, got 1\.0"):
+        Ranker({"a": 1.0, "b": 2.0}, 1)
+
+
+def test_frozen_it_shows_the_best_list_alone_and_goes_on_learning() -> None:
+    ranker = Ranker(IDS, 2, seed=9)
+    ranker.absorb(Tally(np.array([[9, 8, 8, 0], [9, 8, 7, 0]]), np.full((2, 4), 30)))
+    varied = {ranker.rank().items for _ in range(40)}
+    ranker.freeze()
+    assert ranker.is_frozen
+    best = ranker.best_list()
+    assert {ranker.rank().items for _ in range(40)} == {best}
+    assert len(varied) > 1
+    # under the rules of a decision it is the best that they allow
+    assert best[0] not in ranker.rank(exclude=[best[0]]).items
+    assert ranker.rank(pin={"d": 1}).items == ("d", best[0])
+    assert ranker.rank(exclude=["a", "b", "c"]).items == ("d",)
+    with pytest.raises(InvalidInput, match="pin puts 'd' into slot 2, but only 1 of the items are left"):
+        ranker.rank(exclude=["a", "b", "c"], pin={"d": 2})
+    for _ in range(300):
+        ranker.observe(ranker.rank(pin={"d": 1}), clicked="d")
+        ranker.observe(ranker.rank(pin={"d": 1}), clicked=None)
+    assert ranker.tally.clicks[0, 3] == 300
+    assert ranker.rank().items[0] == "d"
+    ranker.retire("d")
+    assert "d" not in ranker.rank().items
+    ranker.value("c", 100.0)
+    assert "c" in ranker.rank().items
+    ranker.thaw()
+    assert not ranker.is_frozen
+
+
+def test_frozen_each_segment_has_its_own_list() -> None:
+    ranker = Ranker(IDS, 1, seed=10)
+    likes = np.array([[90, 1, 1, 1]])
+    ranker.absorb(Tally(likes, np.full((1, 4), 100)), segment="mobile")
+    ranker.absorb(Tally(likes[:, ::-1].copy(), np.full((1, 4), 100)), segment="desktop")
+    ranker.freeze()
+    assert {ranker.rank(segment="mobile").items for _ in range(10)} == {("a",)} == {ranker.best_list("mobile")}
+    assert {ranker.rank(segment="desktop").items for _ in range(10)} == {("d",)}
+
+
+def _lived_through_a_reversal(**more: Any) -> Ranker:
+    """Of two items in one slot, the first is liked for 1,500 page views, and then the second for 600."""
+    ranker, rng = Ranker(["a", "b"], 1, seed=11, **more), np.random.default_rng(12)
+    for now in range(2_100):
+        ranking = ranker.rank()
+        liked = ranking.items[0] == ("a" if now < 1_500 else "b")
+        ranker.observe(ranking, clicked=ranking.items[0] if rng.random() < (0.6 if liked else 0.1) else None)
+    return ranker
+
+
+def test_what_is_long_past_is_forgotten_and_stays_so(tmp_path: Path) -> None:
+    """The seed is fixed. The tally is all that was seen, and in it the first item is still the better one."""
+    forgetful, other = _lived_through_a_reversal(memory=150.0), _lived_through_a_reversal()
+    assert other.best_list() == ("a",)
+    assert forgetful.best_list() == ("b",)
+    assert forgetful.tally.rounds == other.tally.rounds == 2_100
+    forgetful.save(tmp_path / "ranker")
+    # a policy that starts anew, of which neither remembers anything but counts
+    loaded = Ranker.load(tmp_path / "ranker")
+    forgetful.add("c")
+    for ranker in (forgetful, loaded):
+        assert ranker.best_list()[0] != "a"
+        assert sum(ranker.rank().items == ("a",) for _ in range(50)) < 10
+        assert ranker.estimates()["b"].attractiveness > 1.5 * ranker.estimates()["a"].attractiveness

@@ -13,11 +13,16 @@ from slotwise.errors import InvalidInput
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
+def has_control_characters(text: str) -> bool:
+    """Whether a text cannot be shown, or written to a file, as it is."""
+    return _UNPRINTABLE.search(text) is not None
+
+
 def checked_id(item: Any) -> str:
     """The id of an item: text, not empty, without control characters."""
     if not isinstance(item, str) or not item:
         raise InvalidInput(f"an item must be text and not empty, got {checks.short(item)}")
-    if _UNPRINTABLE.search(item):
+    if has_control_characters(item):
         raise InvalidInput(f"an item must not have control characters, got {checks.short(item)}")
     return item
 

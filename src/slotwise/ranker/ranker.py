@@ -16,8 +16,10 @@ from slotwise import checks
 from slotwise.errors import InvalidInput
 from slotwise.policies import PolicyEntry
 from slotwise.ranker.estimates import Estimates
-from slotwise.ranker.learner import Learner
-from slotwise.ranker.storage import contents_of, read, write
+from slotwise.ranker.features import Given
+from slotwise.ranker.learner import MOST_SEGMENTS, Learner
+from slotwise.ranker.segments import Name, Segments, checked_name
+from slotwise.ranker.storage import Kept, contents_of, read, write
 from slotwise.tally import Tally
 
 #: rankings that may wait for their outcome; beyond that the oldest are forgotten
@@ -30,6 +32,8 @@ class Ranking:
 
     id: str
     items: tuple[str, ...]
+    #: whom it is for, where that was said
+    segment: str | None = None
 
 
 class Ranker:
@@ -38,6 +42,11 @@ class Ranker:
     The policy is the default one unless another is named; the position bias is learned unless it is given. What is
     shown is best for clicks, or, with `values`, for what clicks are worth. A `tally` of earlier page views starts it
     warm: in the order of `items`, or with an attribute `item_ids` that says its own.
+
+    `features` are what is known of items, each a mapping of names to numbers and categories; `items` may be such a
+    mapping itself. `memory` is the half-life of what was seen, in page views, or "auto" to find one; without it nothing
+    is forgotten. `new_items_at_most` is the part of the slots that items without an outcome may take. Visitors are told
+    apart by `rank(segment=…)`: segments are known from the first time that they are named.
 
     >>> from slotwise import Ranker
     >>> ranker = Ranker(items=["a", "b", "c"], slots=2, seed=1)
@@ -56,41 +65,64 @@ class Ranker:
 
     def __init__(
         self,
-        items: Iterable[str],
+        items: Iterable[str] | Given,
         slots: int,
         *,
         policy: str | PolicyEntry | None = None,
         position_bias: Any = None,
         values: Mapping[str, float] | None = None,
+        features: Given | None = None,
+        memory: str | float = "none",
+        new_items_at_most: float | None = None,
         tally: Tally | None = None,
         seed: int | None = None,
     ) -> None:
         if seed is not None:
             checks.whole_number("seed", seed, at_least=0)
-        rng = np.random.default_rng(seed)
-        self._hold(Learner(items, slots, policy=policy, position_bias=position_bias, values=values, rng=rng), {}, 0)
+        if isinstance(items, Mapping):
+            if features is not None:
+                raise InvalidInput(f"items map to their features already, got features {checks.short(features)} too")
+            features = items
+        learner = Learner(
+            list(items) if isinstance(items, Mapping) else items,
+            slots,
+            policy=policy,
+            position_bias=position_bias,
+            values=values,
+            features=features,
+            memory=memory,
+            new_items_at_most=new_items_at_most,
+            rng=np.random.default_rng(seed),
+        )
+        self._hold(learner, Kept(pending={}, forgotten=0, segments=Segments(), is_frozen=False))
         if tally is not None:
             self.absorb(tally)
 
-    def _hold(self, learner: Learner, pending: Mapping[str, tuple[str, ...]], forgotten: int) -> None:
+    def _hold(self, learner: Learner, kept: Kept) -> None:
         self._lock = threading.RLock()
         self._learner = learner
-        self._pending = OrderedDict(pending)
-        self._forgotten = forgotten
-        for shown in self._pending.values():
-            learner.expect(shown)
+        self._pending = OrderedDict(kept.pending)
+        self._forgotten = kept.forgotten
+        self._segments = kept.segments
+        self._is_frozen = kept.is_frozen
+        for shown, segment in self._pending.values():
+            learner.expect(shown, segment)
 
-    def rank(self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None) -> Ranking:
+    def rank(self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None, segment: Name = None) -> Ranking:
         """The next list, without the items in `exclude`, and with each item in `pin` in its slot, counted from 1.
 
-        Where fewer items are left than there are slots, the list is shorter: the slots at the end stay empty.
+        `segment` is what kind of visitor it is for, in any words: one that was never named before is expected to be
+        like the others. Where fewer items are left than there are slots, the list is shorter: the slots at the end stay
+        empty.
         """
         with self._lock:
-            ranking = Ranking(secrets.token_hex(16), self._learner.choose(exclude, pin))
-            self._pending[ranking.id] = ranking.items
-            self._learner.expect(ranking.items)
+            number = self._segment_of(segment)
+            choose = self._learner.choose_best if self._is_frozen else self._learner.choose
+            ranking = Ranking(secrets.token_hex(16), choose(exclude, pin, number), checked_name(segment))
+            self._pending[ranking.id] = ranking.items, number
+            self._learner.expect(ranking.items, number)
             if len(self._pending) > PENDING_LIMIT:
-                self._learner.settle(self._pending.popitem(last=False)[1])
+                self._learner.settle(*self._pending.popitem(last=False)[1])
                 self._forgotten += 1
             return ranking
 
@@ -98,23 +130,39 @@ class Ranker:
         """The outcome of a ranking, given as such or by its id: the item that was clicked, or None."""
         id = ranking.id if isinstance(ranking, Ranking) else ranking
         with self._lock:
-            shown = self._pending.get(id) if isinstance(id, str) else None
-            if shown is None:
+            waiting = self._pending.get(id) if isinstance(id, str) else None
+            if waiting is None:
                 raise InvalidInput(f"ranking {checks.short(id)} waits for no outcome: unknown, or observed before")
-            self._learner.learn(shown, clicked)
+            shown, segment = waiting
+            self._learner.learn(shown, clicked, segment)
             # last: an outcome that was refused may be corrected
-            self._learner.settle(shown)
+            self._learner.settle(shown, segment)
             del self._pending[id]
 
-    def absorb(self, tally: Tally) -> None:
+    def freeze(self) -> None:
+        """Show the best list only from here on, to each segment its own; outcomes are still learned from."""
+        with self._lock:
+            self._is_frozen = True
+
+    def thaw(self) -> None:
+        """Show again what there is to learn from."""
+        with self._lock:
+            self._is_frozen = False
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether it shows the best list only."""
+        return self._is_frozen
+
+    def absorb(self, tally: Tally, segment: Name = None) -> None:
         """Take in what was seen elsewhere: a tally in the order of `items`, or one with `item_ids` of its own."""
         with self._lock:
-            self._learner.absorb(*_in_order(tally, self.items))
+            self._learner.absorb(*_in_order(tally, self.items), segment=self._segment_of(segment))
 
-    def add(self, item: str, value: float = 1.0) -> None:
-        """A new item, or a retired one again."""
+    def add(self, item: str, value: float = 1.0, features: Mapping[str, float | str] | None = None) -> None:
+        """A new item, or a retired one again; `features` are what is known of it."""
         with self._lock:
-            self._learner.add(item, value)
+            self._learner.add(item, value, features)
 
     def retire(self, item: str) -> None:
         """Show an item no more; what was learned of it stays."""
@@ -126,10 +174,30 @@ class Ranker:
         with self._lock:
             self._learner.value(item, value)
 
-    def estimates(self, level: float = 0.95) -> Estimates:
-        """What each item and slot is worth, with intervals, and how likely each item is to be in the best list."""
+    def estimates(self, level: float = 0.95, segment: Name = None) -> Estimates:
+        """What each item and slot is worth, with intervals, and how likely each item is to be in the best list.
+
+        For everybody they rest on what was seen of all visitors together, and for a segment on what was seen of it, and
+        of the others as far as they are alike.
+        """
         with self._lock:
-            return self._learner.estimates(level)
+            return self._learner.estimates(level, None if segment is None else self._segments.number(segment))
+
+    def best_list(self, segment: Name = None) -> tuple[str, ...]:
+        """The list that is best for everybody, or for a segment, by what is expected of each item."""
+        with self._lock:
+            return self._learner.best_list(None if segment is None else self._segments.number(segment))
+
+    def tally_of(self, segment: Name) -> Tally:
+        """What was seen of one segment; None for visitors of whom nothing was said."""
+        with self._lock:
+            return self._learner.tally_of(self._segments.number(segment))
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """The segments that were named, in the order in which they came."""
+        with self._lock:
+            return self._segments.names
 
     @property
     def items(self) -> tuple[str, ...]:
@@ -161,15 +229,28 @@ class Ranker:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all of it to `path`; what was there before survives a failure."""
         with self._lock:
-            contents = contents_of(self._learner, pending=list(self._pending.items()), forgotten=self._forgotten)
+            kept = Kept(self._pending, self._forgotten, self._segments, self._is_frozen)
+            contents = contents_of(self._learner, kept)
         write(path, contents)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Ranker:
-        """Read what `save` wrote; anything else is refused by name. The policy starts again from the tally."""
+        """Read what `save` wrote; anything else is refused by name. The policy starts again from what was counted."""
         ranker = cls.__new__(cls)
         ranker._hold(*read(path))
         return ranker
+
+    def _segment_of(self, name: Name) -> int:
+        """The number of a segment, new or not."""
+        number = self._segments.known(name)
+        if number is None:
+            if self._learner.segments == MOST_SEGMENTS:
+                raise InvalidInput(
+                    f"segment {checks.short(name)} is one too many: {len(self._segments.names):,} were named before"
+                )
+            self._learner.add_segment()
+            number = self._segments.add(name)
+        return number
 
 
 def _in_order(tally: Any, items: tuple[str, ...]) -> tuple[Any, Any, Any]:

@@ -6,6 +6,8 @@ import json
 import os
 import zipfile
 import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +16,14 @@ from slotwise import checks
 from slotwise.errors import InvalidInput, SlotwiseError, UnreadableFile, UnwritableFile
 from slotwise.files import replacing
 from slotwise.policies import policy
+from slotwise.ranker.counts import STORED
 from slotwise.ranker.learner import Learner
+from slotwise.ranker.segments import UNNAMED, Segments
 
-FORMAT = "slotwise ranker 1"
-COUNTS = ("clicks", "passes", "shown")
+FORMAT = "slotwise ranker 2"
+#: before there were segments, and the names of its arrays
+FIRST_FORMAT = "slotwise ranker 1"
+FIRST_STORED = ("clicks", "passes", "shown")
 #: what reading raises of a file with a bit turned over, or of another program's
 DAMAGE = (
     OSError,
@@ -40,9 +46,20 @@ class Contents(NamedTuple):
     counts: dict[str, Any]
 
 
-def contents_of(learner: Learner, **more: Any) -> Contents:
-    """All of a learner but its policy's own memory, which follows from the tally, and what else is to be kept."""
-    bias, tally = learner.position_bias, learner.tally
+@dataclass(frozen=True)
+class Kept:
+    """What a ranker keeps beside its learner."""
+
+    #: by id: the items of the list, and the number of the segment that it is for
+    pending: Mapping[str, tuple[tuple[str, ...], int]]
+    forgotten: int
+    segments: Segments
+    is_frozen: bool
+
+
+def contents_of(learner: Learner, kept: Kept) -> Contents:
+    """All of a learner but its policy's own memory, which follows from the counts, and what else is to be kept."""
+    bias = learner.position_bias
     words = {
         "format": FORMAT,
         "items": learner.items,
@@ -52,11 +69,15 @@ def contents_of(learner: Learner, **more: Any) -> Contents:
         "position_bias": None if bias is None else bias.tolist(),
         "values": learner.values,
         "retired": learner.retired,
+        "features": learner.features,
         "rng": learner.rng.bit_generator.state,
-        **more,
+        "pending": [[id, items, segment] for id, (items, segment) in kept.pending.items()],
+        "forgotten": kept.forgotten,
+        "segments": kept.segments.names,
+        "frozen": kept.is_frozen,
     }
     text = json.dumps(words, default=lambda array: array.tolist()).encode()
-    return Contents(text, {"clicks": tally.clicks, "passes": tally.passes, "shown": learner.shown})
+    return Contents(text, learner.arrays())
 
 
 def write(path: str | os.PathLike[str], contents: Contents) -> None:
@@ -68,20 +89,20 @@ def write(path: str | os.PathLike[str], contents: Contents) -> None:
         np.savez_compressed(file, words=np.frombuffer(contents.text, np.uint8), **contents.counts)
 
 
-def read(path: str | os.PathLike[str]) -> tuple[Learner, dict[str, tuple[str, ...]], int]:
-    """The learner that was written, the rankings that were pending, and how many had been forgotten."""
+def read(path: str | os.PathLike[str]) -> tuple[Learner, Kept]:
+    """The learner that was written, and what was kept beside it."""
     name = os.fspath(path)
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as found:
             words = json.loads(found["words"].tobytes())
-            counts = [found[count] for count in COUNTS]
-        if words["format"] != FORMAT:
-            raise UnreadableFile(f"{name} holds {words['format']!r}, not {FORMAT!r}")
-        return (
-            _learner(words, counts),
-            _pending(words),
-            checks.whole_number("forgotten", words["forgotten"], at_least=0),
-        )
+            if words["format"] not in (FORMAT, FIRST_FORMAT):
+                raise UnreadableFile(f"{name} holds {words['format']!r}, not {FORMAT!r}")
+            names = STORED if words["format"] == FORMAT else FIRST_STORED
+            counts = {count: found[count] for count in names}
+        if words["format"] == FIRST_FORMAT:
+            words |= {"features": None, "segments": [], "frozen": False}
+            words["pending"] = [[id, items, UNNAMED] for id, items in words["pending"]]
+        return _learner(words, counts), _kept(words)
     except FileNotFoundError:
         raise UnreadableFile(f"there is no file {name}") from None
     except UnreadableFile:
@@ -90,7 +111,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Learner, dict[str, tuple[str, ..
         raise UnreadableFile(f"{name} is damaged or not a ranker ({problem})") from problem
 
 
-def _learner(words: dict[str, Any], counts: list[Any]) -> Learner:
+def _learner(words: dict[str, Any], counts: dict[str, Any]) -> Learner:
     rng = np.random.default_rng()
     rng.bit_generator.state = words["rng"]
     learner = Learner(
@@ -100,16 +121,25 @@ def _learner(words: dict[str, Any], counts: list[Any]) -> Learner:
         position_bias=words["position_bias"],
         values=words["values"],
         retired=words["retired"],
+        segments=1 + len(words["segments"]),
+        features=words["features"],
         rng=rng,
     )
-    learner.absorb(*counts)
+    if words["format"] == FIRST_FORMAT:
+        learner.absorb(*(counts[name] for name in FIRST_STORED))
+    else:
+        learner.restore(counts)
     return learner
 
 
-def _pending(words: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    found = {str(id): tuple(items) for id, items in words["pending"]}
+def _kept(words: dict[str, Any]) -> Kept:
+    pending = {str(id): (tuple(items), segment) for id, items, segment in words["pending"]}
     known = set(words["items"])
-    for id, items in found.items():
+    for id, (items, segment) in pending.items():
         if not known.issuperset(items):
             raise InvalidInput(f"ranking {id} is of items that are not there")
-    return found
+        checks.whole_number(f"the segment of ranking {id}", segment, at_least=0, at_most=len(words["segments"]))
+    if not isinstance(words["frozen"], bool):
+        raise InvalidInput(f"frozen must be true or false, got {words['frozen']!r}")
+    forgotten = checks.whole_number("forgotten", words["forgotten"], at_least=0)
+    return Kept(pending, forgotten, Segments(words["segments"]), words["frozen"])
