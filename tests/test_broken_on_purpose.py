@@ -419,6 +419,13 @@ FAULTS = [
         "    compared = [one for one in [Stratum(*together)] if one.can_be_compared]",
         "tests/service/worker/test_comparison.py::test_a_change_of_the_share_does_not_bias_the_difference",
     ),
+    Fault(
+        "propensities are of lists that heed no wishes",
+        "service/worker/placements.py",
+        "exclude=conditions.exclude, pin=dict(conditions.pin)",
+        "",
+        "tests/service/worker/test_propensities.py::test_items_are_shown_as_often_as_their_propensities_say",
+    ),
 ]
 
 

@@ -331,3 +331,13 @@ def test_nothing_is_left_to_compile_after_warming_up(bias: Any) -> None:
     learner.choose()
     learner.estimates()
     assert compiled() == before > 0
+
+
+@pytest.mark.parametrize("policy", [None, "epoch-ucb"])
+def test_several_lists_heed_the_same_wishes_as_one(policy: str | None) -> None:
+    bias = None if policy is None else [1.0, 0.5]
+    learner = Learner(["a", "b", "c", "d"], 2, policy=policy, position_bias=bias, rng=np.random.default_rng(3))
+    lists = learner.choose_several(50, exclude=["a"], pin={"d": 2})
+    assert {shown[1] for shown in lists} == {"d"}
+    assert {shown[0] for shown in lists} <= {"b", "c"}
+    assert len(lists) == 50

@@ -198,6 +198,7 @@ def _logged(found: Logged) -> LoggedDocument:
         "context": known(decision.segment),
         "arm": decision.arm,
         "items": decision.items,
+        "propensities": found.propensities,
         "final": found.final,
         "outcome": None if outcome is None else outcome.kind,
         "clicked": [] if outcome is None else [*outcome.clicks],

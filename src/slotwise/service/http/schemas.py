@@ -99,6 +99,7 @@ class DecisionDocument(TypedDict):
             "context": {"device": "mobile"},
             "arm": "learned",
             "items": ["beans", "tea", "coffee"],
+            "propensities": [0.62, 0.33, 0.41],
             "final": True,
             "outcome": "clicked",
             "clicked": ["tea"],
@@ -120,6 +121,8 @@ class LoggedDocument(TypedDict):
     arm: Arm
     items: tuple[str, ...]
     """What was to be shown, the first slot first."""
+    propensities: tuple[float, ...] | None
+    """Per slot, how likely it was that its item would be there; null where that is not known, or not yet."""
     final: bool
     """Whether it is past its deadline, and counted."""
     outcome: Kind | None

@@ -151,6 +151,8 @@ class Logged:
     final: bool
     #: whether an outcome came after the deadline
     late: bool = False
+    #: by slot, the probability that its item would be there; None where that is not known, or not yet
+    propensities: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,6 +382,9 @@ class Store(Protocol):
 
     def write(self, decisions: Sequence[Decision], reports: Sequence[Report]) -> tuple[list[Decision], list[Receipt]]:
         """Issue and record, all in one transaction; the decisions come back as they are to be shown."""
+
+    def fill_propensities(self, found: Sequence[tuple[str, Sequence[float]]]) -> None:
+        """Keep with decisions, given by their ids, how likely each of their items was to be in its slot."""
 
     def logged(self, id: str) -> Logged | None:
         """One decision, final or not."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 
 from slotwise.service.store.contract import Arm, Decision, Kind, Logged, Outcome
-from slotwise.service.store.database import Database
+from slotwise.service.store.database import Database, chunks, marks
 
 #: the columns of an outcome
 OUTCOME: Final = "outcome, clicked, clicked_then, value"
-_SELECT: Final = f"SELECT id, placement, items, arm, issued, deadline, segment, late, final, {OUTCOME} FROM decisions"
+_SELECT: Final = (
+    f"SELECT id, placement, items, arm, issued, deadline, segment, propensities, late, final, {OUTCOME} FROM decisions"
+)
 
 
 def outcome_of(kind: Kind | None, clicked: str | None, then: str | None, value: float | None) -> Outcome | None:
@@ -20,6 +23,18 @@ def outcome_of(kind: Kind | None, clicked: str | None, then: str | None, value: 
 
 class Log(Database):
     """The part of a store that looks back."""
+
+    def fill_propensities(self, found: Sequence[tuple[str, Sequence[float]]]) -> None:
+        rows = sorted((id, json.dumps(values, separators=(",", ":"))) for id, values in found)
+        with self.transaction():
+            if self.for_update:
+                for ids in chunks([id for id, _ in rows]):
+                    self.all(f"SELECT 1 FROM decisions WHERE id IN ({marks(ids)}) ORDER BY id{self.for_update}", ids)
+            self.many(
+                "WITH filled (id, propensities) AS (VALUES ROWS) UPDATE decisions "
+                "SET propensities = filled.propensities FROM filled WHERE decisions.id = filled.id",
+                rows,
+            )
 
     def logged(self, id: str) -> Logged | None:
         with self.reading():
@@ -53,9 +68,16 @@ def _read(
     issued: float,
     deadline: float,
     segment: str,
+    propensities: str | None,
     late: int,
     final: int,
     *reported: Any,
 ) -> Logged:
     decision = Decision(id, placement, tuple(json.loads(items)), arm, issued, deadline, segment=segment)
-    return Logged(decision, outcome_of(*reported), final=bool(final), late=bool(late))
+    return Logged(
+        decision,
+        outcome_of(*reported),
+        final=bool(final),
+        late=bool(late),
+        propensities=None if propensities is None else tuple(json.loads(propensities)),
+    )

@@ -220,7 +220,10 @@ CREATE TABLE period_ends (
 ) WITHOUT ROWID
 """
 
-MIGRATIONS: Final[tuple[str, ...]] = (_FIRST, _SECOND, _BY_SEGMENT_AND_PERIOD)
+#: per slot, how likely it was that its item would be there; filled in after the decision was answered
+_PROPENSITIES = "ALTER TABLE decisions ADD COLUMN propensities TEXT"
+
+MIGRATIONS: Final[tuple[str, ...]] = (_FIRST, _SECOND, _BY_SEGMENT_AND_PERIOD, _PROPENSITIES)
 #: stands in a migration for the hour in which it is made
 THIS_HOUR: Final = "THIS_HOUR"
 

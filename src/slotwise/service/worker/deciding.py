@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from slotwise.service.store.contract import Arm, Decision, new_id
 from slotwise.service.worker.definition import Wish
+from slotwise.service.worker.ledger import NO_CONDITIONS, Conditions
 from slotwise.service.worker.placements import Placement
 
 
@@ -22,7 +23,14 @@ def decide(placement: Placement, wish: Wish, now: float) -> Decision:
         items = as_given([item.id for item in definition.items], definition.slots, exclude, wish.pin)
     holds = learner.in_epochs and arm == "learned" and not exclude and not wish.pin
     deadline = now + definition.window_seconds
-    return Decision(new_id(now), placement.name, items, arm, now, deadline, holds, placement.version)
+    decision = Decision(new_id(now), placement.name, items, arm, now, deadline, holds, placement.version)
+    if not learner.in_epochs:
+        placement.ledger.note(decision, _conditions(exclude, wish.pin))
+    return decision
+
+
+def _conditions(exclude: Sequence[str], pin: Mapping[str, int]) -> Conditions:
+    return Conditions("", tuple(sorted(exclude)), tuple(sorted(pin.items()))) if exclude or pin else NO_CONDITIONS
 
 
 def as_given(items: Sequence[str], slots: int, exclude: Collection[str], pin: Mapping[str, int]) -> tuple[str, ...]:

@@ -32,6 +32,12 @@ class WorkerMetrics:
         self.reports = Counter(
             "slotwise_reports", "Outcomes that came in, by what became of them.", ["verdict"], registry=self.registry
         )
+        self._propensities = Counter(
+            "slotwise_propensities",
+            "Decisions whose propensities were looked for, by whether they were found.",
+            ["found"],
+            registry=self.registry,
+        )
         self._commits = Histogram(
             "slotwise_commit_seconds", "Time of a transaction, to disk.", registry=self.registry, buckets=SECONDS
         )
@@ -44,6 +50,10 @@ class WorkerMetrics:
         """One transaction."""
         self._commits.observe(seconds)
         self._together.observe(size)
+
+    def looked_for_propensities(self, found: str, decisions: int) -> None:
+        """Of decisions, with that success."""
+        self._propensities.labels(found).inc(decisions)
 
     def text(self) -> bytes:
         """For Prometheus to scrape."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -19,6 +19,7 @@ from slotwise.service.store import Store
 from slotwise.service.store.contract import Arm, Counters, TallyRow, Version
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.learning import learner_of, matrices, numbered
+from slotwise.service.worker.ledger import Conditions, Ledger
 from slotwise.typing import IntArray
 
 Answer = TypeVar("Answer")
@@ -50,6 +51,8 @@ class Placement:
     revision: int
     #: lists that were drawn ahead, for decisions without wishes; thrown away when something is learned
     drawn: list[tuple[str, ...]] = field(default_factory=list)
+    #: what was decided by what the learner believes now
+    ledger: Ledger = field(default_factory=Ledger)
 
     def choose(self, exclude: Collection[str], pin: Mapping[str, int]) -> tuple[str, ...]:
         """A list, the first slot first."""
@@ -59,12 +62,17 @@ class Placement:
             self.drawn = self.learner.choose_several(max(1, min(MOST_DRAWN, DRAWN_ITEMS // len(self.numbers))))
         return self.drawn.pop()
 
+    def draw(self, count: int, conditions: Conditions) -> list[tuple[str, ...]]:
+        """More lists that `choose` could have given."""
+        return self.learner.choose_several(count, exclude=conditions.exclude, pin=dict(conditions.pin))
+
     def absorb(self, clicks: IntArray, passes: IntArray, revision: int) -> None:
         """Take in what was counted up to a revision of the store's tally."""
         self.learner.absorb(clicks, passes)
         # which list is held is for the store to say; what is proposed to it takes in what is new
         self.learner.end_epoch()
         self.drawn.clear()
+        self.ledger = Ledger()
         self.revision = revision
 
 
@@ -81,8 +89,10 @@ class _More:
 class Placements:
     """All placements; decisions read them, and one task at a time brings them up to date."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, before_change: Callable[[Placement], Awaitable[None]] | None = None) -> None:
         self._store = store
+        #: waited for before what a placement believes moves
+        self._before_change = before_change
         self._known: dict[str, Placement] = {}
         self._thread = ThreadPoolExecutor(1, "slotwise-reader")
         self._turn = asyncio.Lock()
@@ -171,7 +181,11 @@ class Placements:
 
     async def _follow(self, versions: Sequence[Version]) -> None:
         known = [self._known.get(version.placement) for version in versions]
-        for found in await self.read(lambda store: [*map(_look, repeat(store), versions, known)]):
+        for before, found in zip(
+            known, await self.read(lambda store: [*map(_look, repeat(store), versions, known)]), strict=True
+        ):
+            if self._before_change is not None and before is not None and found is not None:
+                await self._before_change(before)
             # learners change here only, between two decisions and never during one
             if isinstance(found, Placement):
                 self._known[found.name] = found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import random
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -20,7 +21,8 @@ from slotwise.service.worker.documents import EstimatesDocument
 from slotwise.service.worker.estimates import EstimateDesk
 from slotwise.service.worker.learning import learner_of
 from slotwise.service.worker.metrics import WorkerMetrics
-from slotwise.service.worker.placements import Placement, Placements, UnknownPlacement
+from slotwise.service.worker.placements import REFRESH_SECONDS, Placement, Placements, UnknownPlacement
+from slotwise.service.worker.propensities import Propensities
 from slotwise.service.worker.tokens import Signer
 from slotwise.service.worker.writer import Writer
 
@@ -66,7 +68,11 @@ class Worker:
         writing, reading = open_store(store), open_store(store)
         reading.patience = READ_SECONDS
         self._signer = Signer(writing.secret())
-        self._placements = Placements(reading)
+        self._propensities, self._filling = (
+            Propensities(lambda found, count: self.metrics.looked_for_propensities(found, count)),
+            asyncio.Lock(),
+        )
+        self._placements = Placements(reading, self._propensities.settle)
         self._estimates = EstimateDesk(self._placements)
         self.metrics = WorkerMetrics(lambda: self._placements.counters, self._placements.staleness)
         self._writer = Writer(writing, self.metrics.committed)
@@ -82,6 +88,7 @@ class Worker:
         self._tasks = [
             asyncio.create_task(self._keep_finalising()),
             asyncio.create_task(self._placements.keep_fresh()),
+            asyncio.create_task(self._keep_filling()),
         ]
 
     async def stop(self) -> None:
@@ -90,6 +97,8 @@ class Worker:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
+        with contextlib.suppress(SlotwiseError):
+            await self.fill_propensities()
         await self._writer.close()
         await self._placements.close()
 
@@ -187,6 +196,22 @@ class Worker:
             if counted < FINALISE_AT_ONCE:
                 return total
 
+    async def fill_propensities(self) -> None:
+        """Find how likely the lists were that were decided on since the last time, and keep that with the decisions."""
+        async with self._filling:
+            self._propensities.replenish()
+            waiting = [placement for placement in self._placements.all() if placement.ledger.waiting]
+            # what can be spent may not be enough for all, and none is to be always the last
+            random.shuffle(waiting)
+            for placement in waiting:
+                await self._propensities.settle(placement)
+            if found := self._propensities.take():
+                try:
+                    await self._writer.call(lambda store: store.fill_propensities(found))
+                except SlotwiseError:
+                    self._propensities.give_back(found)
+                    raise
+
     async def refresh(self) -> None:
         """Take in what the store has that this worker does not know yet."""
         await self._placements.refresh()
@@ -208,6 +233,16 @@ class Worker:
                 log.exception("finalising failed")
                 await asyncio.sleep(1.0)
             await asyncio.sleep(FINALISE_SECONDS)
+
+    async def _keep_filling(self) -> None:
+        while True:
+            await asyncio.sleep(REFRESH_SECONDS)
+            try:
+                await self.fill_propensities()
+            except SlotwiseError as problem:
+                log.warning("cannot keep propensities now", extra={"problem": str(problem)})
+            except Exception:
+                log.exception("finding propensities failed")
 
 
 def _finalise(now: float, store: Store) -> int:

@@ -1,0 +1,116 @@
+"""With which probability each item of a list was in its slot, which estimates of what another list brings need.
+
+A policy draws its lists at random, and how likely one is has no formula. So the same belief is asked for more lists,
+after the decision was answered and before the belief moves, and what is in their slots is counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final, Literal
+
+from slotwise.service.store.contract import Decision
+from slotwise.service.worker.deciding import as_given
+from slotwise.service.worker.ledger import Conditions, DrawnAgain
+from slotwise.service.worker.placements import Placement
+
+#: lists drawn for a belief and conditions, and the fewest that are worth it
+MOST_LISTS: Final = 500
+LEAST_LISTS: Final = 100
+#: what a list costs beside its items, each of which costs 1: about a tenth of a microsecond
+LIST_COST: Final = 100
+#: what may be spent between two looks at the store: about a tenth of the time
+MOST_SPENT: Final = 400_000
+#: what is spent before others get their turn
+SPENT_AT_ONCE: Final = 10_000
+#: conditions of which one belief's draws are remembered
+MOST_CONDITIONS: Final = 64
+#: what is found and cannot be written
+MOST_UNWRITTEN: Final = 10_000
+
+Propensity = tuple[str, tuple[float, ...]]
+
+
+class Propensities:
+    """Finds them, one placement at a time, on a budget."""
+
+    def __init__(self, observe: Callable[[Literal["known", "unknown"], int], None] = lambda _, __: None) -> None:
+        self._turn = asyncio.Lock()
+        self._observe = observe
+        self._left = MOST_SPENT
+        self._found: list[Propensity] = []
+
+    def replenish(self) -> None:
+        """Spend again as much as may be spent between two looks at the store."""
+        self._left = MOST_SPENT
+
+    async def settle(self, placement: Placement) -> None:
+        """Find them for all decisions that were made from a placement's belief, which may move when this is over."""
+        async with self._turn:
+            ledger = placement.ledger
+            while ledger.waiting:
+                conditions = next(iter(ledger.waiting))
+                if conditions not in ledger.drawn:
+                    ledger.drawn[conditions] = await self._draw(placement, conditions)
+                # only now: more may have been noted while lists were drawn
+                drawn, decisions = ledger.drawn[conditions], ledger.take(conditions)
+                self._observe("unknown" if drawn is None else "known", len(decisions))
+                if drawn is None:
+                    continue
+                share, given = placement.definition.holdout, _given(placement, conditions)
+                self.give_back([(one.id, propensities(one, drawn, share, given)) for one in decisions])
+
+    def take(self) -> list[Propensity]:
+        """What was found since the last time, to be written."""
+        found, self._found = self._found, []
+        return found
+
+    def give_back(self, found: Sequence[Propensity]) -> None:
+        """What is yet to be written."""
+        self._found = [*self._found, *found][:MOST_UNWRITTEN]
+
+    async def _draw(self, placement: Placement, conditions: Conditions) -> DrawnAgain | None:
+        cost = LIST_COST + len(placement.numbers)
+        lists = min(MOST_LISTS, self._left // cost)
+        too_many = len(placement.ledger.drawn) >= MOST_CONDITIONS
+        # as plain Python, until the kernels are there, a list takes a hundred times as long
+        if lists < LEAST_LISTS or too_many or not placement.learner.kernels.are_there:
+            return None
+        self._left -= lists * cost
+        pairs = Counter[tuple[int, str]]()
+        at_once = max(1, SPENT_AT_ONCE // cost)
+        for start in range(0, lists, at_once):
+            for items in placement.draw(min(at_once, lists - start), conditions):
+                pairs.update(enumerate(items))
+            await asyncio.sleep(0)
+        return DrawnAgain(lists, pairs)
+
+
+def propensities(decision: Decision, drawn: DrawnAgain, share: float, given: Sequence[str]) -> tuple[float, ...]:
+    """Per slot, the probability that the item which is in it would be, before the arm was drawn.
+
+    (1 - share)·q + share·[the holdout has it there]. Of q, the probability in the learned arm, lists drawn again are a
+    sample, and a learned decision's own list is one more draw from the same distribution, so that it counts too. Then q
+    is never 0, and as any of the draws could have been the one that was shown, 1/q is right on average: the mean of
+    [item shown]/q is the probability that any of the draws has the item, for every item however rare.
+
+    >>> shown = Decision("", "home", ("a", "b"), "learned", 0.0, 0.0)
+    >>> propensities(shown, DrawnAgain(99, Counter({(0, "a"): 49, (1, "b"): 9})), 0.0, ())
+    (0.5, 0.1)
+    >>> propensities(shown, DrawnAgain(99, Counter({(0, "a"): 49, (1, "b"): 9})), 0.2, ("a", "c"))
+    (0.6, 0.08)
+    """
+    own = int(decision.arm == "learned")
+    found = []
+    for slot, item in enumerate(decision.items):
+        learned = (drawn.pairs[slot, item] + own) / (drawn.lists + own)
+        held_out = slot < len(given) and given[slot] == item
+        found.append(round((1.0 - share) * learned + share * held_out, 6))
+    return tuple(found)
+
+
+def _given(placement: Placement, conditions: Conditions) -> tuple[str, ...]:
+    definition = placement.definition
+    return as_given([item.id for item in definition.items], definition.slots, conditions.exclude, dict(conditions.pin))

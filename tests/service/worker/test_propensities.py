@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from slotwise.service.store import open_store
+from slotwise.service.store.contract import Outcome, Report
+from slotwise.service.worker import Worker
+from slotwise.service.worker.deciding import as_given, decide
+from slotwise.service.worker.definition import Definition, Wish
+from slotwise.service.worker.ledger import Conditions
+from slotwise.service.worker.placements import Placements
+from slotwise.service.worker.propensities import MOST_LISTS, MOST_SPENT, Propensities
+from tests.chance import assert_mean_is
+from tests.service.serving import NOON, Clock
+
+ITEMS = ["a", "b", "c", "d", "e"]
+#: of clicks: not so different that the others are soon not shown any more
+RATES = dict(zip(ITEMS, (0.2, 0.18, 0.16, 0.14, 0.12), strict=True))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/store.db"
+
+
+def drive(store: str, test: Callable[[Worker, Clock], Awaitable[None]], **changes: Any) -> None:
+    clock = Clock()
+    home = Definition.model_validate({"slots": 2, "items": ITEMS, "window_seconds": 60.0, **changes})
+
+    async def run() -> None:
+        async with Worker(store, clock=clock, placements={"home": home}) as worker:
+            (await worker.placement("home")).learner.kernels.wait()
+            await test(worker, clock)
+
+    asyncio.run(run())
+
+
+async def found(worker: Worker, decision: str) -> tuple[float, ...] | None:
+    logged = await worker.logged(decision)
+    assert logged is not None
+    return logged.propensities
+
+
+BELIEFS = 60
+DECISIONS = 20
+SHARE = 0.25
+
+
+@pytest.mark.parametrize("wish", [Wish(), Wish(exclude=["a"], pin={"e": 2})])
+def test_items_are_shown_as_often_as_their_propensities_say(store: str, wish: Wish) -> None:
+    """Observed less predicted shares of slots and items, of many beliefs one after the other: z-tests over beliefs."""
+    conditions = Conditions("", tuple(wish.exclude), tuple(wish.pin.items()))
+    predicted, observed = np.zeros((2, BELIEFS, 2, len(ITEMS)))
+    writing = open_store(store)
+    home = {"slots": 2, "items": ITEMS, "window_seconds": 60.0, "holdout": SHARE}
+    writing.put_placement("home", Definition.model_validate(home).text())
+
+    async def test() -> None:
+        propensities = Propensities()
+        placements = Placements(open_store(store), propensities.settle)
+        await placements.refresh()
+        placement = placements.get("home")
+        assert placement is not None
+        placement.learner.kernels.wait()
+        random.seed(4)
+        placement.learner.rng, rng = np.random.default_rng(5), np.random.default_rng(6)
+        given = as_given(ITEMS, 2, wish.exclude, wish.pin)
+        now = NOON
+        for belief in range(BELIEFS):
+            ledger = placement.ledger
+            decisions = [decide(placement, wish, now) for _ in range(DECISIONS)]
+            writing.write(decisions, [])
+            for decision in decisions:
+                clicked = next((item for item in decision.items if rng.random() < RATES[item]), None)
+                outcome = Outcome("no_click") if clicked is None else Outcome("clicked", clicked)
+                writing.write([], [Report(decision.id, outcome, now)])
+            now += 60.0
+            writing.finalise(now, DECISIONS)
+            propensities.replenish()
+            # the belief moves, and what was decided by the one before is settled first
+            await placements.refresh()
+            assert placement.ledger is not ledger
+            drawn, found = ledger.drawn[conditions], dict(propensities.take())
+            assert drawn is not None
+            for (slot, item), lists in drawn.pairs.items():
+                predicted[belief, slot, ITEMS.index(item)] += (1.0 - SHARE) * lists / drawn.lists
+            for slot, item in enumerate(given):
+                predicted[belief, slot, ITEMS.index(item)] += SHARE
+            for decision in decisions:
+                for slot, item in enumerate(decision.items):
+                    observed[belief, slot, ITEMS.index(item)] += 1.0 / DECISIONS
+                    # what is kept with the decision is that, but for its own list
+                    said = predicted[belief, slot, ITEMS.index(item)]
+                    assert found[decision.id][slot] == pytest.approx(said, abs=1.0 / MOST_LISTS)
+        await placements.close()
+
+    asyncio.run(test())
+    writing.close()
+    # what is all but never there says nothing
+    counts = predicted.mean(axis=0) * (1.0 - predicted.mean(axis=0)) * BELIEFS * DECISIONS > 10.0
+    assert counts.sum() == (3 if wish.pin else 10)
+    assert_mean_is(0.0, (observed - predicted)[:, counts])
+
+
+def test_where_nothing_is_known_every_item_is_as_likely_as_the_others(store: str) -> None:
+    async def test(worker: Worker, _: Clock) -> None:
+        decisions = [await worker.decide("home") for _ in range(50)]
+        await worker.fill_propensities()
+        for decision in decisions:
+            propensities = await found(worker, decision.id)
+            assert propensities is not None
+            for slot, (item, propensity) in enumerate(zip(decision.items, propensities, strict=True)):
+                given = item == ITEMS[slot]
+                error = 0.5 * np.sqrt(0.2 * 0.8 / MOST_LISTS)
+                # of ten pairs: with a probability of 1e-6 each, and all with one of 1e-5, further off by chance
+                assert abs(propensity - (0.5 * 0.2 + 0.5 * given)) < 4.9 * error + 1.0 / MOST_LISTS
+
+    drive(store, test, holdout=0.5)
+
+
+def test_they_are_there_after_a_stop(store: str) -> None:
+    decided = []
+
+    async def test(worker: Worker, _: Clock) -> None:
+        decided.append(await worker.decide("home"))
+
+    drive(store, test)
+    opened = open_store(store)
+    logged = opened.logged(decided[0].id)
+    assert logged is not None
+    assert logged.propensities is not None
+    assert len(logged.propensities) == 2
+    opened.close()
+
+
+def test_a_decision_that_is_noted_while_lists_are_drawn_is_settled_before_the_belief_moves(store: str) -> None:
+    async def test(worker: Worker, clock: Clock) -> None:
+        first = await worker.decide("home")
+        clock.now += 60.0
+        await worker.finalise()
+        looking = asyncio.create_task(worker.refresh())
+        others = []
+        while not looking.done():
+            others.append(await worker.decide("home"))
+        await worker.fill_propensities()
+        for decision in (first, *others):
+            assert await found(worker, decision.id) is not None
+
+    drive(store, test)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"policy": "epoch-ucb", "position_bias": [1.0, 0.5]},
+        {"items": [f"item {number}" for number in range(MOST_SPENT // 100)]},
+    ],
+)
+def test_they_are_null_for_policies_in_epochs_and_where_there_are_too_many_items(
+    store: str, changes: dict[str, Any]
+) -> None:
+    async def test(worker: Worker, _: Clock) -> None:
+        decision = await worker.decide("home")
+        await worker.fill_propensities()
+        assert await found(worker, decision.id) is None
+
+    drive(store, test, **changes)
+
+
+def test_more_conditions_than_can_be_afforded_are_null(store: str) -> None:
+    writing = open_store(store)
+    home = Definition.model_validate({"slots": 2, "items": ITEMS, "window_seconds": 60.0})
+    writing.put_placement("home", home.text())
+    writing.close()
+    pairs = [(item, other) for item in ITEMS for other in ITEMS if item != other]
+
+    async def test() -> None:
+        looked = Counter[str]()
+        propensities = Propensities(lambda found, count: looked.update({found: count}))
+        placements = Placements(open_store(store))
+        await placements.refresh()
+        placement = placements.get("home")
+        assert placement is not None
+        placement.learner.kernels.wait()
+        decisions = [decide(placement, Wish(pin={item: 1, other: 2}), NOON) for item, other in pairs]
+        await propensities.settle(placement)
+        first = propensities.take()
+        # seven times 500 lists, and once what was left
+        assert first == [(decision.id, (1.0, 1.0)) for decision in decisions[:8]]
+        assert looked == {"known": 8, "unknown": 12}
+        # of the same belief, but nothing more has to be drawn for these
+        again = [decide(placement, Wish(pin={item: 1, other: 2}), NOON) for item, other in pairs]
+        await propensities.settle(placement)
+        assert propensities.take() == [(decision.id, (1.0, 1.0)) for decision in again[:8]]
+        await placements.close()
+
+    asyncio.run(test())
