@@ -10,6 +10,7 @@ from slotwise.service.http.bodies import MOST_FOR_DECISION, MOST_FOR_OUTCOME, MO
 from slotwise.service.http.operation import Operation
 from slotwise.service.http.problems import Refusal
 from slotwise.service.http.schemas import (
+    BrokenSummary,
     BrowserOutcome,
     DecisionDocument,
     LoggedDocument,
@@ -152,7 +153,8 @@ class Api:
 
     async def placements(self) -> tuple[int, PlacementList]:
         """Every placement, without its items."""
-        return 200, {"placements": [_summary(placement) for placement in self._worker.known()]}
+        broken: list[BrokenSummary] = [{"name": name, "detail": why} for name, why in self._worker.broken().items()]
+        return 200, {"placements": [_summary(placement) for placement in self._worker.known()], "broken": broken}
 
     async def estimates(self, name: NameInPath) -> tuple[int, EstimatesDocument]:
         """What is known of a placement's items and slots."""

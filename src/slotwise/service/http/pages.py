@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Final
@@ -13,6 +14,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from slotwise.errors import StoreUnavailable
 from slotwise.service.http import openapi
 from slotwise.service.http.operation import Operation
 from slotwise.service.worker import Worker
@@ -30,6 +32,9 @@ _HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
+
+
+log = logging.getLogger("slotwise.service")
 
 
 class Pages:
@@ -61,8 +66,18 @@ class Pages:
     async def overview(self, _: Request) -> Response:
         """The placements and what is known of them."""
         names = self._worker.names()
-        shown = {name: await self._worker.estimates(name) for name in names[:MOST_PLACEMENTS]}
-        page = self._overview.render(placements=shown, more=len(names) - len(shown), most_items=MOST_ITEMS)
+        shown, broken = {}, {name: f"it cannot be read: {why}" for name, why in self._worker.broken().items()}
+        for name in names[:MOST_PLACEMENTS]:
+            try:
+                shown[name] = await self._worker.estimates(name)
+            except StoreUnavailable:
+                raise
+            except Exception:
+                # one that cannot be estimated must not hide the others
+                log.exception("placement cannot be estimated", extra={"placement": name})
+                broken[name] = "it cannot be estimated; why was logged"
+        more = max(0, len(names) - MOST_PLACEMENTS)
+        page = self._overview.render(placements=shown, broken=broken, more=more, most_items=MOST_ITEMS)
         return HTMLResponse(page, headers=_HEADERS)
 
     async def docs(self, _: Request) -> Response:

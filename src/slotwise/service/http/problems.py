@@ -17,7 +17,7 @@ from slotwise.errors import SlotwiseError, StoreRefused, StoreUnavailable
 from slotwise.service.http.schemas import ProblemDocument
 from slotwise.service.worker.definition import faults
 from slotwise.service.worker.documents import FieldProblem
-from slotwise.service.worker.placements import UnknownPlacement
+from slotwise.service.worker.placements import BrokenPlacement, UnknownPlacement
 from slotwise.service.worker.tokens import ForgedToken
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -98,6 +98,10 @@ async def _unknown(_: Request, unknown: Exception) -> Response:
     return problem(404, str(unknown))
 
 
+async def _broken(_: Request, broken: Exception) -> Response:
+    return problem(500, str(broken))
+
+
 async def _forged(_: Request, forged: Exception) -> Response:
     return problem(403, str(forged))
 
@@ -124,6 +128,7 @@ HANDLERS: Final[Mapping[Any, Any]] = {
     HTTPException: _no_route,
     ValidationError: _invalid,
     UnknownPlacement: _unknown,
+    BrokenPlacement: _broken,
     ForgedToken: _forged,
     StoreUnavailable: _unavailable,
     StoreRefused: _unavailable,

@@ -180,11 +180,22 @@ class PlacementSummary(TypedDict):
     item_count: int
 
 
-@with_config(closed({"placements": [_SUMMARY]}))
+@with_config(closed())
+class BrokenSummary(TypedDict):
+    """A placement that cannot be read: `PUT` it again."""
+
+    name: str
+    detail: str
+    """Why."""
+
+
+@with_config(closed({"placements": [_SUMMARY], "broken": []}))
 class PlacementList(TypedDict):
     """Every placement."""
 
     placements: list[PlacementSummary]
+    broken: list[BrokenSummary]
+    """Those of which the store has something that cannot be worked with; the others are not hurt."""
 
 
 @with_config(

@@ -10,11 +10,15 @@ from typing import Any, Final
 
 import uvicorn
 
+from slotwise.errors import InvalidInput, SlotwiseError
+from slotwise.ranker.kernels import compiling
 from slotwise.service import json_lines
 from slotwise.service.http.connections import Connection
 from slotwise.service.http.parent import DRAIN_SECONDS
 from slotwise.service.settings import Settings, load
 from slotwise.service.store import open_store
+from slotwise.service.worker.definition import Definition
+from slotwise.service.worker.learning import try_out
 
 #: how long to wait for a port that the workers of a service that was killed have not let go of yet
 PORT_SECONDS: Final = 3.0
@@ -28,6 +32,8 @@ def run() -> None:
     json_lines.configure(settings.log_level)
     # before any process is started: a store that is refused is an error of this command, and schemas migrate once
     open_store(settings.store.get_secret_value()).close()
+    for name, definition in settings.placements.items():
+        _check(name, definition)
     if settings.key is None:
         log.warning(f"no SLOTWISE_SERVER_KEY is set: serving {settings.host} only, and every request from this machine")
     _wait_for_port(settings.host, settings.port)
@@ -40,6 +46,15 @@ def run() -> None:
         server_header=False,
         **options(settings),
     )
+
+
+def _check(name: str, definition: Definition) -> None:
+    """Refuse a placement that no learner takes, before anything starts."""
+    try:
+        with compiling("never"):
+            try_out(definition)
+    except SlotwiseError as problem:
+        raise InvalidInput(f"setting placements.{name}: {problem}") from None
 
 
 def options(settings: Settings) -> dict[str, Any]:

@@ -32,6 +32,8 @@ MOST_SLOTS: Final = 100
 #: items times slots: what a placement takes in memory, and in time that others wait
 MOST_PAIRS: Final = 2_000_000
 LONGEST_NAME: Final = 200
+#: of one slot beside another: beyond that, sums of what is learned are no numbers any more
+SMALLEST_BIAS, LARGEST_BIAS = 1e-9, 1e9
 SHORTEST_WINDOW, LONGEST_WINDOW = 0.1, 30 * 86_400.0
 #: Other, control; other, surrogate; separators of lines and paragraphs
 _NO_TEXT: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -103,7 +105,10 @@ class Definition(_Strict):
     """How long an outcome may take; a decision is counted when it is over."""
     holdout: Annotated[Finite, Field(ge=0, le=1)] = 0.0
     """The share of decisions that show the items in the order given here, to compare with."""
-    position_bias: Annotated[list[Annotated[Finite, Field(gt=0)]], Field(max_length=MOST_SLOTS)] | None = None
+    position_bias: (
+        Annotated[list[Annotated[Finite, Field(ge=SMALLEST_BIAS, le=LARGEST_BIAS)]], Field(max_length=MOST_SLOTS)]
+        | None
+    ) = None
     """How visible each slot is; null where that is to be learned."""
 
     @model_validator(mode="after")
@@ -132,7 +137,10 @@ class Definition(_Strict):
                 {"slots": self.slots, "given": len(self.position_bias)},
             )
         try:
-            policy_for(self.policy, self.bias()).check(Setting(self.slots, len(self.items), 1, self.bias()))
+            policy = policy_for(self.policy, self.bias())
+            policy.check(Setting(self.slots, len(self.items), 1, self.bias(), rules_per_decision=True))
+            if why := policy.limits.get("tally"):
+                raise InvalidInput(f"{policy} cannot start from a tally: {why}")
         except SlotwiseError as problem:
             raise PydanticCustomError("policy", "{why}", {"why": str(problem)}) from problem
         return self

@@ -43,6 +43,13 @@ def learner_of(definition: Definition, rows: Iterable[TallyRow] = ()) -> Learner
     return learner
 
 
+def try_out(definition: Definition, rows: Iterable[TallyRow] = ()) -> None:
+    """Refuse what no learner takes; and compile what was never used here, if that is to be done first."""
+    learner = learner_of(definition, rows)
+    learner.choose()
+    learner.choose_several(1)
+
+
 def numbered(items: Iterable[str]) -> dict[str, int]:
     """Items to their places in a tally."""
     return {item: number for number, item in enumerate(items)}

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from slotwise.errors import UnreadableFile
+from slotwise.errors import SlotwiseError, UnreadableFile
+from slotwise.ranker.kernels import compiling
 from slotwise.service.store.contract import (
     COUNTERS,
     TALLY_COUNTS,
@@ -25,11 +26,12 @@ from slotwise.service.store.contract import (
     hour_of,
 )
 from slotwise.service.worker.definition import MOST_SLOTS, Definition, Name, PlacementName, faults
+from slotwise.service.worker.learning import try_out
 
 FORMAT: Final = "slotwise placement 2"
-#: fits into the 64-bit columns of every store, with room to add
-_Count = Annotated[int, Field(ge=0, le=2**53)]
-_Sum = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+#: millions of them fit into 64 bits together
+_Count = Annotated[int, Field(ge=0, le=10**12)]
+_Sum = Annotated[float, Field(ge=0, le=1e200, allow_inf_nan=False)]
 _Slot = Annotated[int, Field(ge=1, le=MOST_SLOTS)]
 #: as a store writes it
 _Segment = Annotated[str, Field(max_length=1_000_000)]
@@ -149,4 +151,9 @@ def from_file(path: Path) -> Portable:
         placement.periods
     ):
         raise UnreadableFile(f"{path} is not an exported placement: periods has a slot and an item twice")
+    try:
+        with compiling("never"):
+            try_out(Definition.model_validate_json(placement.definition), placement.tally)
+    except SlotwiseError as problem:
+        raise UnreadableFile(f"{path} cannot be served: {problem}") from None
     return placement

@@ -12,12 +12,13 @@ from itertools import repeat
 from typing import Final, TypeVar
 
 import numpy as np
+from pydantic import ValidationError
 
 from slotwise.errors import SlotwiseError, StoreUnavailable
 from slotwise.ranker import Learner
 from slotwise.service.store import Store
 from slotwise.service.store.contract import Arm, Counters, TallyRow, Version
-from slotwise.service.worker.definition import Definition
+from slotwise.service.worker.definition import Definition, faults
 from slotwise.service.worker.learning import learner_of, matrices, numbered
 from slotwise.service.worker.ledger import Conditions, Ledger
 from slotwise.typing import IntArray
@@ -30,12 +31,18 @@ MOST_DRAWN, DRAWN_ITEMS = 16, 4_000
 MOST_TOGETHER: Final = 2_000
 #: between two looks at the store; together with the look itself well below the bound
 REFRESH_SECONDS: Final = 0.4
+#: when a placement that could not be read is tried again, though nothing of it has changed
+RETRY_SECONDS: Final = 30.0
 
 log = logging.getLogger("slotwise.service")
 
 
 class UnknownPlacement(SlotwiseError, LookupError):
     """There is none of that name."""
+
+
+class BrokenPlacement(SlotwiseError):
+    """What the store has of it cannot be worked with; the others go on."""
 
 
 @dataclass
@@ -86,6 +93,15 @@ class _More:
     revision: int
 
 
+@dataclass(frozen=True)
+class _Broken:
+    """A placement that cannot be read, and when that was found."""
+
+    version: Version
+    why: str
+    found: float = field(default_factory=time.monotonic)
+
+
 class Placements:
     """All placements; decisions read them, and one task at a time brings them up to date."""
 
@@ -94,6 +110,7 @@ class Placements:
         #: waited for before what a placement believes moves
         self._before_change = before_change
         self._known: dict[str, Placement] = {}
+        self._broken: dict[str, _Broken] = {}
         self._thread = ThreadPoolExecutor(1, "slotwise-reader")
         self._turn = asyncio.Lock()
         self._refreshed = time.monotonic()
@@ -112,6 +129,15 @@ class Placements:
         """In order of name."""
         return [self._known[name] for name in self.names()]
 
+    def broken(self) -> dict[str, str]:
+        """Those that cannot be read, in order of name, and why."""
+        return {name: self._broken[name].why for name in sorted(self._broken)}
+
+    def refuse_broken(self, name: str) -> None:
+        """Say why it cannot be read, if so."""
+        if name in self._broken:
+            raise BrokenPlacement(f"the placement {name!r} cannot be read: {self._broken[name].why}")
+
     def staleness(self) -> float:
         """Seconds since the store was last looked at."""
         return time.monotonic() - self._refreshed
@@ -124,7 +150,7 @@ class Placements:
         """From the store, for it may have been put a moment ago, here or through another worker."""
         async with self._turn:
             version = await self.read(lambda store: store.version(name))
-            if version is not None:
+            if version is not None and self._is_new(version):
                 await self._follow([version])
         return self._known.get(name)
 
@@ -133,6 +159,8 @@ class Placements:
         async with self._turn:
             began = time.monotonic()
             versions = await self.read(lambda store: store.versions())
+            for gone in self._broken.keys() - {version.placement for version in versions}:
+                del self._broken[gone]
             for together in self._in_turns(version for version in versions if self._is_new(version)):
                 await self._follow(together)
             self.counters = await self.read(lambda store: store.counters())
@@ -161,6 +189,9 @@ class Placements:
         self._thread.shutdown()
 
     def _is_new(self, version: Version) -> bool:
+        broken = self._broken.get(version.placement)
+        if broken is not None:
+            return broken.version != version or time.monotonic() - broken.found > RETRY_SECONDS
         known = self._known.get(version.placement)
         return known is None or (known.version, known.revision) != (version.version, version.revision)
 
@@ -187,21 +218,46 @@ class Placements:
             if self._before_change is not None and before is not None and found is not None:
                 await self._before_change(before)
             # learners change here only, between two decisions and never during one
-            if isinstance(found, Placement):
+            if isinstance(found, _More):
+                found = _absorbing(found)
+            if isinstance(found, _Broken):
+                self._broken[found.version.placement] = found
+                self._known.pop(found.version.placement, None)
+            else:
                 self._known[found.name] = found
-            elif found is not None:
-                found.placement.absorb(found.clicks, found.passes, found.revision)
+                self._broken.pop(found.name, None)
 
 
-def _look(store: Store, version: Version, known: Placement | None) -> Placement | _More | None:
+def _look(store: Store, version: Version, known: Placement | None) -> Placement | _More | _Broken:
     try:
         return _changed(store, version, known)
     except StoreUnavailable:
         raise
-    except Exception:
-        # one that cannot be followed must not hold up the others
-        log.exception("placement cannot be followed", extra={"placement": version.placement})
-        return None
+    except Exception as problem:
+        return _found_broken(version, problem)
+
+
+def _absorbing(more: _More) -> Placement | _Broken:
+    placement = more.placement
+    try:
+        placement.absorb(more.clicks, more.passes, more.revision)
+    except Exception as problem:
+        return _found_broken(Version(placement.name, placement.version, more.revision), problem)
+    return placement
+
+
+def _found_broken(version: Version, problem: Exception) -> _Broken:
+    # one that cannot be followed must not hold up the others
+    log.error("placement cannot be followed", extra={"placement": version.placement}, exc_info=problem)
+    return _Broken(version, _why(problem))
+
+
+def _why(problem: Exception) -> str:
+    """In words that show nothing of the inside."""
+    if isinstance(problem, ValidationError):
+        fault = faults(problem, whole="the definition")[0]
+        return f"{fault['field']}: {fault['detail']}" + (f", got {fault['value']}" if "value" in fault else "")
+    return str(problem) if isinstance(problem, SlotwiseError) else "an error inside, which was logged"
 
 
 def _changed(store: Store, version: Version, known: Placement | None) -> Placement | _More:

@@ -19,7 +19,7 @@ from slotwise.service.worker import deciding
 from slotwise.service.worker.definition import Definition, Wish, checked_name, is_name
 from slotwise.service.worker.documents import EstimatesDocument
 from slotwise.service.worker.estimates import EstimateDesk
-from slotwise.service.worker.learning import learner_of
+from slotwise.service.worker.learning import try_out
 from slotwise.service.worker.metrics import WorkerMetrics
 from slotwise.service.worker.placements import REFRESH_SECONDS, Placement, Placements, UnknownPlacement
 from slotwise.service.worker.propensities import Propensities
@@ -119,6 +119,10 @@ class Worker:
         """The placements that this worker knows, in order of name."""
         return self._placements.all()
 
+    def broken(self) -> dict[str, str]:
+        """The placements that cannot be read, in order of name, and why."""
+        return self._placements.broken()
+
     async def placement(self, name: str) -> Placement:
         """From memory; where it is not there yet, from the store."""
         found = self._placements.get(name)
@@ -130,6 +134,7 @@ class Worker:
                     f"the store does not say in time whether there is a placement {name!r}"
                 ) from None
         if found is None:
+            self._placements.refuse_broken(name)
             raise UnknownPlacement(f"there is no placement {name!r}")
         return found
 
@@ -142,10 +147,11 @@ class Worker:
         """Create or change; whether it is new."""
         name = checked_name(name)
         # in another thread, as it may take seconds
-        await asyncio.to_thread(_try, definition)
+        await asyncio.to_thread(try_out, definition)
         put = await self._writer.call(lambda store: store.put_placement(name, definition.text()))
         new = put.verdict == "created"
         placement = await self._placements.find(name)
+        self._placements.refuse_broken(name)
         assert placement is not None
         log.info("placement put", extra={"placement": name, "new": new, "items": len(definition.items)})
         return placement, new
@@ -247,10 +253,3 @@ class Worker:
 
 def _finalise(now: float, store: Store) -> int:
     return store.finalise(now, FINALISE_AT_ONCE)
-
-
-def _try(definition: Definition) -> None:
-    """Refuse what no learner takes, and compile what was never used here."""
-    learner = learner_of(definition)
-    learner.choose()
-    learner.choose_several(1)
