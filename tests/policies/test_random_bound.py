@@ -12,12 +12,12 @@ from slotwise.bounds.poisson import upper_bound
 from slotwise.compiled import interpreted
 from slotwise.policies import choose, learn
 from slotwise.policies.interface import expect, settle, turn_to
-from slotwise.policies.random_bound import KEEP, LEVEL, ORDER, RandomBound
+from slotwise.policies.random_bound import KEEP, ORDER, RandomBound
 from slotwise.typing import FloatArray
 from tests.chance import assert_frequencies
 
 BIAS = np.array([1.0, 0.5])
-FIELDS = ("belief", "lists", "level", "order", "mean", "index", "order_index", "ranking")
+FIELDS = ("belief", "lists", "level", "bonus", "order", "mean", "index", "order_index", "ranking")
 
 HISTORY = [
     ([0, 1], 0, 90),
@@ -61,8 +61,9 @@ def _shares(started: Any, draws: int, rng: np.random.Generator) -> dict[tuple[in
 
 @pytest.mark.parametrize("last", [[0, 1], [1, 0], [2, 0], [3, 2]], ids=str)
 def test_sets_are_shown_as_often_as_the_definition_says(last: list[int]) -> None:
-    """Against bounds at levels 0.7·X, X exponential, drawn by NumPy; the shortcut from the last list is no matter."""
-    started, rng = _after(HISTORY), np.random.default_rng(2)
+    """Against bounds at levels drawn by NumPy; the shortcut from the last list is no matter."""
+    level, bonus = 0.7, 0.1
+    started, rng = _after(HISTORY, level=level, bonus=bonus), np.random.default_rng(2)
     started.ranking[:] = last
     counted = _shares(started, 2_000, rng)
     shape, rate = started.belief.shape, started.belief.rate
@@ -72,9 +73,9 @@ def test_sets_are_shown_as_often_as_the_definition_says(last: list[int]) -> None
     levels = np.concatenate([np.linspace(0.0, 0.5, 200) ** 2, np.linspace(0.2501, 12.0, 800)])
     bounds = [
         np.interp(
-            LEVEL * rng.exponential(size=draws),
+            level * rng.exponential(size=draws) + bonus * max(0.0, math.log(rate.mean() / rate[j])),
             levels,
-            [upper_bound(shape[j] / rate[j], max(level, 1e-15) / rate[j]) for level in levels],
+            [upper_bound(shape[j] / rate[j], max(c, 1e-15) / rate[j]) for c in levels],
         )
         for j in range(4)
     ]
@@ -107,9 +108,9 @@ def test_the_order_is_by_a_small_bonus_for_what_was_seen_little() -> None:
     assert seen == {True, False}
 
 
-def test_options_are_the_level_and_the_order() -> None:
-    """Without levels it shows the largest means, always; without an order bonus it orders by them."""
-    started, rng = _after(HISTORY, level=1e-12, order=0.0), np.random.default_rng(4)
+def test_options_are_the_level_the_bonus_and_the_order() -> None:
+    """Without levels it shows the largest means, always; without a bonus for the order it orders by them."""
+    started, rng = _after(HISTORY, level=1e-12, bonus=0.0, order=0.0), np.random.default_rng(4)
     mean = started.belief.shape / started.belief.rate
     for _ in range(20):
         assert choose(started, rng).tolist() == np.argsort(-mean)[:2].tolist()

@@ -173,7 +173,7 @@ def lived(
         item_mean=np.full(items, prior_mean),
         features=features,
         weights=np.zeros(columns),
-        weights_root=np.zeros((columns, columns)),
+        weights_root=np.diag(np.append(0.0, np.full(columns - 1, 1.0 / math.sqrt(RIDGE)))),
         ridge=checks.positive_number("ridge", ridge),
         level=np.full(items, prior_mean),
         drawn_level=np.full(items, prior_mean),

@@ -28,8 +28,10 @@ from slotwise.policies.registry import register
 from slotwise.setting import Setting
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
-#: the mean of the random level, and what of log(average evidence / own) items are ordered by; see docs/policies.md
-LEVEL = 0.5
+#: the mean of the random part of the level that items are chosen by, and what of log(average evidence / own) is added
+#: to it; the same for the level that they are ordered by, which has no random part; see docs/policies.md
+LEVEL = 0.3
+BONUS = 0.3
 ORDER = 0.25
 #: the draw of the bias is narrowed a little, to this part of its standard deviation
 BIAS_SPREAD = 0.9
@@ -45,13 +47,14 @@ class RandomBound:
     """Choose items by a bound at a random level, and order them by one at a level of their own.
 
     The bound at level c is the largest q with E·kl(m, q) ≤ c, m the mean and E the evidence of what is believed of an
-    item. Items are chosen by c = ½X, X exponential with mean 1, and ordered by c = ¼ log(Ē/E), Ē the average of all
-    items, and by their mean where E is above Ē.
+    item. With Ē the average of all items, and log⁺ the logarithm where it is positive and else 0, items are chosen by
+    c = 0.3 X + 0.3 log⁺(Ē/E), X exponential with mean 1, and ordered by c = ¼ log⁺(Ē/E).
     """
 
     belief: Any
     lists: Any
     level: float
+    bonus: float
     order: float
     #: per item: mean attractiveness, the bound to be chosen by, the bound to be ordered by
     mean: FloatArray
@@ -83,6 +86,7 @@ def random_bound(
     memory: Any = "none",
     new_items_at_most: Any = NEW_ITEMS_AT_MOST,
     level: Any = LEVEL,
+    bonus: Any = BONUS,
     order: Any = ORDER,
     bias_shape: Any = BIAS_SHAPE,
     bias_spread: Any = BIAS_SPREAD,
@@ -98,7 +102,7 @@ def random_bound(
         bias_spread=bias_spread,
         keep=KEEP,
     )
-    return start(setting, belief, level, order, acts)
+    return start(setting, belief, level, bonus, order, acts)
 
 
 @register(
@@ -116,20 +120,22 @@ def random_bound_known(
     memory: Any = "none",
     new_items_at_most: Any = NEW_ITEMS_AT_MOST,
     level: Any = LEVEL,
+    bonus: Any = BONUS,
     order: Any = ORDER,
     acts: Acts = "rounds",
 ) -> Any:
     """With the position bias known."""
     belief = lived(setting, passes=passes, memory=memory, new_items_at_most=new_items_at_most, keep=KEEP)
-    return start(setting, belief, level, order, acts)
+    return start(setting, belief, level, bonus, order, acts)
 
 
-def start(setting: Setting, belief: Any, level: float, order: float, acts: Acts) -> Any:
+def start(setting: Setting, belief: Any, level: float, bonus: float, order: float, acts: Acts) -> Any:
     """The policy with this belief, deciding in every round or once an epoch."""
     policy = RandomBound(
         belief=belief,
         lists=lists_for(setting),
         level=float(level),
+        bonus=float(bonus),
         order=float(order),
         mean=np.zeros(setting.items),
         index=np.zeros(setting.items),
@@ -144,12 +150,14 @@ def _choose(policy: RandomBound, rng: np.random.Generator) -> Ranking:
     belief, mean, ranking = policy.belief, policy.mean, policy.ranking
     imagine(belief, rng)
     shape, rate = belief.shape, belief.rate
-    average = 0.0
+    average, least_rate = 0.0, math.inf
     for item in range(len(mean)):
         mean[item] = shape[item] / rate[item]
         average += rate[item]
+        least_rate = min(least_rate, rate[item])
     average /= len(mean)
-    if not _stays(policy, rate, rng):
+    most = HIGHEST * policy.level + policy.bonus * math.log(average / least_rate)
+    if not _stays(policy, rate, average, most, rng):
         arrange(policy.lists, policy.index, belief.position_bias, ranking, rng)
         hold_back(belief, policy.lists, policy.index, ranking, rng)
     order_index = policy.order_index
@@ -164,11 +172,20 @@ def _choose(policy: RandomBound, rng: np.random.Generator) -> Ranking:
 
 
 @inlined
-def _stays(policy: RandomBound, rate: FloatArray, rng: np.random.Generator) -> bool:
+def _level(policy: RandomBound, rate: float, average: float, rng: np.random.Generator) -> float:
+    """The level that an item of this evidence is chosen by."""
+    level = -math.log(1.0 - rng.random()) * policy.level
+    if rate < average:
+        level += policy.bonus * math.log(average / rate)
+    return level
+
+
+@inlined
+def _stays(policy: RandomBound, rate: FloatArray, average: float, most: float, rng: np.random.Generator) -> bool:
     """Fill the index; True, and some of it left out, if the items of the last list are sure to be those of the next.
 
     They are if as many as there are slots have means above all bounds of the others, for no bound is below its mean.
-    Where values or constraints decide, nothing is sure.
+    Where values or constraints decide, nothing is sure. No level is above `most`.
     """
     mean, index = policy.mean, policy.index
     slots, items = len(policy.ranking), len(mean)
@@ -184,8 +201,8 @@ def _stays(policy: RandomBound, rate: FloatArray, rng: np.random.Generator) -> b
             gap = least - mean[item]
             # what kl(m, least)·E is at least; mostly enough to see that the bound is below
             far = gap * gap * rate[item] / (2.0 * least)
-            if far < HIGHEST * policy.level:
-                level = -math.log(1.0 - rng.random()) * policy.level
+            if far < most:
+                level = _level(policy, rate[item], average, rng)
                 if far < level:
                     index[item] = upper_bound(mean[item], level / rate[item])
                     reached = reached or index[item] >= least
@@ -193,7 +210,7 @@ def _stays(policy: RandomBound, rate: FloatArray, rng: np.random.Generator) -> b
         return True
     for item in range(items):
         if mean[item] >= least:
-            level = -math.log(1.0 - rng.random()) * policy.level
+            level = _level(policy, rate[item], average, rng)
             index[item] = upper_bound(mean[item], level / rate[item]) if level > 0.0 else mean[item]
     return False
 
