@@ -11,11 +11,11 @@ import select
 import ssl
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from slotwise.errors import InvalidInput, ServiceProblem, ServiceUnreachable
 
@@ -94,12 +94,15 @@ class Client:
         slots: int,
         items: Iterable[str | Mapping[str, Any]],
         policy: str | None = None,
-        window_seconds: float = 1800.0,
+        window_seconds: float | Mapping[str, float] = 1800.0,
         holdout: float = 0.0,
         position_bias: Iterable[float] | None = None,
+        segments: Mapping[str, Iterable[str]] | None = None,
+        memory: str | Mapping[str, float] | None = None,
+        values: Literal["learned"] | None = None,
     ) -> dict[str, Any]:
-        """Create a placement, or change it; an item is a name, or {"id": name, "value": what a click is worth}."""
-        definition = {
+        """Create a placement, or change it; an item is a name, or {"id": name, "value": …, "features": {…}}."""
+        definition: dict[str, Any] = {
             "slots": slots,
             "items": list(items),
             "policy": policy,
@@ -107,6 +110,10 @@ class Client:
             "holdout": holdout,
             "position_bias": None if position_bias is None else list(position_bias),
         }
+        # only what is used: an older service knows nothing of the rest
+        more: dict[str, Any] = {"memory": memory, "values": values}
+        more["segments"] = {key: list(listed) for key, listed in (segments or {}).items()}
+        definition.update({name: value for name, value in more.items() if value})
         return self._ask("PUT", f"/v1/placements/{_quoted(name)}", definition)
 
     def placements(self) -> list[dict[str, Any]]:
@@ -117,9 +124,17 @@ class Client:
         """A placement as it was put."""
         return self._ask("GET", f"/v1/placements/{_quoted(name)}")
 
-    def decide(self, placement: str, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None) -> Decision:
-        """What to show to one visitor; slots in `pin` count from 1."""
-        wish = {"exclude": list(exclude), "pin": dict(pin or {})}
+    def decide(
+        self,
+        placement: str,
+        exclude: Iterable[str] = (),
+        pin: Mapping[str, int] | None = None,
+        context: Mapping[str, str] | None = None,
+    ) -> Decision:
+        """What to show to one visitor, of whom `context` says what is known; slots in `pin` count from 1."""
+        wish: dict[str, Any] = {"exclude": list(exclude), "pin": dict(pin or {})}
+        if context:
+            wish["context"] = dict(context)
         found = self._ask("POST", f"/v1/placements/{_quoted(placement)}/decisions", wish, again=False)
         try:
             return Decision(
@@ -134,9 +149,16 @@ class Client:
             raise ServiceUnreachable(f"{self.url} does not answer as slotwise does") from None
 
     def outcome(
-        self, decision: Decision | str, *, clicked: str | _NotGiven | None = _NOT_GIVEN, shown: bool = True
+        self,
+        decision: Decision | str,
+        *,
+        clicked: str | Sequence[str] | _NotGiven | None = _NOT_GIVEN,
+        shown: bool = True,
+        value: float | None = None,
     ) -> bool:
         """Report what came of a decision: `clicked=item`, `clicked=None` or `shown=False`; True if that was known.
+
+        Several clicks are given in their order, of which the first counts; `value` is what the click brought.
 
         A `ServiceProblem` of status 409 says that another outcome stands, 410 that the deadline has passed.
         The latter can also be the answer to a repetition whose first try was recorded in time.
@@ -144,16 +166,21 @@ class Client:
         if shown == isinstance(clicked, _NotGiven):
             raise InvalidInput("an outcome is either clicked=ITEM, clicked=None or shown=False")
         id = decision.id if isinstance(decision, Decision) else decision
-        body = {"shown": False} if isinstance(clicked, _NotGiven) else {"clicked": clicked}
+        body: dict[str, Any] = {"shown": False}
+        if not isinstance(clicked, _NotGiven):
+            body = {"clicked": clicked if clicked is None or isinstance(clicked, str) else list(clicked)}
+        if value is not None:
+            body["value"] = value
         return bool(self._ask("PUT", f"/v1/decisions/{_quoted(id)}/outcome", body).get("duplicate"))
 
     def decision(self, id: str) -> dict[str, Any]:
         """A decision as it was made, and what has become of it; status 404 where there is none."""
         return self._ask("GET", f"/v1/decisions/{_quoted(id)}")
 
-    def estimates(self, placement: str) -> dict[str, Any]:
-        """What is known of a placement's items and slots, and what became of its decisions."""
-        return self._ask("GET", f"/v1/placements/{_quoted(placement)}/estimates")
+    def estimates(self, placement: str, segment: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """What is known of a placement's items and slots, and what became of its decisions, for all or a segment."""
+        query = urlencode([("segment", f"{key}:{value}") for key, value in (segment or {}).items()])
+        return self._ask("GET", f"/v1/placements/{_quoted(placement)}/estimates{'?' if query else ''}{query}")
 
     def close(self) -> None:
         """Let go of the connections."""

@@ -44,6 +44,7 @@ def test_a_placement_is_put_read_and_listed(client: Client) -> None:
     again = client.put(f"/v1/placements/{fresh}", json=asked)
     assert (first.status_code, again.status_code) == (201, 200)
     wanted = {"name": fresh, **asked, "policy": None, "window_seconds": 1800.0, "position_bias": None}
+    wanted |= {"segments": {}, "memory": None, "values": None}
     assert first.json() == again.json() == client.get(f"/v1/placements/{fresh}").json() == wanted
     listed = client.get("/v1/placements").json()["placements"]
     assert {"name": fresh, "slots": 2, "item_count": 3}.items() <= next(p for p in listed if p["name"] == fresh).items()
@@ -117,6 +118,10 @@ def test_outcomes_are_counted_at_the_deadline_and_once(client: Client, name: str
         "no_click": 2,
         "not_shown": 1,
         "late": 0,
+        "several": 0,
+        "value": 0.0,
+        "reported": 0,
+        "reported_until": None,
     }
     assert [(item["id"], item["shown"], item["clicks"]) for item in found["items"]] == [
         ("a", 3, 0),
@@ -132,7 +137,16 @@ def test_outcomes_are_counted_at_the_deadline_and_once(client: Client, name: str
 
 def test_estimates_have_exactly_the_fields_of_the_contract(client: Client, name: str) -> None:
     found = client.estimates(name)
-    assert set(found) == {"items", "position_bias", "tally", "decisions", "uplift"}
+    assert set(found) == {
+        "items",
+        "position_bias",
+        "tally",
+        "best_list",
+        "decisions",
+        "by_segment",
+        "window_seconds",
+        "uplift",
+    }
     fields = {"id", "attractiveness", "low", "high", "probability_in_best_list", "shown", "clicks"}
     assert all(set(item) == fields for item in found["items"])
     assert [set(slot) for slot in found["position_bias"]] == [{"slot", "estimate", "low", "high"}] * 2

@@ -17,7 +17,12 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from tests.service.serving import serving
 
 KEY = "a-key"
-MORE_THAN_A_SCHEMA = ("/v1/placements/{name}", "/v1/placements/{name}/decisions")
+MORE_THAN_A_SCHEMA = (
+    "/v1/placements/{name}",
+    "/v1/placements/{name}/decisions",
+    "/v1/placements/{name}/estimates",
+    "/v1/placements/{name}/history",
+)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +44,7 @@ def test_every_answer_is_one_that_is_described(openapi: Any) -> None:
 
 
 def _ask(operation: Any, mode: GenerationMode) -> None:
-    # which items there are, and that slots are no more than items, is more than the document can say
+    # which items and segments there are, and that slots are no more than items, is more than the document can say
     beyond = [positive_data_acceptance] if operation.path in MORE_THAN_A_SCHEMA else []
 
     @settings(max_examples=12, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))

@@ -52,7 +52,7 @@ def test_a_decision_and_its_outcome_are_tried_out_on_docs_without_a_network(tmp_
         assert send(tab, "report_by_token")[1] == {"duplicate": True}
         status, problem = send(tab, "report", body='{"clicked": 7}')
         assert status.startswith("422")
-        assert problem["errors"][0] == {"field": "clicked", "detail": "Input should be a valid string", "value": "7"}
+        assert problem["errors"][0] == {"field": "clicked", "detail": "Input should be a valid array", "value": "7"}
         assert client.estimates("home")["decisions"]["pending"] == 1
         assert send(tab, "estimates")[1]["decisions"]["pending"] == 1
         tab.open(f"{url}/docs")

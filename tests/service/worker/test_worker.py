@@ -77,6 +77,10 @@ def test_every_decision_is_counted_once_at_its_deadline(store: str) -> None:
             "no_click": 2,
             "not_shown": 1,
             "late": 0,
+            "several": 0,
+            "value": 0.0,
+            "reported": 0,
+            "reported_until": None,
         }
 
     drive(store, test)

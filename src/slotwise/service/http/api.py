@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from slotwise.service.http.bodies import MOST_FOR_DECISION, MOST_FOR_OUTCOME, MOST_FOR_PLACEMENT
-from slotwise.service.http.operation import Operation
+from slotwise.service.http.operation import InQuery, Operation
 from slotwise.service.http.problems import Refusal
 from slotwise.service.http.schemas import (
     BrokenSummary,
@@ -34,6 +34,16 @@ OUTCOMES = "/v1/outcomes"
 
 NameInPath = Annotated[str, Field(description="The placement's name.", examples=["home"])]
 IdInPath = Annotated[str, Field(description="The decision's id.", examples=["0" * 32])]
+SegmentInQuery = Annotated[
+    list[str],
+    InQuery(),
+    Field(
+        description="KEY:VALUE of the placement's segments; those of several keys at once where it is repeated.",
+        examples=[["device:mobile"]],
+        max_length=100,
+    ),
+]
+NO_SEGMENT: list[str] = []
 
 
 class Api:
@@ -103,7 +113,7 @@ class Api:
                 "/v1/placements/{name}/estimates",
                 self.estimates,
                 answers={200: "Per item and per slot, with intervals."},
-                refuses=(401, 404, 503),
+                refuses=(401, 404, 422, 503),
             ),
         ]
 
@@ -156,16 +166,17 @@ class Api:
         broken: list[BrokenSummary] = [{"name": name, "detail": why} for name, why in self._worker.broken().items()]
         return 200, {"placements": [_summary(placement) for placement in self._worker.known()], "broken": broken}
 
-    async def estimates(self, name: NameInPath) -> tuple[int, EstimatesDocument]:
-        """What is known of a placement's items and slots."""
-        return 200, await self._worker.estimates(name)
+    async def estimates(self, name: NameInPath, segment: SegmentInQuery = NO_SEGMENT) -> tuple[int, EstimatesDocument]:
+        """What is known of a placement's items and slots, for everybody or for some of its visitors."""
+        return 200, await self._worker.estimates(name, segment)
 
 
 def _taken(which: str, outcome: Outcome, receipt: Receipt) -> OutcomeDocument:
     if receipt.verdict == "unknown_decision":
         raise Refusal(404, f"there is no decision {which}")
     if receipt.verdict == "unknown_item":
-        raise Refusal(422, f"clicked must be one of the items shown, {list(receipt.items)}, got {outcome.item!r}")
+        unknown = next(item for item in outcome.clicks if item not in receipt.items)
+        raise Refusal(422, f"clicked must be one of the items shown, {list(receipt.items)}, got {unknown!r}")
     if receipt.verdict == "conflict":
         raise Refusal(409, f"the outcome was reported before as {_words(receipt.recorded)}, and that stands")
     return {"duplicate": receipt.verdict == "duplicate"}
@@ -174,7 +185,10 @@ def _taken(which: str, outcome: Outcome, receipt: Receipt) -> OutcomeDocument:
 def _words(outcome: Outcome | None) -> str:
     if outcome is None or outcome.kind == "no_click":
         return "no click"
-    return "not shown" if outcome.kind == "not_shown" else f"a click on {outcome.item!r}"
+    if outcome.kind == "not_shown":
+        return "not shown"
+    clicks = f"a click on {outcome.item!r}" + "".join(f", then on {item!r}" for item in outcome.then)
+    return clicks if outcome.value is None else f"{clicks} that brought {outcome.value:g}"
 
 
 def _summary(placement: Placement) -> PlacementSummary:

@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope
 from slotwise.service.http.problems import Refusal
 
 #: bytes
-MOST_FOR_OUTCOME: Final = 16 * 1024
+MOST_FOR_OUTCOME: Final = 64 * 1024
 MOST_FOR_DECISION: Final = 4 * 1024 * 1024
 MOST_FOR_PLACEMENT: Final = 32 * 1024 * 1024
 

@@ -43,7 +43,7 @@ def _schemas(operations: Sequence[Operation]) -> tuple[_Schemas, Any]:
         adapters.append(((number, "answer"), "serialization", operation.answer))
         if operation.body is not None:
             adapters.append(((number, "body"), "validation", operation.body))
-        for name, parameter in operation.parameters.items():
+        for name, parameter in [*operation.parameters.items(), *operation.query.items()]:
             adapters.append(((number, name), "validation", parameter))
     schemas, whole = TypeAdapter.json_schemas(adapters, ref_template=_REFERENCE)
     return schemas, whole["$defs"]
@@ -59,6 +59,10 @@ def _operation(operation: Operation, number: int, schemas: _Schemas) -> dict[str
         "parameters": [
             {"name": name, "in": "path", "required": True, "schema": schemas[(number, name), "validation"]}
             for name in operation.parameters
+        ]
+        + [
+            {"name": name, "in": "query", "required": False, "schema": schemas[(number, name), "validation"]}
+            for name in operation.query
         ],
         "responses": {
             str(status): {"description": meaning, **content(JSON, schemas[(number, "answer"), "serialization"])}

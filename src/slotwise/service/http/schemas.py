@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal, NotRequired, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator, with_config
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator, with_config
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
+from slotwise.lists.goal import LARGEST_VALUE
 from slotwise.service.store.contract import Arm, Kind, Outcome
-from slotwise.service.worker.definition import EXAMPLE, LONGEST_NAME, Definition
+from slotwise.service.worker.definition import EXAMPLE, LONGEST_NAME, Definition, FollowingWindow
 from slotwise.service.worker.documents import FieldProblem, closed
 
 _ID: Final = "019a8c3f7d2b5e60c1f2a3b4c5d6e7f8"
@@ -20,7 +21,23 @@ DateTime = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
 _ONE_OF_THEM: Final = {"one": '{"clicked": ITEM}', "other": '{"clicked": null}', "third": '{"shown": false}'}
 #: which JSON Schema cannot see in the validator
-_ONE_REQUIRED: Final[dict[str, Any]] = {"oneOf": [{"required": ["clicked"]}, {"required": ["shown"]}]}
+_NO_VALUE: Final[dict[str, Any]] = {"value": {"type": "null"}}
+_ONE_REQUIRED: Final[dict[str, Any]] = {
+    "oneOf": [{"required": ["clicked"]}, {"required": ["shown"]}],
+    "anyOf": [
+        {"required": ["clicked"], "properties": {"clicked": {"type": ["string", "array"]}}},
+        {"properties": _NO_VALUE},
+    ],
+}
+
+#: in one outcome
+MOST_CLICKS: Final = 20
+ClickedItem = Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
+Clicks = Annotated[list[ClickedItem], Field(min_length=1, max_length=MOST_CLICKS)]
+
+
+def _listed(clicked: Any) -> Any:
+    return [clicked] if isinstance(clicked, str) else clicked
 
 
 class ReportedOutcome(BaseModel):
@@ -31,25 +48,44 @@ class ReportedOutcome(BaseModel):
         strict=True,
         frozen=True,
         use_attribute_docstrings=True,
-        json_schema_extra={**_ONE_REQUIRED, "examples": [{"clicked": "tea"}, {"clicked": None}, {"shown": False}]},
+        json_schema_extra={
+            **_ONE_REQUIRED,
+            "examples": [
+                {"clicked": "tea"},
+                {"clicked": None},
+                {"shown": False},
+                {"clicked": ["tea", "cocoa"], "value": 12.5},
+            ],
+        },
     )
 
-    clicked: Annotated[str, StringConstraints(max_length=LONGEST_NAME)] | None = None
-    """The item that was clicked; null where none was."""
+    clicked: Annotated[Clicks | None, BeforeValidator(_listed, json_schema_input_type=ClickedItem | Clicks | None)] = (
+        None
+    )
+    """What was clicked, an item or several in the order of the clicks, of which the first counts; null for nothing."""
     shown: Literal[False] = False
     """False where nobody saw the list."""
+    value: Annotated[float, Field(ge=0, le=LARGEST_VALUE, allow_inf_nan=False)] | None = None
+    """What the click brought."""
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
         if ("clicked" in self.model_fields_set) == ("shown" in self.model_fields_set):
             raise PydanticCustomError("outcome", "must be {one}, {other} or {third}", _ONE_OF_THEM)
+        if self.value is not None and self.clicked is None:
+            raise PydanticCustomError(
+                "value", "value must be left out where nothing was clicked, got {value}", {"value": self.value}
+            )
         return self
 
     def outcome(self) -> Outcome:
         """In the store's words."""
         if "shown" in self.model_fields_set:
             return Outcome("not_shown")
-        return Outcome("no_click") if self.clicked is None else Outcome("clicked", self.clicked)
+        if self.clicked is None:
+            return Outcome("no_click")
+        first, *then = self.clicked
+        return Outcome("clicked", first, tuple(then), self.value)
 
 
 class BrowserOutcome(ReportedOutcome):
@@ -174,7 +210,7 @@ class PlacementSummary(TypedDict):
     name: str
     slots: int
     policy: str | None
-    window_seconds: float
+    window_seconds: float | FollowingWindow
     holdout: float
     position_bias: list[float] | None
     item_count: int

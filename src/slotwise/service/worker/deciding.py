@@ -18,19 +18,33 @@ def decide(placement: Placement, wish: Wish, now: float) -> Decision:
     exclude = [item for item in wish.exclude if item in placement.numbers]
     arm: Arm = "holdout" if definition.holdout and random.random() < definition.holdout else "learned"
     # also for the holdout, as it refuses wishes that cannot be heeded
-    items = placement.choose(exclude, wish.pin)
+    segment = placement.segments.text(wish.context)
+    items = placement.choose(exclude, wish.pin, segment)
     if arm == "holdout":
         items = as_given([item.id for item in definition.items], definition.slots, exclude, wish.pin)
     holds = learner.in_epochs and arm == "learned" and not exclude and not wish.pin
-    deadline = now + definition.window_seconds
-    decision = Decision(new_id(now), placement.name, items, arm, now, deadline, holds, placement.version)
+    window, waits = placement.window()
+    decision = Decision(
+        new_id(now),
+        placement.name,
+        items,
+        arm,
+        now,
+        now + window,
+        holds,
+        placement.version,
+        segment=segment,
+        waits_seconds=waits,
+    )
     if not learner.in_epochs:
-        placement.ledger.note(decision, _conditions(exclude, wish.pin))
+        placement.ledger.note(decision, _conditions(segment, exclude, wish.pin))
     return decision
 
 
-def _conditions(exclude: Sequence[str], pin: Mapping[str, int]) -> Conditions:
-    return Conditions("", tuple(sorted(exclude)), tuple(sorted(pin.items()))) if exclude or pin else NO_CONDITIONS
+def _conditions(segment: str, exclude: Sequence[str], pin: Mapping[str, int]) -> Conditions:
+    if not (segment or exclude or pin):
+        return NO_CONDITIONS
+    return Conditions(segment, tuple(sorted(exclude)), tuple(sorted(pin.items())))
 
 
 def as_given(items: Sequence[str], slots: int, exclude: Collection[str], pin: Mapping[str, int]) -> tuple[str, ...]:

@@ -4,31 +4,39 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Literal, NotRequired, Self
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     PlainSerializer,
     StringConstraints,
+    Tag,
     TypeAdapter,
     ValidationError,
     model_validator,
+    with_config,
 )
 from pydantic_core import PydanticCustomError
+
+# pydantic reads the one in `typing` from Python 3.12 on only
+from typing_extensions import TypedDict
 
 from slotwise import checks
 from slotwise.errors import InvalidInput, SlotwiseError
 from slotwise.lists.goal import LARGEST_VALUE
 from slotwise.policies import Setting
 from slotwise.ranker.learner import policy_for
-from slotwise.service.worker.documents import FieldProblem
+from slotwise.service.worker.documents import FieldProblem, closed
+from slotwise.service.worker.segments import MOST_SEGMENTS, OTHER, Segments
 
 MOST_ITEMS: Final = 100_000
 MOST_SLOTS: Final = 100
+MOST_FEATURES: Final = 50
 #: items times slots: what a placement takes in memory, and in time that others wait
 MOST_PAIRS: Final = 2_000_000
 LONGEST_NAME: Final = 200
@@ -60,27 +68,64 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
 
 
+#: before the name of a kind that a value may be of; it is not part of where something is wrong
+_KIND: Final = "="
+
+
+def _kind_of(value: Any) -> str:
+    if isinstance(value, dict | BaseModel):
+        return "=object"
+    return "=text" if isinstance(value, str) else "=number"
+
+
+def _object_or(other: str) -> Discriminator:
+    """Which of two kinds a value is to be read as, so that what is said to be wrong with it is about that one."""
+    return Discriminator(lambda value: "=object" if _kind_of(value) == "=object" else other)
+
+
+Feature = Annotated[
+    Annotated[Finite, Tag("=number")] | Annotated[str, Tag("=text")],
+    Discriminator(lambda value: "=text" if isinstance(value, str) else "=number"),
+]
+
+
 class Item(_Strict):
     """Something that can be shown."""
 
     id: Name
     value: Annotated[Finite, Field(gt=0, le=LARGEST_VALUE)] | None = None
     """What a click on it is worth beside clicks on the others; 1 where it is not said."""
+    features: Annotated[dict[Name, Feature], Field(max_length=MOST_FEATURES)] = {}
+    """What is known of it, numbers and texts by name: what is learned of an item tells of those that are like it."""
 
 
 def _named(item: Any) -> Any:
     return {"id": item} if isinstance(item, str) else item
 
 
-def _as_given(item: Item) -> str | Item:
-    return item.id if item.value is None else item
+@with_config(closed())
+class ItemDocument(TypedDict):
+    """An item of which more is known than its id."""
+
+    id: str
+    value: NotRequired[float]
+    features: NotRequired[dict[str, float | str]]
 
 
-#: an id alone, or with what a click on it is worth
+def _as_given(item: Item) -> str | ItemDocument:
+    found: ItemDocument = {"id": item.id}
+    if item.value is not None:
+        found["value"] = item.value
+    if item.features:
+        found["features"] = item.features
+    return found if len(found) > 1 else item.id
+
+
+#: an id alone, or with what a click on it is worth and what is known of it
 ListedItem = Annotated[
     Item,
     BeforeValidator(_named, json_schema_input_type=Name | Item),
-    PlainSerializer(_as_given, return_type=str | Item),
+    PlainSerializer(_as_given, return_type=str | ItemDocument),
 ]
 
 
@@ -89,6 +134,35 @@ EXAMPLE: Final[dict[str, Any]] = {
     "items": ["tea", "coffee", {"id": "beans", "value": 2.5}, "cocoa"],
     "window_seconds": 1800.0,
 }
+
+
+def _key_of_segments(key: str) -> str:
+    if ":" in key:
+        raise PydanticCustomError("key", "must not have a colon in it, which stands between key and value in a request")
+    return key
+
+
+class FollowingWindow(_Strict):
+    """A window that follows the delays of the clicks that are reported."""
+
+    at_most: Annotated[Finite, Field(ge=SHORTEST_WINDOW, le=LONGEST_WINDOW)]
+    """The longest it may be, and what it is until enough is known. Five decisions in a hundred always wait so long."""
+    catch: Annotated[Finite, Field(ge=0.5, lt=1)] = 0.995
+    """The share of the clicks within `at_most` that the window is to catch; it is the shortest from a minute on."""
+
+
+class HalfLife(_Strict):
+    """How fast what was counted fades."""
+
+    half_life_hours: Annotated[Finite, Field(ge=1, le=24 * 365 * 10)]
+    """After so many hours a count weighs half as much."""
+
+
+_Seconds = Annotated[Finite, Field(ge=SHORTEST_WINDOW, le=LONGEST_WINDOW)]
+Window = Annotated[
+    Annotated[_Seconds, Tag("=number")] | Annotated[FollowingWindow, Tag("=object")], _object_or("=number")
+]
+Memory = Annotated[Annotated[Literal["auto"], Tag("=text")] | Annotated[HalfLife, Tag("=object")], _object_or("=text")]
 
 
 class Definition(_Strict):
@@ -101,7 +175,7 @@ class Definition(_Strict):
     """Ids, or objects with an id and a value; at least as many as slots."""
     policy: Annotated[str, StringConstraints(max_length=LONGEST_NAME)] | None = None
     """The id of a registered policy; null is the default."""
-    window_seconds: Annotated[Finite, Field(ge=SHORTEST_WINDOW, le=LONGEST_WINDOW)] = 1800.0
+    window_seconds: Window = 1800.0
     """How long an outcome may take; a decision is counted when it is over."""
     holdout: Annotated[Finite, Field(ge=0, le=1)] = 0.0
     """The share of decisions that show the items in the order given here, to compare with."""
@@ -110,6 +184,12 @@ class Definition(_Strict):
         | None
     ) = None
     """How visible each slot is; null where that is to be learned."""
+    segments: dict[Annotated[Name, AfterValidator(_key_of_segments)], Annotated[list[Name], Field(min_length=1)]] = {}
+    """What is told apart in visitors: the values that each key of a decision's `context` is looked at for."""
+    memory: Memory | None = None
+    """Whether what was counted fades: null for never, "auto" for as fast as foretells best."""
+    values: Literal["learned"] | None = None
+    """Whether the value of a click is learned from what clicks brought, for items that have no `value` of their own."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -136,6 +216,8 @@ class Definition(_Strict):
                 "position_bias must have one entry per slot, {slots}, got {given}",
                 {"slots": self.slots, "given": len(self.position_bias)},
             )
+        self._check_segments()
+        self._check_features()
         try:
             policy = policy_for(self.policy, self.bias())
             policy.check(Setting(self.slots, len(self.items), 1, self.bias(), rules_per_decision=True))
@@ -144,6 +226,59 @@ class Definition(_Strict):
         except SlotwiseError as problem:
             raise PydanticCustomError("policy", "{why}", {"why": str(problem)}) from problem
         return self
+
+    def _check_segments(self) -> None:
+        for key, values in self.segments.items():
+            if OTHER in values:
+                raise PydanticCustomError(
+                    "other",
+                    "segments has {other} under {key}, which every other value is",
+                    {"other": repr(OTHER), "key": repr(key)},
+                )
+            if len(set(values)) < len(values):
+                raise PydanticCustomError("twice", "segments has a value twice under {key}", {"key": repr(key)})
+        combinations = len(Segments(self.segments))
+        if combinations > MOST_SEGMENTS:
+            raise PydanticCustomError(
+                "too_many_segments",
+                "segments must have at most {most} combinations, with other as one more value of each key, got {given}",
+                {"most": MOST_SEGMENTS, "given": combinations},
+            )
+        if combinations > 1 and combinations * len(self.items) * self.slots > MOST_PAIRS:
+            raise PydanticCustomError(
+                "too_many_pairs",
+                "items times slots times segments must be at most {most}, got {given}",
+                {"most": MOST_PAIRS, "given": combinations * len(self.items) * self.slots},
+            )
+
+    def _check_features(self) -> None:
+        kinds: dict[str, tuple[bool, str]] = {}
+        for item in self.items:
+            for name, value in item.features.items():
+                is_text, first = kinds.setdefault(name, (isinstance(value, str), item.id))
+                if isinstance(value, str) != is_text:
+                    raise PydanticCustomError(
+                        "feature",
+                        "the feature {name} of {item} must be {kind}, as that of {first} is, got {value}",
+                        {
+                            "name": repr(name),
+                            "item": repr(item.id),
+                            "kind": "a text" if is_text else "a number",
+                            "first": repr(first),
+                            "value": checks.short(value),
+                        },
+                    )
+        if len(kinds) > MOST_FEATURES:
+            raise PydanticCustomError(
+                "too_many_features",
+                "items must have at most {most} different features, got {given}",
+                {"most": MOST_FEATURES, "given": len(kinds)},
+            )
+
+    @property
+    def longest_window(self) -> float:
+        """Seconds that a decision waits at the most."""
+        return self.window_seconds.at_most if isinstance(self.window_seconds, FollowingWindow) else self.window_seconds
 
     def bias(self) -> Any:
         """λ per slot, or None where it is learned."""
@@ -159,12 +294,16 @@ class Definition(_Strict):
 class Wish(_Strict):
     """What a decision must heed."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{}, {"exclude": ["cocoa"], "pin": {"tea": 1}}]})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{}, {"exclude": ["cocoa"], "pin": {"tea": 1}}, {"context": {}}]}
+    )
 
     exclude: Annotated[list[str], Field(max_length=MOST_ITEMS)] = []
     """Items that are not to be shown."""
     pin: dict[str, Annotated[int, Field(ge=1, le=MOST_SLOTS)]] = {}
     """Items to the slots in which they must be, counted from 1."""
+    context: dict[str, str] = {}
+    """What is known of the visitor, under the keys of the placement's `segments`."""
 
 
 _name: Final = TypeAdapter[str](PlacementName)
@@ -191,7 +330,7 @@ def faults(problem: ValidationError, *, whole: str = "body") -> list[FieldProble
     """The fields, their values and what is wrong with each; tokens are not repeated."""
     found: list[FieldProblem] = []
     for error in problem.errors(include_url=False, include_context=False)[:20]:
-        field = ".".join(str(part) for part in error["loc"]) or whole
+        field = ".".join(str(part) for part in error["loc"] if not str(part).startswith(_KIND)) or whole
         fault: FieldProblem = {"field": field[:LONGEST_NAME], "detail": error["msg"]}
         said = error["type"] == "missing" or ", got " in error["msg"]
         if error["loc"] and "token" not in error["loc"] and not said:

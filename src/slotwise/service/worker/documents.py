@@ -69,6 +69,29 @@ class DecisionCounts(TypedDict):
     not_shown: int
     late: int
     """With an outcome after their deadline, which is never learned."""
+    several: int
+    """Of `clicked`, those with clicks on more than one item; the first counts. If many, the model may not fit."""
+    value: float
+    """What the clicks brought, where that was reported."""
+
+
+@with_config(closed())
+class CurrentDecisions(DecisionCounts):
+    """How many decisions came to what, and what is on its way."""
+
+    reported: int
+    """Of `pending`, those with an outcome: it arrived, and is counted at the deadline; of everybody's decisions."""
+    reported_until: str | None
+    """When the first of these is counted; null where there is none."""
+
+
+@with_config(closed())
+class SegmentCounts(TypedDict):
+    """What became of the decisions for some visitors."""
+
+    segment: dict[str, str]
+    """What is known of them; a key that is left out is other."""
+    decisions: DecisionCounts
 
 
 @with_config(closed())
@@ -149,7 +172,14 @@ _EXAMPLE: Final = {
         "no_click": 273,
         "not_shown": 34,
         "late": 2,
+        "several": 3,
+        "value": 0.0,
+        "reported": 1,
+        "reported_until": "2026-11-16T02:48:12.089Z",
     },
+    "best_list": ["tea"],
+    "by_segment": [],
+    "window_seconds": 1800.0,
     "uplift": None,
 }
 
@@ -161,7 +191,13 @@ class EstimatesDocument(TypedDict):
     items: list[ItemEstimate]
     position_bias: list[SlotEstimate]
     tally: TallyDocument
-    decisions: DecisionCounts
+    best_list: list[str]
+    """The list that is expected to bring most, the first slot first."""
+    decisions: CurrentDecisions
+    by_segment: list[SegmentCounts]
+    """Of all that there are decisions for; one where the placement tells nobody apart."""
+    window_seconds: float
+    """How long decisions wait now."""
     uplift: UpliftDocument | None
     """Null until both the learned lists and the holdout have something final."""
 

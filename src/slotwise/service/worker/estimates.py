@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-import numpy as np
-
-from slotwise.belief import posterior
-from slotwise.ranker.estimates import Estimates
-from slotwise.ranker.kernels import kernels_for
-from slotwise.ranker.learner import policy_for
 from slotwise.service.store import Store
 from slotwise.service.store.contract import Arm, Counters, TallyRow, Version
 from slotwise.service.worker.definition import Definition
@@ -23,10 +17,12 @@ from slotwise.service.worker.documents import (
     SlotEstimate,
     TallyDocument,
 )
-from slotwise.service.worker.learning import matrices, numbered, retired_items
+from slotwise.service.worker.learning import learner_of, matrices, numbered
 from slotwise.service.worker.placements import Placements
+from slotwise.service.worker.segments import Segments
+from slotwise.service.worker.times import rfc3339
 from slotwise.service.worker.uplift import uplift
-from slotwise.tally import Tally
+from slotwise.service.worker.windows import window_now
 
 LEVEL: Final = 0.95
 #: documents that are kept, and the largest of them
@@ -39,12 +35,30 @@ class FromTally(NamedTuple):
     items: list[ItemEstimate]
     position_bias: list[SlotEstimate]
     tally: TallyDocument
+    best_list: list[str]
 
 
 @dataclass(frozen=True)
 class _Known:
     version: Version
+    definition: Definition
     from_tally: FromTally
+
+
+class _Read(NamedTuple):
+    """What the store says at one moment."""
+
+    version: Version
+    counters: Mapping[tuple[str, Arm], Counters]
+    reported: tuple[int, float | None]
+    window_seconds: float
+    definition: Definition
+    #: None where the tally is as it was
+    rows: list[TallyRow] | None
+
+
+#: a placement, and the KEY:VALUE of the visitors that were asked for
+_Asked = tuple[str, tuple[str, ...]]
 
 
 class EstimateDesk:
@@ -52,71 +66,111 @@ class EstimateDesk:
 
     def __init__(self, placements: Placements) -> None:
         self._placements = placements
-        self._known: dict[str, _Known] = {}
+        self._known: dict[_Asked, _Known] = {}
         self._turn = asyncio.Lock()
 
-    async def document(self, name: str) -> EstimatesDocument:
-        """From the store as it is now."""
-        known = self._known.get(name)
+    async def document(self, name: str, segment: Sequence[str] = ()) -> EstimatesDocument:
+        """From the store as it is now, of everybody or of the visitors that all of KEY:VALUE is true of."""
+        asked = name, tuple(segment)
+        known = self._known.get(asked)
 
-        def read(store: Store) -> tuple[Version, Mapping[Arm, Counters], tuple[str, list[TallyRow]] | None]:
+        def read(store: Store) -> _Read:
             # of one moment: a document in which nothing is pending has everything in its tally
             with store.snapshot():
                 version = store.version(name)
                 assert version is not None
-                counted = store.counters().get(name, {})
-                if known is not None and known.version == version:
-                    return version, counted, None
-                return version, counted, (store.definition(name), store.tally(name))
+                same = known is not None and known.version == version
+                definition = known.definition if known and same else _definition(store, name)
+                return _Read(
+                    version,
+                    store.counters_of(name),
+                    store.reported(name),
+                    window_now(store, name, definition),
+                    definition,
+                    None if same else store.tally(name),
+                )
 
         async with self._turn:
-            version, arms, changed = await self._placements.read(read)
-            if changed is None:
+            found = await self._placements.read(read)
+            segments = Segments(found.definition.segments)
+            wanted = segments.asked(segment)
+            if found.rows is None:
                 assert known is not None
-                found = known.from_tally
+                from_tally = known.from_tally
             else:
-                definition = Definition.model_validate_json(changed[0])
-                found = await asyncio.to_thread(estimated, definition, changed[1])
-                self._remember(name, _Known(version, found))
-        total = sum(arms.values(), Counters())
+                from_tally = await asyncio.to_thread(estimated, found.definition, found.rows, wanted)
+                self._remember(asked, _Known(found.version, found.definition, from_tally))
+        by_segment = _by_segment(segments, wanted, found.counters)
+        arms = _added(by_segment.values())
+        waiting, until = found.reported
         return {
-            "items": found.items,
-            "position_bias": found.position_bias,
-            "tally": found.tally,
-            "decisions": _counts(total),
+            "items": from_tally.items,
+            "position_bias": from_tally.position_bias,
+            "tally": from_tally.tally,
+            "best_list": from_tally.best_list,
+            "decisions": {
+                **counts(sum(arms.values(), Counters())),
+                "reported": waiting,
+                "reported_until": None if until is None else rfc3339(until),
+            },
+            "by_segment": [
+                {"segment": segments.known(number), "decisions": counts(sum(of.values(), Counters()))}
+                for number, of in sorted(by_segment.items())
+            ],
+            "window_seconds": found.window_seconds,
             "uplift": uplift(arms),
         }
 
-    def _remember(self, name: str, known: _Known) -> None:
-        self._known.pop(name, None)
+    def _remember(self, asked: _Asked, known: _Known) -> None:
+        self._known.pop(asked, None)
         if len(known.from_tally.items) <= MOST_REMEMBERED_ITEMS:
-            self._known[name] = known
+            self._known[asked] = known
             if len(self._known) > MOST_REMEMBERED:
                 del self._known[next(iter(self._known))]
 
 
-def estimated(definition: Definition, rows: Sequence[TallyRow]) -> FromTally:
-    """Items, slots and tally. Retired items are in the tally, which loses nothing, and not among the items."""
-    listed, retired = [item.id for item in definition.items], retired_items(definition, rows)
-    numbers = numbered([*listed, *retired])
-    values = [1.0 if item.value is None else item.value for item in definition.items] + [1.0] * len(retired)
-    shown = np.zeros(len(numbers), np.int64)
-    for row in rows:
-        # of the slots that there are, as the clicks beside it
-        if row.item in numbers and row.slot < definition.slots:
-            shown[numbers[row.item]] += row.shows
-    bias = definition.bias()
-    policy = policy_for(definition.policy, bias)
-    kernels = kernels_for(policy, definition.slots, len(numbers), bias_is_known=bias is not None)
-    with kernels.for_estimates(len(numbers)):
-        believed = posterior(
-            Tally(*matrices(rows, numbers, definition.slots)),
-            bias,
-            values=np.array(values),
-            excluded=np.arange(len(listed), len(numbers)),
-        )
-        found = Estimates.of(believed, tuple(numbers), shown, LEVEL).as_dict()
-    return FromTally(found["items"][: len(listed)], found["position_bias"], _whole_tally(definition, rows))
+def _definition(store: Store, name: str) -> Definition:
+    return Definition.model_validate_json(store.definition(name))
+
+
+def _by_segment(
+    segments: Segments, wanted: Collection[int], counters: Mapping[tuple[str, Arm], Counters]
+) -> dict[int, dict[Arm, Counters]]:
+    found: dict[int, dict[Arm, Counters]] = {}
+    for (text, arm), counted in counters.items():
+        number = segments.number(text)
+        if number in wanted:
+            arms = found.setdefault(number, {})
+            arms[arm] = arms.get(arm, Counters()) + counted
+    return found
+
+
+def _added(all_arms: Iterable[Mapping[Arm, Counters]]) -> dict[Arm, Counters]:
+    total: dict[Arm, Counters] = {}
+    for arms in all_arms:
+        for arm, counted in arms.items():
+            total[arm] = total.get(arm, Counters()) + counted
+    return total
+
+
+def estimated(definition: Definition, rows: Sequence[TallyRow], wanted: Sequence[int] = (0,)) -> FromTally:
+    """Items, slots and tally, of the visitors of the wanted segments.
+
+    Retired items are in the tally, which loses nothing, and not among the items. One segment is judged as the policy
+    judges it, beside all others; several together beside the rest.
+    """
+    segments = Segments(definition.segments)
+    everybody = len(wanted) == len(segments)
+    one = not everybody and len(wanted) == 1
+    learner = learner_of(definition, rows, None if everybody or one else frozenset(wanted))
+    number = None if everybody else wanted[0] if one else 1
+    found = learner.estimates(LEVEL, number).as_dict()
+    return FromTally(
+        found["items"][: len(definition.items)],
+        found["position_bias"],
+        _whole_tally(definition, [row for row in rows if segments.number(row.segment) in wanted]),
+        list(learner.best_list(number)),
+    )
 
 
 def _whole_tally(definition: Definition, rows: Sequence[TallyRow]) -> TallyDocument:
@@ -127,7 +181,8 @@ def _whole_tally(definition: Definition, rows: Sequence[TallyRow]) -> TallyDocum
     return {"items": list(names), "clicks": clicks.tolist(), "passes": passes.tolist()}
 
 
-def _counts(total: Counters) -> DecisionCounts:
+def counts(total: Counters) -> DecisionCounts:
+    """As a document."""
     return {
         "issued": total.issued,
         "final": total.final,
@@ -136,4 +191,6 @@ def _counts(total: Counters) -> DecisionCounts:
         "no_click": total.no_click,
         "not_shown": total.not_shown,
         "late": total.late,
+        "several": total.several,
+        "value": total.value,
     }

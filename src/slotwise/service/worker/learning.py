@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 import numpy as np
@@ -10,6 +10,8 @@ import numpy as np
 from slotwise.ranker import Learner
 from slotwise.service.store.contract import TallyRow
 from slotwise.service.worker.definition import Definition
+from slotwise.service.worker.segments import Segments
+from slotwise.service.worker.values import values_of
 from slotwise.typing import IntArray
 
 #: retired items of which something is known that are kept in mind, those shown most: they tell of the slots
@@ -26,20 +28,33 @@ def retired_items(definition: Definition, rows: Iterable[TallyRow]) -> list[str]
     return sorted(sorted(shown, key=lambda item: -shown[item])[:MOST_RETIRED])
 
 
-def learner_of(definition: Definition, rows: Iterable[TallyRow] = ()) -> Learner:
-    """A learner that has absorbed all there is."""
+def learner_of(definition: Definition, rows: Iterable[TallyRow] = (), apart: Collection[int] | None = None) -> Learner:
+    """A learner that has absorbed all there is.
+
+    It tells the placement's segments apart, or, where some are given in `apart`, these together from all others: they
+    are its segment 1, and the others its segment 0.
+    """
     rows = list(rows)
     listed, retired = [item.id for item in definition.items], retired_items(definition, rows)
+    items = [*listed, *retired]
+    segments, values = Segments(definition.segments), values_of(definition, items, rows).tolist()
     learner = Learner(
-        [*listed, *retired],
+        items,
         definition.slots,
         policy=definition.policy,
         position_bias=definition.position_bias,
-        values={item.id: item.value for item in definition.items if item.value is not None},
+        values={item: value for item, value in zip(items, values, strict=True) if value != 1.0},
         retired=retired,
+        segments=len(segments) if apart is None else 2,
+        features={item.id: item.features for item in definition.items if item.features} or None,
     )
-    if rows:
-        learner.absorb(*matrices(rows, numbered(learner.items), definition.slots))
+    numbers = numbered(items)
+    for segment, of in by_segment(segments, rows).items():
+        learner.absorb(
+            *matrices(of, numbers, definition.slots),
+            shows(of, numbers, definition.slots),
+            segment=segment if apart is None else int(segment in apart),
+        )
     return learner
 
 
@@ -50,13 +65,30 @@ def try_out(definition: Definition, rows: Iterable[TallyRow] = ()) -> None:
     learner.choose_several(1)
 
 
+def shows(rows: Iterable[TallyRow], numbers: Mapping[str, int], slots: int) -> IntArray:
+    """How often each item was shown in one of these slots, whatever was clicked."""
+    found = np.zeros(len(numbers), np.int64)
+    for row in rows:
+        if row.item in numbers and row.slot < slots:
+            found[numbers[row.item]] += row.shows
+    return found
+
+
+def by_segment(segments: Segments, rows: Iterable[TallyRow]) -> dict[int, list[TallyRow]]:
+    """The rows of each segment of which there are any, by its number and in order."""
+    found: dict[int, list[TallyRow]] = {}
+    for row in rows:
+        found.setdefault(segments.number(row.segment), []).append(row)
+    return dict(sorted(found.items()))
+
+
 def numbered(items: Iterable[str]) -> dict[str, int]:
     """Items to their places in a tally."""
     return {item: number for number, item in enumerate(items)}
 
 
 def matrices(rows: Iterable[TallyRow], numbers: Mapping[str, int], slots: int) -> tuple[IntArray, IntArray]:
-    """Clicks and passes of all segments, slots × items; what is of other slots or items is left out.
+    """Clicks and passes, slots × items, of all segments among the rows; what is of other slots or items is left out.
 
     >>> clicks, passes = matrices([TallyRow(0, "b", clicks=2, passes=5), TallyRow(7, "b", 1, 1)], {"a": 0, "b": 1}, 2)
     >>> clicks.tolist(), passes.tolist()

@@ -81,6 +81,12 @@ class _FromStore(Collector):
         silent = GaugeMetricFamily(
             "slotwise_silent_share", "Share of the no-clicks about which nothing was reported.", labels=["placement"]
         )
+        several = GaugeMetricFamily(
+            "slotwise_several_clicks_share",
+            "Share of the clicked lists with clicks on several items.",
+            labels=["placement"],
+        )
+        value = CounterMetricFamily("slotwise_value", "What clicks brought, where that was said.", labels=["placement"])
         for name, arms in self._counters().items():
             for arm, counters in arms.items():
                 decisions.add_metric([name, arm], counters.issued)
@@ -93,7 +99,10 @@ class _FromStore(Collector):
             pending.add_metric([name], total.pending)
             if total.no_click:
                 silent.add_metric([name], total.silent / total.no_click)
-        yield from (decisions, outcomes, late, duplicates, conflicts, pending, silent)
+            if total.clicked:
+                several.add_metric([name], total.several / total.clicked)
+            value.add_metric([name], total.value)
+        yield from (decisions, outcomes, late, duplicates, conflicts, pending, silent, several, value)
         yield GaugeMetricFamily(
             "slotwise_snapshot_staleness_seconds",
             "Age of the snapshot that decisions are made from.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,9 +19,13 @@ from slotwise.errors import SlotwiseError, StoreUnavailable
 from slotwise.ranker import Learner
 from slotwise.service.store import Store
 from slotwise.service.store.contract import Arm, Counters, TallyRow, Version
-from slotwise.service.worker.definition import Definition, faults
-from slotwise.service.worker.learning import learner_of, matrices, numbered
+from slotwise.service.worker.definition import Definition, FollowingWindow, faults
+from slotwise.service.worker.learning import by_segment, learner_of, matrices, numbered
 from slotwise.service.worker.ledger import Conditions, Ledger
+from slotwise.service.worker.segments import Segments
+from slotwise.service.worker.values import values_of
+from slotwise.service.worker.windows import WHOLE_SHARE, window_now
+from slotwise.tally import Tally
 from slotwise.typing import IntArray
 
 Answer = TypeVar("Answer")
@@ -29,6 +34,8 @@ CountersByPlacement = Mapping[str, Mapping[Arm, Counters]]
 MOST_DRAWN, DRAWN_ITEMS = 16, 4_000
 #: items of the placements that are brought up to date in one turn
 MOST_TOGETHER: Final = 2_000
+#: a learned value that changed by less, relatively, is left as it is
+LEAST_CHANGE: Final = 0.001
 #: between two looks at the store; together with the look itself well below the bound
 REFRESH_SECONDS: Final = 0.4
 #: when a placement that could not be read is tried again, though nothing of it has changed
@@ -56,31 +63,78 @@ class Placement:
     numbers: Mapping[str, int]
     version: int
     revision: int
-    #: lists that were drawn ahead, for decisions without wishes; thrown away when something is learned
-    drawn: list[tuple[str, ...]] = field(default_factory=list)
+    segments: Segments
+    #: what the learner was told that no longer grows, by segment: counts under the names of older definitions
+    settled: Mapping[int, Tally]
+    #: the rows of which clicks said what they brought, by segment, slot and item; only whoever reads the store uses it
+    brought: dict[tuple[str, int, str], TallyRow]
+    #: how long decisions wait now, but for those that tell of delays
+    window_seconds: float
+    #: lists that were drawn ahead, for decisions without wishes, by segment; thrown away when something is learned
+    drawn: dict[int, list[tuple[str, ...]]] = field(default_factory=dict)
     #: what was decided by what the learner believes now
     ledger: Ledger = field(default_factory=Ledger)
 
-    def choose(self, exclude: Collection[str], pin: Mapping[str, int]) -> tuple[str, ...]:
-        """A list, the first slot first."""
+    def choose(self, exclude: Collection[str], pin: Mapping[str, int], segment: str) -> tuple[str, ...]:
+        """A list for a visitor, the first slot first."""
+        number = self.segments.number(segment)
         if exclude or pin:
-            return self.learner.choose(exclude, pin)
-        if not self.drawn:
-            self.drawn = self.learner.choose_several(max(1, min(MOST_DRAWN, DRAWN_ITEMS // len(self.numbers))))
-        return self.drawn.pop()
+            return self.learner.choose(exclude, pin, number)
+        drawn = self.drawn.get(number)
+        if not drawn:
+            many = max(1, min(MOST_DRAWN, DRAWN_ITEMS // len(self.numbers)))
+            drawn = self.drawn[number] = self.learner.choose_several(many, number)
+        return drawn.pop()
 
     def draw(self, count: int, conditions: Conditions) -> list[tuple[str, ...]]:
         """More lists that `choose` could have given."""
-        return self.learner.choose_several(count, exclude=conditions.exclude, pin=dict(conditions.pin))
+        return self.learner.choose_several(
+            count,
+            self.segments.number(conditions.segment),
+            exclude=conditions.exclude,
+            pin=dict(conditions.pin),
+        )
 
-    def absorb(self, clicks: IntArray, passes: IntArray, revision: int) -> None:
+    def window(self) -> tuple[float, float | None]:
+        """Seconds that a decision is to wait, and, where it is one of those that tell of delays, the longest it may."""
+        wanted = self.definition.window_seconds
+        if not isinstance(wanted, FollowingWindow):
+            return wanted, None
+        if self.window_seconds >= wanted.at_most or random.random() < WHOLE_SHARE:
+            return wanted.at_most, wanted.at_most
+        return self.window_seconds, None
+
+    def more(self, rows: Iterable[TallyRow]) -> dict[int, tuple[IntArray, IntArray]] | None:
+        """Clicks and passes that the learner has not seen, by segment; None where it has to start anew."""
+        rows = list(rows)
+        if not all(self.segments.is_current(row.segment) for row in rows):
+            return None
+        found = {}
+        for segment, of in by_segment(self.segments, rows).items():
+            clicks, passes = matrices(of, self.numbers, self.definition.slots)
+            # rows that did not change after that revision are not among them
+            touched = (clicks > 0) | (passes > 0)
+            before = self.learner.tally_of(segment)
+            if segment in self.settled:
+                clicks, passes = clicks + self.settled[segment].clicks, passes + self.settled[segment].passes
+            found[segment] = (
+                np.where(touched, clicks - before.clicks, 0),
+                np.where(touched, passes - before.passes, 0),
+            )
+        return found
+
+    def absorb(self, more: _More) -> None:
         """Take in what was counted up to a revision of the store's tally."""
-        self.learner.absorb(clicks, passes)
+        for segment, (clicks, passes) in more.counts.items():
+            self.learner.absorb(clicks, passes, segment=segment)
+        for item, value in more.values.items():
+            self.learner.value(item, value)
         # which list is held is for the store to say; what is proposed to it takes in what is new
         self.learner.end_epoch()
         self.drawn.clear()
         self.ledger = Ledger()
-        self.revision = revision
+        self.window_seconds = more.window_seconds
+        self.revision = more.revision
 
 
 @dataclass(frozen=True)
@@ -88,8 +142,11 @@ class _More:
     """More for a placement to absorb."""
 
     placement: Placement
-    clicks: IntArray
-    passes: IntArray
+    #: clicks and passes by segment
+    counts: Mapping[int, tuple[IntArray, IntArray]]
+    #: what clicks on items are worth from now on, of those for which that changed
+    values: Mapping[str, float]
+    window_seconds: float
     revision: int
 
 
@@ -240,7 +297,7 @@ def _look(store: Store, version: Version, known: Placement | None) -> Placement 
 def _absorbing(more: _More) -> Placement | _Broken:
     placement = more.placement
     try:
-        placement.absorb(more.clicks, more.passes, more.revision)
+        placement.absorb(more)
     except Exception as problem:
         return _found_broken(Version(placement.name, placement.version, more.revision), problem)
     return placement
@@ -261,24 +318,45 @@ def _why(problem: Exception) -> str:
 
 
 def _changed(store: Store, version: Version, known: Placement | None) -> Placement | _More:
+    name = version.placement
     if known is not None and known.version == version.version:
-        rows = store.tally(version.placement, since=known.revision)
-        clicks, passes = matrices(rows, known.numbers, known.definition.slots)
-        # rows that did not change after that revision are not among them
-        touched = (clicks > 0) | (passes > 0)
-        before = known.learner.tally
-        return _More(
-            known,
-            np.where(touched, clicks - before.clicks, 0),
-            np.where(touched, passes - before.passes, 0),
-            version.revision,
-        )
-    definition = Definition.model_validate_json(store.definition(version.placement))
-    return _absorbed(version, definition, store.tally(version.placement))
-
-
-def _absorbed(version: Version, definition: Definition, rows: list[TallyRow]) -> Placement:
-    """A placement whose learner has absorbed all there is."""
-    learner = learner_of(definition, rows)
+        rows = store.tally(name, since=known.revision)
+        counts = known.more(rows)
+        if counts is not None:
+            known.brought.update(_brought(rows))
+            window = window_now(store, name, known.definition)
+            return _More(known, counts, _new_values(known), window, version.revision)
+    definition = Definition.model_validate_json(store.definition(name))
+    rows = store.tally(name)
+    learner, segments = learner_of(definition, rows), Segments(definition.segments)
     numbers = numbered(learner.items)
-    return Placement(version.placement, definition, learner, numbers, version.version, version.revision)
+    older = by_segment(segments, [row for row in rows if not segments.is_current(row.segment)])
+    return Placement(
+        name,
+        definition,
+        learner,
+        numbers,
+        version.version,
+        version.revision,
+        segments,
+        {segment: Tally(*matrices(of, numbers, definition.slots)) for segment, of in older.items()},
+        _brought(rows),
+        window_now(store, name, definition),
+    )
+
+
+def _brought(rows: Iterable[TallyRow]) -> dict[tuple[str, int, str], TallyRow]:
+    return {(row.segment, row.slot, row.item): row for row in rows if row.valued}
+
+
+def _new_values(known: Placement) -> dict[str, float]:
+    """The values that changed by enough to matter, where they are learned."""
+    if known.definition.values != "learned":
+        return {}
+    items = [*known.numbers]
+    values, before = values_of(known.definition, items, known.brought.values()), known.learner.values
+    return {
+        item: value
+        for item, value in zip(items, values.tolist(), strict=True)
+        if abs(value - before[item]) > LEAST_CHANGE * before[item]
+    }

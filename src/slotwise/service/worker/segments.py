@@ -86,6 +86,15 @@ class Segments:
             self._numbers[text] = number
         return self._numbers[text]
 
+    def is_current(self, text: str) -> bool:
+        """Whether a stored segment is written as this definition writes it.
+
+        >>> segments = Segments({"device": ["mobile"]})
+        >>> segments.is_current('{"device":"mobile"}'), segments.is_current('{"device":"tablet"}')
+        (True, False)
+        """
+        return self.text(self.known(self.number(text))) == text
+
     def known(self, number: int) -> dict[str, str]:
         """What is known of the visitors of a segment, without what is *other*."""
         found = {}

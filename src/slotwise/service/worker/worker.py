@@ -7,7 +7,7 @@ import contextlib
 import logging
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Final, Self
@@ -186,10 +186,13 @@ class Worker:
         """A decision and what has become of it, from the store as it is now; None where there is none of that id."""
         return await self._placements.read(lambda store: store.logged(decision)) if is_id(decision) else None
 
-    async def estimates(self, name: str) -> EstimatesDocument:
-        """What is known of a placement's items and slots, from the store as it is now."""
+    async def estimates(self, name: str, segment: Sequence[str] = ()) -> EstimatesDocument:
+        """What is known of a placement's items and slots, from the store as it is now.
+
+        Of everybody, or of the visitors that all of `segment` is true of, each KEY:VALUE.
+        """
         await self.placement(name)
-        return await self._estimates.document(name)
+        return await self._estimates.document(name, segment)
 
     async def finalise(self) -> int:
         """Count the decisions whose deadline has passed, each once; how many there were."""

@@ -3,9 +3,16 @@
   "use strict";
 
   function address(form) {
-    return form.dataset.path.replace(/\{(\w+)\}/g, function (_, name) {
+    var path = form.dataset.path.replace(/\{(\w+)\}/g, function (_, name) {
       return encodeURIComponent(form.elements[name].value);
     });
+    var query = new URLSearchParams();
+    form.querySelectorAll("[data-query]").forEach(function (field) {
+      if (field.value) {
+        query.append(field.name, field.value);
+      }
+    });
+    return query.size ? path + "?" + query : path;
   }
 
   function request(form) {
