@@ -89,7 +89,9 @@ class Client(httpx.Client):
 
 
 @contextmanager
-def serving(store: str, *, headers: dict[str, str] | None = None, **settings: Any) -> Iterator[Client]:
+def serving(
+    store: str, *, headers: dict[str, str] | None = None, wait: bool = True, **settings: Any
+) -> Iterator[Client]:
     clock = Clock()
     told = Settings(store=SecretStr(store), **settings)
     server = uvicorn.Server(uvicorn.Config(application(told, clock), port=0, lifespan="on", **options(told)))
@@ -103,6 +105,8 @@ def serving(store: str, *, headers: dict[str, str] | None = None, **settings: An
         # the first decision under a policy may wait for the compiler
         with Client(base_url=f"http://127.0.0.1:{port}", timeout=120.0, headers=headers) as client:
             client.clock, client.server = clock, server
+            if wait:
+                client.wait_until_ready()
             yield client
     finally:
         server.should_exit = True

@@ -42,6 +42,8 @@ _asked: ContextVar[When | None] = ContextVar("when to compile", default=None)
 _lock = threading.Lock()
 #: by what is to be compiled
 _in_preparation: dict[str, Kernels] = {}
+#: what was taken out of the cache in this process
+_loaded: set[str] = set()
 _is_held = False
 
 
@@ -100,6 +102,12 @@ class Kernels:
         if items > MOST_PLAIN_ESTIMATED:
             self.wait()
         return self.or_interpreted()
+
+    def load(self) -> None:
+        """If they are there, take them out of the cache now, so that nobody waits for that later."""
+        if self.are_there and self._play.text not in _loaded:
+            self._play.run()
+            _loaded.add(self._play.text)
 
     def prepare(self) -> None:
         """Begin to compile or load them in the background, unless that was begun before."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -42,12 +44,14 @@ def application(settings: Settings, clock: Clock = time.time) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[dict[str, Connections]]:
-        async with worker, Connections(limits) as connections:
-            # what is there now stays: the collector need not walk through it again and again, while requests wait
-            gc.collect()
-            gc.freeze()
-            log.info("ready", extra={"placements": len(worker.names())})
-            yield {STATE: connections}
+        # in the background: whoever asks whether the process is alive is answered meanwhile
+        starting = worker.begin()
+        starting.add_done_callback(partial(_started, worker))
+        try:
+            async with Connections(limits) as connections:
+                yield {STATE: connections}
+        finally:
+            await worker.stop()
         log.info("stopped")
 
     operations = Api(worker).operations()
@@ -68,3 +72,15 @@ def application(settings: Settings, clock: Clock = time.time) -> Starlette:
     # a path with a slash too many is not there, rather than elsewhere
     app.router.redirect_slashes = False
     return app
+
+
+def _started(worker: Worker, starting: asyncio.Task[None]) -> None:
+    if starting.cancelled():
+        return
+    if problem := starting.exception():
+        log.error("cannot start", exc_info=problem)
+        return
+    # what is there now stays: the collector need not walk through it again and again, while requests wait
+    gc.collect()
+    gc.freeze()
+    log.info("ready", extra={"placements": len(worker.names())})

@@ -12,6 +12,7 @@ from starlette.routing import Route
 from slotwise.errors import SlotwiseError
 from slotwise.service.http.problems import problem
 from slotwise.service.worker import Worker
+from slotwise.service.worker.worker import StillStarting
 
 #: what Prometheus calls its text
 _EXPOSITION: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -38,9 +39,11 @@ class Probes:
         return JSONResponse({"status": "alive"})
 
     async def readiness(self, _: Request) -> Response:
-        """The store takes a write, and what decisions are made from is fresh."""
+        """All is there that decisions are made from and with, it is fresh, and the store takes a write."""
         try:
             await self._worker.probe()
+        except StillStarting as reason:
+            return problem(503, str(reason), {"Retry-After": "1"})
         except (SlotwiseError, TimeoutError) as reason:
             log.error("not ready", extra={"problem": str(reason) or "the store does not answer in time"})
             return problem(503, "the store cannot be used at the moment", {"Retry-After": "1"})

@@ -36,6 +36,8 @@ MOST_DRAWN, DRAWN_ITEMS = 16, 4_000
 MOST_TOGETHER: Final = 2_000
 #: a learned value that changed by less, relatively, is left as it is
 LEAST_CHANGE: Final = 0.001
+#: a decision among more items than this takes more than a few milliseconds as long as nothing is compiled
+MOST_PLAIN_ITEMS: Final = 200
 #: between two looks at the store; together with the look itself well below the bound
 REFRESH_SECONDS: Final = 0.4
 #: when a placement that could not be read is tried again, though nothing of it has changed
@@ -222,6 +224,17 @@ class Placements:
                 await self._follow(together)
             self.counters = await self.read(lambda store: store.counters())
             self._refreshed = began
+
+    async def load(self) -> None:
+        """Have the kernels of all that is known at hand; wait for them where a decision without them is slow."""
+
+        def load(placements: Sequence[Placement]) -> None:
+            for placement in placements:
+                if len(placement.numbers) > MOST_PLAIN_ITEMS:
+                    placement.learner.kernels.wait()
+                placement.learner.kernels.load()
+
+        await asyncio.to_thread(load, self.all())
 
     async def keep_fresh(self) -> None:
         """Look at the store for ever; when it does not answer, decisions go on with what is known."""

@@ -42,6 +42,10 @@ LONGEST_STALENESS: Final = 5.0
 log = logging.getLogger("slotwise.service")
 
 
+class StillStarting(SlotwiseError):
+    """Not everything is read, or compiled, that the first decision needs."""
+
+
 class Worker:
     """Placements on a store: whatever it answers with is on disk. Times are the clock's, in seconds since 1970.
 
@@ -77,14 +81,35 @@ class Worker:
         self.metrics = WorkerMetrics(lambda: self._placements.counters, self._placements.staleness)
         self._writer = Writer(writing, self.metrics.committed)
         self._tasks: list[asyncio.Task[None]] = []
+        self._starting: asyncio.Task[None] | None = None
+        self._is_started = False
 
     async def start(self) -> None:
         """Put the first placements where they are missing, read all, and begin to finalise."""
         self._writer.start()
+        await self._start()
+
+    def begin(self) -> asyncio.Task[None]:
+        """Start in the background, however long the store or a compiler takes; it is not ready before that is done."""
+        self._writer.start()
+        self._starting = asyncio.create_task(self._keep_starting())
+        return self._starting
+
+    async def _keep_starting(self) -> None:
+        while True:
+            try:
+                return await self._start()
+            except StoreUnavailable as problem:
+                log.warning("cannot start yet", extra={"problem": str(problem)})
+                await asyncio.sleep(1.0)
+
+    async def _start(self) -> None:
         for name, definition in self._first.items():
             if await self._placements.find(name) is None:
                 await self.put(name, definition)
         await self._placements.refresh()
+        await self._placements.load()
+        self._is_started = True
         self._tasks = [
             asyncio.create_task(self._keep_finalising()),
             asyncio.create_task(self._placements.keep_fresh()),
@@ -93,7 +118,7 @@ class Worker:
 
     async def stop(self) -> None:
         """Finish what was taken in, and let go of the store."""
-        for task in self._tasks:
+        for task in (*self._tasks, *([self._starting] if self._starting is not None else [])):
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
@@ -226,7 +251,9 @@ class Worker:
         await self._placements.refresh()
 
     async def probe(self) -> None:
-        """Raise unless the store takes a write and the snapshot is fresh."""
+        """Raise unless all is read that decisions need, the store takes a write, and the snapshot is fresh."""
+        if not self._is_started:
+            raise StillStarting("the worker is still starting")
         await asyncio.wait_for(self._writer.call(lambda store: store.probe()), PROBE_SECONDS)
         if self._placements.staleness() > LONGEST_STALENESS:
             raise StoreUnavailable(f"the snapshot is {self._placements.staleness():.0f} seconds old")
