@@ -90,9 +90,14 @@ class Client(httpx.Client):
 
 @contextmanager
 def serving(
-    store: str, *, headers: dict[str, str] | None = None, wait: bool = True, **settings: Any
+    store: str,
+    *,
+    headers: dict[str, str] | None = None,
+    wait: bool = True,
+    clock: Clock | None = None,
+    **settings: Any,
 ) -> Iterator[Client]:
-    clock = Clock()
+    clock = clock or Clock()
     told = Settings(store=SecretStr(store), **settings)
     server = uvicorn.Server(uvicorn.Config(application(told, clock), port=0, lifespan="on", **options(told)))
     thread = threading.Thread(target=server.run)

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, TypeVar
 
 from pydantic import Field
 
 from slotwise.service.http.bodies import MOST_FOR_DECISION, MOST_FOR_OUTCOME, MOST_FOR_PLACEMENT
-from slotwise.service.http.operation import InQuery, Operation
+from slotwise.service.http.conditions import IdempotencyKey, IfMatch, IfNoneMatch, etag, expected
+from slotwise.service.http.operation import JSON, InQuery, Operation
 from slotwise.service.http.problems import Refusal
 from slotwise.service.http.schemas import (
     BrokenSummary,
     BrowserOutcome,
+    ChangeList,
     DecisionDocument,
+    DeletedDocument,
     LoggedDocument,
     OutcomeDocument,
     PlacementDocument,
     PlacementList,
+    PlacementPatch,
     PlacementSummary,
     ReportedOutcome,
 )
 from slotwise.service.store.contract import Logged, Outcome, Receipt
 from slotwise.service.worker import Worker
-from slotwise.service.worker.definition import Definition, Wish
+from slotwise.service.worker.changing import patched, with_item, without_item
+from slotwise.service.worker.definition import Definition, Item, ItemDocument, ItemSettings, Wish, document_of
 from slotwise.service.worker.documents import EstimatesDocument
 from slotwise.service.worker.placements import Placement
 from slotwise.service.worker.segments import known
@@ -46,6 +52,16 @@ SegmentInQuery = Annotated[
 NO_SEGMENT: list[str] = []
 
 
+ItemInPath = Annotated[str, Field(description="The item's id.", examples=["tea"])]
+Confirmation = Annotated[
+    str, InQuery(), Field(description="The placement's name once more: there is no way back.", examples=["home"])
+]
+Answer = TypeVar("Answer")
+#: a status, an answer, and the placement's ETag
+Tagged = tuple[int, Answer, Mapping[str, str]]
+NO_SETTINGS = ItemSettings()
+
+
 class Api:
     """What can be asked of a worker; every path under /v1 is in `operations`, once."""
 
@@ -59,7 +75,7 @@ class Api:
                 "POST",
                 "/v1/placements/{name}/decisions",
                 self.decide,
-                answers={201: "What to show, by slot."},
+                answers={201: "What to show, by slot.", 200: "The decision that was made with this key before."},
                 refuses=(400, 401, 404, 413, 422, 503),
                 most_bytes=MOST_FOR_DECISION,
             ),
@@ -91,8 +107,46 @@ class Api:
                 "/v1/placements/{name}",
                 self.put_placement,
                 answers={200: "Changed, or as it was.", 201: "Created."},
-                refuses=(400, 401, 413, 422, 503),
+                refuses=(400, 401, 412, 413, 422, 503),
                 most_bytes=MOST_FOR_PLACEMENT,
+            ),
+            Operation(
+                "PATCH",
+                "/v1/placements/{name}",
+                self.patch_placement,
+                answers={200: "Changed, or as it was."},
+                refuses=(400, 401, 404, 412, 413, 422, 503),
+                most_bytes=MOST_FOR_PLACEMENT,
+                media_types=("application/merge-patch+json", JSON),
+            ),
+            Operation(
+                "DELETE",
+                "/v1/placements/{name}",
+                self.delete_placement,
+                answers={200: "Deleted."},
+                refuses=(401, 404, 412, 422, 503),
+            ),
+            Operation(
+                "PUT",
+                "/v1/placements/{name}/items/{id:path}",
+                self.put_item,
+                answers={200: "Changed, or as it was.", 201: "Added."},
+                refuses=(400, 401, 404, 412, 413, 422, 503),
+                most_bytes=MOST_FOR_OUTCOME,
+            ),
+            Operation(
+                "DELETE",
+                "/v1/placements/{name}/items/{id:path}",
+                self.retire_item,
+                answers={200: "Retired."},
+                refuses=(401, 404, 412, 422, 503),
+            ),
+            Operation(
+                "GET",
+                "/v1/placements/{name}/changes",
+                self.changes,
+                answers={200: "What changed and when, the newest first."},
+                refuses=(401, 404, 503),
             ),
             Operation(
                 "GET",
@@ -117,10 +171,12 @@ class Api:
             ),
         ]
 
-    async def decide(self, name: NameInPath, wish: Wish = NO_WISH) -> tuple[int, DecisionDocument]:
-        """Choose what to show to one visitor."""
-        decision = await self._worker.decide(name, wish)
-        return 201, {
+    async def decide(
+        self, name: NameInPath, wish: Wish = NO_WISH, key: IdempotencyKey = None
+    ) -> tuple[int, DecisionDocument]:
+        """Choose what to show to one visitor. With the same Idempotency-Key again, the answer is the same decision."""
+        decision = await self._worker.decide(name, wish, key)
+        return 200 if decision.fate == "repeated" else 201, {
             "id": decision.id,
             "placement": name,
             "items": decision.items,
@@ -152,14 +208,60 @@ class Api:
             raise Refusal(404, f"there is no decision {id!r}")
         return 200, _logged(found)
 
-    async def put_placement(self, name: NameInPath, definition: Definition) -> tuple[int, PlacementDocument]:
-        """Create or change a placement. Items that are left out are retired: what was learned of them stays."""
-        placement, new = await self._worker.put(name, definition)
-        return 201 if new else 200, PlacementDocument.of(name, placement.definition)
+    async def put_placement(
+        self,
+        name: NameInPath,
+        definition: Definition,
+        if_match: IfMatch = None,
+        if_none_match: IfNoneMatch = None,
+    ) -> Tagged[PlacementDocument]:
+        """Create a placement, or replace all of it.
 
-    async def placement(self, name: NameInPath) -> tuple[int, PlacementDocument]:
+        Fields that are left out get their defaults. Items that are left out are retired; what was learned of them
+        stays.
+        """
+        changed = await self._worker.changing.put(name, definition, expected(if_match, if_none_match))
+        return 201 if changed.is_new else 200, _placement(changed.placement), etag(changed.placement)
+
+    async def patch_placement(
+        self, name: NameInPath, patch: PlacementPatch, if_match: IfMatch = None
+    ) -> Tagged[PlacementDocument]:
+        """Change the fields that are named, and leave the others as they are."""
+        changed = await self._worker.changing.change(name, patched(patch.root), expected(if_match))
+        return 200, _placement(changed.placement), etag(changed.placement)
+
+    async def delete_placement(
+        self, name: NameInPath, confirm: Confirmation = "", if_match: IfMatch = None
+    ) -> tuple[int, DeletedDocument]:
+        """Delete a placement for good, with its decisions, its tally and its counters."""
+        if confirm != name:
+            raise Refusal(422, f"confirm must be the name of the placement, {name!r}, got {confirm!r}")
+        await self._worker.changing.delete(name, expected(if_match))
+        return 200, {"name": name}
+
+    async def put_item(
+        self, name: NameInPath, id: ItemInPath, settings: ItemSettings = NO_SETTINGS, if_match: IfMatch = None
+    ) -> Tagged[ItemDocument]:
+        """Add an item, at the end of the list, or replace what is said of one."""
+        changed = await self._worker.changing.change(name, with_item(id, settings), expected(if_match))
+        was_there = changed.before is not None and changed.before.item(id) is not None
+        item = changed.placement.definition.item(id) or Item(id=id)
+        return 200 if was_there else 201, document_of(item), etag(changed.placement)
+
+    async def retire_item(self, name: NameInPath, id: ItemInPath, if_match: IfMatch = None) -> Tagged[ItemDocument]:
+        """Show an item no more. What was learned of it stays, and is used again if it comes back."""
+        changed = await self._worker.changing.change(name, without_item(name, id), expected(if_match))
+        item = changed.before.item(id) if changed.before is not None else None
+        return 200, document_of(item or Item(id=id)), etag(changed.placement)
+
+    async def changes(self, name: NameInPath) -> tuple[int, ChangeList]:
+        """What changed in a placement's definition, and when."""
+        return 200, {"changes": await self._worker.changing.changes(name)}
+
+    async def placement(self, name: NameInPath) -> Tagged[PlacementDocument]:
         """A placement as it was put."""
-        return 200, PlacementDocument.of(name, (await self._worker.newest(name)).definition)
+        found = await self._worker.newest(name)
+        return 200, _placement(found), etag(found)
 
     async def placements(self) -> tuple[int, PlacementList]:
         """Every placement, without its items."""
@@ -169,6 +271,10 @@ class Api:
     async def estimates(self, name: NameInPath, segment: SegmentInQuery = NO_SEGMENT) -> tuple[int, EstimatesDocument]:
         """What is known of a placement's items and slots, for everybody or for some of its visitors."""
         return 200, await self._worker.estimates(name, segment)
+
+
+def _placement(placement: Placement) -> PlacementDocument:
+    return PlacementDocument.of(placement.name, placement.definition)
 
 
 def _taken(which: str, outcome: Outcome, receipt: Receipt) -> OutcomeDocument:
@@ -200,6 +306,7 @@ def _summary(placement: Placement) -> PlacementSummary:
         "window_seconds": definition.window_seconds,
         "holdout": definition.holdout,
         "position_bias": definition.position_bias,
+        "mode": definition.mode,
         "item_count": len(definition.items),
     }
 

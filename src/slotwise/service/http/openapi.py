@@ -43,7 +43,8 @@ def _schemas(operations: Sequence[Operation]) -> tuple[_Schemas, Any]:
         adapters.append(((number, "answer"), "serialization", operation.answer))
         if operation.body is not None:
             adapters.append(((number, "body"), "validation", operation.body))
-        for name, parameter in [*operation.parameters.items(), *operation.query.items()]:
+        of_headers = {header: kind for header, (_, kind) in operation.headers.items()}
+        for name, parameter in {**operation.parameters, **operation.query, **of_headers}.items():
             adapters.append(((number, name), "validation", parameter))
     schemas, whole = TypeAdapter.json_schemas(adapters, ref_template=_REFERENCE)
     return schemas, whole["$defs"]
@@ -63,6 +64,10 @@ def _operation(operation: Operation, number: int, schemas: _Schemas) -> dict[str
         + [
             {"name": name, "in": "query", "required": False, "schema": schemas[(number, name), "validation"]}
             for name in operation.query
+        ]
+        + [
+            {"name": name, "in": "header", "required": False, "schema": schemas[(number, name), "validation"]}
+            for name in operation.headers
         ],
         "responses": {
             str(status): {"description": meaning, **content(JSON, schemas[(number, "answer"), "serialization"])}
@@ -73,8 +78,9 @@ def _operation(operation: Operation, number: int, schemas: _Schemas) -> dict[str
         problem = content(PROBLEM, schemas[(-1, "problem"), "serialization"])
         described["responses"][str(status)] = {"description": MEANINGS[status], **problem}
     if operation.body is not None:
-        body = content(JSON, schemas[(number, "body"), "validation"])
-        described["requestBody"] = {"required": operation.body_required, **body}
+        schema = schemas[(number, "body"), "validation"]
+        content_of_body = {media_type: {"schema": schema} for media_type in operation.media_types}
+        described["requestBody"] = {"required": operation.body_required, "content": content_of_body}
     if 401 in operation.refuses:
         described["security"] = [{"key": []}]
     return described

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qs
 
-from pydantic import ConfigDict, TypeAdapter, create_model
+from pydantic import ConfigDict, TypeAdapter, ValidationError, create_model
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from slotwise import checks
+from slotwise.errors import InvalidInput
 from slotwise.service.http.bodies import read_body
 
 JSON: Final = "application/json"
@@ -21,16 +25,24 @@ class InQuery:
     """Marks an argument that is taken from the query: `Annotated[str, InQuery()]`, a list if it may be repeated."""
 
 
-Handler = Callable[..., Awaitable[tuple[int, Any]]]
+@dataclass(frozen=True)
+class InHeader:
+    """Marks an argument that is taken from a header: `Annotated[str | None, InHeader("If-Match")]`."""
+
+    name: str
+
+
+Handler = Callable[..., Awaitable[tuple[int, Any] | tuple[int, Any, Mapping[str, str]]]]
 
 
 class Operation:
     """A method and a path, and the handler whose signature says the rest; an ASGI application.
 
-    The handler's arguments that the path names are taken from it, those marked `InQuery` from the query; one more, if
-    there is one, is the body, which may be left out where it has a default. The handler returns a status and an answer.
-    `answers` says what each status means, `refuses` are the statuses of the problem documents it may answer with
-    instead.
+    The handler's arguments that the path names are taken from it, those marked `InQuery` from the query and those
+    marked `InHeader` from a header; one more, if there is one, is the body, which may be left out where it has a
+    default. The handler returns a status and an answer, and headers if it has any to add. `answers` says what each
+    status means, `refuses` are the statuses of the problem documents it may answer with instead. A last part of the
+    path that may have slashes in it is written {id:path}.
     """
 
     def __init__(
@@ -42,8 +54,12 @@ class Operation:
         answers: Mapping[int, str],
         refuses: tuple[int, ...],
         most_bytes: int = 0,
+        media_types: tuple[str, ...] = (JSON,),
     ) -> None:
-        self.method, self.path = method, path
+        self.method, self.path = method, path.replace(":path}", "}")
+        self._route = path
+        #: of the body, for those who ask; whatever a request says of its body, it is read as JSON
+        self.media_types = media_types
         self.answers = answers
         # whatever it is, a body may take too long
         self.refuses = (*refuses, 408) if most_bytes else refuses
@@ -55,13 +71,17 @@ class Operation:
         self.answer = TypeAdapter[Any](get_args(types["return"])[1])
         self.parameters: dict[str, TypeAdapter[Any]] = {}
         self.query: dict[str, TypeAdapter[Any]] = {}
+        #: by the header's name: the argument's, and what it must be
+        self.headers: dict[str, tuple[str, TypeAdapter[Any]]] = {}
         fields: dict[str, Any] = {}
         self.body: TypeAdapter[Any] | None = None
         self.body_required = False
         for name, parameter in inspect.signature(handler).parameters.items():
-            if f"{{{name}}}" in path:
+            if f"{{{name}}}" in self.path:
                 self.parameters[name] = TypeAdapter(types[name])
-            elif any(isinstance(mark, InQuery) for mark in getattr(types[name], "__metadata__", ())):
+            elif marks := [mark for mark in _marks(types[name]) if isinstance(mark, InHeader)]:
+                self.headers[marks[0].name] = name, TypeAdapter(types[name])
+            elif any(isinstance(mark, InQuery) for mark in _marks(types[name])):
                 self.query[name] = TypeAdapter(types[name])
                 fields[name] = types[name], parameter.default
             else:
@@ -74,18 +94,34 @@ class Operation:
 
     def route(self) -> Route:
         """For a router."""
-        return Route(self.path, self, methods=[self.method], name=self.__name__)
+        return Route(self._route, self, methods=[self.method], name=self.__name__)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         arguments = scope["path_params"]
         if self._query is not None:
             arguments = {**arguments, **self._asked(scope["query_string"])}
+        if self.headers:
+            arguments = {**arguments, **self._said(Headers(scope=scope))}
         if self.body is not None:
             content = await read_body(scope, receive, self._most_bytes)
             if content or self.body_required:
                 arguments = {**arguments, self._body_name: self.body.validate_json(content)}
-        status, answer = await self._handler(**arguments)
-        await Response(self.answer.dump_json(answer), status, media_type=JSON)(scope, receive, send)
+        status, answer, *headers = await self._handler(**arguments)
+        added = headers[0] if headers else None
+        await Response(self.answer.dump_json(answer), status, added, media_type=JSON)(scope, receive, send)
+
+    def _said(self, headers: Headers) -> dict[str, Any]:
+        """The arguments that headers say; where one is missing, the handler's default."""
+        found: dict[str, Any] = {}
+        for header, (name, kind) in self.headers.items():
+            given = headers.get(header)
+            if given is None:
+                continue
+            try:
+                found[name] = kind.validate_python(given)
+            except ValidationError as problem:
+                raise InvalidInput(f"{header}: {problem.errors()[0]['msg']}, got {checks.short(given)}") from None
+        return found
 
     def _asked(self, query: bytes) -> dict[str, Any]:
         """The arguments that the query says; a name that is not known is an error."""
@@ -93,3 +129,7 @@ class Operation:
         given = parse_qs(query.decode("ascii", "replace"), keep_blank_values=True)
         values = {name: all if name in self._lists or len(all) > 1 else all[0] for name, all in given.items()}
         return dict(self._query.model_validate(values))
+
+
+def _marks(kind: Any) -> tuple[Any, ...]:
+    return getattr(kind, "__metadata__", ())

@@ -117,8 +117,8 @@ def _operations(document: Mapping[str, Any]) -> Any:
 
 
 def _resolved(part: Mapping[str, Any], types: Mapping[str, Any]) -> Any:
-    (content,) = part["content"].values()
-    schema = content["schema"]
+    # of whichever media type, as they are all of one schema
+    schema = next(iter(part["content"].values()))["schema"]
     return types[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
 
 

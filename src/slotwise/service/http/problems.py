@@ -15,6 +15,7 @@ from starlette.routing import Match, Route
 
 from slotwise.errors import SlotwiseError, StoreRefused, StoreUnavailable
 from slotwise.service.http.schemas import ProblemDocument
+from slotwise.service.worker.changing import StaleVersion, UnknownItem
 from slotwise.service.worker.definition import faults
 from slotwise.service.worker.documents import FieldProblem
 from slotwise.service.worker.placements import BrokenPlacement, UnknownPlacement
@@ -26,10 +27,11 @@ MEANINGS: Final = {
     400: "The body ended before it was whole.",
     401: "No key, or a wrong one.",
     403: "A token that was not issued here, or has expired.",
-    404: "There is no such placement or decision.",
+    404: "There is no such placement, item or decision.",
     408: "The body took too long.",
     409: "A different outcome was reported before.",
     410: "The deadline has passed.",
+    412: "The placement is not at the version that the request expects; nothing was changed.",
     413: "The body is too large.",
     422: "A field is not what it must be.",
     503: "The store cannot be used at the moment; nothing was written.",
@@ -102,6 +104,10 @@ async def _broken(_: Request, broken: Exception) -> Response:
     return problem(500, str(broken))
 
 
+async def _stale(_: Request, stale: Exception) -> Response:
+    return problem(412, str(stale))
+
+
 async def _forged(_: Request, forged: Exception) -> Response:
     return problem(403, str(forged))
 
@@ -129,6 +135,8 @@ HANDLERS: Final[Mapping[Any, Any]] = {
     ValidationError: _invalid,
     UnknownPlacement: _unknown,
     BrokenPlacement: _broken,
+    UnknownItem: _unknown,
+    StaleVersion: _stale,
     ForgedToken: _forged,
     StoreUnavailable: _unavailable,
     StoreRefused: _unavailable,

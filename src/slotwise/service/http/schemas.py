@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal, NotRequired, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator, with_config
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    RootModel,
+    StringConstraints,
+    model_validator,
+    with_config,
+)
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from slotwise.lists.goal import LARGEST_VALUE
 from slotwise.service.store.contract import Arm, Kind, Outcome
-from slotwise.service.worker.definition import EXAMPLE, LONGEST_NAME, Definition, FollowingWindow
-from slotwise.service.worker.documents import FieldProblem, closed
+from slotwise.service.worker.definition import EXAMPLE, LONGEST_NAME, Definition, FollowingWindow, Mode
+from slotwise.service.worker.documents import CHANGE, ChangeDocument, FieldProblem, closed
 
 _ID: Final = "019a8c3f7d2b5e60c1f2a3b4c5d6e7f8"
 _TOKEN: Final = "AZqMP30rXmDB8qO0xdbn-EHaPz3Q..."
@@ -118,7 +127,8 @@ class DecisionDocument(TypedDict):
     items: tuple[str, ...]
     """What to show, the first slot first."""
     arm: Arm
-    """Whether the list was learned, or is the holdout's: the items in the order of the placement."""
+    """Whether the list was learned, or shows the items in the order of the placement: for the holdout, to compare with,
+    or in the shadow of what would have been shown."""
     expires: DateTime
     """When the outcome must be in."""
     token: str
@@ -179,6 +189,33 @@ class OutcomeDocument(TypedDict):
     """Whether it was before."""
 
 
+class PlacementPatch(RootModel[dict[str, Any]]):
+    """The fields to change, as RFC 7396 has it: null is the default, and a list replaces all of the list."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "properties": {
+                name: {"description": field.description or ""} for name, field in Definition.model_fields.items()
+            },
+            "examples": [{"holdout": 0.1}, {"mode": "frozen", "policy": None}],
+        }
+    )
+
+
+@with_config(closed({"name": "home"}))
+class DeletedDocument(TypedDict):
+    """A placement that is there no longer."""
+
+    name: str
+
+
+@with_config(closed({"changes": [CHANGE]}))
+class ChangeList(TypedDict):
+    """Changes of a placement's definition, the newest first, and no more than a thousand of them."""
+
+    changes: list[ChangeDocument]
+
+
 class PlacementDocument(Definition):
     """A placement as it was put."""
 
@@ -199,6 +236,7 @@ _SUMMARY: Final[dict[str, Any]] = {
     "window_seconds": 1800.0,
     "holdout": 0.0,
     "position_bias": None,
+    "mode": "live",
     "item_count": 4,
 }
 
@@ -213,6 +251,7 @@ class PlacementSummary(TypedDict):
     window_seconds: float | FollowingWindow
     holdout: float
     position_bias: list[float] | None
+    mode: Mode
     item_count: int
 
 

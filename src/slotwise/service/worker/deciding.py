@@ -5,24 +5,29 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Mapping, Sequence
 
-from slotwise.service.store.contract import Arm, Decision, new_id
-from slotwise.service.worker.definition import Wish
+from slotwise.service.store.contract import Arm, Decision, Once, Sticky, new_id
+from slotwise.service.worker.definition import Definition, Wish
+from slotwise.service.worker.digests import Digests
 from slotwise.service.worker.ledger import NO_CONDITIONS, Conditions
 from slotwise.service.worker.placements import Placement
 
 
-def decide(placement: Placement, wish: Wish, now: float) -> Decision:
-    """What to show, yet to be written down."""
+def decide(
+    placement: Placement, wish: Wish, now: float, once: Once | None = None, sticky: Sticky | None = None
+) -> Decision:
+    """What to show, yet to be written down: the store knows what was shown before with the same key, or to whom."""
     definition, learner = placement.definition, placement.learner
     # what is not among the items cannot be shown anyway
     exclude = [item for item in wish.exclude if item in placement.numbers]
-    arm: Arm = "holdout" if definition.holdout and random.random() < definition.holdout else "learned"
-    # also for the holdout, as it refuses wishes that cannot be heeded
+    arm = _arm(definition)
     segment = placement.segments.text(wish.context)
-    items = placement.choose(exclude, wish.pin, segment)
-    if arm == "holdout":
+    items: tuple[str, ...] = ()
+    if arm == "learned" or exclude or wish.pin:
+        # whatever the arm, as it refuses wishes that cannot be heeded
+        items = placement.choose(exclude, wish.pin, segment)
+    if arm != "learned":
         items = as_given([item.id for item in definition.items], definition.slots, exclude, wish.pin)
-    holds = learner.in_epochs and arm == "learned" and not exclude and not wish.pin
+    holds = learner.in_epochs and arm == "learned" and definition.mode == "live" and not exclude and not wish.pin
     window, waits = placement.window()
     decision = Decision(
         new_id(now),
@@ -33,10 +38,13 @@ def decide(placement: Placement, wish: Wish, now: float) -> Decision:
         now + window,
         holds,
         placement.version,
+        once,
+        sticky,
         segment=segment,
         waits_seconds=waits,
     )
-    if not learner.in_epochs:
+    # of a list that is shown again, or to all, it makes no sense to ask how likely it was
+    if definition.mode == "live" and sticky is None and not learner.in_epochs:
         placement.ledger.note(decision, _conditions(segment, exclude, wish.pin))
     return decision
 
@@ -45,6 +53,33 @@ def _conditions(segment: str, exclude: Sequence[str], pin: Mapping[str, int]) ->
     if not (segment or exclude or pin):
         return NO_CONDITIONS
     return Conditions(segment, tuple(sorted(exclude)), tuple(sorted(pin.items())))
+
+
+def _arm(definition: Definition) -> Arm:
+    if definition.mode == "shadow":
+        return "shadow"
+    return "holdout" if definition.holdout and random.random() < definition.holdout else "learned"
+
+
+def once_for(key: str | None, wish: Wish, digests: Digests) -> Once | None:
+    """What makes a decision one with others of the same key."""
+    return None if key is None else Once(key, digests.of("request", wish.model_dump()))
+
+
+def sticky_for(placement: Placement, wish: Wish, now: float, digests: Digests) -> Sticky | None:
+    """What shows a visitor the same list again, where the placement says so."""
+    definition = placement.definition
+    if wish.visitor is None or definition.sticky_seconds is None:
+        return None
+    segment = placement.segments.text(wish.context)
+    return Sticky(
+        digests.of("visitor", placement.name, wish.visitor),
+        # a holdout that has ended, or another mode, is for everybody from now on
+        digests.of("terms", definition.mode, definition.slots, definition.holdout > 0.0, segment),
+        now + definition.sticky_seconds,
+        placement.listed.difference(wish.exclude) if wish.exclude else placement.listed,
+        wish.pin,
+    )
 
 
 def as_given(items: Sequence[str], slots: int, exclude: Collection[str], pin: Mapping[str, int]) -> tuple[str, ...]:

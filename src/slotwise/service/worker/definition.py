@@ -43,6 +43,7 @@ LONGEST_NAME: Final = 200
 #: of one slot beside another: beyond that, sums of what is learned are no numbers any more
 SMALLEST_BIAS, LARGEST_BIAS = 1e-9, 1e9
 SHORTEST_WINDOW, LONGEST_WINDOW = 0.1, 30 * 86_400.0
+SHORTEST_STICKY, LONGEST_STICKY = 1.0, 30 * 86_400.0
 #: Other, control; other, surrogate; separators of lines and paragraphs
 _NO_TEXT: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
@@ -89,35 +90,50 @@ Feature = Annotated[
 ]
 
 
-class Item(_Strict):
-    """Something that can be shown."""
+class ItemSettings(_Strict):
+    """What there is to say of an item beside its id."""
 
-    id: Name
+    model_config = ConfigDict(json_schema_extra={"examples": [{"value": 2.5, "features": {"price": 3.2}}, {}]})
+
     value: Annotated[Finite, Field(gt=0, le=LARGEST_VALUE)] | None = None
     """What a click on it is worth beside clicks on the others; 1 where it is not said."""
     features: Annotated[dict[Name, Feature], Field(max_length=MOST_FEATURES)] = {}
     """What is known of it, numbers and texts by name: what is learned of an item tells of those that are like it."""
 
 
+class Item(ItemSettings):
+    """Something that can be shown."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"id": "beans", "value": 2.5}]})
+
+    id: Name
+
+
 def _named(item: Any) -> Any:
     return {"id": item} if isinstance(item, str) else item
 
 
-@with_config(closed())
+@with_config(closed({"id": "beans", "value": 2.5}))
 class ItemDocument(TypedDict):
-    """An item of which more is known than its id."""
+    """An item, with what was said of it."""
 
     id: str
     value: NotRequired[float]
     features: NotRequired[dict[str, float | str]]
 
 
-def _as_given(item: Item) -> str | ItemDocument:
+def document_of(item: Item) -> ItemDocument:
+    """An item as it was given."""
     found: ItemDocument = {"id": item.id}
     if item.value is not None:
         found["value"] = item.value
     if item.features:
         found["features"] = item.features
+    return found
+
+
+def _as_given(item: Item) -> str | ItemDocument:
+    found = document_of(item)
     return found if len(found) > 1 else item.id
 
 
@@ -163,6 +179,7 @@ Window = Annotated[
     Annotated[_Seconds, Tag("=number")] | Annotated[FollowingWindow, Tag("=object")], _object_or("=number")
 ]
 Memory = Annotated[Annotated[Literal["auto"], Tag("=text")] | Annotated[HalfLife, Tag("=object")], _object_or("=text")]
+Mode = Literal["live", "frozen", "shadow"]
 
 
 class Definition(_Strict):
@@ -190,6 +207,13 @@ class Definition(_Strict):
     """Whether what was counted fades: null for never, "auto" for as fast as foretells best."""
     values: Literal["learned"] | None = None
     """Whether the value of a click is learned from what clicks brought, for items that have no `value` of their own."""
+    mode: Mode = "live"
+    """Whether lists are learned and tried (live), the best one of what is known is shown to all (frozen), or the items
+    are shown in the order given here while the estimates say what would have been shown (shadow)."""
+    new_items_at_most: Annotated[Finite, Field(ge=0, le=1)] | None = None
+    """The share of the slots for items without a counted outcome; null leaves that to the policy."""
+    sticky_seconds: Annotated[Finite, Field(ge=SHORTEST_STICKY, le=LONGEST_STICKY)] | None = None
+    """How long a decision's `visitor` sees the same list; null for a list of its own for each view."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -280,6 +304,10 @@ class Definition(_Strict):
         """Seconds that a decision waits at the most."""
         return self.window_seconds.at_most if isinstance(self.window_seconds, FollowingWindow) else self.window_seconds
 
+    def item(self, id: str) -> Item | None:
+        """The item of that id."""
+        return next((item for item in self.items if item.id == id), None)
+
     def bias(self) -> Any:
         """λ per slot, or None where it is learned."""
         return (
@@ -295,7 +323,9 @@ class Wish(_Strict):
     """What a decision must heed."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{}, {"exclude": ["cocoa"], "pin": {"tea": 1}}, {"context": {}}]}
+        json_schema_extra={
+            "examples": [{}, {"exclude": ["cocoa"], "pin": {"tea": 1}, "visitor": "9f2c41"}, {"context": {}}]
+        }
     )
 
     exclude: Annotated[list[str], Field(max_length=MOST_ITEMS)] = []
@@ -304,6 +334,8 @@ class Wish(_Strict):
     """Items to the slots in which they must be, counted from 1."""
     context: dict[str, str] = {}
     """What is known of the visitor, under the keys of the placement's `segments`."""
+    visitor: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)] | None = None
+    """Who is looking, in whatever words of yours: kept as a digest only, and only where a placement is sticky."""
 
 
 _name: Final = TypeAdapter[str](PlacementName)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NotRequired
+from typing import Annotated, Any, Final, NotRequired
 
-from pydantic import ConfigDict, with_config
+from pydantic import ConfigDict, Field, with_config
 
 # pydantic reads the one in `typing` from Python 3.12 on only
 from typing_extensions import TypedDict
@@ -200,6 +200,54 @@ class EstimatesDocument(TypedDict):
     """How long decisions wait now."""
     uplift: UpliftDocument | None
     """Null until both the learned lists and the holdout have something final."""
+
+
+@with_config(closed())
+class FieldChange(TypedDict):
+    """A field of a definition that changed."""
+
+    before: Any
+    after: Any
+
+
+@with_config(closed())
+class ChangedItems(TypedDict):
+    """Items that a change concerns."""
+
+    count: int
+    items: list[str]
+    """Their ids, the first hundred."""
+
+
+_NO_ITEMS: Final = {"count": 0, "items": []}
+
+
+CHANGE: Final = {
+    "version": 2,
+    "time": "2026-11-16T02:18:12.089Z",
+    "fields": {"holdout": {"before": 0.0, "after": 0.1}},
+    "added": {"count": 1, "items": ["milk"]},
+    "retired": _NO_ITEMS,
+    "changed": _NO_ITEMS,
+    "reordered": False,
+}
+
+
+@with_config(closed(CHANGE))
+class ChangeDocument(TypedDict):
+    """One change of a placement's definition."""
+
+    version: int
+    """The version that it made, which is also the placement's ETag, in quotation marks."""
+    time: Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+    fields: dict[str, FieldChange]
+    """All that changed but the items; empty in the change that created the placement."""
+    added: ChangedItems
+    retired: ChangedItems
+    changed: ChangedItems
+    """Items that have another value or other features."""
+    reordered: bool
+    """Whether the items that stayed are in another order."""
 
 
 @with_config(closed())

@@ -18,7 +18,7 @@ from slotwise.service.worker.documents import (
     TallyDocument,
 )
 from slotwise.service.worker.learning import learner_of, matrices, numbered
-from slotwise.service.worker.placements import Placements
+from slotwise.service.worker.placements import Placements, UnknownPlacement
 from slotwise.service.worker.segments import Segments
 from slotwise.service.worker.times import rfc3339
 from slotwise.service.worker.uplift import uplift
@@ -78,7 +78,8 @@ class EstimateDesk:
             # of one moment: a document in which nothing is pending has everything in its tally
             with store.snapshot():
                 version = store.version(name)
-                assert version is not None
+                if version is None:
+                    raise UnknownPlacement(f"there is no placement {name!r}")
                 same = known is not None and known.version == version
                 definition = known.definition if known and same else _definition(store, name)
                 return _Read(

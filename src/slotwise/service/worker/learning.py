@@ -47,6 +47,7 @@ def learner_of(definition: Definition, rows: Iterable[TallyRow] = (), apart: Col
         retired=retired,
         segments=len(segments) if apart is None else 2,
         features={item.id: item.features for item in definition.items if item.features} or None,
+        new_items_at_most=definition.new_items_at_most,
     )
     numbers = numbered(items)
     for segment, of in by_segment(segments, rows).items():
@@ -63,6 +64,8 @@ def try_out(definition: Definition, rows: Iterable[TallyRow] = ()) -> None:
     learner = learner_of(definition, rows)
     learner.choose()
     learner.choose_several(1)
+    if definition.mode == "frozen":
+        learner.choose_best()
 
 
 def shows(rows: Iterable[TallyRow], numbers: Mapping[str, int], slots: int) -> IntArray:

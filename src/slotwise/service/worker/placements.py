@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import repeat
 from typing import Final, TypeVar
 
@@ -77,9 +78,16 @@ class Placement:
     #: what was decided by what the learner believes now
     ledger: Ledger = field(default_factory=Ledger)
 
+    @cached_property
+    def listed(self) -> frozenset[str]:
+        """The items that may be shown."""
+        return frozenset(item.id for item in self.definition.items)
+
     def choose(self, exclude: Collection[str], pin: Mapping[str, int], segment: str) -> tuple[str, ...]:
         """A list for a visitor, the first slot first."""
         number = self.segments.number(segment)
+        if self.definition.mode == "frozen":
+            return self.learner.choose_best(exclude, pin, number)
         if exclude or pin:
             return self.learner.choose(exclude, pin, number)
         drawn = self.drawn.get(number)
@@ -209,7 +217,9 @@ class Placements:
         """From the store, for it may have been put a moment ago, here or through another worker."""
         async with self._turn:
             version = await self.read(lambda store: store.version(name))
-            if version is not None and self._is_new(version):
+            if version is None:
+                self._forget(name)
+            elif self._is_new(version):
                 await self._follow([version])
         return self._known.get(name)
 
@@ -218,8 +228,8 @@ class Placements:
         async with self._turn:
             began = time.monotonic()
             versions = await self.read(lambda store: store.versions())
-            for gone in self._broken.keys() - {version.placement for version in versions}:
-                del self._broken[gone]
+            for gone in {*self._known, *self._broken} - {version.placement for version in versions}:
+                self._forget(gone)
             for together in self._in_turns(version for version in versions if self._is_new(version)):
                 await self._follow(together)
             self.counters = await self.read(lambda store: store.counters())
@@ -257,6 +267,10 @@ class Placements:
         """Let go of the store."""
         await self.read(lambda store: store.close())
         self._thread.shutdown()
+
+    def _forget(self, name: str) -> None:
+        self._known.pop(name, None)
+        self._broken.pop(name, None)
 
     def _is_new(self, version: Version) -> bool:
         broken = self._broken.get(version.placement)

@@ -12,14 +12,16 @@ from functools import partial
 from types import TracebackType
 from typing import Final, Self
 
-from slotwise.errors import SlotwiseError, StoreUnavailable
+from slotwise import checks
+from slotwise.errors import InvalidInput, SlotwiseError, StoreUnavailable
 from slotwise.service.store import Store, open_store
 from slotwise.service.store.contract import Decision, Logged, Outcome, Receipt, Report, is_id
 from slotwise.service.worker import deciding
-from slotwise.service.worker.definition import Definition, Wish, checked_name, is_name
+from slotwise.service.worker.change_desk import ChangeDesk
+from slotwise.service.worker.definition import Definition, Wish, is_name
+from slotwise.service.worker.digests import Digests
 from slotwise.service.worker.documents import EstimatesDocument
 from slotwise.service.worker.estimates import EstimateDesk
-from slotwise.service.worker.learning import try_out
 from slotwise.service.worker.metrics import WorkerMetrics
 from slotwise.service.worker.placements import REFRESH_SECONDS, Placement, Placements, UnknownPlacement
 from slotwise.service.worker.propensities import Propensities
@@ -71,7 +73,8 @@ class Worker:
         # a connection for each thread: a read does not wait for a write
         writing, reading = open_store(store), open_store(store)
         reading.patience = READ_SECONDS
-        self._signer = Signer(writing.secret())
+        secret = writing.secret()
+        self._signer, self._digests = Signer(secret), Digests(secret)
         self._propensities, self._filling = (
             Propensities(lambda found, count: self.metrics.looked_for_propensities(found, count)),
             asyncio.Lock(),
@@ -80,6 +83,8 @@ class Worker:
         self._estimates = EstimateDesk(self._placements)
         self.metrics = WorkerMetrics(lambda: self._placements.counters, self._placements.staleness)
         self._writer = Writer(writing, self.metrics.committed)
+        #: puts, changes and deletes placements
+        self.changing = ChangeDesk(self._placements, self._writer, clock)
         self._tasks: list[asyncio.Task[None]] = []
         self._starting: asyncio.Task[None] | None = None
         self._is_started = False
@@ -165,26 +170,28 @@ class Worker:
 
     async def newest(self, name: str) -> Placement:
         """As the store has it, with what another worker was told a moment ago."""
-        known = await self.placement(name)
-        return await self._placements.find(name) or known
+        found = await self._placements.find(name) if is_name(name) else None
+        if found is None:
+            self._placements.refuse_broken(name)
+            raise UnknownPlacement(f"there is no placement {name!r}")
+        return found
 
     async def put(self, name: str, definition: Definition) -> tuple[Placement, bool]:
         """Create or change; whether it is new."""
-        name = checked_name(name)
-        # in another thread, as it may take seconds
-        await asyncio.to_thread(try_out, definition)
-        put = await self._writer.call(lambda store: store.put_placement(name, definition.text()))
-        new = put.verdict == "created"
-        placement = await self._placements.find(name)
-        self._placements.refuse_broken(name)
-        assert placement is not None
-        log.info("placement put", extra={"placement": name, "new": new, "items": len(definition.items)})
-        return placement, new
+        changed = await self.changing.put(name, definition)
+        return changed.placement, changed.is_new
 
-    async def decide(self, name: str, wish: Wish = NO_WISH) -> Decision:
-        """What to show to one visitor."""
+    async def decide(self, name: str, wish: Wish = NO_WISH, key: str | None = None) -> Decision:
+        """What to show to one visitor; with a key that was used before, the decision of then."""
         placement = self._placements.get(name) or await self.placement(name)
-        return await self._writer.issue(deciding.decide(placement, wish, self._clock()))
+        now, digests = self._clock(), self._digests
+        once, sticky = deciding.once_for(key, wish, digests), deciding.sticky_for(placement, wish, now, digests)
+        decision = await self._writer.issue(deciding.decide(placement, wish, now, once, sticky))
+        if decision.fate == "unknown_placement":
+            raise UnknownPlacement(f"there is no placement {name!r}")
+        if decision.fate == "other_request":
+            raise InvalidInput(f"Idempotency-Key {checks.short(key)} was used before, for another request")
+        return decision
 
     def token(self, decision: Decision) -> str:
         """What lets a browser report the outcome of that decision."""

@@ -2,17 +2,21 @@
 (function () {
   "use strict";
 
+  /* What is filled in for the query or for headers: what is empty is left out. */
+  function filled(form, where) {
+    return Array.from(form.querySelectorAll("[data-in=" + where + "]")).filter(function (input) {
+      return input.value !== "";
+    });
+  }
+
   function address(form) {
     var path = form.dataset.path.replace(/\{(\w+)\}/g, function (_, name) {
       return encodeURIComponent(form.elements[name].value);
     });
-    var query = new URLSearchParams();
-    form.querySelectorAll("[data-query]").forEach(function (field) {
-      if (field.value) {
-        query.append(field.name, field.value);
-      }
+    var query = filled(form, "query").map(function (input) {
+      return encodeURIComponent(input.name) + "=" + encodeURIComponent(input.value);
     });
-    return query.size ? path + "?" + query : path;
+    return query.length ? path + "?" + query.join("&") : path;
   }
 
   function request(form) {
@@ -23,6 +27,9 @@
       options.body = form.elements.body.value;
       headers["Content-Type"] = "application/json";
     }
+    filled(form, "header").forEach(function (input) {
+      headers[input.name] = input.value;
+    });
     return options;
   }
 
