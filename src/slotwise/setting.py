@@ -24,5 +24,5 @@ class Setting:
     rules_per_decision: bool = False
     #: how many kinds of visitors there are to tell apart; they are numbered from 0
     segments: int = 1
-    #: what is known of items, items × features, or None
+    #: what is known of items, items × features, or of segments and items together, segments × items × features, or None
     features: FloatArray | None = None

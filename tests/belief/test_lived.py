@@ -12,7 +12,7 @@ from slotwise import NO_CLICK, Setting, policy
 from slotwise.belief import Lived, imagine, update, update_by_tally
 from slotwise.belief.interface import expect, settle, turn_to
 from slotwise.belief.lived import bring_to_hand, draw_shared, fold_rarest, is_lived, keep_house
-from slotwise.belief.pooling import fit_bias, learn_levels, weigh_lists
+from slotwise.belief.pooling import fit_bias, learn_levels, refresh, weigh_lists
 from slotwise.compiled import interpreted
 from slotwise.errors import InvalidInput
 from slotwise.policies import policies
@@ -319,9 +319,56 @@ def test_what_needs_it() -> None:
         is_lived(Setting(2, 4, 10), "medium", "none")  # type: ignore[arg-type]
 
 
+def _with_pairs(features: FloatArray, alpha: FloatArray, seed: int) -> Lived:
+    """After 100 passes and their clicks of every item in one slot, in all segments but for the last item's."""
+    rng, (segments, items) = np.random.default_rng(seed), alpha.shape
+    belief = lived_plainly(Setting(1, items, 1_000, np.ones(1), segments=segments, features=features), passes="hard")
+    passes = np.full((1, items), 100.0)
+    passes[:, -1] = 0.0
+    for segment in range(segments):
+        turn_to(belief, segment)
+        update_by_tally(belief, rng.poisson(alpha[segment] * passes).astype(float), passes)
+    for _ in range(3):
+        refresh(belief)
+    return belief
+
+
+def test_an_item_starts_where_features_of_it_and_the_segment_say() -> None:
+    """One feature of items and one of pairs; of an item that nobody saw both are known."""
+    rng, weights, segments, items = np.random.default_rng(10), np.array([-1.5, 0.6, 0.8]), 4, 20
+    scores = []
+    for seed in range(16):
+        of_pairs = rng.normal(size=(segments, items))
+        # no item is more by it to everybody, so that items alone teach nothing of its weight
+        of_pairs -= of_pairs.mean(axis=0)
+        features = np.dstack([np.tile(rng.normal(size=items), (segments, 1)), of_pairs])
+        mean = np.exp(weights[0] + features @ weights[1:])
+        own = rng.gamma(10.0, 0.1, items) * rng.gamma(20.0, 1 / 20.0, (segments, items))
+        belief = _with_pairs(features, mean * own, seed)
+        assert np.log(belief.mean[:, -1]) == pytest.approx(np.log(mean[:, -1]), abs=0.8)
+        assert np.std(np.log(belief.mean[:, -1])) > 0.2
+        sd = np.sqrt(np.diag(belief.weights_root @ belief.weights_root.T))
+        scores.append((belief.weights - weights) / sd)
+    found = np.array(scores)
+    # the ridge and the constant's made-up items move it by less than half a standard deviation
+    assert_mean_is(np.clip(found.mean(axis=0), -0.5, 0.5), found)
+    # χ² of 48 scores, nearly independent: its 99.99 % interval, and a little for what is approximated
+    assert 0.35 < (found**2).mean() < 2.1
+
+
+def test_features_that_are_the_same_in_all_segments_are_features_of_items() -> None:
+    rng = np.random.default_rng(11)
+    features, alpha = rng.normal(size=(6, 2)), rng.gamma(2.0, 0.2, (3, 6))
+    of_items, of_pairs = _with_pairs(features, alpha, 1), _with_pairs(np.array([features] * 3), alpha, 1)
+    for name in ("weights", "mean", "own_level", "level", "own_mean"):
+        assert getattr(of_pairs, name) == pytest.approx(getattr(of_items, name), rel=1e-9), name
+    assert (of_items.own_mean == 1.0).all()
+
+
 @pytest.mark.parametrize(
     ("features", "message"),
     [
+        (np.ones((2, 4, 1)), r"features must be of each of the 1 segments, got shape \(2, 4, 1\)"),
         (np.ones((3, 2)), r"features must have a row for each of the 4 items, got shape \(3, 2\)"),
         (np.ones(4), r"features must have a row for each of the 4 items, got shape \(4,\)"),
         (np.full((4, 1), np.nan), "features must be finite numbers"),

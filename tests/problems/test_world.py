@@ -28,6 +28,13 @@ def _read(folder: Path, content: Any) -> Any:
     return problem(str(file))
 
 
+def test_features_may_be_of_each_segment(tmp_path: Path) -> None:
+    rows = [[[1, "a"], [2, "b"], [3, "a"]], [[3, "b"], [2, "b"], [1, "b"]]]
+    world = _read(tmp_path, {"position_bias": [1, 0.5], "segments": SEGMENTS, "features": rows}).users
+    assert world.features.shape == (2, 3, 3)
+    assert world.features[1].round(2).tolist() == [[1.22, 0, 1], [0, 0, 1], [-1.22, 0, 1]]
+
+
 def test_a_file_with_everything(tmp_path: Path) -> None:
     found = _read(
         tmp_path,
@@ -199,6 +206,8 @@ def test_churn_from_a_file(tmp_path: Path) -> None:
         ),
         # features
         ({"features": [[1], [2]]}, "features must have a row for each of the 3 items, got 2"),
+        ({"features": [[[1], [2], [3]]] * 2}, "features must be of each of the 1 segments, got 2"),
+        ({"features": [[[1], [2], [3]], [[1], [2]]]}, "features must have as many rows in each segment"),
         ({"features": [[1], [2], [1, 2]]}, "features[2] must have 1 entries, as the first has, got 2"),
         ({"features": [1, 2, 3]}, "features[0] must be a list of numbers and text, got 1"),
         ({"features": "abc"}, "features must be a row for each item, got 'abc'"),

@@ -1,9 +1,10 @@
 """A belief for pages as they are: several crowds, items with features, tastes that change, outcomes on their way.
 
 Attractiveness is α_sj = m_j ε_sj for segment s and item j: m_j ~ Gamma(s, s/μ_j) is what an item is to everybody, with
-μ_j = exp(x_jᵀβ) of its features, and ε_sj ~ Gamma(κ, κ) what it is to one crowd more than to another. Slots are seen as
-λ_k δ_sk, λ_k ~ Gamma(c, c) and δ_sk ~ Gamma(τ, τ). s, β, κ and τ are learned (`slotwise.belief.pooling`). With one
-segment there is neither ε nor δ.
+μ_j = exp(x_jᵀβ) of its features, and ε_sj ~ Gamma(κ, κ/ν_sj) what it is to one crowd more than to another. ν is 1, or,
+where features are of segments and items together, exp((x_sj - x_j)ᵀβ) with x_j the average over the segments. Slots are
+seen as λ_k δ_sk, λ_k ~ Gamma(c, c) and δ_sk ~ Gamma(τ, τ). s, β, κ and τ are learned (`slotwise.belief.pooling`). With
+one segment there is neither ε nor δ.
 
 Given λ, δ and m, the attractiveness of each item to the segment at hand is Gamma(shape, rate): that is all that a
 policy reads. λ is drawn from its posterior at the mode with attractiveness integrated out, as in `LearnedBias`.
@@ -91,12 +92,16 @@ class Lived:
     weights: FloatArray
     weights_root: FloatArray
     ridge: float
+    #: x_sj - x_j, segments × items × features with a 0 in front; no features where items have the same in all segments
+    own_features: FloatArray
     #: m: its mean, and as last drawn
     level: FloatArray
     drawn_level: FloatArray
     #: κ, and the mean of ε, segments × items
     own_taste: float
     own_level: FloatArray
+    #: ν, segments × items
+    own_mean: FloatArray
     #: τ, and the mean of δ, segments × slots
     own_slots: float
     slot_level: FloatArray
@@ -140,7 +145,7 @@ def lived(
     segments, items, slots = setting.segments, setting.items, setting.slots
     tried = half_lives(memory)
     kinds = TRIED + len(tried) if len(tried) else 1
-    features = with_constant(setting.features, items)
+    features, own_features = with_constant(setting.features, segments, items)
     columns = features.shape[1]
     prior_mean = ATTRACTIVENESS_SHAPE / ATTRACTIVENESS_RATE
     told = setting.position_bias
@@ -175,10 +180,12 @@ def lived(
         weights=np.zeros(columns),
         weights_root=np.diag(np.append(0.0, np.full(columns - 1, 1.0 / math.sqrt(RIDGE)))),
         ridge=checks.positive_number("ridge", ridge),
+        own_features=own_features,
         level=np.full(items, prior_mean),
         drawn_level=np.full(items, prior_mean),
         own_taste=checks.positive_number("own_taste", own_taste),
         own_level=np.ones((segments, items)),
+        own_mean=np.ones((segments, items)),
         own_slots=checks.positive_number("own_slots", own_slots),
         slot_level=np.ones((segments, slots)),
         mean=np.full((segments, items), prior_mean),
@@ -205,16 +212,25 @@ def is_lived(setting: Setting, passes: Passes, memory: Any) -> bool:
     return passes == "soft" or forgets or setting.segments > 1 or setting.features is not None
 
 
-def with_constant(features: Any, items: int) -> FloatArray:
-    """Items × features with a 1 in front of each row; the constant alone where there are no features."""
+def with_constant(features: Any, segments: int, items: int) -> tuple[FloatArray, FloatArray]:
+    """Items × features, a 1 in front of each row, and what each segment has beyond that, a 0 in front.
+
+    Features are items × features, or segments × items × features; the constant alone where there are none.
+    """
     if features is None:
-        return np.ones((items, 1))
+        return np.ones((items, 1)), np.zeros((segments, items, 0))
     found = np.asarray(features, np.float64)
-    if found.ndim != 2 or len(found) != items:
+    if found.ndim not in (2, 3) or found.shape[-2] != items:
         raise InvalidInput(f"features must have a row for each of the {items} items, got shape {found.shape}")
+    if found.ndim == 3 and len(found) != segments:
+        raise InvalidInput(f"features must be of each of the {segments} segments, got shape {found.shape}")
     if not np.isfinite(found).all():
         raise InvalidInput("features must be finite numbers, got one that is not")
-    return np.column_stack([np.ones(items), found])
+    middle = found if found.ndim == 2 else found.mean(axis=0)
+    own = np.zeros((segments, items, 0))
+    if found.ndim == 3 and segments > 1:
+        own = np.pad(found - middle, ((0, 0), (0, 0), (1, 0)))
+    return np.column_stack([np.ones(items), middle]), own
 
 
 @turn_to.register(Lived)
@@ -337,7 +353,7 @@ def _draw_levels(belief: Lived, rng: np.random.Generator) -> None:
                 bias = belief.drawn_bias[slot] * belief.slot_level[segment, slot]
                 seen += bias * belief.passes[segment, item, slot]
                 sent += bias * belief.flying[segment, item, slot]
-            part = own / (own + belief.level[item] * seen)
+            part = own / (own + belief.level[item] * belief.own_mean[segment, item] * seen)
             shape += clicks
             evidence += part * clicks
             rate += seen * belief.own_level[segment, item]
@@ -351,6 +367,17 @@ def _draw_levels(belief: Lived, rng: np.random.Generator) -> None:
 def _pass_rate(belief: Lived) -> float:
     """The part of rounds that end without a click."""
     return (belief.no_clicks + 1.0) / (belief.rounds + 2.0)
+
+
+@inlined
+def _drawn_own(belief: Lived, item: int) -> float:
+    """ν of an item to the segment at hand, by β as last drawn."""
+    total, columns = 0.0, belief.own_features.shape[2]
+    if columns == 0:
+        return 1.0
+    for column in range(columns):
+        total += belief.own_features[belief.segment, item, column] * belief.feature_step[column]
+    return math.exp(total)
 
 
 @jit
@@ -368,7 +395,9 @@ def bring_to_hand(belief: Lived, rng: np.random.Generator) -> None:
             bias[slot] *= belief.slot_level[segment, slot] * rng.standard_gamma(shape) / shape
     waiting = _pass_rate(belief) if belief.in_flight > 0.0 else 0.0
     for item in range(items):
-        rate = prior / belief.drawn_level[item] if segments > 1 else belief.prior_rate[item]
+        rate = (
+            prior / (belief.drawn_level[item] * _drawn_own(belief, item)) if segments > 1 else belief.prior_rate[item]
+        )
         shape = prior + belief.clicks[IN_USE, segment, item]
         for slot in range(slots):
             rate += bias[slot] * belief.passes[segment, item, slot]
@@ -488,7 +517,7 @@ def settle_on_means(belief: Lived) -> None:
         shape, rate = belief.item_shape, belief.item_shape / belief.item_mean[item]
         belief.prior_rate[item] = rate
         if segments > 1:
-            shape, rate = belief.own_taste, belief.own_taste / belief.level[item]
+            shape, rate = belief.own_taste, belief.own_taste / (belief.level[item] * belief.own_mean[segment, item])
         for slot in range(slots):
             rate += belief.position_bias[slot] * belief.passes[segment, item, slot]
         belief.shape[item] = shape + belief.clicks[IN_USE, segment, item]

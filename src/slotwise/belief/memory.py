@@ -156,7 +156,8 @@ def _foreseen(belief: Any, number: int) -> float:
             if added > 0.0:
                 shape, rate = belief.item_shape, belief.item_shape / belief.item_mean[item]
                 if segments > 1:
-                    shape, rate = belief.own_taste, belief.own_taste / belief.level[item]
+                    own = belief.own_mean[segment, item]
+                    shape, rate = belief.own_taste, belief.own_taste / (belief.level[item] * own)
                 clicks = belief.clicks[1, segment, item]
                 shape += belief.clicks[2 + number, segment, item]
                 rate += exposure

@@ -66,7 +66,7 @@ def take_means(belief: Any) -> None:
         for item in range(items):
             shape, rate = belief.item_shape, belief.item_shape / belief.item_mean[item]
             if segments > 1:
-                shape, rate = belief.own_taste, belief.own_taste / belief.level[item]
+                shape, rate = belief.own_taste, belief.own_taste / (belief.level[item] * belief.own_mean[segment, item])
             belief.mean[segment, item] = (shape + belief.clicks[0, segment, item]) / (
                 rate + belief.exposure[segment, item]
             )
@@ -143,7 +143,8 @@ def _newton_step(
             if exposure > 0.0:
                 shape, rate = belief.item_shape, belief.item_shape / belief.item_mean[item]
                 if segments > 1:
-                    shape, rate = belief.own_taste, belief.own_taste / belief.level[item]
+                    own = belief.own_mean[segment, item]
+                    shape, rate = belief.own_taste, belief.own_taste / (belief.level[item] * own)
                 exposure += rate
                 weight = (shape + clicks[segment, item]) / exposure
                 for slot in range(slots):
@@ -191,14 +192,15 @@ def learn_levels(belief: Any) -> None:
         level = shape / rate
         belief.level[item] = level
         for segment in range(segments):
-            exposure = belief.exposure[segment, item]
+            exposure, mean = belief.exposure[segment, item], belief.own_mean[segment, item]
             if exposure > NO_EXPOSURE:
-                a, b = own + belief.clicks[0, segment, item], own + level * exposure
-                belief.own_level[segment, item] = a / b
+                # of ε/ν
+                a, b = own + belief.clicks[0, segment, item], own + level * mean * exposure
+                belief.own_level[segment, item] = mean * a / b
                 count += 1.0
                 gap += a / b - digamma(a) + math.log(b)
             else:
-                belief.own_level[segment, item] = 1.0
+                belief.own_level[segment, item] = mean
     belief.own_taste = min(MOST_ALIKE, max(LEAST_SHAPE, shape_of(max(1e-5, gap / count - 1.0))))
 
 
@@ -263,6 +265,8 @@ def learn_items(belief: Any) -> None:
             a, b = shape + clicks, shape / mean + exposure
             count += 1.0
             gap += a / b / mean - digamma(a) + math.log(b) + math.log(mean)
+    if belief.own_features.shape[2] > 0:
+        _score_cells(belief, step, matrix)
     factorise(matrix, belief.feature_noise, 0)
     solve(matrix, step, 0)
     inverse_root(matrix, 1.0, belief.weights_root)
@@ -273,6 +277,11 @@ def learn_items(belief: Any) -> None:
         for column in range(columns):
             total += features[item, column] * weights[column]
         belief.item_mean[item] = math.exp(total)
+        for segment in range(segments):
+            total = 0.0
+            for column in range(belief.own_features.shape[2]):
+                total += belief.own_features[segment, item, column] * weights[column]
+            belief.own_mean[segment, item] = math.exp(total)
     belief.item_shape = max(LEAST_SHAPE, shape_of(max(1e-5, gap / count - 1.0)))
     if columns > 1:
         uncertain = 0.0
@@ -280,3 +289,21 @@ def learn_items(belief: Any) -> None:
             for other in range(column, columns):
                 uncertain += belief.weights_root[column, other] ** 2
         belief.ridge = (columns - 1.0 + EXTRA_FEATURES) / (squares + uncertain + EXTRA_FEATURES / RIDGE)
+
+
+@jit
+def _score_cells(belief: Any, step: FloatArray, matrix: FloatArray) -> None:
+    """Add what cells say of β by the features that are of segment and item: their clicks are negative binomial too."""
+    segments, items, columns = belief.own_features.shape
+    own = belief.own_taste
+    for segment in range(segments):
+        for item in range(items):
+            expected = belief.level[item] * belief.own_mean[segment, item] * belief.exposure[segment, item]
+            if expected > NO_EXPOSURE:
+                score = own * (belief.clicks[0, segment, item] - expected) / (own + expected)
+                information = own * expected / (own + expected)
+                for column in range(1, columns):
+                    feature = belief.own_features[segment, item, column]
+                    step[column] += score * feature
+                    for other in range(1, column + 1):
+                        matrix[column, other] += information * feature * belief.own_features[segment, item, other]

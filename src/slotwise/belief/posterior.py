@@ -171,7 +171,8 @@ def _priors(belief: Lived, alpha: FloatArray, bias: FloatArray, told: bool) -> t
     """The curvature of the prior of each item and slot of the segment at hand, 0 for slots that are told."""
     if len(belief.passes) == 1:
         return belief.prior_rate * alpha, np.zeros_like(bias) if told else BIAS_SHAPE * bias
-    return belief.own_taste / belief.level * alpha, belief.own_slots * belief.slot_level[belief.segment]
+    level = belief.level * belief.own_mean[belief.segment]
+    return belief.own_taste / level * alpha, belief.own_slots * belief.slot_level[belief.segment]
 
 
 def _variance_of_shared(
@@ -188,7 +189,7 @@ def _variance_of_shared(
     of_items = np.zeros_like(of_priors)
     if len(belief.passes) > 1:
         # as in `slotwise.belief.lived`, where m is drawn
-        part = belief.own_taste / (belief.own_taste + belief.level * belief.exposure)
+        part = belief.own_taste / (belief.own_taste + belief.level * belief.own_mean * belief.exposure)
         evidence = belief.item_shape + (part * belief.clicks[IN_USE]).sum(axis=0)
         of_priors = 1.0 / evidence + (belief.item_shape / evidence) ** 2 * of_priors
         # κ is learned with m taken as known, which of n segments are spread around by n - 1 of n parts

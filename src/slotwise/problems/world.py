@@ -47,7 +47,7 @@ class World:
     drift: Sequence[Jump] = ()
     walk: Walk | None = None
     cycle: Cycle | None = None
-    #: a row per item that is given, of numbers or text; made, as `encode` has them
+    #: a row per item that is given, of numbers or text, or such rows for each segment; made, as `encode` has them
     features: Any = None
     #: walks and cycles move every so many rounds
     step: int = 100
@@ -115,14 +115,13 @@ class World:
             if drawn and items:
                 raise InvalidInput("features must be given for the items that are given where churn has features")
             return None
-        if isinstance(self.features, np.ndarray) and self.features.dtype == np.float64 and self.features.ndim == 2:
-            encoded = self.features.copy()
-            if not np.isfinite(encoded).all():
-                raise InvalidInput("features must be finite")
-        else:
-            encoded = encode(self.features)
-        if len(encoded) != items:
-            raise InvalidInput(f"features must have a row for each of the {items} items, got {len(encoded)}")
+        encoded = _numbers(self.features)
+        if encoded.shape[-2] != items:
+            raise InvalidInput(f"features must have a row for each of the {items} items, got {encoded.shape[-2]}")
+        if encoded.ndim == 3 and len(encoded) != len(self.segments):
+            raise InvalidInput(f"features must be of each of the {len(self.segments)} segments, got {len(encoded)}")
+        if encoded.ndim == 3 and draws_items:
+            raise InvalidInput("features must be of items, and not of each segment, where churn draws items")
         if draws_items and not drawn:
             raise InvalidInput("features must be left out where the items of churn have none: churn.features is 0")
         if draws_items and encoded.shape[1] != drawn:
@@ -243,3 +242,26 @@ def _check_phases(given: Any, items: int) -> None:
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+
+
+def _numbers(features: Any) -> FloatArray:
+    """As numbers, items × features, or segments × items × features where each segment has rows of its own."""
+    if isinstance(features, np.ndarray) and features.dtype == np.float64 and features.ndim in (2, 3):
+        if not np.isfinite(features).all():
+            raise InvalidInput("features must be finite")
+        return features.copy()
+    if not _is_by_segment(features):
+        return encode(features)
+    rows = [row for segment in features for row in segment]
+    if any(len(segment) != len(features[0]) for segment in features):
+        raise InvalidInput("features must have as many rows in each segment")
+    return encode(rows).reshape(len(features), len(features[0]), -1)
+
+
+def _is_by_segment(features: Any) -> bool:
+    found = features
+    for _ in range(2):
+        if isinstance(found, str) or not isinstance(found, Sequence | np.ndarray) or len(found) == 0:
+            return False
+        found = found[0]
+    return isinstance(found, list | tuple | np.ndarray)
