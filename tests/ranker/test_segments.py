@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from slotwise.errors import InvalidInput
 from slotwise.ranker import Learner
 from slotwise.ranker import learner as module
+from slotwise.ranker.kernels import compiling
 
 IDS = ["a", "b", "c", "d"]
 
@@ -144,3 +146,42 @@ def test_segments_that_are_not_there_are_refused_and_nothing_is_counted(monkeypa
         held.add_segment()
     assert held.segments == 1
     assert len(held.choose()) == 2
+
+
+def test_a_start_anew_believes_what_was_absorbed_in_pieces() -> None:
+    """Before the first decision tallies are only counted; after it each is absorbed. Both believe the same of all."""
+    rng = np.random.default_rng(6)
+    tallies = [(rng.poisson(5.0, (2, 4)), rng.poisson(40.0, (2, 4))) for _ in range(3)]
+    early, late = (Learner(IDS, 2, segments=3, rng=np.random.default_rng(7)) for _ in range(2))
+    late.choose()
+    for learner in (early, late):
+        for segment, tally in enumerate(tallies):
+            learner.absorb(*tally, segment=segment)
+    assert early._at_work is None
+    early.choose()
+    one, other = (learner._turned(0).belief for learner in (early, late))
+    assert one.clicks.tolist() == other.clicks.tolist()
+    # in the first slot: attractiveness alone has no scale
+    assert one.mean * one.mean_bias[:, :1] == pytest.approx(other.mean * other.mean_bias[:, :1], rel=0.02)
+    assert early.estimates(segment=1).as_dict() == late.estimates(segment=1).as_dict()
+
+
+def test_with_many_segments_what_is_learned_of_all_is_learned_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not once for each of them: the time that it takes grows with the number of segments itself."""
+    times: list[int] = []
+    lived = importlib.import_module("slotwise.belief.lived")
+    refresh = lived.refresh
+
+    def counted(belief: Any) -> None:
+        times.append(1)
+        refresh(belief)
+
+    monkeypatch.setattr(lived, "refresh", counted)
+    with compiling("never"):
+        learner = Learner(IDS, 2, segments=40)
+        for segment in range(40):
+            learner.absorb(np.ones((2, 4), int), np.full((2, 4), 9), segment=segment)
+        before = len(times)
+        learner.choose()
+    # five for the start with nothing, five for all segments together, and one for the decision
+    assert len(times) - before <= 11

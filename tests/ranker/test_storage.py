@@ -49,7 +49,7 @@ def test_all_of_it_is_written_and_read(tmp_path: Path) -> None:
     assert again._learner.values == ranker._learner.values
     assert again._learner.policy == ranker._learner.policy
     assert again._learner.policy.options == {"memory": 60.0, "new_items_at_most": 0.3}
-    assert list(again._learner._counts.in_order()) == list(ranker._learner._counts.in_order())
+    assert again._learner._counts.in_order() == ranker._learner._counts.in_order()
     before = again.tally_of("mobile").rounds
     again.observe(waiting.id, clicked=None)
     assert again.tally_of("mobile").rounds == before + 1
@@ -71,10 +71,10 @@ def test_the_first_format_is_still_read() -> None:
     assert ranker._learner.values == {"a": 1.0, "b": 2.0, "c": 1.0, "d": 1.0, "é ✓": 3.0}
     assert str(ranker._learner.policy) == "random-bound-known:level=0.4"
     assert (ranker.segments, ranker.is_frozen) == ((), False)
-    # as the program that wrote it went on
+    # as the program that wrote it would have gone on
     assert ranker._learner.rng.bit_generator.state["state"]["state"] == 298325143579329861699694728365816306621
-    assert [ranker.rank().items for _ in range(5)] == [("b", "a"), ("b", "a"), ("é ✓", "b"), ("b", "a"), ("é ✓", "b")]
-    assert (ranker.pending, ranker.forgotten) == (3 + 5, 2)
+    assert (ranker.pending, ranker.forgotten) == (3, 2)
+    assert not {"c"} & {item for _ in range(20) for item in ranker.rank().items}
     ranker.observe("0e0a567876c26b35a615a926f651e499", clicked="b")
     assert ranker.tally.clicks[0, 1] == 8
 

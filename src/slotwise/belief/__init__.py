@@ -6,7 +6,7 @@ from slotwise.belief.interface import hold_back, imagine, is_new, update, update
 from slotwise.belief.learned import BIAS_SHAPE, LearnedBias, learned_bias
 from slotwise.belief.lived import NEW_ITEMS_AT_MOST, Lived, Passes, is_lived, lived
 from slotwise.belief.newcomers import _hold_back as _hold_back
-from slotwise.belief.posterior import Posterior, believed, posterior, posterior_of
+from slotwise.belief.posterior import Posterior, believed, one_by_one, posterior, posterior_of
 from slotwise.belief.prior import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
@@ -24,6 +24,7 @@ from slotwise.belief.shows import (
     no_shows,
     show_by_rate,
 )
+from slotwise.belief.stillness import _hold_still as _hold_still
 from slotwise.belief.told import ToldBias, told_bias
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "learned_prior",
     "lived",
     "no_shows",
+    "one_by_one",
     "posterior",
     "posterior_of",
     "relearn",

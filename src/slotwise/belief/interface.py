@@ -65,6 +65,11 @@ def settle(belief: Any, ranking: Ranking) -> None:
     """An outcome of this list is expected no longer."""
 
 
+@generic(default=lambda belief, still: None)  # noqa: ARG005
+def hold_still(belief: Any, still: bool) -> None:
+    """While it holds still, what is learned of all together waits; afterwards the next tally brings it up to date."""
+
+
 @generic(default=lambda belief, item: False)  # noqa: ARG005
 def is_new(belief: Any, item: int) -> bool:  # type: ignore[empty-body]
     """Whether an item has no counted outcome, and is one of those that `hold_back` may hold back."""

@@ -17,7 +17,7 @@ of the same mean and of standard deviation σ_j times its mean. With the bias to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,7 +27,7 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.belief.best_list import best_list, best_list_chances
-from slotwise.belief.interface import turn_to, update_by_tally
+from slotwise.belief.interface import hold_still, turn_to, update_by_tally
 from slotwise.belief.learned import BIAS_SHAPE
 from slotwise.belief.lived import IN_USE, Lived, lived, settle_on_means
 from slotwise.errors import InvalidInput
@@ -106,17 +106,25 @@ def posterior(
     if told is not None and len(told) != tally.slots:
         raise InvalidInput(f"position_bias must have one entry per slot, {tally.slots}, got {len(told)}")
     counted = Tally(tally.clicks.copy(), tally.passes.copy())
-    belief = believed(Setting(tally.slots, tally.items, 1, told), [(0, counted)])
+    belief = believed(Setting(tally.slots, tally.items, 1, told), [{0: counted}])
     return posterior_of(belief, counted, told, values=values, excluded=excluded)
 
 
-def believed(setting: Setting, counted: Iterable[tuple[int, Tally]], *, memory: Any = "none") -> Lived:
-    """What the default policy believes after absorbing tallies one after the other, each of a segment."""
+def believed(setting: Setting, counted: Iterable[Mapping[int, Tally]], *, memory: Any = "none") -> Lived:
+    """What the default policy believes after absorbing tallies by segment, one period after the other."""
     belief = lived(setting, memory=memory)
-    for segment, tally in counted:
+    for segment, tally, more in one_by_one(counted):
+        hold_still(belief, more)
         turn_to(belief, segment)
         update_by_tally(belief, tally.clicks, tally.passes)
     return belief
+
+
+def one_by_one(counted: Iterable[Mapping[int, Tally]]) -> Iterator[tuple[int, Tally, bool]]:
+    """Tallies by segment, one period after the other: each segment and tally, and whether the period has more."""
+    for tallies in counted:
+        for number, (segment, tally) in enumerate(tallies.items(), start=1):
+            yield segment, tally, number < len(tallies)
 
 
 def posterior_of(

@@ -19,6 +19,7 @@ from slotwise.policies.interface import (
     choose_once,
     end_epoch,
     expect,
+    hold_still,
     holds_lists,
     impose_rules,
     learn,
@@ -148,3 +149,8 @@ def _expect(policy: Epochs, ranking: Ranking) -> None:
 @settle.register(Epochs)
 def _settle(policy: Epochs, ranking: Ranking) -> None:
     settle(policy.policy, ranking)
+
+
+@hold_still.register(Epochs)
+def _hold_still(policy: Epochs, still: bool) -> None:
+    hold_still(policy.policy, still)

@@ -79,11 +79,17 @@ def settle(policy: Any, ranking: Ranking) -> None:
     """An outcome of this list is expected no longer: it is about to be learned, or it was lost."""
 
 
+@generic(default=lambda policy, still: None)  # noqa: ARG005
+def hold_still(policy: Any, still: bool) -> None:
+    """While it holds still, what it learns of all together may wait: it is to absorb more before it chooses."""
+
+
 def with_belief(record_class: type[Policy]) -> type[Policy]:
     """Decorate a policy's record with a field `belief`: what it is told of visitors and outcomes goes there."""
     turn_to.register(record_class)(_turn_belief_to)
     expect.register(record_class)(_believe_expected)
     settle.register(record_class)(_believe_settled)
+    hold_still.register(record_class)(_hold_belief_still)
     return record_class
 
 
@@ -97,6 +103,10 @@ def _believe_expected(policy: Any, ranking: Ranking) -> None:
 
 def _believe_settled(policy: Any, ranking: Ranking) -> None:
     belief_about.settle(policy.belief, ranking)
+
+
+def _hold_belief_still(policy: Any, still: bool) -> None:
+    belief_about.hold_still(policy.belief, still)
 
 
 # What it answers instead of `learn` if it is to act in epochs, and in addition if it can start from a tally.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,6 +54,11 @@ class Counts:
         self._length = _period_of(memory)
         self._periods: list[Period] = []
 
+    @property
+    def by_period(self) -> bool:
+        """Whether the policy forgets."""
+        return self._length is not None
+
     def make_room(self, items: int) -> None:
         """Columns for items that were added."""
         if new := items - self.items:
@@ -92,16 +97,17 @@ class Counts:
         counted = [shown for number, shown in self._shown.items() if segment in (None, number)]
         return np.sum(counted, axis=0, dtype=np.int64) if counted else np.zeros(self.items, np.int64)
 
-    def in_order(self) -> Iterator[tuple[int, Tally]]:
+    def in_order(self) -> list[dict[int, Tally]]:
         """By segment, and, where the policy forgets, one period after the other."""
-        for counted in [self._sums] if self._length is None else [period.counted for period in self._periods]:
-            for segment in sorted(counted):
-                yield segment, self._tally(counted, segment)
+        return [{segment: self._tally(counted, segment) for segment in sorted(counted)} for counted in self._parts]
 
-    def for_everybody(self) -> Iterator[tuple[int, Tally]]:
+    def for_everybody(self) -> list[dict[int, Tally]]:
         """The same with all segments as one."""
-        for counted in [self._sums] if self._length is None else [period.counted for period in self._periods]:
-            yield 0, self._tally(counted, None)
+        return [{0: self._tally(counted, None)} for counted in self._parts]
+
+    @property
+    def _parts(self) -> list[dict[int, Matrices]]:
+        return [self._sums] if self._length is None else [period.counted for period in self._periods]
 
     def arrays(self) -> dict[str, Any]:
         """All of it, by names of `STORED`; sums and periods are lists of the matrices of one segment each."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from slotwise import checks
+from slotwise.belief import one_by_one
 from slotwise.compiled import compiled, is_plain
 from slotwise.errors import InvalidInput
 from slotwise.policies import (
@@ -24,6 +25,7 @@ from slotwise.policies import (
     default_policy,
     end_epoch,
     expect,
+    hold_still,
     holds_lists,
     impose_rules,
     learn,
@@ -99,15 +101,17 @@ class Learner:
         self._retired = set(self._items.numbered("retired", retired))
         if len(self._retired) == len(self._items):
             raise InvalidInput(f"retired must leave an item to show, got all {len(self._items)}")
-        self._counts = Counts(self.slots, len(self._items), self.policy.options.get("memory"))
+        forgets = self.policy.options.get("memory")
+        self._counts, self._beliefs = Counts(self.slots, len(self._items), forgets), Beliefs(forgets)
         self.rng = rng if rng is not None else np.random.default_rng()
         #: the policy at work, and None before it started or where it is to start anew
         self._at_work: Any = None
+        #: whether it was asked for a list since it started
+        self._has_chosen = False
         #: the rules that the policy has now, to be imposed again only when they change
         self._imposed: Rules | None = None
         #: the segment that the policy was turned to last
         self._turned_to = 0
-        self._beliefs = Beliefs(self.policy.options.get("memory"))
         #: lists whose outcomes are on their way, and for whom
         self._expected: Counter[tuple[int, tuple[int, ...]]] = Counter()
         self._prepare()
@@ -164,8 +168,7 @@ class Learner:
 
         Where fewer items are left than there are slots, the list is shorter: the slots at the end stay empty.
         """
-        self._started()
-        at_work = self._turned(self._checked(segment))
+        at_work = self._asked(segment)
         rules = Rules.of(self._items, exclude, pin, self.slots)
         self._impose(rules)
         return self._named((choose_once if rules else choose)(at_work, self.rng))
@@ -174,8 +177,7 @@ class Learner:
         self, count: int, segment: int = 0, *, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None
     ) -> list[tuple[str, ...]]:
         """What as many calls of `choose` would give, in a fraction of their time."""
-        self._started()
-        at_work = self._turned(self._checked(segment))
+        at_work = self._asked(segment)
         rules = Rules.of(self._items, exclude, pin, self.slots)
         if rules and holds_lists(at_work):
             return [self.choose(exclude, pin, segment) for _ in range(count)]
@@ -239,7 +241,10 @@ class Learner:
             raise InvalidInput(f"shown must have one entry per item, {len(self._items)}, got shape {seen.shape}")
         self._counted.add(self._checked(segment), tally, seen)
         self._beliefs.more_was_seen()
-        if self._at_work is not None:
+        if self.segments > 1 and not self._has_chosen:
+            # more are likely to follow, and to start anew from all is quicker than to absorb one after the other
+            self._at_work = None
+        elif self._at_work is not None:
             absorb(self._turned(segment), tally.clicks, tally.passes)
 
     def arrays(self) -> dict[str, Any]:
@@ -375,6 +380,7 @@ class Learner:
         if self._at_work is None:
             with self.kernels.or_interpreted():
                 self._at_work, self._imposed, self._turned_to = self._start(), None, 0
+                self._has_chosen = False
                 for (segment, numbers), rounds in self._expected.items():
                     for _ in range(rounds):
                         expect(self._turned(segment), self._ranking(numbers))
@@ -383,17 +389,23 @@ class Learner:
         return self._at_work
 
     def _start(self) -> Any:
-        """The policy with all that was counted, segment by segment, the earliest period first."""
-        counted = [(0, Tally.empty(self.slots, len(self._items))), *self._counted.in_order()]
-        if len(counted) > 1 and counted[1][0] == 0:
-            del counted[0]
-        started = self.policy.start(self._setting, counted[0][1])
-        for segment, tally in counted[1:]:
+        """The policy with all that was counted, the earliest period first."""
+        if self.segments == 1 and not self._counts.by_period:
+            return self.policy.start(self._setting, self.tally)
+        started = self.policy.start(self._setting, Tally.empty(self.slots, len(self._items)))
+        for segment, tally, more in one_by_one(self._counted.in_order()):
+            hold_still(started, more)
             turn_to(started, segment)
             absorb(started, tally.clicks, tally.passes)
-        if self.segments > 1:
-            turn_to(started, 0)
+        turn_to(started, 0)
         return started
+
+    def _asked(self, segment: int) -> Any:
+        """The policy, about to choose for a segment."""
+        number = self._checked(segment)
+        self._started()
+        self._has_chosen = True
+        return self._turned(number)
 
     def _turned(self, segment: int) -> Any:
         """The policy at work, turned to a segment."""

@@ -90,6 +90,11 @@ class Rehearsal:
             learner.learn(learner.choose(exclude=names[-1:]), None)
         learner.absorb(learner.tally.clicks, learner.tally.passes)
         learner.end_epoch()
+        if self.pools:
+            learner.learn(shown, None, segment=1)
+            # starts anew, and absorbs what was counted of each segment
+            learner.add_segment()
+            learner.choose(segment=2)
         learner.estimates()
         learner.estimates(segment=learner.segments - 1)
         mark_filled(self.text)

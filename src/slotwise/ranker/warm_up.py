@@ -22,9 +22,10 @@ def warm_up() -> None:
 
 
 def warm_up_rankers() -> None:
-    """All that a `Ranker` with its default policy needs."""
-    Rehearsal(default_policy(), slots=1, items=1, bias_is_known=False).run()
-    Rehearsal(default_policy(known_bias=True), slots=1, items=1, bias_is_known=True).run()
+    """All that a `Ranker` with its default policy needs, with segments and features or without."""
+    for known in (False, True):
+        for pools in (False, True):
+            Rehearsal(default_policy(known_bias=known), slots=1, items=1, bias_is_known=known, pools=pools).run()
 
 
 def main() -> None:
