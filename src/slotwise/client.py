@@ -177,9 +177,23 @@ class Client:
         """A decision as it was made, and what has become of it; status 404 where there is none."""
         return self._ask("GET", f"/v1/decisions/{_quoted(id)}")
 
-    def estimates(self, placement: str, segment: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """What is known of a placement's items and slots, and what became of its decisions, for all or a segment."""
-        query = urlencode([("segment", f"{key}:{value}") for key, value in (segment or {}).items()])
+    def estimates(
+        self,
+        placement: str,
+        segment: Mapping[str, str] | None = None,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        period: str | None = None,
+    ) -> dict[str, Any]:
+        """What is known of a placement's items and slots, and what became of its decisions, for all or a segment.
+
+        The uplift is since the start, or between two times, or over a period as in 24h, 7d and 4w.
+        """
+        asked = [("segment", f"{key}:{value}") for key, value in (segment or {}).items()]
+        asked += [(name, time.isoformat()) for name, time in (("since", since), ("until", until)) if time is not None]
+        asked += [("period", period)] if period is not None else []
+        query = urlencode(asked)
         return self._ask("GET", f"/v1/placements/{_quoted(placement)}/estimates{'?' if query else ''}{query}")
 
     def close(self) -> None:

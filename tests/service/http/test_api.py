@@ -306,6 +306,31 @@ def test_the_holdout_shows_items_as_given_and_gives_the_uplift(client: Client) -
     assert found["too_early"] == "the learned arm has 0 views with a click, and 10 are needed"
 
 
+def test_the_uplift_is_of_a_time_and_of_value_where_there_is_any(client: Client) -> None:
+    fresh = next(names)
+    client.define(fresh, slots=1, items=["a", {"id": "b", "value": 2.0}], holdout=0.5)
+    # each arm is empty with probability 2^-60
+    for number in range(60):
+        decision = client.decide(fresh)
+        client.report(decision, clicked=decision["items"][0] if number % 2 else None)
+    client.settle(fresh)
+    address = f"/v1/placements/{fresh}/estimates"
+    found = client.get(address).json()["uplift"]
+    assert (found["measure"], found["since"], found["until"]) == ("value_per_view", None, None)
+    assert found["holdout"]["value_per_view"] == found["holdout"]["click_rate"]
+    assert found["learned"]["value_per_view"] >= found["learned"]["click_rate"]
+    day = datetime.fromtimestamp(client.clock.now, UTC).date().isoformat()
+    assert client.get(address, params={"since": day}).json()["uplift"] == found | {"since": f"{day}T00:00:00.000Z"}
+    assert client.get(address, params={"until": day}).json()["uplift"] is None
+    for_a_week = client.get(address, params={"period": "7d"}).json()["uplift"]
+    assert for_a_week["learned"] == found["learned"]
+    assert for_a_week["since"] is not None
+    for wrong, field in (({"since": "now"}, "since"), ({"period": "7d", "until": day}, "period")):
+        refused = client.get(address, params=wrong)
+        assert refused.status_code == 422
+        assert refused.json()["detail"].startswith(field)
+
+
 def test_an_epoch_policy_holds_its_list_until_a_no_click_is_final(client: Client) -> None:
     fresh = next(names)
     bias = [1.0, 0.9, 0.8, 0.7, 0.6]

@@ -50,6 +50,21 @@ SegmentInQuery = Annotated[
     ),
 ]
 NO_SEGMENT: list[str] = []
+SinceInQuery = Annotated[
+    str | None,
+    InQuery(),
+    Field(description="Compare in the uplift what was issued from this time on.", examples=["2026-11-01"]),
+]
+UntilInQuery = Annotated[
+    str | None,
+    InQuery(),
+    Field(description="Compare in the uplift what was issued before this time.", examples=["2026-11-08T12:00Z"]),
+]
+PeriodInQuery = Annotated[
+    str | None,
+    InQuery(),
+    Field(description="Compare in the uplift the last hours, days or weeks.", examples=["24h", "7d", "4w"]),
+]
 
 
 ItemInPath = Annotated[str, Field(description="The item's id.", examples=["tea"])]
@@ -268,9 +283,16 @@ class Api:
         broken: list[BrokenSummary] = [{"name": name, "detail": why} for name, why in self._worker.broken().items()]
         return 200, {"placements": [_summary(placement) for placement in self._worker.known()], "broken": broken}
 
-    async def estimates(self, name: NameInPath, segment: SegmentInQuery = NO_SEGMENT) -> tuple[int, EstimatesDocument]:
+    async def estimates(
+        self,
+        name: NameInPath,
+        segment: SegmentInQuery = NO_SEGMENT,
+        since: SinceInQuery = None,
+        until: UntilInQuery = None,
+        period: PeriodInQuery = None,
+    ) -> tuple[int, EstimatesDocument]:
         """What is known of a placement's items and slots, for everybody or for some of its visitors."""
-        return 200, await self._worker.estimates(name, segment)
+        return 200, await self._worker.estimates(name, segment, since=since, until=until, period=period)
 
 
 def _placement(placement: Placement) -> PlacementDocument:

@@ -297,6 +297,29 @@ class PeriodCounters:
     counters: Counters
 
 
+class ArmCounts(NamedTuple):
+    """What the decisions of one arm that were issued in a period came to."""
+
+    period: Period
+    #: "" where all segments were asked for together
+    segment: str
+    arm: Arm
+    clicked: int
+    no_click: int
+    value: float
+    squares: float
+
+
+class ItemClicks(NamedTuple):
+    """Clicks on an item, in whichever slot, of the decisions of one arm that were issued in a period."""
+
+    period: Period
+    segment: str
+    arm: Arm
+    item: str
+    clicks: int
+
+
 @dataclass(frozen=True)
 class Portable:
     """A placement as it is carried from store to store: all but its pending decisions."""
@@ -370,6 +393,12 @@ class Store(Protocol):
 
     def period_counters(self, name: str, since: int = 0, until: int = LAST) -> list[PeriodCounters]:
         """What became of decisions, by period, segment and arm, in order of period."""
+
+    def arm_counts(self, name: str, since: int, until: int, *, by_segment: bool) -> list[ArmCounts]:
+        """What the arms came to in periods that start from `since` on and before `until`."""
+
+    def item_clicks(self, name: str, since: int, until: int, *, by_segment: bool) -> list[ItemClicks]:
+        """What was clicked in these periods, where it is known in which arm."""
 
     def keep_end(self, name: str, start: int, believed: str) -> None:
         """What was believed at the end of the hour that began then; the first that is said stays."""

@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from dataclasses import astuple
 from typing import Any
 
-from slotwise.service.store.contract import COUNTERS, DAY, LAST, Counters, Period, PeriodCounters, PeriodRow
+from slotwise.service.store.contract import (
+    COUNTERS,
+    DAY,
+    LAST,
+    ArmCounts,
+    Counters,
+    ItemClicks,
+    Period,
+    PeriodCounters,
+    PeriodRow,
+)
 from slotwise.service.store.database import Database, adding, sums
 
 _COUNTS = ("clicks", "passes", "shows")
@@ -14,6 +24,13 @@ ADD_PERIOD_TALLY = adding(
     "period_tally", ("placement", "start", "hours", "segment", "arm", "slot", "item"), _COUNTS, revised=True
 )
 ADD_PERIOD_COUNTERS = adding("period_counters", ("placement", "start", "hours", "segment", "arm"), COUNTERS)
+
+
+def _keys(of: str, *, by_segment: bool) -> tuple[str, str]:
+    """What to select and what to group by, each segment by itself or all of them together."""
+    if by_segment:
+        return of.replace("SEGMENT", "segment"), of.replace("SEGMENT", "segment")
+    return of.replace("SEGMENT", "''"), of.replace("SEGMENT, ", "")
 
 
 class Periods(Database):
@@ -39,6 +56,26 @@ class Periods(Database):
                 PeriodCounters(Period(start, hours), segment, arm, Counters(*counts))
                 for start, hours, segment, arm, *counts in rows
             ]
+
+    def arm_counts(self, name: str, since: int, until: int, *, by_segment: bool) -> list[ArmCounts]:
+        keys, group = _keys("start, hours, SEGMENT, arm", by_segment=by_segment)
+        with self.reading():
+            rows = self.all(
+                f"SELECT {keys}, {sums(('clicked', 'no_click', 'value', 'squares'))} FROM period_counters "
+                f"WHERE placement = ? AND start >= ? AND start < ? GROUP BY {group} ORDER BY {group}",
+                (name, since, until),
+            )
+            return [ArmCounts(Period(start, hours), *rest) for start, hours, *rest in rows]
+
+    def item_clicks(self, name: str, since: int, until: int, *, by_segment: bool) -> list[ItemClicks]:
+        keys, group = _keys("start, hours, SEGMENT, arm, item", by_segment=by_segment)
+        with self.reading():
+            rows = self.all(
+                f"SELECT {keys}, {sums(('clicks',))} FROM period_tally WHERE placement = ? AND start >= ? "
+                f"AND start < ? AND clicks > 0 AND arm <> '' GROUP BY {group} ORDER BY {group}",
+                (name, since, until),
+            )
+            return [ItemClicks(Period(start, hours), *rest) for start, hours, *rest in rows]
 
     def keep_end(self, name: str, start: int, believed: str) -> None:
         with self.transaction():

@@ -15,8 +15,8 @@ from statistics import NormalDist
 from typing import Final, NamedTuple
 
 LEVEL: Final = 0.95
-#: what an arm must have of views that brought something before an average is taken to be about normal: of clicks and of
-#: views without one, and of values, which spread further
+#: what an arm must have before an average is taken to be about normal: of clicks and of views without one, and of
+#: values, of which there are as many as of equal ones that would be as uncertain
 LEAST_CLICKS: Final = 10
 LEAST_VALUES: Final = 30
 #: of how many views, half of them in either arm, the anytime-valid interval is the narrowest
@@ -27,13 +27,11 @@ NARROWEST_AT: Final = 10_000.0
 class Sums:
     """What came of the views of one arm.
 
-    >>> Sums.of_clicks(views=50, clicks=5) + Sums(views=10, brought=1, total=1.0, squares=1.0)
-    Sums(views=60, brought=6, total=6.0, squares=6.0)
+    >>> Sums.of_clicks(views=50, clicks=5) + Sums(views=10, total=3.0, squares=5.0)
+    Sums(views=60, total=8.0, squares=10.0)
     """
 
     views: int = 0
-    #: views that brought something
-    brought: int = 0
     #: what they brought, and the sum of its squares
     total: float = 0.0
     squares: float = 0.0
@@ -41,20 +39,24 @@ class Sums:
     @classmethod
     def of_clicks(cls, views: int, clicks: int) -> Sums:
         """Where a click is worth 1."""
-        return cls(views, clicks, float(clicks), float(clicks))
+        return cls(views, float(clicks), float(clicks))
 
     def __add__(self, other: Sums) -> Sums:
-        return Sums(
-            self.views + other.views,
-            self.brought + other.brought,
-            self.total + other.total,
-            self.squares + other.squares,
-        )
+        return Sums(self.views + other.views, self.total + other.total, self.squares + other.squares)
 
     @property
     def mean(self) -> float:
         """Of a view; 0 where there is none."""
         return self.total / self.views if self.views else 0.0
+
+    @property
+    def brought(self) -> float:
+        """How many equal values would be as uncertain as these: (Σ value)²/Σ value², the number of clicks for clicks.
+
+        >>> Sums.of_clicks(views=50, clicks=5).brought, Sums(views=50, total=104.0, squares=100.0**2 + 4).brought
+        (5.0, 1.08...)
+        """
+        return self.total**2 / self.squares if self.squares else 0.0
 
     @property
     def variance(self) -> float:
@@ -116,7 +118,7 @@ class Comparison:
 def compare(strata: Iterable[Stratum], *, least: int = LEAST_VALUES, both_ways: bool = False) -> Comparison:
     """The difference and the ratio of what a view brings, with a plain and an anytime-valid interval for each.
 
-    Each arm needs `least` views that brought something; `both_ways`, for clicks, as many that brought nothing.
+    Each arm needs `least` values, counted as `Sums.brought` does; `both_ways`, for clicks, as many views without one.
 
     Let stratum s have n_s views, n_1s and n_0s of them in the arms, with means m and variances v. The difference
     is Σ n_s(m_1s - m_0s)/Σ n_s, and its standard error σ the root of Σ n_s²(v_1s/n_1s + v_0s/n_0s)/(Σ n_s)².
@@ -130,8 +132,8 @@ def compare(strata: Iterable[Stratum], *, least: int = LEAST_VALUES, both_ways: 
     confidence sequences (2021), whose boundary is Robbins's mixture of normal distributions. With a probability of 95 %
     *all* intervals from the first on hold what is true at their time: the effect averaged over the views until
     then, which may change as the learned arm learns and as visitors change. As it rests on the central limit theorem,
-    the 95 % are exact in the limit of a late first look: hence `least`. Values of which one in thousands outweighs
-    all the others need more. c is about 3 for ten thousands of views and 3.6 for a million.
+    the 95 % are exact in the limit of a late first look: hence `least`. c is about 3 for ten thousands of views and
+    3.6 for a million.
 
     The interval of the ratio holds every r for which 0 is in the interval of m_1 - r·m_0 (Fieller's construction), so
     that it is as valid as the other; it has no upper end where the holdout's mean may be 0.
@@ -186,10 +188,16 @@ def _too_early(strata: list[Stratum], least: int, *, both_ways: bool) -> str | N
         "holdout": sum((stratum.holdout for stratum in strata), Sums()),
     }
     for arm, sums in arms.items():
+        without = sums.views - round(sums.brought)
+        if both_ways and sums.brought < least:
+            return f"the {arm} arm has {round(sums.brought)} views with a click, and {least} are needed"
+        if both_ways and without < least:
+            return f"the {arm} arm has {without} views without a click, and {least} are needed"
         if sums.brought < least:
-            return f"the {arm} arm has {sums.brought} views with a click, and {least} are needed"
-        if both_ways and sums.views - sums.brought < least:
-            return f"the {arm} arm has {sums.views - sums.brought} views without a click, and {least} are needed"
+            return (
+                f"what the {arm} arm brought tells as much as {sums.brought:.1f} equal values would, "
+                f"and {least} are needed"
+            )
         if sums.variance == 0.0:
             return f"every view of the {arm} arm has brought the same"
     return None

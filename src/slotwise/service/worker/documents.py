@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, NotRequired
+from typing import Annotated, Any, Final, Literal, NotRequired
 
 from pydantic import ConfigDict, Field, with_config
 
@@ -101,6 +101,8 @@ class ArmDocument(TypedDict):
     shown: int
     clicks: int
     click_rate: float
+    value_per_view: float | None
+    """Null where neither the items have values nor outcomes brought any."""
 
 
 @with_config(closed())
@@ -127,10 +129,15 @@ class RatioDocument(TypedDict):
 class UpliftDocument(TypedDict):
     """What the learned lists bring against the holdout."""
 
+    measure: Literal["click_rate", "value_per_view"]
+    """What is compared."""
+    since: str | None
+    until: str | None
+    """With `since`, the time of which decisions are compared; null where it has no such end."""
     learned: ArmDocument
     holdout: ArmDocument
     difference: float
-    """Of the click rates."""
+    """Of the measure, at times of the same holdout: not that of the averages above where the share has changed."""
     low: float | None
     high: float | None
     """With `low`, the plain interval: it holds the difference with 95 % for who looks once, at a time chosen before."""

@@ -21,7 +21,7 @@ from slotwise.service.worker.learning import learner_of, matrices, numbered
 from slotwise.service.worker.placements import Placements, UnknownPlacement
 from slotwise.service.worker.segments import Segments
 from slotwise.service.worker.times import rfc3339
-from slotwise.service.worker.uplift import uplift
+from slotwise.service.worker.uplift import ALWAYS, Evidence, Span, read_evidence, uplift
 from slotwise.service.worker.windows import window_now
 
 LEVEL: Final = 0.95
@@ -53,6 +53,7 @@ class _Read(NamedTuple):
     reported: tuple[int, float | None]
     window_seconds: float
     definition: Definition
+    evidence: Evidence
     #: None where the tally is as it was
     rows: list[TallyRow] | None
 
@@ -69,8 +70,11 @@ class EstimateDesk:
         self._known: dict[_Asked, _Known] = {}
         self._turn = asyncio.Lock()
 
-    async def document(self, name: str, segment: Sequence[str] = ()) -> EstimatesDocument:
-        """From the store as it is now, of everybody or of the visitors that all of KEY:VALUE is true of."""
+    async def document(self, name: str, segment: Sequence[str] = (), span: Span = ALWAYS) -> EstimatesDocument:
+        """From the store as it is now, of everybody or of the visitors that all of KEY:VALUE is true of.
+
+        What pays is compared over a time, all else since the start.
+        """
         asked = name, tuple(segment)
         known = self._known.get(asked)
 
@@ -88,6 +92,7 @@ class EstimateDesk:
                     store.reported(name),
                     window_now(store, name, definition),
                     definition,
+                    _evidence(store, name, definition, segment, span),
                     None if same else store.tally(name),
                 )
 
@@ -119,7 +124,7 @@ class EstimateDesk:
                 for number, of in sorted(by_segment.items())
             ],
             "window_seconds": found.window_seconds,
-            "uplift": uplift(arms),
+            "uplift": uplift(found.evidence),
         }
 
     def _remember(self, asked: _Asked, known: _Known) -> None:
@@ -132,6 +137,14 @@ class EstimateDesk:
 
 def _definition(store: Store, name: str) -> Definition:
     return Definition.model_validate_json(store.definition(name))
+
+
+def _evidence(store: Store, name: str, definition: Definition, segment: Sequence[str], span: Span) -> Evidence:
+    if not segment:
+        return read_evidence(store, name, definition, span)
+    segments = Segments(definition.segments)
+    wanted = set(segments.asked(segment))
+    return read_evidence(store, name, definition, span, lambda text: segments.number(text) in wanted)
 
 
 def _by_segment(

@@ -26,6 +26,7 @@ from slotwise.service.worker.metrics import WorkerMetrics
 from slotwise.service.worker.placements import REFRESH_SECONDS, Placement, Placements, UnknownPlacement
 from slotwise.service.worker.propensities import Propensities
 from slotwise.service.worker.tokens import Signer
+from slotwise.service.worker.uplift import Span
 from slotwise.service.worker.writer import Writer
 
 Clock = Callable[[], float]
@@ -218,13 +219,22 @@ class Worker:
         """A decision and what has become of it, from the store as it is now; None where there is none of that id."""
         return await self._placements.read(lambda store: store.logged(decision)) if is_id(decision) else None
 
-    async def estimates(self, name: str, segment: Sequence[str] = ()) -> EstimatesDocument:
+    async def estimates(
+        self,
+        name: str,
+        segment: Sequence[str] = (),
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        period: str | None = None,
+    ) -> EstimatesDocument:
         """What is known of a placement's items and slots, from the store as it is now.
 
-        Of everybody, or of the visitors that all of `segment` is true of, each KEY:VALUE.
+        Of everybody, or of the visitors that all of `segment` is true of, each KEY:VALUE. The uplift is since the
+        start, or between two times, or over the last hours, days or weeks, as in 24h, 7d and 4w.
         """
         await self.placement(name)
-        return await self._estimates.document(name, segment)
+        return await self._estimates.document(name, segment, Span.asked(since, until, period, self._clock()))
 
     async def finalise(self) -> int:
         """Count the decisions whose deadline has passed, each once; how many there were."""
