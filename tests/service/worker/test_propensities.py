@@ -157,6 +157,34 @@ def test_a_decision_that_is_noted_while_lists_are_drawn_is_settled_before_the_be
     drive(store, test)
 
 
+def test_what_is_shown_for_certain_has_a_propensity_of_one_but_for_the_holdout(store: str) -> None:
+    async def test(worker: Worker, _: Clock) -> None:
+        home = {"slots": 2, "items": ITEMS, "window_seconds": 60.0}
+        await worker.put("home", Definition.model_validate({**home, "mode": "shadow"}))
+        shadow = await worker.decide("home", Wish(exclude=["a"]))
+        await worker.put("home", Definition.model_validate({**home, "mode": "frozen", "holdout": 0.25}))
+        # 2^-49: there is none of the holdout
+        frozen = [await worker.decide("home", Wish(exclude=["a"], pin={"e": 1})) for _ in range(120)]
+        await worker.fill_propensities()
+        assert await found(worker, shadow.id) == (1.0, 1.0)
+        best = next(decision.items for decision in frozen if decision.arm == "learned")
+        for decision in frozen:
+            second = 0.75 * (decision.items[1] == best[1]) + 0.25 * (decision.items[1] == "b")
+            assert await found(worker, decision.id) == (1.0, second)
+
+    drive(store, test)
+
+
+def test_a_visitor_who_sees_the_same_list_again_leaves_them_null(store: str) -> None:
+    async def test(worker: Worker, _: Clock) -> None:
+        first, again = [await worker.decide("home", Wish(visitor="somebody")) for _ in range(2)]
+        await worker.fill_propensities()
+        assert first.items == again.items
+        assert [await found(worker, decision.id) for decision in (first, again)] == [None, None]
+
+    drive(store, test, sticky_seconds=600.0)
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -43,8 +43,8 @@ def decide(
         segment=segment,
         waits_seconds=waits,
     )
-    # of a list that is shown again, or to all, it makes no sense to ask how likely it was
-    if definition.mode == "live" and sticky is None and not learner.in_epochs:
+    # of a list that is shown again, or to all for an epoch, it makes no sense to ask how likely it was
+    if sticky is None and not (learner.in_epochs and definition.mode == "live"):
         placement.ledger.note(decision, _conditions(segment, exclude, wish.pin))
     return decision
 

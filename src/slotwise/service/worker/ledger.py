@@ -20,6 +20,11 @@ class Conditions(NamedTuple):
     #: items and their slots, which count from 1
     pin: tuple[tuple[str, int], ...] = ()
 
+    @property
+    def wishes(self) -> tuple[tuple[str, ...], dict[str, int]]:
+        """What to leave out, and what must be where."""
+        return self.exclude, dict(self.pin)
+
 
 NO_CONDITIONS: Final = Conditions()
 

@@ -98,12 +98,8 @@ class Placement:
 
     def draw(self, count: int, conditions: Conditions) -> list[tuple[str, ...]]:
         """More lists that `choose` could have given."""
-        return self.learner.choose_several(
-            count,
-            self.segments.number(conditions.segment),
-            exclude=conditions.exclude,
-            pin=dict(conditions.pin),
-        )
+        exclude, pin = conditions.wishes
+        return self.learner.choose_several(count, self.segments.number(conditions.segment), exclude=exclude, pin=pin)
 
     def window(self) -> tuple[float, float | None]:
         """Seconds that a decision is to wait, and, where it is one of those that tell of delays, the longest it may."""

@@ -72,6 +72,12 @@ class Propensities:
         self._found = [*self._found, *found][:MOST_UNWRITTEN]
 
     async def _draw(self, placement: Placement, conditions: Conditions) -> DrawnAgain | None:
+        if placement.definition.mode == "shadow":
+            # which no list of the learner's is shown in
+            return DrawnAgain(0, Counter())
+        if placement.definition.mode == "frozen":
+            # there is but one
+            return DrawnAgain(1, Counter(enumerate(placement.choose(*conditions.wishes, conditions.segment))))
         cost = LIST_COST + len(placement.numbers)
         lists = min(MOST_LISTS, self._left // cost)
         too_many = len(placement.ledger.drawn) >= MOST_CONDITIONS
@@ -102,6 +108,8 @@ def propensities(decision: Decision, drawn: DrawnAgain, share: float, given: Seq
     >>> propensities(shown, DrawnAgain(99, Counter({(0, "a"): 49, (1, "b"): 9})), 0.2, ("a", "c"))
     (0.6, 0.08)
     """
+    if decision.arm == "shadow":
+        return (1.0,) * len(decision.items)
     own = int(decision.arm == "learned")
     found = []
     for slot, item in enumerate(decision.items):
@@ -113,4 +121,4 @@ def propensities(decision: Decision, drawn: DrawnAgain, share: float, given: Seq
 
 def _given(placement: Placement, conditions: Conditions) -> tuple[str, ...]:
     definition = placement.definition
-    return as_given([item.id for item in definition.items], definition.slots, conditions.exclude, dict(conditions.pin))
+    return as_given([item.id for item in definition.items], definition.slots, *conditions.wishes)
