@@ -196,6 +196,21 @@ class Client:
         query = urlencode(asked)
         return self._ask("GET", f"/v1/placements/{_quoted(placement)}/estimates{'?' if query else ''}{query}")
 
+    def history(
+        self,
+        placement: str,
+        by: Literal["hour", "day"] = "day",
+        *,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+    ) -> dict[str, Any]:
+        """What happened to a placement by hour or by day, in UTC; by default in the last 7 or 90 days."""
+        times = {"since": since, "until": until}
+        query = {"by": by} | {
+            name: time.isoformat() if isinstance(time, datetime) else time for name, time in times.items() if time
+        }
+        return self._ask("GET", f"/v1/placements/{_quoted(placement)}/history?{urlencode(query)}")
+
     def close(self) -> None:
         """Let go of the connections."""
         self._pool.close()

@@ -20,15 +20,21 @@ AT_ONCE = 2_000
 def compact(
     store: StoreUrl,
     older_than: Annotated[float, typer.Option(metavar="DAYS", help="Days since the deadline of a decision.")],
+    merge_after: Annotated[
+        float, typer.Option(metavar="DAYS", help="Days after which counts by hour are merged into counts by day.")
+    ] = 14.0,
 ) -> None:
-    """Drop old decisions; what was learned from them stays.
+    """Drop old decisions, and merge old hours into days; what was learned stays, and every sum.
 
     Only decisions whose outcome is final are dropped. An outcome that arrives for one of them later is answered as
     unknown. The service may be running.
     """
     before = time.time() - checks.positive_number("older_than", older_than) * DAY
-    dropped = 0
+    until = time.time() - checks.positive_number("merge_after", merge_after) * DAY
+    dropped = merged = 0
     with opened(store) as open_store:
         while count := open_store.compact(before, AT_ONCE):
             dropped += count
-    typer.echo(f"dropped {dropped:,} decisions")
+        while count := open_store.merge_hours(until, AT_ONCE):
+            merged += count
+    typer.echo(f"dropped {dropped:,} decisions, merged the hours of {merged:,} days")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
@@ -29,7 +29,7 @@ from slotwise.service.store.contract import Logged, Outcome, Receipt
 from slotwise.service.worker import Worker
 from slotwise.service.worker.changing import patched, with_item, without_item
 from slotwise.service.worker.definition import Definition, Item, ItemDocument, ItemSettings, Wish, document_of
-from slotwise.service.worker.documents import EstimatesDocument
+from slotwise.service.worker.documents import EstimatesDocument, HistoryDocument
 from slotwise.service.worker.placements import Placement
 from slotwise.service.worker.segments import known
 from slotwise.service.worker.times import rfc3339
@@ -64,6 +64,16 @@ PeriodInQuery = Annotated[
     str | None,
     InQuery(),
     Field(description="Compare in the uplift the last hours, days or weeks.", examples=["24h", "7d", "4w"]),
+]
+ByInQuery = Annotated[
+    Literal["hour", "day"],
+    InQuery(),
+    Field(description="How long periods are; hours that were merged into days stay days.", examples=["day"]),
+]
+TimeInQuery = Annotated[
+    str | None,
+    InQuery(),
+    Field(description="A date or a time, in UTC where no zone is said.", examples=["2026-11-01"], max_length=100),
 ]
 
 
@@ -184,6 +194,13 @@ class Api:
                 answers={200: "Per item and per slot, with intervals."},
                 refuses=(401, 404, 422, 503),
             ),
+            Operation(
+                "GET",
+                "/v1/placements/{name}/history",
+                self.history,
+                answers={200: "Per period, in order."},
+                refuses=(401, 404, 422, 503),
+            ),
         ]
 
     async def decide(
@@ -293,6 +310,12 @@ class Api:
     ) -> tuple[int, EstimatesDocument]:
         """What is known of a placement's items and slots, for everybody or for some of its visitors."""
         return 200, await self._worker.estimates(name, segment, since=since, until=until, period=period)
+
+    async def history(
+        self, name: NameInPath, by: ByInQuery = "day", since: TimeInQuery = None, until: TimeInQuery = None
+    ) -> tuple[int, HistoryDocument]:
+        """What happened to a placement by hour or by day."""
+        return 200, await self._worker.history(name, by, since, until)
 
 
 def _placement(placement: Placement) -> PlacementDocument:

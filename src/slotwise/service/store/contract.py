@@ -287,6 +287,16 @@ class PeriodRow:
         return self.clicks, self.passes, self.shows
 
 
+class HistoryRow(NamedTuple):
+    """One item in one slot, over all decisions that were issued in a period and that somebody saw."""
+
+    period: Period
+    slot: int
+    item: str
+    clicks: int
+    shows: int
+
+
 @dataclass(frozen=True, slots=True)
 class PeriodCounters:
     """What became of the decisions of one segment and arm that were issued in a period."""
@@ -400,8 +410,17 @@ class Store(Protocol):
     def item_clicks(self, name: str, since: int, until: int, *, by_segment: bool) -> list[ItemClicks]:
         """What was clicked in these periods, where it is known in which arm."""
 
+    def history(self, name: str, since: int, until: int, *, by_day: bool) -> list[HistoryRow]:
+        """Clicks and shows per period, slot and item, of all segments and arms; hours added up to days if wanted."""
+
+    def history_counters(self, name: str, since: int, until: int, *, by_day: bool) -> list[PeriodCounters]:
+        """What became of decisions, by period, segment and arm, in order; hours are added up to days if wanted."""
+
     def keep_end(self, name: str, start: int, believed: str) -> None:
         """What was believed at the end of the hour that began then; the first that is said stays."""
+
+    def ended(self, name: str, start: int) -> bool:
+        """Whether something was counted in the hour that began then of which no end is kept."""
 
     def period_ends(self, name: str, since: int = 0, until: int = LAST) -> list[tuple[int, str]]:
         """What was believed at the ends of hours, by their beginnings, in order."""

@@ -12,6 +12,7 @@ from slotwise.service.store.contract import (
     LAST,
     ArmCounts,
     Counters,
+    HistoryRow,
     ItemClicks,
     Period,
     PeriodCounters,
@@ -31,6 +32,16 @@ def _keys(of: str, *, by_segment: bool) -> tuple[str, str]:
     if by_segment:
         return of.replace("SEGMENT", "segment"), of.replace("SEGMENT", "segment")
     return of.replace("SEGMENT", "''"), of.replace("SEGMENT, ", "")
+
+
+def _period(by_day: bool) -> str:
+    """Beginning and length in hours; what was before there were periods stays by itself."""
+    if not by_day:
+        return "start, hours"
+    return (
+        f"CASE WHEN hours = 0 THEN start ELSE start / {DAY} * {DAY} END, "
+        "CAST(CASE WHEN hours = 0 THEN 0 ELSE 24 END AS BIGINT)"
+    )
 
 
 class Periods(Database):
@@ -77,12 +88,44 @@ class Periods(Database):
             )
             return [ItemClicks(Period(start, hours), *rest) for start, hours, *rest in rows]
 
+    def history(self, name: str, since: int, until: int, *, by_day: bool) -> list[HistoryRow]:
+        with self.reading():
+            rows = self.all(
+                f"SELECT {_period(by_day)}, slot, item, {sums(('clicks', 'shows'))} FROM period_tally "
+                "WHERE placement = ? AND start >= ? AND start < ? GROUP BY 1, 2, slot, item ORDER BY 1, 2, slot, item",
+                (name, since, until),
+            )
+            return [HistoryRow(Period(start, hours), *rest) for start, hours, *rest in rows]
+
+    def history_counters(self, name: str, since: int, until: int, *, by_day: bool) -> list[PeriodCounters]:
+        with self.reading():
+            rows = self.all(
+                f"SELECT {_period(by_day)}, segment, arm, {sums(COUNTERS)} FROM period_counters "
+                "WHERE placement = ? AND start >= ? AND start < ? "
+                "GROUP BY 1, 2, segment, arm ORDER BY 1, 2, segment, arm",
+                (name, since, until),
+            )
+            return [
+                PeriodCounters(Period(start, hours), segment, arm, Counters(*counts))
+                for start, hours, segment, arm, *counts in rows
+            ]
+
     def keep_end(self, name: str, start: int, believed: str) -> None:
         with self.transaction():
             self.all(
                 "INSERT INTO period_ends (placement, start, believed) VALUES (?, ?, ?) "
                 "ON CONFLICT (placement, start) DO NOTHING",
                 (name, start, believed),
+            )
+
+    def ended(self, name: str, start: int) -> bool:
+        with self.reading():
+            return bool(
+                self.all(
+                    "SELECT 1 FROM period_counters WHERE placement = ? AND start = ? AND hours = 1 "
+                    "AND NOT EXISTS (SELECT 1 FROM period_ends WHERE placement = ? AND start = ?) LIMIT 1",
+                    (name, start, name, start),
+                )
             )
 
     def period_ends(self, name: str, since: int = 0, until: int = LAST) -> list[tuple[int, str]]:

@@ -87,7 +87,7 @@ class ChangeDesk:
                     raise _unknown(name)
                 return store.changes(name, MOST_LISTED)
 
-        return [_document(change) for change in await self._placements.read(read)]
+        return [change_document(change) for change in await self._placements.read(read)]
 
     async def _revise(self, name: str, revision: Revision, expected: Expected, *, must_exist: bool = False) -> Changed:
         for _ in range(MOST_TRIES):
@@ -141,7 +141,8 @@ def _drop_final(store: Store, *, name: str, after: str) -> str | None:
     return store.drop_final(name, after, DROPPED_AT_ONCE)
 
 
-def _document(change: Change) -> ChangeDocument:
+def change_document(change: Change) -> ChangeDocument:
+    """As it is told."""
     document: ChangeDocument = json.loads(change.what)
     return {**document, "version": change.version, "time": rfc3339(change.time)}
 

@@ -148,6 +148,17 @@ class UpliftDocument(TypedDict):
     """Why there is no interval yet."""
 
 
+_COUNTS: Final = {
+    "issued": 370,
+    "final": 365,
+    "pending": 5,
+    "clicked": 58,
+    "no_click": 273,
+    "not_shown": 34,
+    "late": 2,
+    "several": 3,
+    "value": 0.0,
+}
 _EXAMPLE: Final = {
     "items": [
         {
@@ -171,19 +182,7 @@ _EXAMPLE: Final = {
     ],
     "position_bias": [{"slot": 1, "estimate": 1.0, "low": 1.0, "high": 1.0}],
     "tally": {"items": ["tea", "cocoa"], "clicks": [[41, 17]], "passes": [[132, 141]]},
-    "decisions": {
-        "issued": 370,
-        "final": 365,
-        "pending": 5,
-        "clicked": 58,
-        "no_click": 273,
-        "not_shown": 34,
-        "late": 2,
-        "several": 3,
-        "value": 0.0,
-        "reported": 1,
-        "reported_until": "2026-11-16T02:48:12.089Z",
-    },
+    "decisions": {**_COUNTS, "reported": 1, "reported_until": "2026-11-16T02:48:12.089Z"},
     "best_list": ["tea"],
     "by_segment": [],
     "window_seconds": 1800.0,
@@ -255,6 +254,75 @@ class ChangeDocument(TypedDict):
     """Items that have another value or other features."""
     reordered: bool
     """Whether the items that stayed are in another order."""
+
+
+@with_config(closed())
+class ShowsDocument(TypedDict):
+    """How often items were shown and clicked, where somebody saw the list."""
+
+    items: list[str]
+    """What each column is of."""
+    shows: list[list[int]]
+    """A row per slot, a column per item."""
+    clicks: list[list[int]]
+    """A row per slot, a column per item."""
+
+
+@with_config(closed())
+class Believed(TypedDict):
+    """What was believed of everybody at the end of a period."""
+
+    best_list: list[str]
+    probabilities: dict[str, float]
+    """Of belonging to the best list, where that is at least 1 %."""
+
+
+@with_config(closed())
+class PeriodDocument(TypedDict):
+    """What became of the decisions that were issued in a period."""
+
+    start: str
+    hours: int
+    """1, 24, or 0 for all that was before `start`: of that nothing is known by hour."""
+    decisions: DecisionCounts
+    by_arm: dict[str, DecisionCounts]
+    by_segment: list[SegmentCounts]
+    shown: ShowsDocument
+    at_the_end: Believed | None
+    """Null where it was not kept: nothing ran, or nothing was counted."""
+
+
+@with_config(
+    closed(
+        {
+            "by": "day",
+            "since": "2026-11-15T00:00:00.000Z",
+            "until": "2026-11-16T00:00:00.000Z",
+            "periods": [
+                {
+                    "start": "2026-11-15T00:00:00.000Z",
+                    "hours": 24,
+                    "decisions": _COUNTS,
+                    "by_arm": {"learned": _COUNTS},
+                    "by_segment": [{"segment": {"device": "mobile"}, "decisions": _COUNTS}],
+                    "shown": {"items": ["cocoa", "tea"], "shows": [[175, 190]], "clicks": [[17, 41]]},
+                    "at_the_end": {"best_list": ["tea"], "probabilities": {"tea": 0.97, "cocoa": 0.03}},
+                }
+            ],
+            "changes": [],
+        }
+    )
+)
+class HistoryDocument(TypedDict):
+    """What happened when, in UTC."""
+
+    by: Literal["hour", "day"]
+    since: str
+    until: str
+    periods: list[PeriodDocument]
+    """Those in which a decision was issued, in order."""
+    changes: list[ChangeDocument]
+    """In order."""
 
 
 @with_config(closed())

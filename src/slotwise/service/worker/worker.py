@@ -15,13 +15,14 @@ from typing import Final, Self
 from slotwise import checks
 from slotwise.errors import InvalidInput, SlotwiseError, StoreUnavailable
 from slotwise.service.store import Store, open_store
-from slotwise.service.store.contract import Decision, Logged, Outcome, Receipt, Report, is_id
+from slotwise.service.store.contract import HOUR, Decision, Logged, Outcome, Receipt, Report, hour_of, is_id
 from slotwise.service.worker import deciding
 from slotwise.service.worker.change_desk import ChangeDesk
 from slotwise.service.worker.definition import Definition, Wish, is_name
 from slotwise.service.worker.digests import Digests
-from slotwise.service.worker.documents import EstimatesDocument
+from slotwise.service.worker.documents import EstimatesDocument, HistoryDocument
 from slotwise.service.worker.estimates import EstimateDesk
+from slotwise.service.worker.history import By, HistorySpan, believed, history
 from slotwise.service.worker.metrics import WorkerMetrics
 from slotwise.service.worker.placements import REFRESH_SECONDS, Placement, Placements, UnknownPlacement
 from slotwise.service.worker.propensities import Propensities
@@ -35,6 +36,8 @@ NO_WISH: Final = Wish()
 FINALISE_SECONDS: Final = 0.1
 #: what is finalised in one transaction; decisions wait for it, so it is kept short
 FINALISE_AT_ONCE: Final = 100
+#: between two looks whether an hour has ended
+END_SECONDS: Final = 1.0
 PROBE_SECONDS: Final = 2.0
 #: how long a decision waits for a placement that is not in memory yet; and how long any other reading may take
 FIND_SECONDS: Final = 1.5
@@ -120,6 +123,7 @@ class Worker:
             asyncio.create_task(self._keep_finalising()),
             asyncio.create_task(self._placements.keep_fresh()),
             asyncio.create_task(self._keep_filling()),
+            asyncio.create_task(self._keep_ends()),
         ]
 
     async def stop(self) -> None:
@@ -236,6 +240,24 @@ class Worker:
         await self.placement(name)
         return await self._estimates.document(name, segment, Span.asked(since, until, period, self._clock()))
 
+    async def history(
+        self, name: str, by: By = "day", since: str | None = None, until: str | None = None
+    ) -> HistoryDocument:
+        """What happened by hour or by day, from the store as it is now; times are RFC 3339, or dates."""
+        await self.placement(name)
+        span = HistorySpan.of(by, since, until, self._clock())
+        return await self._placements.read(lambda store: history(store, name, by, span))
+
+    async def keep_ends(self, hour: int) -> None:
+        """Keep what is believed of every placement at the end of the hour that began then, where no worker has."""
+        for placement in self._placements.all():
+            await self._keep_end(placement.name, hour)
+
+    async def _keep_end(self, name: str, hour: int) -> None:
+        if await self._placements.read(lambda store: store.ended(name, hour)):
+            found = believed(await self._estimates.document(name))
+            await self._writer.call(lambda store: store.keep_end(name, hour, found))
+
     async def finalise(self) -> int:
         """Count the decisions whose deadline has passed, each once; how many there were."""
         total = 0
@@ -274,6 +296,22 @@ class Worker:
         await asyncio.wait_for(self._writer.call(lambda store: store.probe()), PROBE_SECONDS)
         if self._placements.staleness() > LONGEST_STALENESS:
             raise StoreUnavailable(f"the snapshot is {self._placements.staleness():.0f} seconds old")
+
+    async def _keep_ends(self) -> None:
+        hour = 0
+        while True:
+            await asyncio.sleep(END_SECONDS)
+            now = hour_of(self._clock())
+            if now <= hour:
+                continue
+            try:
+                # only of the hour that has just ended: what was believed at the end of an earlier one is not known
+                await self.keep_ends(now - HOUR)
+            except SlotwiseError as problem:
+                log.warning("cannot keep what is believed", extra={"problem": str(problem)})
+            except Exception:
+                log.exception("keeping what is believed failed")
+            hour = now
 
     async def _keep_finalising(self) -> None:
         while True:
