@@ -98,7 +98,6 @@ class Client:
         holdout: float = 0.0,
         position_bias: Iterable[float] | None = None,
         segments: Mapping[str, Iterable[str]] | None = None,
-        memory: str | Mapping[str, float] | None = None,
         values: Literal["learned"] | None = None,
     ) -> dict[str, Any]:
         """Create a placement, or change it; an item is a name, or {"id": name, "value": …, "features": {…}}."""
@@ -111,7 +110,7 @@ class Client:
             "position_bias": None if position_bias is None else list(position_bias),
         }
         # only what is used: an older service knows nothing of the rest
-        more: dict[str, Any] = {"memory": memory, "values": values}
+        more: dict[str, Any] = {"values": values}
         more["segments"] = {key: list(listed) for key, listed in (segments or {}).items()}
         definition.update({name: value for name, value in more.items() if value})
         return self._ask("PUT", f"/v1/placements/{_quoted(name)}", definition)

@@ -122,7 +122,7 @@ def test_segments_can_change_while_nothing_is_lost(client: Client) -> None:
         ),
         ({"items": ["a", "b", {"id": "c", "features": {str(number): 1 for number in range(51)}}]}, "50"),
         ({"memory": "never"}, "memory"),
-        ({"memory": {"half_life_hours": 0}}, "half_life_hours"),
+        ({"memory": {"half_life_hours": 72}}, "memory"),
         ({"values": "guessed"}, "values"),
         ({"window_seconds": {"at_most": 0}}, "at_most"),
         ({"window_seconds": {"at_most": 600, "catch": 1}}, "catch"),

@@ -167,18 +167,10 @@ class FollowingWindow(_Strict):
     """The share of the clicks within `at_most` that the window is to catch; it is the shortest from a minute on."""
 
 
-class HalfLife(_Strict):
-    """How fast what was counted fades."""
-
-    half_life_hours: Annotated[Finite, Field(ge=1, le=24 * 365 * 10)]
-    """After so many hours a count weighs half as much."""
-
-
 _Seconds = Annotated[Finite, Field(ge=SHORTEST_WINDOW, le=LONGEST_WINDOW)]
 Window = Annotated[
     Annotated[_Seconds, Tag("=number")] | Annotated[FollowingWindow, Tag("=object")], _object_or("=number")
 ]
-Memory = Annotated[Annotated[Literal["auto"], Tag("=text")] | Annotated[HalfLife, Tag("=object")], _object_or("=text")]
 Mode = Literal["live", "frozen", "shadow"]
 
 
@@ -203,8 +195,8 @@ class Definition(_Strict):
     """How visible each slot is; null where that is to be learned."""
     segments: dict[Annotated[Name, AfterValidator(_key_of_segments)], Annotated[list[Name], Field(min_length=1)]] = {}
     """What is told apart in visitors: the values that each key of a decision's `context` is looked at for."""
-    memory: Memory | None = None
-    """Whether what was counted fades: null for never, "auto" for as fast as foretells best."""
+    memory: None = None
+    """Nothing fades yet: null."""
     values: Literal["learned"] | None = None
     """Whether the value of a click is learned from what clicks brought, for items that have no `value` of their own."""
     mode: Mode = "live"
