@@ -86,6 +86,41 @@ def test_refusals_carry_the_problem_document(client: Client) -> None:
     assert (unknown.value.status, unknown.value.field) == (404, None)
 
 
+def test_placements_are_changed_in_part_and_deleted(client: Client) -> None:
+    assert client.version("parts") == 0
+    client.put_placement("parts", slots=1, items=["a", "b"], version=0, sticky_seconds=60.0, new_items_at_most=0.2)
+    first = client.version("parts")
+    assert client.patch_placement("parts", {"holdout": 0.5}, version=first)["holdout"] == 0.5
+    for change in (
+        lambda: client.patch_placement("parts", {"holdout": 0.1}, version=first),
+        lambda: client.put_placement("parts", slots=1, items=["a"], version=0),
+        lambda: client.put_item("parts", "c", version=first),
+        lambda: client.delete_placement("parts", version=first),
+    ):
+        with pytest.raises(ServiceProblem) as stale:
+            change()
+        assert stale.value.status == 412
+    assert client.put_item("parts", "c/d", value=2.5, features={"price": 1.5})["value"] == 2.5
+    assert client.retire_item("parts", "a")["id"] == "a"
+    found = client.placement("parts")
+    assert found["items"] == ["b", {"id": "c/d", "value": 2.5, "features": {"price": 1.5}}]
+    assert (found["sticky_seconds"], found["new_items_at_most"], found["mode"]) == (60.0, 0.2, "live")
+    assert [change["version"] for change in client.changes("parts")] == [4, 3, 2, 1]
+    client.delete_placement("parts", version=4)
+    assert client.version("parts") == 0
+
+
+def test_a_key_is_one_decision_and_a_visitor_sees_one_list(client: Client) -> None:
+    client.put_placement("once", slots=1, items=["a", "b", "c"], sticky_seconds=60.0, mode="shadow")
+    first = client.decide("once", visitor="Ada", key="k")
+    assert client.decide("once", visitor="Ada", key="k") == first
+    assert client.decide("once", visitor="Ada").items == first.items
+    assert client.decide("once", visitor="Ada").arm == "shadow"
+    for key in ("", "x" * 201, "ä", "a\r\nX: 1"):
+        with pytest.raises(InvalidInput, match="key"):
+            client.decide("once", key=key)
+
+
 def test_outcomes_are_one_of_three(client: Client) -> None:
     for wrong in ({}, {"clicked": "a", "shown": False}, {"shown": True}):
         with pytest.raises(InvalidInput):
@@ -197,6 +232,10 @@ def _decide(client: Client) -> Any:
     return client.decide("p")
 
 
+def _decide_once(client: Client) -> Any:
+    return client.decide("p", key="k")
+
+
 @pytest.mark.parametrize(
     ("first", "of_outcome", "of_decide"),
     [
@@ -212,7 +251,7 @@ def _decide(client: Client) -> Any:
 def test_a_decision_is_asked_again_only_if_none_can_have_been_issued(
     first: bytes, of_outcome: int, of_decide: int
 ) -> None:
-    for ask, wanted in ((_outcome, of_outcome), (_decide, of_decide)):
+    for ask, wanted in ((_outcome, of_outcome), (_decide, of_decide), (_decide_once, of_outcome)):
         refusal = contextlib.nullcontext() if wanted == 2 else pytest.raises((ServiceProblem, ServiceUnreachable))
         with (
             answering(lambda n: first if n == 1 else _http(200, DECISION)) as (url, asked),

@@ -41,7 +41,7 @@ class Decision:
     id: str
     placement: str
     items: tuple[str, ...]
-    arm: Literal["learned", "holdout"]
+    arm: Literal["learned", "holdout", "shadow"]
     expires: datetime
     #: lets a browser report the outcome of this decision, and nothing else
     token: str
@@ -55,6 +55,7 @@ class Client:
     try: no connection, no answer, 429, 502, 503, 504. A decision is not: had the first one been issued, it would wait
     for an outcome that never comes, and be counted as a list that somebody saw and did not click on. `decide` is
     therefore repeated only where none can have been issued: no connection was made, or the service said 429 or 503.
+    With a `key` it is repeated as the others are.
 
     Refusals raise `ServiceProblem`, which carries the service's problem document; `ServiceUnreachable` is raised when
     there was no answer.
@@ -99,8 +100,16 @@ class Client:
         position_bias: Iterable[float] | None = None,
         segments: Mapping[str, Iterable[str]] | None = None,
         values: Literal["learned"] | None = None,
+        mode: Literal["live", "frozen", "shadow"] = "live",
+        new_items_at_most: float | None = None,
+        sticky_seconds: float | None = None,
+        version: int | None = None,
     ) -> dict[str, Any]:
-        """Create a placement, or change it; an item is a name, or {"id": name, "value": …, "features": {…}}."""
+        """Create a placement, or replace all of it: what is left out here gets its default, and no item stays.
+
+        An item is a name, or {"id": name, "value": …, "features": {…}}. With a `version`, as `version` tells it, only
+        where the placement is at it, 0 being that there is none; otherwise the problem's status is 412.
+        """
         definition: dict[str, Any] = {
             "slots": slots,
             "items": list(items),
@@ -110,10 +119,64 @@ class Client:
             "position_bias": None if position_bias is None else list(position_bias),
         }
         # only what is used: an older service knows nothing of the rest
-        more: dict[str, Any] = {"values": values}
+        more: dict[str, Any] = {"values": values, "sticky_seconds": sticky_seconds}
+        if mode != "live":
+            more["mode"] = mode
+        if new_items_at_most is not None:
+            definition["new_items_at_most"] = new_items_at_most
         more["segments"] = {key: list(listed) for key, listed in (segments or {}).items()}
         definition.update({name: value for name, value in more.items() if value})
-        return self._ask("PUT", f"/v1/placements/{_quoted(name)}", definition)
+        return self._change("PUT", name, definition, version)
+
+    def patch_placement(self, name: str, changes: Mapping[str, Any], *, version: int | None = None) -> dict[str, Any]:
+        """Change the fields that are named, None being the default, and leave the others; a list replaces a list."""
+        return self._change("PATCH", name, dict(changes), version)
+
+    def put_item(
+        self,
+        placement: str,
+        item: str,
+        *,
+        value: float | None = None,
+        features: Mapping[str, float | str] | None = None,
+        version: int | None = None,
+    ) -> dict[str, Any]:
+        """Add an item, or replace what is said of one."""
+        settings = {"value": value, "features": dict(features or {})}
+        said = {name: setting for name, setting in settings.items() if setting}
+        return self._change("PUT", placement, said, version, f"/items/{_quoted(item)}")
+
+    def retire_item(self, placement: str, item: str, *, version: int | None = None) -> dict[str, Any]:
+        """Show an item no more; what was learned of it stays. Status 404 where there is none."""
+        return self._change("DELETE", placement, None, version, f"/items/{_quoted(item)}")
+
+    def delete_placement(self, name: str, *, version: int | None = None) -> None:
+        """Delete a placement for good, with its decisions, its tally and its counters."""
+        self._change("DELETE", name, None, version, f"?confirm={_quoted(name)}")
+
+    def version(self, name: str) -> int:
+        """The version that a placement is at, for a change that must not undo another; 0 where there is none."""
+        try:
+            answer = self._answered("GET", f"/v1/placements/{_quoted(name)}")
+            return int(answer.etag.strip('"'))
+        except ServiceProblem as problem:
+            if problem.status == 404:
+                return 0
+            raise
+        except ValueError:
+            raise ServiceUnreachable(f"{self.url} does not answer as slotwise does") from None
+
+    def changes(self, name: str) -> list[dict[str, Any]]:
+        """What changed in a placement's definition and when, the newest first."""
+        return _listed(self._ask("GET", f"/v1/placements/{_quoted(name)}/changes"), "changes")
+
+    def _change(self, method: str, name: str, content: Any, version: int | None, rest: str = "") -> dict[str, Any]:
+        headers = {}
+        if version is not None:
+            headers = {"If-Match": f'"{version}"'} if version else {"If-None-Match": "*"}
+        # at a version, or of what must be there, a second time is refused though the first was done
+        again = version is None and method != "DELETE"
+        return self._ask(method, f"/v1/placements/{_quoted(name)}{rest}", content, again=again, headers=headers)
 
     def placements(self) -> list[dict[str, Any]]:
         """Every placement, without its items."""
@@ -129,12 +192,23 @@ class Client:
         exclude: Iterable[str] = (),
         pin: Mapping[str, int] | None = None,
         context: Mapping[str, str] | None = None,
+        *,
+        visitor: str | None = None,
+        key: str | None = None,
     ) -> Decision:
-        """What to show to one visitor, of whom `context` says what is known; slots in `pin` count from 1."""
+        """What to show to one visitor, of whom `context` says what is known; slots in `pin` count from 1.
+
+        Where the placement is sticky, the same `visitor` sees the same list. With a `key` that is new for each page
+        view, the same key is the same decision, so that the request is repeated like any other.
+        """
         wish: dict[str, Any] = {"exclude": list(exclude), "pin": dict(pin or {})}
         if context:
             wish["context"] = dict(context)
-        found = self._ask("POST", f"/v1/placements/{_quoted(placement)}/decisions", wish, again=False)
+        if visitor is not None:
+            wish["visitor"] = visitor
+        headers = {} if key is None else {"Idempotency-Key": _key(key)}
+        path = f"/v1/placements/{_quoted(placement)}/decisions"
+        found = self._ask("POST", path, wish, again=key is not None, headers=headers)
         try:
             return Decision(
                 id=found["id"],
@@ -220,13 +294,32 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(self, method: str, path: str, content: Any = None, *, again: bool = True) -> dict[str, Any]:
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        content: Any = None,
+        *,
+        again: bool = True,
+        headers: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        return self._read(self._answered(method, path, content, again=again, headers=headers))
+
+    def _answered(
+        self,
+        method: str,
+        path: str,
+        content: Any = None,
+        *,
+        again: bool = True,
+        headers: Mapping[str, str] | None = None,
+    ) -> _Answer:
         body = None if content is None else json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
         for attempt in range(self._retries + 1):
             wait = min(LONGEST_WAIT, FIRST_WAIT * 2**attempt) * 2 * random.random()
             last = attempt == self._retries
             try:
-                answer = self._pool.ask(method, self._path + path, body, self._headers)
+                answer = self._pool.ask(method, self._path + path, body, {**self._headers, **(headers or {})})
             except _NotConnected as failure:
                 if last:
                     raise ServiceUnreachable(f"{self.url} cannot be reached: {failure}") from failure
@@ -236,7 +329,7 @@ class Client:
                     raise ServiceUnreachable(f"{self.url} did not answer: {why}") from failure
             else:
                 if 200 <= answer.status < 300:
-                    return self._read(answer)
+                    return answer
                 if last or not (answer.status in _NOTHING_DONE or (again and answer.status in _UNSURE)):
                     raise ServiceProblem(answer.status, _problem(answer))
                 wait = max(wait, min(LONGEST_WAIT, answer.retry_after))
@@ -261,6 +354,7 @@ class _Answer:
     reason: str
     body: bytes
     retry_after: float
+    etag: str = ""
 
 
 class _Pool:
@@ -291,7 +385,7 @@ class _Pool:
             retry_after = float(response.headers.get("Retry-After", 0))
         except ValueError:
             retry_after = 0.0
-        return _Answer(response.status, response.reason, content, retry_after)
+        return _Answer(response.status, response.reason, content, retry_after, response.headers.get("ETag", ""))
 
     def close(self) -> None:
         with self._lock:
@@ -331,6 +425,12 @@ def _has_something_to_read(connection: http.client.HTTPConnection) -> bool:
     poll = select.poll()
     poll.register(connection.sock, select.POLLIN)
     return bool(poll.poll(0))
+
+
+def _key(key: str) -> str:
+    if not isinstance(key, str) or not 1 <= len(key) <= 200 or not key.isascii() or not key.isprintable():
+        raise InvalidInput(f"key must be 1 to 200 printable characters of ASCII, got {key!r}")
+    return key
 
 
 def _quoted(name: str) -> str:

@@ -41,6 +41,7 @@ from slotwise.ranker.features import Features, Given
 from slotwise.ranker.items import Items, checked_value
 from slotwise.ranker.kernels import kernels_for
 from slotwise.ranker.options import check_pooling, with_options
+from slotwise.ranker.prospects import draw_prospects
 from slotwise.ranker.rules import NO_RULES, Rules
 from slotwise.simulate.replicate import MOST_ROUNDS
 from slotwise.tally import Tally
@@ -318,6 +319,20 @@ class Learner:
         with self.kernels.for_estimates(len(self._items)):
             found = self._beliefs.posterior(self._setting, self._counted, self._worth, self._believed_of(segment))
             return self._named(best_list(found, NO_RULES.together_with(self._retired, self._items)))
+
+    def prospects(self, lists: Iterable[Iterable[str]], segment: int | None = None) -> FloatArray:
+        """Draws of what a view of each list brings by what is believed, lists × draws; see `ranker.prospects`.
+
+        >>> learner = Learner(["a", "b", "c"], slots=1, rng=np.random.default_rng(1))
+        >>> learner.absorb([[40, 20, 10]], [[100, 100, 100]])
+        >>> drawn = learner.prospects([["a"], ["c"]])
+        >>> drawn.mean(axis=1).round(1).tolist()
+        [0.3, 0.1]
+        """
+        rankings = [np.array(self._items.numbered("lists", items), np.int64) for items in lists]
+        with self.kernels.for_estimates(len(self._items)):
+            found = self._beliefs.posterior(self._setting, self._counted, self._worth, self._believed_of(segment))
+            return draw_prospects(found, rankings)
 
     def choose_best(
         self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None, segment: int = 0

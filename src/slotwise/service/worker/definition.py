@@ -202,7 +202,7 @@ class Definition(_Strict):
     mode: Mode = "live"
     """Whether lists are learned and tried (live), the best one of what is known is shown to all (frozen), or the items
     are shown in the order given here while the estimates say what would have been shown (shadow)."""
-    new_items_at_most: Annotated[Finite, Field(ge=0, le=1)] | None = None
+    new_items_at_most: Annotated[Finite, Field(gt=0, le=1)] | None = None
     """The share of the slots for items without a counted outcome; null leaves that to the policy."""
     sticky_seconds: Annotated[Finite, Field(ge=SHORTEST_STICKY, le=LONGEST_STICKY)] | None = None
     """How long a decision's `visitor` sees the same list; null for a list of its own for each view."""

@@ -187,6 +187,7 @@ _EXAMPLE: Final = {
     "by_segment": [],
     "window_seconds": 1800.0,
     "uplift": None,
+    "shadow": None,
 }
 
 
@@ -206,6 +207,33 @@ class EstimatesDocument(TypedDict):
     """How long decisions wait now."""
     uplift: UpliftDocument | None
     """Null until both the learned lists and the holdout have something final."""
+    shadow: ShadowDocument | None
+    """Null unless the placement is in the shadow."""
+
+
+@with_config(closed())
+class Expectation(TypedDict):
+    """What is expected of a view, with an interval of 95 %."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+@with_config(closed())
+class ShadowDocument(TypedDict):
+    """What would be shown if the placement were live, and what that would bring, by what is believed now."""
+
+    would_show: list[str]
+    """The best list."""
+    shows: list[str]
+    """The items as given."""
+    measure: Literal["click_rate", "value"]
+    """What is expected of a view: a click, or its value where clicks on some items are worth more than on others."""
+    would_bring: Expectation
+    brings: Expectation
+    difference: Expectation
+    """What would be gained; both lists are judged by the same draws, so it is known better than either."""
 
 
 @with_config(closed())

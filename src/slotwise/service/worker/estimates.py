@@ -14,12 +14,14 @@ from slotwise.service.worker.documents import (
     DecisionCounts,
     EstimatesDocument,
     ItemEstimate,
+    ShadowDocument,
     SlotEstimate,
     TallyDocument,
 )
 from slotwise.service.worker.learning import learner_of, matrices, numbered
 from slotwise.service.worker.placements import Placements, UnknownPlacement
 from slotwise.service.worker.segments import Segments
+from slotwise.service.worker.shadow import in_the_shadow
 from slotwise.service.worker.times import rfc3339
 from slotwise.service.worker.uplift import ALWAYS, Evidence, Span, read_evidence, uplift
 from slotwise.service.worker.windows import window_now
@@ -36,6 +38,7 @@ class FromTally(NamedTuple):
     position_bias: list[SlotEstimate]
     tally: TallyDocument
     best_list: list[str]
+    shadow: ShadowDocument | None
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,7 @@ class EstimateDesk:
             ],
             "window_seconds": found.window_seconds,
             "uplift": uplift(found.evidence),
+            "shadow": from_tally.shadow,
         }
 
     def _remember(self, asked: _Asked, known: _Known) -> None:
@@ -184,6 +188,7 @@ def estimated(definition: Definition, rows: Sequence[TallyRow], wanted: Sequence
         found["position_bias"],
         _whole_tally(definition, [row for row in rows if segments.number(row.segment) in wanted]),
         list(learner.best_list(number)),
+        in_the_shadow(definition, learner, number),
     )
 
 

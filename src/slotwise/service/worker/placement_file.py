@@ -17,6 +17,7 @@ from slotwise.service.store.contract import (
     COUNTERS,
     TALLY_COUNTS,
     Arm,
+    Change,
     Counters,
     Period,
     PeriodCounters,
@@ -36,6 +37,7 @@ _Slot = Annotated[int, Field(ge=1, le=MOST_SLOTS)]
 #: as a store writes it
 _Segment = Annotated[str, Field(max_length=1_000_000)]
 _Hours = Literal[0, 1, 24]
+_Version = Annotated[int, Field(ge=1, le=10**12)]
 
 
 class _File(BaseModel):
@@ -82,6 +84,8 @@ class _Second(_File):
     periods: list[tuple[_Count, _Hours, _Segment, Arm | Literal[""], _Slot, Name, _Count, _Count, _Count]]
     #: start, hours, segment, arm, by name
     period_counters: list[tuple[_Count, _Hours, _Segment, Arm, dict[str, _Count | _Sum]]]
+    #: version, time, what changed; missing in files from before changes were listed
+    changes: list[tuple[_Version, _Sum, dict[str, Any]]] = []
 
     def portable(self) -> Portable:
         """As it was."""
@@ -97,6 +101,10 @@ class _Second(_File):
             [
                 PeriodCounters(Period(start, hours), segment, arm, _counters(counted))
                 for start, hours, segment, arm, counted in self.period_counters
+            ],
+            [
+                Change(when, json.dumps(what, ensure_ascii=False), version)
+                for version, when, what in {change[0]: change for change in self.changes}.values()
             ],
         )
 
@@ -122,6 +130,7 @@ def to_text(placement: Portable) -> str:
         "period_counters": [
             [*astuple(of.period), of.segment, of.arm, _counted(of.counters)] for of in placement.period_counters
         ],
+        "changes": [[change.version, change.time, json.loads(change.what)] for change in placement.changes],
     }
     return json.dumps(content, ensure_ascii=False, indent=1)
 
