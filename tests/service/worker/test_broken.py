@@ -84,17 +84,17 @@ def test_a_placement_that_cannot_be_read_hurts_itself_alone(tmp_path: Path, chan
 def test_a_placement_that_cannot_be_estimated_does_not_hide_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = Worker.estimates
+    whole = Worker.best_estimates
 
-    async def estimates(worker: Worker, name: str) -> Any:
+    async def estimates(worker: Worker, name: str, most_items: int) -> Any:
         if name == "odd":
             raise ArithmeticError("something of ours")
-        return await whole(worker, name)
+        return await whole(worker, name, most_items)
 
     with serving(f"sqlite:///{tmp_path}/store.db") as client:
         client.define("home")
         client.define("odd")
-        monkeypatch.setattr(Worker, "estimates", estimates)
+        monkeypatch.setattr(Worker, "best_estimates", estimates)
         page = client.get("/")
         assert page.status_code == 200
         assert "<h2>home</h2>" in page.text

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar, cast
 
 from pydantic import Field
 
 from slotwise.service.http.bodies import MOST_FOR_DECISION, MOST_FOR_OUTCOME, MOST_FOR_PLACEMENT
 from slotwise.service.http.conditions import IdempotencyKey, IfMatch, IfNoneMatch, etag, expected
-from slotwise.service.http.operation import JSON, InQuery, Operation
+from slotwise.service.http.operation import JSON, InQuery, Operation, Written
 from slotwise.service.http.problems import Refusal
 from slotwise.service.http.schemas import (
     BrokenSummary,
@@ -309,7 +309,8 @@ class Api:
         period: PeriodInQuery = None,
     ) -> tuple[int, EstimatesDocument]:
         """What is known of a placement's items and slots, for everybody or for some of its visitors."""
-        return 200, await self._worker.estimates(name, segment, since=since, until=until, period=period)
+        written = await self._worker.written_estimates(name, segment, since=since, until=until, period=period)
+        return 200, cast(EstimatesDocument, Written(written))
 
     async def history(
         self, name: NameInPath, by: ByInQuery = "day", since: TimeInQuery = None, until: TimeInQuery = None

@@ -35,6 +35,10 @@ class InHeader:
 Handler = Callable[..., Awaitable[tuple[int, Any] | tuple[int, Any, Mapping[str, str]]]]
 
 
+class Written(bytes):
+    """An answer that is JSON already, of the type that its handler says."""
+
+
 class Operation:
     """A method and a path, and the handler whose signature says the rest; an ASGI application.
 
@@ -108,7 +112,8 @@ class Operation:
                 arguments = {**arguments, self._body_name: self.body.validate_json(content)}
         status, answer, *headers = await self._handler(**arguments)
         added = headers[0] if headers else None
-        await Response(self.answer.dump_json(answer), status, added, media_type=JSON)(scope, receive, send)
+        content = answer if isinstance(answer, Written) else self.answer.dump_json(answer)
+        await Response(content, status, added, media_type=JSON)(scope, receive, send)
 
     def _said(self, headers: Headers) -> dict[str, Any]:
         """The arguments that headers say; where one is missing, the handler's default."""

@@ -69,7 +69,7 @@ class Pages:
         shown, broken = {}, {name: f"it cannot be read: {why}" for name, why in self._worker.broken().items()}
         for name in names[:MOST_PLACEMENTS]:
             try:
-                shown[name] = await self._worker.estimates(name)
+                shown[name] = await self._worker.best_estimates(name, MOST_ITEMS)
             except StoreUnavailable:
                 raise
             except Exception:
@@ -77,7 +77,8 @@ class Pages:
                 log.exception("placement cannot be estimated", extra={"placement": name})
                 broken[name] = "it cannot be estimated; why was logged"
         more = max(0, len(names) - MOST_PLACEMENTS)
-        page = self._overview.render(placements=shown, broken=broken, more=more, most_items=MOST_ITEMS)
+        counts = {placement.name: len(placement.definition.items) for placement in self._worker.known()}
+        page = self._overview.render(placements=shown, broken=broken, more=more, item_counts=counts)
         return HTMLResponse(page, headers=_HEADERS)
 
     async def docs(self, _: Request) -> Response:

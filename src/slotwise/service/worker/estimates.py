@@ -79,7 +79,7 @@ class EstimateDesk:
         What pays is compared over a time, all else since the start.
         """
         asked = name, tuple(segment)
-        known = self._known.get(asked)
+        known: _Known | None = None
 
         def read(store: Store) -> _Read:
             # of one moment: a document in which nothing is pending has everything in its tally
@@ -100,6 +100,8 @@ class EstimateDesk:
                 )
 
         async with self._turn:
+            # whoever had their turn before may have asked for the same
+            known = self._known.get(asked)
             found = await self._placements.read(read)
             segments = Segments(found.definition.segments)
             wanted = segments.asked(segment)

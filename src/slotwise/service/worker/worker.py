@@ -23,6 +23,7 @@ from slotwise.service.worker.digests import Digests
 from slotwise.service.worker.documents import EstimatesDocument, HistoryDocument
 from slotwise.service.worker.estimates import EstimateDesk
 from slotwise.service.worker.history import By, HistorySpan, believed, history
+from slotwise.service.worker.large_estimates import DOCUMENT, LargeEstimates, cut, is_large
 from slotwise.service.worker.metrics import WorkerMetrics
 from slotwise.service.worker.placements import REFRESH_SECONDS, Placement, Placements, UnknownPlacement
 from slotwise.service.worker.propensities import Propensities
@@ -85,6 +86,7 @@ class Worker:
         )
         self._placements = Placements(reading, self._propensities.settle)
         self._estimates = EstimateDesk(self._placements)
+        self._large_estimates = LargeEstimates(store)
         self.metrics = WorkerMetrics(lambda: self._placements.counters, self._placements.staleness)
         self._writer = Writer(writing, self.metrics.committed)
         #: puts, changes and deletes placements
@@ -134,6 +136,7 @@ class Worker:
                 await task
         with contextlib.suppress(SlotwiseError):
             await self.fill_propensities()
+        await self._large_estimates.close()
         await self._writer.close()
         await self._placements.close()
 
@@ -239,6 +242,26 @@ class Worker:
         """
         await self.placement(name)
         return await self._estimates.document(name, segment, Span.asked(since, until, period, self._clock()))
+
+    async def written_estimates(
+        self,
+        name: str,
+        segment: Sequence[str] = (),
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        period: str | None = None,
+    ) -> bytes:
+        """The same as JSON; for a large placement from another process, so that no decision waits for it."""
+        if is_large((await self.placement(name)).definition):
+            return await self._large_estimates.written(name, segment, Span.asked(since, until, period, self._clock()))
+        return DOCUMENT.dump_json(await self.estimates(name, segment, since=since, until=until, period=period))
+
+    async def best_estimates(self, name: str, most_items: int) -> EstimatesDocument:
+        """The same for the most attractive items only, and without the tally."""
+        if is_large((await self.placement(name)).definition):
+            return await self._large_estimates.cut(name, most_items)
+        return cut(await self._estimates.document(name), most_items)
 
     async def history(
         self, name: str, by: By = "day", since: str | None = None, until: str | None = None

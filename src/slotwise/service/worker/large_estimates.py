@@ -1,0 +1,141 @@
+"""Estimates of large placements, worked out in a process of their own: decisions do not wait for any of it.
+
+Reading, estimating and writing a document of 100,000 items takes seconds and hundreds of megabytes. The process opens
+the store by itself, gives way to others, and ends when it has had nothing to do for a while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from slotwise.errors import StoreUnavailable
+from slotwise.service.store import open_store
+from slotwise.service.worker.definition import Definition
+from slotwise.service.worker.documents import EstimatesDocument
+from slotwise.service.worker.estimates import EstimateDesk
+from slotwise.service.worker.placements import Placements
+from slotwise.service.worker.uplift import ALWAYS, Span
+
+#: from so many items, or items times slots, on: below, starting a process takes longer than the estimates
+LARGE_ITEMS, LARGE_PAIRS = 10_000, 50_000
+#: how long the process waits for more to do
+IDLE_SECONDS: Final = 60.0
+NICENESS: Final = 5
+
+DOCUMENT: Final = TypeAdapter[EstimatesDocument](EstimatesDocument)
+
+
+def is_large(definition: Definition) -> bool:
+    """Whether its estimates are better worked out elsewhere."""
+    items = len(definition.items)
+    return items >= LARGE_ITEMS or items * definition.slots >= LARGE_PAIRS
+
+
+class LargeEstimates:
+    """The process, started when it is needed. Requests for the same share one computation."""
+
+    def __init__(self, store: str) -> None:
+        self._store = store
+        self._pool: ProcessPoolExecutor | None = None
+        self._under_way: dict[Any, asyncio.Task[Any]] = {}
+        self._ending: asyncio.TimerHandle | None = None
+
+    async def written(self, name: str, segment: Sequence[str], span: Span) -> bytes:
+        """The document as JSON."""
+        found: bytes = await self._shared(_write, name, tuple(segment), span)
+        return found
+
+    async def cut(self, name: str, most_items: int) -> EstimatesDocument:
+        """The document of everybody, with the most attractive items only, and without the tally."""
+        found: EstimatesDocument = await self._shared(_cut, name, most_items)
+        return found
+
+    async def _shared(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        asked = work, *arguments
+        task = self._under_way.get(asked)
+        if task is None:
+            task = self._under_way[asked] = asyncio.create_task(self._run(work, *arguments))
+            task.add_done_callback(lambda _: self._under_way.pop(asked, None))
+        # whoever asked first may go before it is done
+        return await asyncio.shield(task)
+
+    async def _run(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        if self._ending is not None:
+            self._ending.cancel()
+            self._ending = None
+        if self._pool is None:
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(1, context, initializer=_prepare)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, work, self._store, *arguments)
+        except BrokenProcessPool:
+            self._end()
+            raise StoreUnavailable("the process that estimates large placements was killed") from None
+        finally:
+            if len(self._under_way) <= 1 and self._pool is not None:
+                self._ending = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._end)
+
+    def _end(self) -> None:
+        if self._pool is not None:
+            pool, self._pool = self._pool, None
+            processes = list((getattr(pool, "_processes", None) or {}).values())
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in processes:
+                process.terminate()
+
+    async def close(self) -> None:
+        """End the process, whatever it is doing."""
+        if self._ending is not None:
+            self._ending.cancel()
+        for task in list(self._under_way.values()):
+            task.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await task
+        self._end()
+
+
+def _prepare() -> None:
+    os.nice(NICENESS)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def end_with_parent() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+
+
+def _write(store: str, name: str, segment: Sequence[str], span: Span) -> bytes:
+    return DOCUMENT.dump_json(_document(store, name, segment, span))
+
+
+def _cut(store: str, name: str, most_items: int) -> EstimatesDocument:
+    return cut(_document(store, name), most_items)
+
+
+def cut(document: EstimatesDocument, most_items: int) -> EstimatesDocument:
+    """With the most attractive items only, and without the tally."""
+    items = sorted(document["items"], key=lambda item: -item["attractiveness"])
+    return {**document, "items": items[:most_items], "tally": {"items": [], "clicks": [], "passes": []}}
+
+
+def _document(store: str, name: str, segment: Sequence[str] = (), span: Span = ALWAYS) -> EstimatesDocument:
+    async def work() -> EstimatesDocument:
+        placements = Placements(open_store(store))
+        try:
+            return await EstimateDesk(placements).document(name, segment, span)
+        finally:
+            await placements.close()
+
+    return asyncio.run(work())

@@ -1,0 +1,155 @@
+"""Estimates of large placements come from a process of their own, for which nobody else waits."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import os
+import signal
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slotwise.errors import InvalidInput, StoreUnavailable
+from slotwise.service.store.contract import Outcome
+from slotwise.service.worker import Worker, large_estimates
+from slotwise.service.worker.documents import EstimatesDocument
+from slotwise.service.worker.large_estimates import LargeEstimates, is_large
+from tests.service.serving import Clock
+from tests.service.worker.test_worker import BOTH, definition, settled
+from tests.waiting import wait_for
+
+MANY = [f"item {number}" for number in range(20)]
+
+
+@pytest.fixture(autouse=True)
+def _few_are_many(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Ten items make a placement large, so that nothing here takes long."""
+    monkeypatch.setattr(large_estimates, "LARGE_ITEMS", 10)
+    yield
+    wait_for(lambda: not multiprocessing.active_children(), "the process to end")
+
+
+def drive(path: Path, test: Callable[[Worker, Clock], Awaitable[None]]) -> None:
+    async def run() -> None:
+        clock = Clock()
+        placements = {"large": definition(items=MANY), "small": definition()}
+        async with Worker(f"sqlite:///{path}/store.db", clock=clock, placements=placements) as worker:
+            await test(worker, clock)
+
+    asyncio.run(run())
+
+
+def child() -> int:
+    (process,) = multiprocessing.active_children()
+    assert process.pid is not None
+    return process.pid
+
+
+def test_what_is_large() -> None:
+    assert not is_large(definition())
+    assert is_large(definition(items=MANY))
+
+
+def test_they_are_the_same_as_here(tmp_path: Path) -> None:
+    async def test(worker: Worker, clock: Clock) -> None:
+        for _ in range(20):
+            decision = await worker.decide("large")
+            await worker.report(decision.id, Outcome("clicked", decision.items[0]))
+        await settled(worker, clock)
+        here = await worker.estimates("large")
+        assert json.loads(await worker.written_estimates("large")) == here
+        assert not (await worker.best_estimates("large", 3))["tally"]["items"]
+        best = sorted((item["attractiveness"] for item in here["items"]), reverse=True)[:3]
+        assert [item["attractiveness"] for item in (await worker.best_estimates("large", 3))["items"]] == best
+        with pytest.raises(InvalidInput, match="device"):
+            await worker.written_estimates("large", ["device:mobile"])
+        # a small one needs no process
+        assert json.loads(await worker.written_estimates("small")) == await worker.estimates("small")
+
+    drive(tmp_path, test)
+
+
+def test_nobody_waits_for_them_and_those_who_ask_for_the_same_share_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = []
+    run = LargeEstimates._run
+
+    def counted(desk: LargeEstimates, *arguments: Any) -> Any:
+        runs.append(arguments)
+        return run(desk, *arguments)
+
+    async def test(worker: Worker, _: Clock) -> None:
+        await worker.written_estimates("large")
+        monkeypatch.setattr(LargeEstimates, "_run", counted)
+        process = child()
+        os.kill(process, signal.SIGSTOP)
+        try:
+            asked = [asyncio.ensure_future(worker.written_estimates("large")) for _ in range(5)]
+            await asyncio.sleep(0.1)
+            # one that does not wait any longer takes nothing from the others
+            asked[0].cancel()
+            for _number in range(20):
+                decision = await worker.decide("small", BOTH)
+                await worker.decide("large")
+                assert (await worker.report(decision.id, Outcome("no_click"))).verdict == "recorded"
+                await worker.estimates("small")
+            assert not any(task.done() for task in asked[1:])
+        finally:
+            os.kill(process, signal.SIGCONT)
+        found = await asyncio.gather(*asked[1:])
+        assert len({*found}) == 1
+        assert len(runs) == 1
+
+    drive(tmp_path, test)
+
+
+def test_a_process_that_is_killed_is_told_and_started_again(tmp_path: Path) -> None:
+    async def test(worker: Worker, _: Clock) -> None:
+        first = json.loads(await worker.written_estimates("large"))
+        process = child()
+        os.kill(process, signal.SIGSTOP)
+        asked = asyncio.ensure_future(worker.written_estimates("large"))
+        await asyncio.sleep(0.1)
+        os.kill(process, signal.SIGKILL)
+        with pytest.raises(StoreUnavailable, match="killed"):
+            await asked
+        again: EstimatesDocument = json.loads(await worker.written_estimates("large"))
+        assert again == first
+        assert child() != process
+
+    drive(tmp_path, test)
+
+
+def test_it_ends_when_there_is_nothing_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_estimates, "IDLE_SECONDS", 0.1)
+
+    async def test(worker: Worker, _: Clock) -> None:
+        await worker.written_estimates("large")
+        process = child()
+        await asyncio.to_thread(wait_for, lambda: not is_running(process), "the process to end")
+        await worker.written_estimates("large")
+
+    drive(tmp_path, test)
+
+
+def test_stopping_does_not_wait_for_it(tmp_path: Path) -> None:
+    async def test(worker: Worker, _: Clock) -> None:
+        await worker.written_estimates("large")
+        asked.append(asyncio.ensure_future(worker.written_estimates("large")))
+        await asyncio.sleep(0)
+
+    asked: list[asyncio.Future[bytes]] = []
+    drive(tmp_path, test)
+    assert asked[0].cancelled() or asked[0].exception() is not None
+
+
+def is_running(pid: int) -> bool:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
