@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from slotwise.service.store import open_store
-from slotwise.service.worker import worker as module
+from slotwise.service.worker import change_desk
 from slotwise.service.worker.learning import try_out
 from tests.service.serving import serving
 from tests.service.worker.test_worker import definition
@@ -72,7 +72,7 @@ def test_it_is_alive_before_it_is_ready(tmp_path: Path, monkeypatch: pytest.Monk
         assert go_on.wait(FOR_EVER)
         try_out(*arguments)
 
-    monkeypatch.setattr(module, "try_out", slow)
+    monkeypatch.setattr(change_desk, "try_out", slow)
     placements = {"home": definition()}
     with serving(f"sqlite:///{tmp_path}/store.db", wait=False, placements=placements) as client:
         try:
@@ -89,7 +89,7 @@ def test_it_is_alive_before_it_is_ready(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_it_can_be_stopped_before_it_is_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     go_on = threading.Event()
-    monkeypatch.setattr(module, "try_out", lambda *_: go_on.wait(FOR_EVER))
+    monkeypatch.setattr(change_desk, "try_out", lambda *_: go_on.wait(FOR_EVER))
     with serving(f"sqlite:///{tmp_path}/store.db", wait=False, placements={"home": definition()}) as client:
         assert client.get("/healthz").status_code == 200
         threading.Timer(0.5, go_on.set).start()
