@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from slotwise.errors import InvalidInput, StoreUnavailable
-from slotwise.service.store.contract import Outcome
+from slotwise.service.store.contract import Outcome, hour_of
 from slotwise.service.worker import Worker, large_estimates
 from slotwise.service.worker.documents import EstimatesDocument
 from slotwise.service.worker.large_estimates import LargeEstimates, is_large
@@ -70,6 +70,20 @@ def test_they_are_the_same_as_here(tmp_path: Path) -> None:
             await worker.written_estimates("large", ["device:mobile"])
         # a small one needs no process
         assert json.loads(await worker.written_estimates("small")) == await worker.estimates("small")
+
+    drive(tmp_path, test)
+
+
+def test_what_is_kept_at_the_end_of_an_hour_comes_from_there_too(tmp_path: Path) -> None:
+    async def test(worker: Worker, clock: Clock) -> None:
+        hour = hour_of(clock.now)
+        for name in ("large", "small"):
+            await worker.decide(name)
+        await settled(worker, clock)
+        await worker.keep_ends(hour)
+        assert child()
+        kept = await worker._placements.read(lambda store: [store.ended(name, hour) for name in ("large", "small")])
+        assert kept == [False, False]
 
     drive(tmp_path, test)
 

@@ -23,6 +23,7 @@ from slotwise.service.store import open_store
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.documents import EstimatesDocument
 from slotwise.service.worker.estimates import EstimateDesk
+from slotwise.service.worker.history import believed
 from slotwise.service.worker.placements import Placements
 from slotwise.service.worker.uplift import ALWAYS, Span
 
@@ -58,6 +59,11 @@ class LargeEstimates:
     async def cut(self, name: str, most_items: int) -> EstimatesDocument:
         """The document of everybody, with the most attractive items only, and without the tally."""
         found: EstimatesDocument = await self._shared(_cut, name, most_items)
+        return found
+
+    async def believed(self, name: str) -> str:
+        """What is kept of them at the end of an hour."""
+        found: str = await self._shared(_believe, name)
         return found
 
     async def _shared(self, work: Callable[..., Any], *arguments: Any) -> Any:
@@ -122,6 +128,10 @@ def _write(store: str, name: str, segment: Sequence[str], span: Span) -> bytes:
 
 def _cut(store: str, name: str, most_items: int) -> EstimatesDocument:
     return cut(_document(store, name), most_items)
+
+
+def _believe(store: str, name: str) -> str:
+    return believed(_document(store, name))
 
 
 def cut(document: EstimatesDocument, most_items: int) -> EstimatesDocument:

@@ -276,9 +276,13 @@ class Worker:
         for placement in self._placements.all():
             await self._keep_end(placement.name, hour)
 
+    async def _believed(self, name: str) -> str:
+        return believed(await self._estimates.document(name))
+
     async def _keep_end(self, name: str, hour: int) -> None:
         if await self._placements.read(lambda store: store.ended(name, hour)):
-            found = believed(await self._estimates.document(name))
+            large = is_large((await self.placement(name)).definition)
+            found = await (self._large_estimates.believed(name) if large else self._believed(name))
             await self._writer.call(lambda store: store.keep_end(name, hour, found))
 
     async def finalise(self) -> int:
