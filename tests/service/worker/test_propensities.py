@@ -18,6 +18,7 @@ from slotwise.service.worker.definition import Definition, Wish
 from slotwise.service.worker.ledger import Conditions
 from slotwise.service.worker.placements import Placements
 from slotwise.service.worker.propensities import MOST_LISTS, MOST_SPENT, Propensities
+from slotwise.service.worker.worker import FILL_AT_ONCE
 from tests.chance import assert_mean_is
 from tests.service.serving import NOON, Clock
 
@@ -139,6 +140,16 @@ def test_they_are_there_after_a_stop(store: str) -> None:
     assert logged.propensities is not None
     assert len(logged.propensities) == 2
     opened.close()
+
+
+def test_more_than_fit_into_one_transaction_are_all_written(store: str) -> None:
+    async def test(worker: Worker, _: Clock) -> None:
+        decisions = await asyncio.gather(*(worker.decide("home") for _ in range(2 * FILL_AT_ONCE + 1)))
+        await worker.fill_propensities()
+        for decision in decisions:
+            assert await found(worker, decision.id) is not None
+
+    drive(store, test)
 
 
 def test_a_decision_that_is_noted_while_lists_are_drawn_is_settled_before_the_belief_moves(store: str) -> None:

@@ -26,7 +26,7 @@ from slotwise.service.worker.history import By, HistorySpan, believed, history
 from slotwise.service.worker.large_estimates import DOCUMENT, LargeEstimates, cut, is_large
 from slotwise.service.worker.metrics import WorkerMetrics
 from slotwise.service.worker.placements import REFRESH_SECONDS, Placement, Placements, UnknownPlacement
-from slotwise.service.worker.propensities import Propensities
+from slotwise.service.worker.propensities import Propensities, Propensity
 from slotwise.service.worker.tokens import Signer
 from slotwise.service.worker.uplift import Span
 from slotwise.service.worker.writer import Writer
@@ -37,6 +37,8 @@ NO_WISH: Final = Wish()
 FINALISE_SECONDS: Final = 0.1
 #: what is finalised in one transaction; decisions wait for it, so it is kept short
 FINALISE_AT_ONCE: Final = 100
+#: decisions whose propensities are written in one transaction, for the same reason
+FILL_AT_ONCE: Final = 200
 #: between two looks whether an hour has ended
 END_SECONDS: Final = 1.0
 PROBE_SECONDS: Final = 2.0
@@ -305,12 +307,15 @@ class Worker:
             random.shuffle(waiting)
             for placement in waiting:
                 await self._propensities.settle(placement)
-            if found := self._propensities.take():
+            found = self._propensities.take()
+            while found:
+                now, later = found[:FILL_AT_ONCE], found[FILL_AT_ONCE:]
                 try:
-                    await self._writer.call(lambda store: store.fill_propensities(found))
+                    await self._writer.call(partial(_fill, found=now))
                 except SlotwiseError:
                     self._propensities.give_back(found)
                     raise
+                found = later
 
     async def refresh(self) -> None:
         """Take in what the store has that this worker does not know yet."""
@@ -365,3 +370,7 @@ class Worker:
 
 def _finalise(now: float, store: Store) -> int:
     return store.finalise(now, FINALISE_AT_ONCE)
+
+
+def _fill(store: Store, found: Sequence[Propensity]) -> None:
+    store.fill_propensities(found)
