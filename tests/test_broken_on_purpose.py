@@ -169,6 +169,27 @@ FAULTS = [
         "tests/belief/test_posterior.py::test_nine_in_ten_hold_the_truth[few visits click-learned]",
     ),
     Fault(
+        "a segment is as sure of its items as if it were known what they are to everybody",
+        "belief/posterior.py",
+        "_widened(lambda: sandwich.log_errors(beside=None if told else 0), more)",
+        "lambda: sandwich.log_errors(beside=None if told else 0)",
+        "tests/belief/test_posterior.py::test_nine_in_ten_hold_the_truth_of_a_segment[crowds are alike]",
+    ),
+    Fault(
+        "what one segment likes is learned of another",
+        "ranker/learner.py",
+        "turn_to(self._at_work, segment)",
+        "turn_to(self._at_work, 0)",
+        "tests/ranker/test_segments.py::test_two_crowds_of_opposite_tastes_are_shown_different_lists",
+    ),
+    Fault(
+        "a policy that starts anew remembers what it had forgotten",
+        "ranker/counts.py",
+        "return [self._sums] if self._length is None else [period.counted for period in self._periods]",
+        "return [self._sums]",
+        "tests/ranker/test_ranker.py::test_what_is_long_past_is_forgotten_and_stays_so",
+    ),
+    Fault(
         "the limit forgets that items may change places",
         "bounds/confusing.py",
         "        half_spaces.append(HalfSpace(-rise, math.log(alpha[start - 1] / alpha[start]), -1))\n",

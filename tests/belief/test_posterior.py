@@ -10,7 +10,7 @@ import pytest
 from scipy import optimize, stats
 
 from slotwise import MNL, NO_CLICK, Ranker, Setting, Tally
-from slotwise.belief import BIAS_SHAPE, posterior
+from slotwise.belief import BIAS_SHAPE, believed, posterior, posterior_of
 from slotwise.errors import InvalidInput
 from slotwise.logs import fit
 from slotwise.policies import default_policy
@@ -197,6 +197,48 @@ def test_nine_in_ten_hold_the_truth(told: bool, scale: float) -> None:
         inside = items.covers(alpha).astype(float)
         covered.append(inside.mean() if told else np.append(inside, slots.covers(BIAS)[1:]).mean())
     assert_mean_is(np.clip(np.mean(covered), 0.88, 0.92), covered)
+
+
+@pytest.mark.parametrize("own_taste", [3.0, 1e6], ids=["crowds differ", "crowds are alike"])
+def test_nine_in_ten_hold_the_truth_of_a_segment(own_taste: float) -> None:
+    """Six segments, one of them seen twenty times less than the others: the truth is drawn to what is true of all.
+
+    Intervals may be a twentieth off, and up to a fourteenth too safe: how much segments differ is learned itself.
+    """
+    rng = np.random.default_rng(5)
+    covered = []
+    for _ in range(40):
+        alpha = rng.gamma(2.0, 0.1, 12) * rng.gamma(own_taste, 1.0 / own_taste, (6, 12))
+        seen = {
+            segment: rankings(np.outer(BIAS, of_segment), 600 if segment else 30, rng).tally
+            for segment, of_segment in enumerate(alpha)
+        }
+        belief = believed(Setting(3, 12, 1, segments=6), [seen])
+        for segment, of_segment in enumerate(alpha):
+            items, slots = posterior_of(belief, seen[segment], None, segment=segment).estimate.intervals(0.9)
+            covered.append(np.append(items.covers(of_segment), slots.covers(BIAS)[1:]).mean())
+    rare, others = covered[::6], [inside for number, inside in enumerate(covered) if number % 6]
+    for some in (rare, others):
+        assert_mean_is(np.clip(np.mean(some), 0.85, 0.97), some)
+
+
+def test_an_item_never_seen_is_as_sure_as_its_features_are() -> None:
+    """The more items say what a feature is worth, the more is known of a new one that has it: nearly as much as if the
+    prior had been told."""
+    wider = []
+    for items in (6, 60):
+        kinds = np.tile([[1.0], [-1.0]], (items // 2 + 1, 1))
+        passes = np.append(np.full(items, 200), [0, 0])[None, :]
+        clicks = np.where(kinds[:, 0] > 0, 60, 10)[None, :] * (passes > 0)
+        setting = Setting(1, items + 2, 1, np.ones(1), features=kinds)
+        seen = Tally(clicks, passes)
+        found = posterior_of(believed(setting, [{0: seen}]), seen, setting.position_bias)
+        good, bad = found.estimate.attractiveness[-2:]
+        assert good > 2.5 * bad
+        ends, prior = found.estimate.intervals(0.9).attractiveness, stats.gamma(found.prior.shape)
+        wider.append(np.log(ends.high[-2] / ends.low[-2]) / np.log(prior.ppf(0.95) / prior.ppf(0.05)))
+    assert wider[0] > 1.1
+    assert 1.0 < wider[1] < 1.05
 
 
 @pytest.mark.parametrize("level", [0.01, 0.5, 0.999])
