@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from slotwise import checks
 from slotwise.errors import InvalidInput
 from slotwise.policies import PolicyEntry
@@ -11,12 +13,14 @@ from slotwise.policies import PolicyEntry
 
 def with_options(policy: PolicyEntry, memory: Any, new_items_at_most: Any) -> PolicyEntry:
     """The policy with these options, where they say anything."""
-    for option, value, says_nothing in (("memory", memory, "none"), ("new_items_at_most", new_items_at_most, None)):
-        if value is None or value == says_nothing:
+    for option, value in (("memory", memory), ("new_items_at_most", new_items_at_most)):
+        if value is None or (isinstance(value, str) and value == "none"):
             continue
+        if not isinstance(value, str | int | float | np.number):
+            raise InvalidInput(f"{option} must be a number, got {checks.short(value)}")
         if option not in policy.option_names:
             raise InvalidInput(f"{option} is {checks.short(value)}, but {policy.id} has no option {option}")
-        if policy.options.get(option, value) != value:
+        if option in policy.options and policy.options[option] != value:
             raise InvalidInput(f"{option} is {checks.short(value)}, but the policy is {policy}")
         policy = policy.with_option(option, value)
     return policy
