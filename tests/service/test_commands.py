@@ -109,3 +109,28 @@ def test_a_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
         with pytest.raises(SlotwiseError, match="no store"):
             run(*command, "--store", f"sqlite:///{tmp_path}/absent.db")
     assert not any(tmp_path.iterdir())
+
+
+def test_a_file_carries_modes_and_changes_and_one_from_before_is_read(tmp_path: Path) -> None:
+    store, other, out = f"sqlite:///{tmp_path}/a.db", f"sqlite:///{tmp_path}/b.db", tmp_path / "home.json"
+    asked = {"mode": "frozen", "new_items_at_most": 0.5, "sticky_seconds": 60.0}
+    with serving(store) as client:
+        client.define("home", **asked)
+        client.put("/v1/placements/home/items/d")
+        changes = client.get("/v1/placements/home/changes").json()
+        run("export", "home", "--store", store, "--out", str(out))
+    before = json.loads(out.read_text())
+    del before["changes"]
+    for field in asked:
+        del before["definition"][field]
+    (tmp_path / "before.json").write_text(json.dumps(before))
+    with serving(other) as client:
+        run("import", str(out), "--store", other)
+        found = client.get("/v1/placements/home")
+        assert asked.items() <= found.json().items()
+        assert client.get("/v1/placements/home/changes").json() == changes
+        # its versions go on beyond those that it had
+        assert client.put("/v1/placements/home/items/e").headers["etag"] == '"3"'
+        run("import", str(tmp_path / "before.json"), "--store", other, "--name", "before")
+        assert client.get("/v1/placements/before").json()["mode"] == "live"
+        assert client.get("/v1/placements/before/changes").json() == {"changes": []}
