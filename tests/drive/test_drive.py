@@ -105,6 +105,8 @@ def test_an_interrupt_prints_what_was_found(service: Process) -> None:
     assert process.returncode == 0, err
     found = json.loads(out)
     assert found["ended_by"] == "interrupt"
+    with Client(service.url) as client:
+        assert {one["name"] for one in client.placements()} <= before, "what the drive made was not removed"
     assert found["exactly_once"] is True
     assert found["rounds"] > 0
     assert {"decide", "report"} == set(found["milliseconds"])

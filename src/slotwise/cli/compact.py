@@ -22,7 +22,7 @@ def compact(
     older_than: Annotated[float, typer.Option(metavar="DAYS", help="Days since the deadline of a decision.")],
     merge_after: Annotated[
         float, typer.Option(metavar="DAYS", help="Days after which counts by hour are merged into counts by day.")
-    ] = 14.0,
+    ] = 7.0,
 ) -> None:
     """Drop old decisions, and merge old hours into days; what was learned stays, and every sum.
 

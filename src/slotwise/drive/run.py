@@ -19,7 +19,7 @@ from slotwise.drive.course import PAUSE_SECONDS, Course
 from slotwise.drive.ledger import Ledger
 from slotwise.drive.report import Drive
 from slotwise.drive.visitors import Habits, Visitors
-from slotwise.errors import InvalidInput, ServiceUnreachable
+from slotwise.errors import InvalidInput, ServiceProblem, ServiceUnreachable
 from slotwise.policies import PolicyEntry
 from slotwise.simulate.progress import Bar
 
@@ -50,7 +50,7 @@ def drive(
     """Let `visitors` at a time use a new placement until `rounds` decisions have been made or `seconds` are over.
 
     `rate` limits the decisions per second. An interrupt ends the drive early, a second one also the wait for the last
-    deadlines. The placement, named drive-…, stays at the service.
+    deadlines. The placement, named drive-…, is deleted in the end.
     """
     checks.whole_number("users", visitors, at_least=1, at_most=MOST_USERS)
     checks.whole_number("rounds", rounds, at_least=1, at_most=MOST_ROUNDS)
@@ -90,6 +90,8 @@ def drive(
         with contextlib.suppress(KeyboardInterrupt, ServiceUnreachable):
             if course.complete:
                 differences = course.ledger.differences(_settled(client, name, window))
+        with contextlib.suppress(KeyboardInterrupt, ServiceUnreachable, ServiceProblem):
+            client.delete_placement(name)
     return Drive(
         placement=name,
         policy=policy,
