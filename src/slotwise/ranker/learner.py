@@ -351,7 +351,8 @@ class Learner:
         """Where there is but one segment, it is everybody."""
         if segment is None:
             return None
-        return self._checked(segment) if self.segments > 1 else self._checked(segment) or None
+        number = self._checked(segment)
+        return number if self.segments > 1 else None
 
     @property
     def _worth(self) -> Worth:
