@@ -16,7 +16,7 @@ MAKEFLAGS += --jobs=2
 # the tests start hundreds of processes: each would compile slotwise to bytecode anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help paper serve test lint types layers pytest bench pin clean
+.PHONY: help paper serve test lint types layers pytest bench soak pin clean
 
 help:
 	@echo "make paper   the paper's experiments: figures, tables, claims and a report in results/paper"
@@ -24,6 +24,7 @@ help:
 	@echo "make test    lint, types, import layers, tests and doctests"
 	@echo "make lint    ruff, mypy and import-linter alone"
 	@echo "make bench   speeds, as ratios measured in one run"
+	@echo "make soak    a thousand kills of the service under load, on SQLite and on PostgreSQL; about an hour"
 	@echo "make pin     renew the requirements files from pyproject.toml"
 	@echo "make clean   remove what was built"
 
@@ -67,6 +68,9 @@ pytest: $(DEV) $(WARM)
 
 bench: $(DEV)
 	$(BIN)/python -m benchmarks
+
+soak: $(DEV) $(WARM)
+	SLOTWISE_KILLS=500 $(BIN)/python -m pytest -s -k kill_and_kill_again tests/service/test_processes.py
 
 pin: $(DEV)
 	$(INSTALL) uv

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import threading
@@ -22,6 +23,8 @@ from tests.waiting import FOR_EVER
 
 ITEMS = ["a", "b", "c", "d"]
 WINDOW = 1.5
+#: of the service, on each store: a few, or as many as `make soak` says
+KILLS = int(os.environ.get("SLOTWISE_KILLS", "3"))
 
 
 @dataclass
@@ -131,10 +134,12 @@ def test_kill_and_kill_again(kind: str, tmp_path: Path, request: pytest.FixtureR
         wait_for(ledger, 30)
         process.kill()
     try:
-        for _ in range(2):
+        for number in range(2, KILLS + 1):
             with running(tmp_path, store, port) as process:
                 time.sleep(rng.uniform(0.1, 0.9))
                 process.kill()
+            if number % 10 == 0:
+                print(f"{kind}: {number} kills, {len(ledger.shown)} decisions and {len(ledger.clicked)} outcomes kept")
         with running(tmp_path, store, port) as process:
             wait_for(ledger, 60)
             time.sleep(0.3)
