@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,8 @@ class Ledger:
     unsure: set[str] = field(default_factory=set)
     unanswered: int = 0
     refused: Counter[int] = field(default_factory=Counter)
+    #: what a client found wrong
+    wrong: list[BaseException] = field(default_factory=list)
     stop: threading.Event = field(default_factory=threading.Event)
 
     def visit(self, url: str, seed: int) -> None:
@@ -50,13 +53,28 @@ class Ledger:
                 except httpx.TransportError:
                     self.unanswered += 1
                     time.sleep(0.05)
+                except AssertionError as problem:
+                    self.wrong.append(problem)
 
     def _view(self, client: httpx.Client, rng: random.Random) -> None:
-        answer = client.post("/v1/placements/home/decisions")
+        asked: dict[str, Any] = {"json": {"context": {"device": rng.choice(["mobile", "desktop", "fridge"])}}}
+        if keyed := rng.random() < 0.5:
+            asked["headers"] = {"Idempotency-Key": f"{rng.getrandbits(64):x}"}
+        answer = client.post("/v1/placements/home/decisions", **asked)
         if answer.status_code != 201:
             self.refused[answer.status_code] += 1
             return
         decision = answer.json()
+        if keyed:
+            again = client.post("/v1/placements/home/decisions", **asked)
+            # 201 where so much time went by that the first was counted meanwhile
+            if again.status_code == 201:
+                self.shown[again.json()["id"]] = again.json()["items"]
+                assert time.time() > datetime.fromisoformat(decision["expires"]).timestamp()
+            elif again.status_code == 200:
+                assert again.json() == decision
+            else:
+                self.refused[again.status_code] += 1
         id = decision["id"]
         self.shown[id] = decision["items"]
         if rng.random() < 0.3:
@@ -74,6 +92,7 @@ class Ledger:
 
     def check(self, store: str) -> None:
         """Against the store's own rows, once all deadlines have passed and nobody is serving."""
+        assert not self.wrong, self.wrong
         opened = open_store(store)
         far = time.time() + 1000.0
         while opened.finalise(far, 1000):
@@ -101,7 +120,8 @@ class Ledger:
 
 
 def define(url: str) -> None:
-    definition: dict[str, Any] = {"slots": 2, "items": ITEMS, "window_seconds": WINDOW}
+    segments = {"device": ["mobile", "desktop"]}
+    definition: dict[str, Any] = {"slots": 2, "items": ITEMS, "window_seconds": WINDOW, "segments": segments}
     httpx.put(f"{url}/v1/placements/home", json=definition, timeout=120).raise_for_status()
 
 
