@@ -24,9 +24,9 @@ def compact(
         float, typer.Option(metavar="DAYS", help="Days after which counts by hour are merged into counts by day.")
     ] = 7.0,
 ) -> None:
-    """Drop old decisions, and merge old hours into days; what was learned stays, and every sum.
+    """Drop old decisions and merge old hours; what was learned stays.
 
-    Only decisions whose outcome is final are dropped. An outcome that arrives for one of them later is answered as
+    Old hours become days, and every sum stays as it is. Only decisions whose outcome is final are dropped. An outcome that arrives for one of them later is answered as
     unknown. The service may be running.
     """
     before = time.time() - checks.positive_number("older_than", older_than) * DAY
