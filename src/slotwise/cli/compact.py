@@ -26,8 +26,8 @@ def compact(
 ) -> None:
     """Drop old decisions and merge old hours; what was learned stays.
 
-    Old hours become days, and every sum stays as it is. Only decisions whose outcome is final are dropped. An outcome that arrives for one of them later is answered as
-    unknown. The service may be running.
+    Old hours become days, and every sum stays as it is. Only decisions whose outcome is final are dropped. An outcome
+    that arrives for one of them later is answered as unknown. The service may be running.
     """
     before = time.time() - checks.positive_number("older_than", older_than) * DAY
     until = time.time() - checks.positive_number("merge_after", merge_after) * DAY
