@@ -146,6 +146,25 @@ class Machine(RuleBasedStateMachine):
             waits_seconds=LONGEST if window == LONGEST else None,
         )
 
+    @rule(
+        target=issued,
+        worker=workers,
+        items=st.permutations(ITEMS).map(lambda items: tuple(items[:2])),
+        allowed=st.sampled_from([ITEMS, ITEMS, ITEMS[:2]]),
+        holds=st.booleans(),
+    )
+    def come_back(self, worker: int, items: tuple[str, ...], allowed: tuple[str, ...], holds: bool) -> Any:
+        """The same visitor under the same terms, which by chance alone is rare."""
+        sticky: Any = ("v", "t", 50.0, allowed, {})
+        wish = {"placement": "home", "items": items, "arm": "learned", "window": 2.0, "holds": holds, "segment": ""}
+        return self.decide(worker, [{**wish, "is_older": False, "once": None, "sticky": sticky}])
+
+    @rule(worker=workers)
+    def begin_anew(self, worker: int) -> None:
+        """Nothing of a placement that was deleted is left in one of the same name."""
+        self.drop(worker, "home", "any", False)
+        self.put(worker, "home", "{}", "none")
+
     def at(self, name: str, which: str) -> int | None:
         found = self.model.placements.get(name)
         version = found.version if found else 0

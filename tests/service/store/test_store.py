@@ -13,7 +13,7 @@ import pytest
 
 from slotwise.errors import InvalidInput, SlotwiseError, StoreRefused, StoreUnavailable, UnwritableFile
 from slotwise.service.store import Store, open_existing, open_store
-from slotwise.service.store.contract import Counters, Decision, Outcome, Portable, Report, TallyRow, new_id
+from slotwise.service.store.contract import Counters, Decision, Outcome, Portable, Report, Sticky, TallyRow, new_id
 from slotwise.service.store.postgresql import PostgresqlStore
 from slotwise.service.store.schema import MIGRATIONS
 from slotwise.service.store.sqlite import SqliteStore
@@ -54,6 +54,18 @@ def test_an_epoch_ends_with_a_no_click_of_its_own_only(store: Store) -> None:
     store.put_placement("home", '{"changed": true}')
     (fourth,), _ = store.write([replace(decision(("a", "d"), holds=True), version=2)], [])
     assert fourth.items == ("a", "d")
+    store.close()
+
+
+def test_a_list_that_a_visitor_saw_before_ends_no_epoch(store: Store) -> None:
+    sticky = Sticky("Ada", "terms", NOW + 100.0, "abcd")
+    store.write([replace(decision(("a", "b"), window=50.0), sticky=sticky)], [])
+    store.write([decision(("c", "d"), window=50.0, holds=True)], [])
+    (seen,), _ = store.write([replace(decision(("c", "d"), window=1.0, holds=True), sticky=sticky)], [])
+    assert seen.items == ("a", "b")
+    assert store.finalise(NOW + 1.0, 10) == 1
+    (held,), _ = store.write([decision(("b", "a"), holds=True)], [])
+    assert held.items == ("c", "d"), "a list of another time has ended this epoch"
     store.close()
 
 
