@@ -426,8 +426,8 @@ FAULTS = [
     Fault(
         "an interval forgets that it may be looked at again",
         "service/worker/comparison.py",
-        "math.log1p(narrowest) + twice",
-        "twice",
+        "math.sqrt((1.0 + 1.0 / narrowest) * (math.log1p(narrowest) + twice))",
+        "NormalDist().inv_cdf(0.5 + LEVEL / 2)",
         "tests/service/worker/test_comparison.py"
         "::test_whoever_looks_again_and_again_is_rarely_wrong_with_the_anytime_interval_and_often_with_the_plain_one",
     ),
