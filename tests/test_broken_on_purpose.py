@@ -312,8 +312,8 @@ FAULTS = [
     Fault(
         "crowds seem a little more alike than they are",
         "belief/pooling.py",
-        "a, b = own + belief.clicks[0, segment, item], own + level * exposure",
-        "a, b = own + belief.clicks[0, segment, item], own + 0.95 * level * exposure",
+        "own + belief.clicks[0, segment, item], own + level * mean * exposure",
+        "own + belief.clicks[0, segment, item], own + 0.95 * level * mean * exposure",
         "tests/belief/test_pooling.py::test_how_alike_crowds_are_is_where_em_stays",
     ),
     Fault(
@@ -396,9 +396,23 @@ FAULTS = [
     Fault(
         "items that were not shown last are looked at more often",
         "policies/random_bound.py",
-        "level = -math.log(1.0 - rng.random()) * policy.level\n                if far",
-        "level = -1.5 * math.log(1.0 - rng.random()) * policy.level\n                if far",
+        "level = _level(policy, rate[item], average, rng)\n                if far",
+        "level = 1.5 * _level(policy, rate[item], average, rng)\n                if far",
         "tests/policies/test_random_bound.py::test_sets_are_shown_as_often_as_the_definition_says[[0, 1]]",
+    ),
+    Fault(
+        "what is seen little gets half of its bonus",
+        "policies/random_bound.py",
+        "level += policy.bonus * math.log(average / rate)",
+        "level += 0.5 * policy.bonus * math.log(average / rate)",
+        "tests/policies/test_random_bound.py::test_sets_are_shown_as_often_as_the_definition_says[[0, 1]]",
+    ),
+    Fault(
+        "features of segments and items together teach nothing",
+        "belief/pooling.py",
+        "_score_cells(belief, step, matrix)\n    factorise",
+        "pass\n    factorise",
+        "tests/belief/test_lived.py::test_an_item_starts_where_features_of_it_and_the_segment_say",
     ),
     Fault(
         "crowds are taken to be twice as alike as they are",

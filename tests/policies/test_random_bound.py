@@ -62,7 +62,7 @@ def _shares(started: Any, draws: int, rng: np.random.Generator) -> dict[tuple[in
 @pytest.mark.parametrize("last", [[0, 1], [1, 0], [2, 0], [3, 2]], ids=str)
 def test_sets_are_shown_as_often_as_the_definition_says(last: list[int]) -> None:
     """Against bounds at levels drawn by NumPy; the shortcut from the last list is no matter."""
-    level, bonus = 0.7, 0.1
+    level, bonus = 0.7, 0.3
     started, rng = _after(HISTORY, level=level, bonus=bonus), np.random.default_rng(2)
     started.ranking[:] = last
     counted = _shares(started, 2_000, rng)
