@@ -45,6 +45,7 @@ def main() -> None:
     logs.main()
     print()
     service.main()
+    service.a_year()
 
 
 def _against_bare_loops(users: MNL) -> float:

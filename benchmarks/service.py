@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import socket
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -21,11 +22,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+
+from slotwise.service.store.contract import COUNTERS
 
 #: requests that are under way at once
 CONNECTIONS = 32
@@ -33,6 +37,10 @@ SECONDS = 4.0
 TURNS = 3
 ITEMS = 20
 PLACEMENTS = 1_000
+
+#: a placement with segments and features, and what its decisions say of their visitors
+CROWDS = "crowds"
+CONTEXTS = itertools.cycle(json.dumps({"context": {"device": device}}) for device in ("mobile", "desktop", "tv"))
 
 ANSWER = json.dumps(
     {
@@ -95,11 +103,12 @@ def service(folder: Path) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
         yield port, process
 
 
-def put(port: int, name: str, items: int, slots: int = 5, window: float = 2.0) -> None:
+def put(port: int, name: str, items: int, slots: int = 5, window: float = 2.0, **more: Any) -> None:
     definition = {
         "slots": slots,
         "items": [f"item-{number:02}" for number in range(items)],
         "window_seconds": window,
+        **more,
     }
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}/v1/placements/{name}", json.dumps(definition).encode(), method="PUT"
@@ -112,15 +121,19 @@ class Client(asyncio.Protocol):
 
     def __init__(self) -> None:
         self.answered: asyncio.Future[float] | None = None
-        self.buffer = b""
+        self.buffer = self.body = b""
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
 
     def ask(self, name: str = "bench") -> asyncio.Future[float]:
+        body = next(CONTEXTS) if name == CROWDS else "{}"
+        return self.send("POST", f"/v1/placements/{name}/decisions", body)
+
+    def send(self, method: str, path: str, body: str) -> asyncio.Future[float]:
         self.answered = asyncio.get_running_loop().create_future()
-        request = f"POST /v1/placements/{name}/decisions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{{}}"
-        self.transport.write(request.encode())
+        head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+        self.transport.write((head + body).encode())
         return self.answered
 
     def data_received(self, data: bytes) -> None:
@@ -133,7 +146,8 @@ class Client(asyncio.Protocol):
             return
         self.buffer = b""
         assert self.answered is not None
-        if head.startswith(b"HTTP/1.1 201"):
+        self.body = body
+        if head.startswith(b"HTTP/1.1 20"):
             self.answered.set_result(time.perf_counter())
         else:
             self.answered.set_exception(RuntimeError((head + body).decode()))
@@ -163,6 +177,32 @@ async def rate(port: int, names: Iterator[str] | None = None, seconds: float = S
     for client in clients:
         client.transport.close()
     return count / taken
+
+
+async def outcome_rate(port: int, seconds: float = SECONDS) -> tuple[float, float]:
+    """Decisions a second and outcomes a second, each connection deciding for a while and then reporting on all."""
+    clients = await connect(port, CONNECTIONS)
+
+    async def decide_for_a_while(client: Client) -> list[str]:
+        ids = []
+        while time.perf_counter() - began < seconds:
+            await client.ask("slow")
+            ids.append(json.loads(client.body)["id"])
+        return ids
+
+    async def report(client: Client, ids: list[str]) -> None:
+        for id in ids:
+            await client.send("PUT", f"/v1/decisions/{id}/outcome", '{"clicked": null}')
+
+    began = time.perf_counter()
+    ids = await asyncio.gather(*(decide_for_a_while(client) for client in clients))
+    decided = time.perf_counter()
+    await asyncio.gather(*(report(client, mine) for client, mine in zip(clients, ids, strict=True)))
+    reported = time.perf_counter()
+    for client in clients:
+        client.transport.close()
+    count = sum(map(len, ids))
+    return count / (decided - began), count / (reported - decided)
 
 
 async def latencies(port: int, per_second: float, seconds: float = SECONDS) -> list[float]:
@@ -234,6 +274,16 @@ def main() -> None:
         show_latencies("fixed answers", port, decisions / 2)
         verdict("25 ms / 99 %", 0.025 / slow, 1.0)
 
+        features = [{"id": f"item-{n:02}", "features": {"kind": "ab"[n % 2], "price": 1.0 + n}} for n in range(ITEMS)]
+        put(ours, CROWDS, ITEMS, items=features, segments={"device": ["mobile", "desktop"]})
+        asyncio.run(rate(ours, itertools.repeat(CROWDS), seconds=1.0))
+        turns = [(asyncio.run(rate(ours, itertools.repeat(CROWDS))), asyncio.run(rate(ours))) for _ in range(TURNS)]
+        verdict("decisions with segments and features / without", statistics.median(a / b for a, b in turns), 0.8)
+
+        put(ours, "slow", ITEMS, window=600.0)
+        turns = [asyncio.run(outcome_rate(ours)) for _ in range(TURNS)]
+        verdict("outcomes / decisions", statistics.median(reported / decided for decided, reported in turns), 1.0)
+
         time.sleep(3.0)
         before = megabytes(process)
         count = sum(int(asyncio.run(rate(ours)) * SECONDS) for _ in range(2))
@@ -256,9 +306,50 @@ def main() -> None:
         verdict("10 ms / a decision among 100,000", 0.01 / spent, 1.0)
 
 
+def a_year() -> None:
+    """A placement of 1,000 items with a year of hours behind it: to start with, to decide with, to look back at."""
+    hours = 8_760
+    now = int(time.time()) // 3_600 * 3_600
+    with tempfile.TemporaryDirectory(dir=os.environ.get("SLOTWISE_BENCH_FOLDER", ".")) as folder:
+        with service(Path(folder)) as (port, _):
+            put(port, "bench", 1_000)
+        rng = np.random.default_rng(1)
+        tally, counters = [], []
+        for hour in range(now - 3_600 * hours, now, 3_600):
+            # five items most of the time, and now and then one of all the others
+            shown = {(int(slot), min(999, int(item))) for slot in range(5) for item in rng.pareto(1.2, 8)}
+            for slot, item in shown:
+                tally.append(("bench", hour, 1, "", "learned", slot, f"item-{item:02}", 1, 9, 10, 0))
+            counters.append(("bench", hour, 1, "", "learned", *(0 for _ in COUNTERS)))
+        with contextlib.closing(sqlite3.connect(f"{folder}/bench.db")) as store, store:
+            for table, rows in (("period_tally", tally), ("period_counters", counters)):
+                store.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+        began = time.perf_counter()
+        with service(Path(folder)) as (port, process):
+            while not _answers(port, "/readyz"):
+                time.sleep(0.01)
+            print(f"a year of hours, 1,000 items: ready after {time.perf_counter() - began:.1f} s")
+            asyncio.run(rate(port, seconds=1.0))
+            used, count = processor_seconds(process), int(asyncio.run(rate(port)) * SECONDS)
+            verdict("1 ms of CPU / a decision", 1e-3 * count / (processor_seconds(process) - used), 1.0)
+            taken = []
+            for _ in range(TURNS):
+                began = time.perf_counter()
+                assert _answers(port, "/v1/placements/bench/history?by=day")
+                taken.append(time.perf_counter() - began)
+            verdict("200 ms / history of 90 days", 0.2 / statistics.median(taken), 1.0)
+
+
+def _answers(port: int, path: str) -> bool:
+    with contextlib.suppress(OSError):
+        return bool(urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=60).read())
+    return False
+
+
 def verdict(what: str, ratio: float, wanted: float) -> None:
     print(f"  {what}: {ratio:.3g}   (at least {wanted:g}: {'ok' if ratio >= wanted else 'TOO SLOW'})")
 
 
 if __name__ == "__main__":
     main()
+    a_year()
