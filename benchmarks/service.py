@@ -103,10 +103,10 @@ def service(folder: Path) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
         yield port, process
 
 
-def put(port: int, name: str, items: int, slots: int = 5, window: float = 2.0, **more: Any) -> None:
+def put(port: int, name: str, count: int, slots: int = 5, window: float = 2.0, **more: Any) -> None:
     definition = {
         "slots": slots,
-        "items": [f"item-{number:02}" for number in range(items)],
+        "items": [f"item-{number:02}" for number in range(count)],
         "window_seconds": window,
         **more,
     }
