@@ -100,3 +100,40 @@ def test_items_become_more() -> None:
 
 def _wide(counts: Counts) -> Tally:
     return sum((tally for tallies in counts.in_order() for tally in tallies.values()), Tally.empty(2, 5))
+
+
+def test_weighed_counts_need_not_be_whole() -> None:
+    counts = Counts(1, 2, weighed=True)
+    counts.add(0, counts.tally_from([[0.5, 0.0]], [[1.25, 2.0]]), np.array([1.75, 2.0]))
+    counts.add(1, counts.tally_from([[1, 0]], [[0, 0]]), np.array([1.0, 0.0]))
+    counts.make_room(3)
+    assert counts.tally().clicks.tolist() == [[1.5, 0.0, 0.0]]
+    assert counts.tally(0).passes.tolist() == [[1.25, 2.0, 0.0]]
+    assert counts.shown().tolist() == [2.75, 2.0, 0.0]
+    # 3.75 and 1, each at least
+    assert counts.rounds == 5
+
+
+@pytest.mark.parametrize(
+    ("clicks", "named"),
+    [
+        ([[-0.5, 1.0]], "clicks must be finite and not negative, got -0.5 in slot 0, item 0"),
+        ([[1.0, np.nan]], "clicks must be finite and not negative, got nan in slot 0, item 1"),
+        ([[1.0, np.inf]], "clicks must be finite and not negative, got inf in slot 0, item 1"),
+        ([["a", "b"]], "clicks must hold numbers"),
+        ([1.0, 2.0], "clicks must be a slots × items array"),
+        ([[1.0, 2.0, 3.0]], "but passes is"),
+    ],
+)
+def test_what_is_no_weighed_count_is_refused(clicks: Any, named: str) -> None:
+    with pytest.raises(InvalidInput, match=named):
+        Counts(1, 2, weighed=True).tally_from(clicks, [[1.0, 1.0]])
+
+
+def test_weighed_counts_are_neither_stored_nor_forgotten_twice() -> None:
+    with pytest.raises(InvalidInput, match="stored"):
+        Counts(1, 2, weighed=True).arrays()
+    with pytest.raises(InvalidInput, match="memory must be none where counts are weighed, got 'auto'"):
+        Counts(1, 2, "auto", weighed=True)
+    with pytest.raises(InvalidInput, match="whole numbers"):
+        Counts(1, 2).tally_from([[0.5, 1.0]], [[1.0, 1.0]])

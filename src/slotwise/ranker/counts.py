@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from slotwise.belief.memory import PERIOD, PERIODS_PER_HALF_LIFE, half_lives
 from slotwise.errors import InvalidInput
 from slotwise.tally import Tally
-from slotwise.typing import NO_CLICK, IntArray
+from slotwise.typing import NO_CLICK, FloatArray, IntArray
 
 #: two neighbouring periods become one when together they are no longer than this part of all that came after them
 MERGED_PART = 0.25
@@ -21,6 +22,25 @@ STORED = ("segments", "sums", "shown", "period_rounds", "periods", "period_sums"
 
 #: of one segment: clicks and passes, 2 × slots × items
 Matrices = IntArray
+
+
+class WeighedTally(Tally):
+    """A tally in which a count may weigh less than 1: numbers that are finite and not negative.
+
+    >>> WeighedTally([[0.5, 2.0]], [[1.25, 0.0]]).passes.tolist()
+    [[1.25, 0.0]]
+    """
+
+    def __post_init__(self) -> None:
+        for name in ("clicks", "passes"):
+            setattr(self, name, _weights(name, getattr(self, name)))
+        if self.clicks.shape != self.passes.shape:
+            raise InvalidInput(f"clicks is {self.clicks.shape}, but passes is {self.passes.shape}")
+
+    @property
+    def rounds(self) -> int:
+        """At least as many as its counts weigh."""
+        return math.ceil(float(self.clicks.sum() + self.passes.sum(axis=1).max()))
 
 
 @dataclass
@@ -42,10 +62,13 @@ class Counts:
 
     With a `memory` the sums of periods are kept too, so that a policy that starts anew forgets what it had forgotten:
     recent periods are as long as the policy's own, and older ones are merged, the longer ago the more of them.
+    What is `weighed` may be any number that is not negative; it is not stored, and the policy must not forget as well.
     """
 
-    def __init__(self, slots: int, items: int, memory: Any = "none") -> None:
+    def __init__(self, slots: int, items: int, memory: Any = "none", *, weighed: bool = False) -> None:
         self.slots, self.items = slots, items
+        self.weighed = weighed
+        self._dtype: Any = np.float64 if weighed else np.int64
         self.rounds = 0
         #: by segment, of those of which anything was counted
         self._sums: dict[int, Matrices] = {}
@@ -53,6 +76,8 @@ class Counts:
         #: rounds of a period, or None where nothing is forgotten
         self._length = _period_of(memory)
         self._periods: list[Period] = []
+        if weighed and self.by_period:
+            raise InvalidInput(f"memory must be none where counts are weighed, got {memory!r}")
 
     @property
     def by_period(self) -> bool:
@@ -95,7 +120,7 @@ class Counts:
     def shown(self, segment: int | None = None) -> IntArray:
         """How often each item was shown to one segment, or to all."""
         counted = [shown for number, shown in self._shown.items() if segment in (None, number)]
-        return np.sum(counted, axis=0, dtype=np.int64) if counted else np.zeros(self.items, np.int64)
+        return np.sum(counted, axis=0, dtype=self._dtype) if counted else np.zeros(self.items, self._dtype)
 
     def in_order(self) -> list[dict[int, Tally]]:
         """By segment, and, where the policy forgets, one period after the other."""
@@ -111,6 +136,8 @@ class Counts:
 
     def arrays(self) -> dict[str, Any]:
         """All of it, by names of `STORED`; sums and periods are lists of the matrices of one segment each."""
+        if self.weighed:
+            raise InvalidInput("counts that are weighed cannot be stored")
         periods = [
             (number, segment, matrices)
             for number, period in enumerate(self._periods)
@@ -155,15 +182,19 @@ class Counts:
         self.rounds = sum(self.tally(segment).rounds for segment in self._sums)
 
     def _tally(self, counted: Mapping[int, Matrices], segment: int | None) -> Tally:
-        matrices = np.zeros((2, self.slots, self.items), np.int64)
+        matrices = np.zeros((2, self.slots, self.items), self._dtype)
         for number, some in counted.items():
             if segment in (None, number):
                 matrices += some
-        return Tally(*matrices)
+        return self.tally_from(*matrices)
+
+    def tally_from(self, clicks: Any, passes: Any) -> Tally:
+        """A tally of the kind that is counted here; an error if these are not counts."""
+        return WeighedTally(clicks, passes) if self.weighed else Tally(clicks, passes)
 
     def _shown_of(self, segment: int) -> IntArray:
         if segment not in self._shown:
-            self._shown[segment] = np.zeros(self.items, np.int64)
+            self._shown[segment] = np.zeros(self.items, self._dtype)
         return self._shown[segment]
 
     def _written(self, segment: int, rounds: int) -> list[Matrices]:
@@ -178,7 +209,7 @@ class Counts:
 
     def _matrices(self, counted: dict[int, Matrices], segment: int) -> Matrices:
         if segment not in counted:
-            counted[segment] = np.zeros((2, self.slots, self.items), np.int64)
+            counted[segment] = np.zeros((2, self.slots, self.items), self._dtype)
         return counted[segment]
 
     def _merge(self) -> None:
@@ -191,6 +222,22 @@ class Counts:
                 merged.append(period)
             since += period.rounds
         self._periods = merged[::-1]
+
+
+def _weights(name: str, values: Any) -> FloatArray:
+    """A slots × items array of finite numbers that are not negative."""
+    matrix = np.asarray(values)
+    if matrix.ndim != 2 or matrix.size == 0:
+        raise InvalidInput(f"{name} must be a slots × items array, got shape {matrix.shape}")
+    if matrix.dtype.kind not in "iuf":
+        raise InvalidInput(f"{name} must hold numbers, got {matrix.dtype}")
+    wrong = ~((matrix >= 0.0) & (matrix < np.inf))
+    if wrong.any():
+        slot, item = np.argwhere(wrong)[0]
+        raise InvalidInput(
+            f"{name} must be finite and not negative, got {matrix[slot, item]} in slot {slot}, item {item}"
+        )
+    return np.ascontiguousarray(matrix, dtype=np.float64)
 
 
 def _stacked(some: Sequence[Any], *each: int) -> IntArray:

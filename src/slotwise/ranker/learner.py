@@ -62,7 +62,8 @@ class Learner:
     `segments` are kinds of visitors, numbered from 0: each is learned for itself, and from the others as far as they
     are alike. `features` are what is known of items, by name, numbers and categories; nothing has to be known of all.
     `memory` and `new_items_at_most` are options of the policy: the half-life of what was seen, in rounds, or "auto" to
-    find one, and the part of the slots that items without a counted outcome may take.
+    find one, and the part of the slots that items without a counted outcome may take. Where counts are `weighed`, by
+    whoever knows when they were made, a tally to `absorb` need not hold whole numbers.
 
     >>> learner = Learner(["a", "b", "c"], slots=2, rng=np.random.default_rng(1))
     >>> shown = learner.choose(exclude=["c"], pin={"b": 1})
@@ -86,6 +87,7 @@ class Learner:
         features: Given | None = None,
         memory: str | float = "none",
         new_items_at_most: float | None = None,
+        weighed: bool = False,
         rng: np.random.Generator | None = None,
     ) -> None:
         self._items = Items(items)
@@ -103,7 +105,8 @@ class Learner:
         if len(self._retired) == len(self._items):
             raise InvalidInput(f"retired must leave an item to show, got all {len(self._items)}")
         forgets = self.policy.options.get("memory")
-        self._counts, self._beliefs = Counts(self.slots, len(self._items), forgets), Beliefs(forgets)
+        self._counts = Counts(self.slots, len(self._items), forgets, weighed=weighed)
+        self._beliefs = Beliefs(forgets)
         self.rng = rng if rng is not None else np.random.default_rng()
         #: the policy at work, and None before it started or where it is to start anew
         self._at_work: Any = None
@@ -231,13 +234,13 @@ class Learner:
         `shown` per item, where it is known: a tally lacks what else was on the page when something was clicked. Where
         the policy forgets, what is absorbed later counts as seen later.
         """
-        tally = Tally(clicks, passes)
+        tally = self._counts.tally_from(clicks, passes)
         if (tally.slots, tally.items) != (self.slots, len(self._items)):
             raise InvalidInput(
                 f"the tally is of {tally.slots} slots and {tally.items} items, where there are {self.slots} and "
                 f"{len(self._items)}"
             )
-        seen = (tally.clicks + tally.passes).sum(axis=0) if shown is None else np.asarray(shown, np.int64)
+        seen = (tally.clicks + tally.passes).sum(axis=0) if shown is None else np.asarray(shown, tally.clicks.dtype)
         if seen.shape != (len(self._items),):
             raise InvalidInput(f"shown must have one entry per item, {len(self._items)}, got shape {seen.shape}")
         self._counted.add(self._checked(segment), tally, seen)
