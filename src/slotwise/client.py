@@ -99,6 +99,7 @@ class Client:
         holdout: float = 0.0,
         position_bias: Iterable[float] | None = None,
         segments: Mapping[str, Iterable[str]] | None = None,
+        memory: Literal["auto"] | Mapping[str, float] | None = None,
         values: Literal["learned"] | None = None,
         mode: Literal["live", "frozen", "shadow"] = "live",
         new_items_at_most: float | None = None,
@@ -119,7 +120,7 @@ class Client:
             "position_bias": None if position_bias is None else list(position_bias),
         }
         # only what is used: an older service knows nothing of the rest
-        more: dict[str, Any] = {"values": values, "sticky_seconds": sticky_seconds}
+        more: dict[str, Any] = {"memory": memory, "values": values, "sticky_seconds": sticky_seconds}
         if mode != "live":
             more["mode"] = mode
         if new_items_at_most is not None:

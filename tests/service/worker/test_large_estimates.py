@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from slotwise.errors import InvalidInput, StoreUnavailable
-from slotwise.service.store.contract import Outcome, hour_of
+from slotwise.service.store.contract import HOUR, Outcome, hour_of
 from slotwise.service.worker import Worker, large_estimates
 from slotwise.service.worker.documents import EstimatesDocument
 from slotwise.service.worker.large_estimates import LargeEstimates, is_large
@@ -70,6 +70,24 @@ def test_they_are_the_same_as_here(tmp_path: Path) -> None:
             await worker.written_estimates("large", ["device:mobile"])
         # a small one needs no process
         assert json.loads(await worker.written_estimates("small")) == await worker.estimates("small")
+
+    drive(tmp_path, test)
+
+
+def test_counts_fade_there_by_the_same_clock(tmp_path: Path) -> None:
+    async def test(worker: Worker, clock: Clock) -> None:
+        await worker.put("large", definition(items=MANY, memory={"half_life_hours": 1.0}))
+        for _ in range(20):
+            decision = await worker.decide("large")
+            await worker.report(decision.id, Outcome("clicked", decision.items[0]))
+        await settled(worker, clock)
+        before = json.loads(await worker.written_estimates("large"))
+        assert before == await worker.estimates("large")
+        clock.now += 5 * HOUR
+        after = json.loads(await worker.written_estimates("large"))
+        assert after == await worker.estimates("large")
+        assert after["items"] != before["items"]
+        assert after["tally"] == before["tally"]
 
     drive(tmp_path, test)
 

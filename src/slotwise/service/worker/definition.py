@@ -43,6 +43,8 @@ LONGEST_NAME: Final = 200
 #: of one slot beside another: beyond that, sums of what is learned are no numbers any more
 SMALLEST_BIAS, LARGEST_BIAS = 1e-9, 1e9
 SHORTEST_WINDOW, LONGEST_WINDOW = 0.1, 30 * 86_400.0
+#: hours
+SHORTEST_HALF_LIFE, LONGEST_HALF_LIFE = 1.0, 24 * 365 * 10.0
 SHORTEST_STICKY, LONGEST_STICKY = 1.0, 30 * 86_400.0
 #: Other, control; other, surrogate; separators of lines and paragraphs
 _NO_TEXT: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -167,10 +169,18 @@ class FollowingWindow(_Strict):
     """The share of the clicks within `at_most` that the window is to catch; it is the shortest from a minute on."""
 
 
+class HalfLife(_Strict):
+    """How fast what was counted fades."""
+
+    half_life_hours: Annotated[Finite, Field(ge=SHORTEST_HALF_LIFE, le=LONGEST_HALF_LIFE)]
+    """After so many hours a count weighs half as much."""
+
+
 _Seconds = Annotated[Finite, Field(ge=SHORTEST_WINDOW, le=LONGEST_WINDOW)]
 Window = Annotated[
     Annotated[_Seconds, Tag("=number")] | Annotated[FollowingWindow, Tag("=object")], _object_or("=number")
 ]
+Memory = Annotated[Annotated[Literal["auto"], Tag("=text")] | Annotated[HalfLife, Tag("=object")], _object_or("=text")]
 Mode = Literal["live", "frozen", "shadow"]
 
 
@@ -195,8 +205,8 @@ class Definition(_Strict):
     """How visible each slot is; null where that is to be learned."""
     segments: dict[Annotated[Name, AfterValidator(_key_of_segments)], Annotated[list[Name], Field(min_length=1)]] = {}
     """What is told apart in visitors: the values that each key of a decision's `context` is looked at for."""
-    memory: None = None
-    """Nothing fades yet: null."""
+    memory: Memory | None = None
+    """Whether what was counted fades: null for never, "auto" for as fast as foretells clicks best."""
     values: Literal["learned"] | None = None
     """Whether the value of a click is learned from what clicks brought, for items that have no `value` of their own."""
     mode: Mode = "live"
@@ -239,6 +249,8 @@ class Definition(_Strict):
             policy.check(Setting(self.slots, len(self.items), 1, self.bias(), rules_per_decision=True))
             if why := policy.limits.get("tally"):
                 raise InvalidInput(f"{policy} cannot start from a tally: {why}")
+            if self.memory is not None and policy.options.get("memory", "none") != "none":
+                raise InvalidInput(f"memory must be null where the policy forgets by itself, as {policy} does")
         except SlotwiseError as problem:
             raise PydanticCustomError("policy", "{why}", {"why": str(problem)}) from problem
         return self

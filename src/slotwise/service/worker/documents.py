@@ -188,6 +188,7 @@ _EXAMPLE: Final = {
     "window_seconds": 1800.0,
     "uplift": None,
     "shadow": None,
+    "memory": {"half_life_hours": 72.0},
 }
 
 
@@ -209,6 +210,16 @@ class EstimatesDocument(TypedDict):
     """Null until both the learned lists and the holdout have something final."""
     shadow: ShadowDocument | None
     """Null unless the placement is in the shadow."""
+    memory: MemoryDocument | None
+    """How fast counts fade on which attractiveness and position bias rest; null where the placement has no memory."""
+
+
+@with_config(closed())
+class MemoryDocument(TypedDict):
+    """How fast counts fade."""
+
+    half_life_hours: float | None
+    """After so many hours a count weighs half as much; null where "auto" has found that nothing should fade."""
 
 
 @with_config(closed())

@@ -8,17 +8,20 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from slotwise.service.store import Store
-from slotwise.service.store.contract import Arm, Counters, TallyRow, Version
+from slotwise.service.store.contract import Arm, Counters, PeriodRow, TallyRow, Version
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.documents import (
     DecisionCounts,
     EstimatesDocument,
     ItemEstimate,
+    MemoryDocument,
     ShadowDocument,
     SlotEstimate,
     TallyDocument,
 )
-from slotwise.service.worker.learning import learner_of, matrices, numbered
+from slotwise.service.worker.fading import Faded
+from slotwise.service.worker.half_life import faded_counts, read_periods
+from slotwise.service.worker.learning import learner_of, matrices, numbered, shows
 from slotwise.service.worker.placements import Placements, UnknownPlacement
 from slotwise.service.worker.segments import Segments
 from slotwise.service.worker.shadow import in_the_shadow
@@ -39,12 +42,15 @@ class FromTally(NamedTuple):
     tally: TallyDocument
     best_list: list[str]
     shadow: ShadowDocument | None
+    memory: MemoryDocument | None
 
 
 @dataclass(frozen=True)
 class _Known:
     version: Version
     definition: Definition
+    #: the hour in which it was found, where what was counted fades
+    hour: int | None
     from_tally: FromTally
 
 
@@ -59,6 +65,7 @@ class _Read(NamedTuple):
     evidence: Evidence
     #: None where the tally is as it was
     rows: list[TallyRow] | None
+    periods: list[PeriodRow]
 
 
 #: a placement, and the KEY:VALUE of the visitors that were asked for
@@ -80,6 +87,7 @@ class EstimateDesk:
         """
         asked = name, tuple(segment)
         known: _Known | None = None
+        hour = self._placements.hour()
 
         def read(store: Store) -> _Read:
             # of one moment: a document in which nothing is pending has everything in its tally
@@ -87,7 +95,7 @@ class EstimateDesk:
                 version = store.version(name)
                 if version is None:
                     raise UnknownPlacement(f"there is no placement {name!r}")
-                same = known is not None and known.version == version
+                same = known is not None and known.version == version and known.hour in (None, hour)
                 definition = known.definition if known and same else _definition(store, name)
                 return _Read(
                     version,
@@ -97,6 +105,7 @@ class EstimateDesk:
                     definition,
                     _evidence(store, name, definition, segment, span),
                     None if same else store.tally(name),
+                    [] if same else read_periods(store, name, definition),
                 )
 
         async with self._turn:
@@ -109,8 +118,9 @@ class EstimateDesk:
                 assert known is not None
                 from_tally = known.from_tally
             else:
-                from_tally = await asyncio.to_thread(estimated, found.definition, found.rows, wanted)
-                self._remember(asked, _Known(found.version, found.definition, from_tally))
+                from_tally = await asyncio.to_thread(_estimated, found, found.rows, wanted, hour)
+                fades = None if found.definition.memory is None else hour
+                self._remember(asked, _Known(found.version, found.definition, fades, from_tally))
         by_segment = _by_segment(segments, wanted, found.counters)
         arms = _added(by_segment.values())
         waiting, until = found.reported
@@ -131,6 +141,7 @@ class EstimateDesk:
             "window_seconds": found.window_seconds,
             "uplift": uplift(found.evidence),
             "shadow": from_tally.shadow,
+            "memory": from_tally.memory,
         }
 
     def _remember(self, asked: _Asked, known: _Known) -> None:
@@ -173,25 +184,47 @@ def _added(all_arms: Iterable[Mapping[Arm, Counters]]) -> dict[Arm, Counters]:
     return total
 
 
-def estimated(definition: Definition, rows: Sequence[TallyRow], wanted: Sequence[int] = (0,)) -> FromTally:
+def _estimated(found: _Read, rows: Sequence[TallyRow], wanted: Sequence[int], hour: int) -> FromTally:
+    return estimated(found.definition, rows, wanted, faded_counts(found.definition, found.periods, hour))
+
+
+def estimated(
+    definition: Definition, rows: Sequence[TallyRow], wanted: Sequence[int] = (0,), faded: Faded | None = None
+) -> FromTally:
     """Items, slots and tally, of the visitors of the wanted segments.
 
     Retired items are in the tally, which loses nothing, and not among the items. One segment is judged as the policy
-    judges it, beside all others; several together beside the rest.
+    judges it, beside all others; several together beside the rest. Where counts have `faded`, what is believed rests on
+    what is left of them, and whatever is counted here is still of all.
     """
     segments = Segments(definition.segments)
     everybody = len(wanted) == len(segments)
     one = not everybody and len(wanted) == 1
-    learner = learner_of(definition, rows, None if everybody or one else frozenset(wanted))
+    learner = learner_of(definition, rows, None if everybody or one else frozenset(wanted), faded)
     number = None if everybody else wanted[0] if one else 1
     found = learner.estimates(LEVEL, number).as_dict()
-    return FromTally(
+    items, of_wanted = (
         found["items"][: len(definition.items)],
+        [row for row in rows if segments.number(row.segment) in wanted],
+    )
+    if faded is not None:
+        _count_whole(items, definition.slots, of_wanted)
+    return FromTally(
+        items,
         found["position_bias"],
-        _whole_tally(definition, [row for row in rows if segments.number(row.segment) in wanted]),
+        _whole_tally(definition, of_wanted),
         list(learner.best_list(number)),
         in_the_shadow(definition, learner, number),
+        None if faded is None else {"half_life_hours": faded.fading.half_life_hours},
     )
+
+
+def _count_whole(items: list[ItemEstimate], slots: int, rows: Sequence[TallyRow]) -> None:
+    """Say how often items were shown and clicked, whatever that weighs by now."""
+    numbers = numbered(item["id"] for item in items)
+    clicks, shown = matrices(rows, numbers, slots)[0].sum(axis=0), shows(rows, numbers, slots)
+    for number, item in enumerate(items):
+        item["clicks"], item["shown"] = int(clicks[number]), int(shown[number])
 
 
 def _whole_tally(definition: Definition, rows: Sequence[TallyRow]) -> TallyDocument:

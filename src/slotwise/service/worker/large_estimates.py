@@ -10,6 +10,7 @@ import asyncio
 import multiprocessing
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -20,6 +21,7 @@ from pydantic import TypeAdapter
 
 from slotwise.errors import StoreUnavailable
 from slotwise.service.store import open_store
+from slotwise.service.store.contract import hour_of
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.documents import EstimatesDocument
 from slotwise.service.worker.estimates import EstimateDesk
@@ -45,8 +47,8 @@ def is_large(definition: Definition) -> bool:
 class LargeEstimates:
     """The process, started when it is needed. Requests for the same share one computation."""
 
-    def __init__(self, store: str) -> None:
-        self._store = store
+    def __init__(self, store: str, clock: Callable[[], float] = time.time) -> None:
+        self._store, self._clock = store, clock
         self._pool: ProcessPoolExecutor | None = None
         self._under_way: dict[Any, asyncio.Task[Any]] = {}
         self._ending: asyncio.TimerHandle | None = None
@@ -67,10 +69,12 @@ class LargeEstimates:
         return found
 
     async def _shared(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        asked = work, *arguments
+        # counts may fade from hour to hour
+        hour = hour_of(self._clock())
+        asked = work, hour, *arguments
         task = self._under_way.get(asked)
         if task is None:
-            task = self._under_way[asked] = asyncio.create_task(self._run(work, *arguments))
+            task = self._under_way[asked] = asyncio.create_task(self._run(work, hour, *arguments))
             task.add_done_callback(lambda _: self._under_way.pop(asked, None))
         # whoever asked first may go before it is done
         return await asyncio.shield(task)
@@ -122,16 +126,16 @@ def _prepare() -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
 
 
-def _write(store: str, name: str, segment: Sequence[str], span: Span) -> bytes:
-    return DOCUMENT.dump_json(_document(store, name, segment, span))
+def _write(store: str, hour: int, name: str, segment: Sequence[str], span: Span) -> bytes:
+    return DOCUMENT.dump_json(_document(store, hour, name, segment, span))
 
 
-def _cut(store: str, name: str, most_items: int) -> EstimatesDocument:
-    return cut(_document(store, name), most_items)
+def _cut(store: str, hour: int, name: str, most_items: int) -> EstimatesDocument:
+    return cut(_document(store, hour, name), most_items)
 
 
-def _believe(store: str, name: str) -> str:
-    return believed(_document(store, name))
+def _believe(store: str, hour: int, name: str) -> str:
+    return believed(_document(store, hour, name))
 
 
 def cut(document: EstimatesDocument, most_items: int) -> EstimatesDocument:
@@ -140,9 +144,9 @@ def cut(document: EstimatesDocument, most_items: int) -> EstimatesDocument:
     return {**document, "items": items[:most_items], "tally": {"items": [], "clicks": [], "passes": []}}
 
 
-def _document(store: str, name: str, segment: Sequence[str] = (), span: Span = ALWAYS) -> EstimatesDocument:
+def _document(store: str, hour: int, name: str, segment: Sequence[str] = (), span: Span = ALWAYS) -> EstimatesDocument:
     async def work() -> EstimatesDocument:
-        placements = Placements(open_store(store))
+        placements = Placements(open_store(store), clock=lambda: hour)
         try:
             return await EstimateDesk(placements).document(name, segment, span)
         finally:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
 from slotwise.ranker import Learner
-from slotwise.service.store.contract import TallyRow
+from slotwise.service.store.contract import PeriodRow, TallyRow
 from slotwise.service.worker.definition import Definition
+from slotwise.service.worker.fading import Faded, weighed
 from slotwise.service.worker.segments import Segments
 from slotwise.service.worker.values import values_of
 from slotwise.typing import IntArray
+
+_Row = TypeVar("_Row", TallyRow, PeriodRow)
 
 #: retired items of which something is known that are kept in mind, those shown most: they tell of the slots
 MOST_RETIRED: Final = 20_000
@@ -28,8 +31,13 @@ def retired_items(definition: Definition, rows: Iterable[TallyRow]) -> list[str]
     return sorted(sorted(shown, key=lambda item: -shown[item])[:MOST_RETIRED])
 
 
-def learner_of(definition: Definition, rows: Iterable[TallyRow] = (), apart: Collection[int] | None = None) -> Learner:
-    """A learner that has absorbed all there is.
+def learner_of(
+    definition: Definition,
+    rows: Iterable[TallyRow] = (),
+    apart: Collection[int] | None = None,
+    faded: Faded | None = None,
+) -> Learner:
+    """A learner that has absorbed all there is, or what is left of it where it has `faded`.
 
     It tells the placement's segments apart, or, where some are given in `apart`, these together from all others: they
     are its segment 1, and the others its segment 0.
@@ -48,14 +56,20 @@ def learner_of(definition: Definition, rows: Iterable[TallyRow] = (), apart: Col
         segments=len(segments) if apart is None else 2,
         features={item.id: item.features for item in definition.items if item.features} or None,
         new_items_at_most=definition.new_items_at_most,
+        weighed=faded is not None,
     )
     numbers = numbered(items)
-    for segment, of in by_segment(segments, rows).items():
-        learner.absorb(
-            *matrices(of, numbers, definition.slots),
-            shows(of, numbers, definition.slots),
-            segment=segment if apart is None else int(segment in apart),
-        )
+
+    def number(segment: int) -> int:
+        return segment if apart is None else int(segment in apart)
+
+    if faded is None:
+        for segment, of in by_segment(segments, rows).items():
+            shown = shows(of, numbers, definition.slots)
+            learner.absorb(*matrices(of, numbers, definition.slots), shown, segment=number(segment))
+    else:
+        for segment, some in by_segment(segments, faded.rows).items():
+            learner.absorb(*weighed(some, faded.fading, numbers, definition.slots), segment=number(segment))
     return learner
 
 
@@ -77,9 +91,9 @@ def shows(rows: Iterable[TallyRow], numbers: Mapping[str, int], slots: int) -> I
     return found
 
 
-def by_segment(segments: Segments, rows: Iterable[TallyRow]) -> dict[int, list[TallyRow]]:
+def by_segment(segments: Segments, rows: Iterable[_Row]) -> dict[int, list[_Row]]:
     """The rows of each segment of which there are any, by its number and in order."""
-    found: dict[int, list[TallyRow]] = {}
+    found: dict[int, list[_Row]] = {}
     for row in rows:
         found.setdefault(segments.number(row.segment), []).append(row)
     return dict(sorted(found.items()))

@@ -19,15 +19,17 @@ from pydantic import ValidationError
 from slotwise.errors import SlotwiseError, StoreUnavailable
 from slotwise.ranker import Learner
 from slotwise.service.store import Store
-from slotwise.service.store.contract import Arm, Counters, TallyRow, Version
+from slotwise.service.store.contract import Arm, Counters, PeriodRow, TallyRow, Version, hour_of
 from slotwise.service.worker.definition import Definition, FollowingWindow, faults
+from slotwise.service.worker.fading import Recent, weighed
+from slotwise.service.worker.half_life import faded_counts, read_periods
 from slotwise.service.worker.learning import by_segment, learner_of, matrices, numbered
 from slotwise.service.worker.ledger import Conditions, Ledger
 from slotwise.service.worker.segments import Segments
 from slotwise.service.worker.values import values_of
 from slotwise.service.worker.windows import WHOLE_SHARE, window_now
 from slotwise.tally import Tally
-from slotwise.typing import IntArray
+from slotwise.typing import FloatArray, IntArray
 
 Answer = TypeVar("Answer")
 CountersByPlacement = Mapping[str, Mapping[Arm, Counters]]
@@ -73,6 +75,8 @@ class Placement:
     brought: dict[tuple[str, int, str], TallyRow]
     #: how long decisions wait now, but for those that tell of delays
     window_seconds: float
+    #: how its counts fade, and what was read of the periods to which something may be added; None where nothing fades
+    recent: Recent | None = None
     #: lists that were drawn ahead, for decisions without wishes, by segment; thrown away when something is learned
     drawn: dict[int, list[tuple[str, ...]]] = field(default_factory=dict)
     #: what was decided by what the learner believes now
@@ -129,8 +133,22 @@ class Placement:
             )
         return found
 
+    def more_weighed(
+        self, recent: Recent, rows: Iterable[PeriodRow]
+    ) -> dict[int, tuple[FloatArray, FloatArray]] | None:
+        """The same where counts fade, of rows of periods that changed."""
+        added = recent.added(rows)
+        if added is None:
+            return None
+        return {
+            segment: weighed(of, recent.fading, self.numbers, self.definition.slots)
+            for segment, of in by_segment(self.segments, added).items()
+        }
+
     def absorb(self, more: _More) -> None:
         """Take in what was counted up to a revision of the store's tally."""
+        if self.recent is not None:
+            self.recent.keep(more.periods)
         for segment, (clicks, passes) in more.counts.items():
             self.learner.absorb(clicks, passes, segment=segment)
         for item, value in more.values.items():
@@ -149,11 +167,13 @@ class _More:
 
     placement: Placement
     #: clicks and passes by segment
-    counts: Mapping[int, tuple[IntArray, IntArray]]
+    counts: Mapping[int, tuple[IntArray, IntArray] | tuple[FloatArray, FloatArray]]
     #: what clicks on items are worth from now on, of those for which that changed
     values: Mapping[str, float]
     window_seconds: float
     revision: int
+    #: the rows of periods that are among the counts, where these fade
+    periods: Sequence[PeriodRow] = ()
 
 
 @dataclass(frozen=True)
@@ -168,8 +188,14 @@ class _Broken:
 class Placements:
     """All placements; decisions read them, and one task at a time brings them up to date."""
 
-    def __init__(self, store: Store, before_change: Callable[[Placement], Awaitable[None]] | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        before_change: Callable[[Placement], Awaitable[None]] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._store = store
+        self._clock = clock
         #: waited for before what a placement believes moves
         self._before_change = before_change
         self._known: dict[str, Placement] = {}
@@ -183,6 +209,10 @@ class Placements:
     def get(self, name: str) -> Placement | None:
         """From memory."""
         return self._known.get(name)
+
+    def hour(self) -> int:
+        """The beginning of this hour, from which ages are counted."""
+        return hour_of(self._clock())
 
     def names(self) -> list[str]:
         """In order."""
@@ -273,7 +303,9 @@ class Placements:
         if broken is not None:
             return broken.version != version or time.monotonic() - broken.found > RETRY_SECONDS
         known = self._known.get(version.placement)
-        return known is None or (known.version, known.revision) != (version.version, version.revision)
+        if known is None or (known.version, known.revision) != (version.version, version.revision):
+            return True
+        return known.recent is not None and known.recent.fading.hour != self.hour()
 
     def _in_turns(self, versions: Iterable[Version]) -> Iterator[list[Version]]:
         """Many small placements at once, as every turn is a wait; large ones by themselves, as they take room."""
@@ -291,9 +323,11 @@ class Placements:
             yield together
 
     async def _follow(self, versions: Sequence[Version]) -> None:
-        known = [self._known.get(version.placement) for version in versions]
+        known, hour = [self._known.get(version.placement) for version in versions], self.hour()
         for before, found in zip(
-            known, await self.read(lambda store: [*map(_look, repeat(store), versions, known)]), strict=True
+            known,
+            await self.read(lambda store: [*map(_look, repeat(store), versions, known, repeat(hour))]),
+            strict=True,
         ):
             if self._before_change is not None and before is not None and found is not None:
                 await self._before_change(before)
@@ -308,9 +342,9 @@ class Placements:
                 self._broken.pop(found.name, None)
 
 
-def _look(store: Store, version: Version, known: Placement | None) -> Placement | _More | _Broken:
+def _look(store: Store, version: Version, known: Placement | None, hour: int) -> Placement | _More | _Broken:
     try:
-        return _changed(store, version, known)
+        return _changed(store, version, known, hour)
     except StoreUnavailable:
         raise
     except Exception as problem:
@@ -340,18 +374,16 @@ def _why(problem: Exception) -> str:
     return str(problem) if isinstance(problem, SlotwiseError) else "an error inside, which was logged"
 
 
-def _changed(store: Store, version: Version, known: Placement | None) -> Placement | _More:
+def _changed(store: Store, version: Version, known: Placement | None, hour: int) -> Placement | _More:
     name = version.placement
-    if known is not None and known.version == version.version:
-        rows = store.tally(name, since=known.revision)
-        counts = known.more(rows)
-        if counts is not None:
-            known.brought.update(_brought(rows))
-            window = window_now(store, name, known.definition)
-            return _More(known, counts, _new_values(known), window, version.revision)
+    if known is not None and known.version == version.version and (more := _more(store, version, known, hour)):
+        return more
     definition = Definition.model_validate_json(store.definition(name))
-    rows = store.tally(name)
-    learner, segments = learner_of(definition, rows), Segments(definition.segments)
+    with store.snapshot():
+        rows = store.tally(name)
+        periods = read_periods(store, name, definition)
+    faded = faded_counts(definition, periods, hour)
+    learner, segments = learner_of(definition, rows, faded=faded), Segments(definition.segments)
     numbers = numbered(learner.items)
     older = by_segment(segments, [row for row in rows if not segments.is_current(row.segment)])
     return Placement(
@@ -365,7 +397,28 @@ def _changed(store: Store, version: Version, known: Placement | None) -> Placeme
         {segment: Tally(*matrices(of, numbers, definition.slots)) for segment, of in older.items()},
         _brought(rows),
         window_now(store, name, definition),
+        None if faded is None else Recent.of(faded, definition.longest_window),
     )
+
+
+def _more(store: Store, version: Version, known: Placement, hour: int) -> _More | None:
+    """What is to be added to what is known; None where that has to start anew."""
+    name, recent = version.placement, known.recent
+    rows = store.tally(name, since=known.revision)
+    periods: list[PeriodRow] = []
+    counts: Mapping[int, tuple[IntArray, IntArray] | tuple[FloatArray, FloatArray]] | None
+    if recent is None:
+        counts = known.more(rows)
+    elif recent.fading.hour != hour:
+        return None
+    else:
+        periods = store.period_tally(name, after=known.revision)
+        counts = known.more_weighed(recent, periods)
+    if counts is None:
+        return None
+    known.brought.update(_brought(rows))
+    window = window_now(store, name, known.definition)
+    return _More(known, counts, _new_values(known), window, version.revision, periods)
 
 
 def _brought(rows: Iterable[TallyRow]) -> dict[tuple[str, int, str], TallyRow]:

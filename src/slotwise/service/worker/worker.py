@@ -86,9 +86,9 @@ class Worker:
             Propensities(lambda found, count: self.metrics.looked_for_propensities(found, count)),
             asyncio.Lock(),
         )
-        self._placements = Placements(reading, self._propensities.settle)
+        self._placements = Placements(reading, self._propensities.settle, clock)
         self._estimates = EstimateDesk(self._placements)
-        self._large_estimates = LargeEstimates(store)
+        self._large_estimates = LargeEstimates(store, clock)
         self.metrics = WorkerMetrics(lambda: self._placements.counters, self._placements.staleness)
         self._writer = Writer(writing, self.metrics.committed)
         #: puts, changes and deletes placements

@@ -1,0 +1,112 @@
+"""The half-life that is found: none where nothing changes, a short one after reversals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from slotwise.service.store.contract import HOUR, Period, PeriodRow
+from slotwise.service.worker import Worker
+from slotwise.service.worker.definition import Definition
+from slotwise.service.worker.half_life import GRID, fading_of, find_half_life
+from tests.service.serving import Clock
+from tests.service.worker.test_fading import NOW, carried, definition, run
+
+AUTO = definition(memory="auto")
+TASTES = (0.3, 0.1)
+HOURS = 24 * 14
+
+
+def drawn(seed: int, reversed_every: int | None, hours: int = HOURS, slots: int = 1) -> list[PeriodRow]:
+    """Counts by hour of two items that are shown alike, up to now; tastes are reversed every so many hours."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for number in range(hours):
+        turned = reversed_every is not None and number // reversed_every % 2
+        for item, taste in zip("ab", TASTES[::-1] if turned else TASTES, strict=True):
+            for slot in range(slots):
+                odds = taste * 0.5**slot
+                clicks = int(rng.binomial(100, odds / (1.0 + odds)))
+                start = Period(NOW - (hours - number) * HOUR)
+                rows.append(PeriodRow(start, "", "learned", slot, item, clicks, 100 - clicks, 100))
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nothing_is_forgotten_where_nothing_changes(seed: int) -> None:
+    """Of 400 other seeds none found a half-life: each fails by chance with a probability below 1 %."""
+    assert find_half_life(AUTO, drawn(seed, None)) is None
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("slots", [1, 2])
+def test_a_short_one_is_found_after_reversals(seed: int, slots: int) -> None:
+    wanted = AUTO if slots == 1 else Definition.model_validate({**AUTO.model_dump(), "slots": 2})
+    assert find_half_life(wanted, drawn(seed, 72, slots=slots)) == 24.0
+
+
+def test_one_that_is_given_is_taken() -> None:
+    wanted = definition(memory={"half_life_hours": 5.0})
+    assert wanted.memory is not None
+    assert fading_of(wanted, wanted.memory, drawn(1, 72), NOW).half_life_hours == 5.0
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [],
+        [PeriodRow(Period(NOW - HOUR), "", "learned", 0, "a", 1, 2, 3)],
+        [PeriodRow(Period(NOW - hours * HOUR), "", "learned", 0, "a", 0, 5, 5) for hours in range(9)],
+        [PeriodRow(Period(NOW - hours * HOUR), "", "learned", 0, "a", 5, 0, 5) for hours in range(9)],
+        [PeriodRow(Period(NOW - hours * HOUR), "", "learned", 4, "a", 5, 5, 5) for hours in range(9)],
+    ],
+    ids=["nothing", "one period", "no click", "no pass", "slots that are no more"],
+)
+def test_nothing_is_forgotten_where_nothing_is_known(rows: list[PeriodRow]) -> None:
+    assert find_half_life(AUTO, rows) is None
+
+
+def test_it_does_not_change_within_an_hour() -> None:
+    """What is still being counted is not looked at, however it turns out."""
+    rows = drawn(1, 72)
+    late = [PeriodRow(Period(NOW - hours * HOUR), "", "learned", 0, "b", 10**6, 1, 10**6 + 1) for hours in (0, 1)]
+    assert find_half_life(AUTO, drawn(1, None) + late) is not None
+    assert fading_of(AUTO, "auto", drawn(1, None, HOURS) + late[:1], NOW).half_life_hours is None
+    # the hour before ended less than a window ago
+    assert fading_of(AUTO, "auto", drawn(1, None, HOURS) + late, NOW).half_life_hours is None
+    assert fading_of(AUTO, "auto", rows + late, NOW).half_life_hours in GRID
+
+
+def test_estimates_say_what_was_found_and_rest_on_it(tmp_path: Path) -> None:
+    clock = Clock()
+    clock.now = NOW
+    # the last reversal was 60 hours ago, after 276 hours of one taste
+    turned = drawn(2, 276)
+
+    async def test(worker: Worker) -> None:
+        changing, steady = await worker.estimates("changing"), await worker.estimates("steady")
+        assert changing["memory"] == {"half_life_hours": 24.0}
+        assert steady["memory"] == {"half_life_hours": None}
+        assert (changing["best_list"], steady["best_list"]) == (["b"], ["a"])
+        assert (await worker.estimates("never"))["memory"] is None
+        assert (await worker.estimates("never"))["best_list"] == ["a"]
+        for name in ("changing", "never"):
+            assert np.sum((await worker.estimates(name))["tally"]["clicks"]) == sum(row.clicks for row in turned)
+        known = {placement.name: placement.recent for placement in worker.known()}
+        assert known["never"] is None
+        assert {name: found and found.fading.half_life_hours for name, found in known.items()} == {
+            "changing": 24.0,
+            "steady": None,
+            "never": None,
+        }
+
+    placements = [
+        carried("changing", AUTO, turned),
+        carried("steady", AUTO, drawn(3, None)),
+        carried("never", definition(), turned),
+    ]
+    run(tmp_path, clock, test, *placements)
+    # a restart finds the same
+    run(tmp_path, clock, test)
