@@ -10,7 +10,7 @@ import numpy as np
 
 from slotwise.belief.memory import FADE, LEAD
 from slotwise.service.store import Store
-from slotwise.service.store.contract import HOUR, Period, PeriodRow, TallyRow
+from slotwise.service.store.contract import HOUR, Period, PeriodRow
 from slotwise.service.worker.definition import Definition, HalfLife
 from slotwise.service.worker.fading import Faded, Fading, is_over, middle
 from slotwise.service.worker.learning import learner_of, numbered
@@ -113,6 +113,7 @@ def _by_period(definition: Definition, rows: Sequence[PeriodRow]) -> list[_Seen]
 def _position_bias(definition: Definition, rows: Sequence[PeriodRow]) -> list[float]:
     if definition.position_bias is not None:
         return definition.position_bias
-    counted = [TallyRow(row.slot, row.item, row.clicks, row.passes, row.shows, segment=row.segment) for row in rows]
-    found: list[float] = learner_of(definition, counted).estimates().position_bias.tolist()
+    # of the items that are listed, and at full weight
+    learner = learner_of(definition, faded=Faded(rows, Fading(None, 0)))
+    found: list[float] = learner.estimates().position_bias.tolist()
     return found
