@@ -2,14 +2,11 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from typing import Any
 
-import numpy as np
 import pytest
 
 from slotwise import MNL
 from slotwise.choice import click_probabilities, regret
-from slotwise.drive.ledger import Ledger
 from slotwise.drive.visitors import Habits, Visit, Visitors
 from tests.chance import assert_frequencies
 
@@ -55,28 +52,18 @@ def test_every_habit_is_somebodys(small: MNL) -> None:
     assert any(visit.reports[0] == {"clicked": None} for visit in contradictions)
 
 
-def test_a_ledger_notices_one_count_too_many() -> None:
-    ledger = Ledger(["a", "b", "c"], slots=2)
-    ledger.issued(("a", "b"), seen=True)
-    ledger.ended(("a", "b"), {"clicked": "b"})
-    ledger.issued(("c", "a"), seen=True)
-    ledger.ended(("c", "a"), None)
-    ledger.issued(("c", "b"), seen=False)
-    ledger.ended(("c", "b"), {"shown": False})
-    document: dict[str, Any] = {
-        "decisions": {"issued": 3, "clicked": 1, "no_click": 1, "not_shown": 1, "late": 0},
-        # in an order of its own, with one that is retired
-        "tally": {
-            "items": ["c", "b", "a", "x"],
-            "clicks": [[0] * 4, [0, 1, 0, 0]],
-            "passes": [[1, 0, 0, 0], [0, 0, 1, 0]],
-        },
-    }
-    assert ledger.differences(document) == []
-    for counts in ("clicks", "passes"):
-        for slot, item in np.ndindex(2, 4):
-            document["tally"][counts][slot][item] += 1
-            assert len(ledger.differences(document)) == 1
-            document["tally"][counts][slot][item] -= 1
-    document["decisions"]["late"] += 1
-    assert ledger.differences(document) == ["late: 1 at the service, 0 with the visitors"]
+def test_items_that_came_later_are_shown_and_not_clicked(small: MNL) -> None:
+    visitors = Visitors(small, ITEMS, random.Random(1), PLAIN)
+    # the fourth slot came later, too
+    visits = [visitors.visit(("new", "newer", "a", "b")) for _ in range(300)]
+    assert {_stands(visit) for visit in visits} == {"a", None}
+
+
+def test_requests_have_keys_of_their_own_and_are_asked_again(small: MNL) -> None:
+    visitors = Visitors(small, ITEMS, random.Random(1), keys="k")
+    requests = [visitors.request() for _ in range(2_000)]
+    keys = [request.key for request in requests if request.key is not None]
+    assert len(set(keys)) == len(keys)
+    assert_frequencies([0.3, 0.7], [len(keys), 2_000 - len(keys)])
+    assert {request.again for request in requests if request.key} == {"never", "at once", "after reports"}
+    assert {request.again for request in requests if request.key is None} == {"never"}

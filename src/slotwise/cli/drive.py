@@ -9,30 +9,43 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from slotwise.cli.options import AsJson, ProblemName, example
+from slotwise.cli.options import AsJson, example
 from slotwise.drive import drive as run_drive
+from slotwise.drive.run import DEFAULT_WINDOW
 from slotwise.errors import InvalidInput
-from slotwise.policies import default_policy
 from slotwise.policies.registry import parse
 from slotwise.problems import problem
 
 MISCOUNTED_EXIT = 1
 
 
-@example("slotwise drive http://127.0.0.1:8000 --problem a --rounds 2000")
+@example(
+    "slotwise drive http://127.0.0.1:8000 --problem a --rounds 2000",
+    "slotwise drive http://127.0.0.1:8000 --placement home --rounds 500",
+)
 def drive(
     url: Annotated[str, typer.Argument(metavar="URL", help="Where the service is: http://127.0.0.1:8000")],
-    problem_name: ProblemName,
+    problem_name: Annotated[
+        str | None, typer.Option("--problem", metavar="NAME", help="Whose tastes: a to k, or FILE.json.")
+    ] = None,
+    placement: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="A placement that is there, which learns from the visitors and stays."),
+    ] = None,
     users: Annotated[int, typer.Option(help="Visitors at a time, each with a connection of their own.")] = 32,
     rounds: Annotated[int, typer.Option(help="Decisions to ask for.")] = 10_000,
     rate: Annotated[float | None, typer.Option(help="Decisions per second, at most.")] = None,
     seconds: Annotated[float, typer.Option(help="Time limit, not counting the wait for the last deadlines.")] = 60.0,
-    window: Annotated[float, typer.Option(help="Seconds until a decision is counted.")] = 0.5,
+    window: Annotated[
+        float | None,
+        typer.Option(help=f"Seconds until a decision is counted; by default {DEFAULT_WINDOW:g}."),
+    ] = None,
     policy: Annotated[str | None, typer.Option(metavar="ID", help="A policy's id; by default the default one.")] = None,
     replications: Annotated[int, typer.Option(help="Simulations to compare with.")] = 40,
     key: Annotated[
         str | None, typer.Option(metavar="KEY", envvar="SLOTWISE_SERVER_KEY", help="The service's key.")
     ] = None,
+    alike: Annotated[bool, typer.Option("--alike", help="Tell no visitors apart, and give items no features.")] = False,
     anywhere: Annotated[bool, typer.Option("--anywhere", help="Allow a service on another machine.")] = False,
     seed: Annotated[int, typer.Option(help="For the visitors; the service has randomness of its own.")] = 0,
     as_json: AsJson = False,
@@ -41,17 +54,24 @@ def drive(
 
     Simulated visitors with the tastes of a problem ask for decisions, click, stay silent, and report twice, late or in
     contradiction to themselves. The exit code is 1 if the service counted anything other than what they were told.
+    They use a placement that is made for them and deleted in the end, or with --placement one that is there; then
+    their tastes are drawn from the seed, unless a problem of as many slots and items is named.
     """
-    chosen = problem(problem_name, of_mnl=True)
-    if chosen.goal is not None:
-        raise InvalidInput(f"visitors click, and {problem_name} has values or constraints")
-    wanted = parse(policy) if policy is not None else default_policy()
+    if problem_name is None and placement is None:
+        raise InvalidInput("--problem or --placement must be given")
+    tastes = None
+    if problem_name is not None:
+        chosen = problem(problem_name, of_mnl=True)
+        if chosen.goal is not None:
+            raise InvalidInput(f"visitors click, and {problem_name} has values or constraints")
+        tastes = chosen.users
     if replications < 1:
         raise InvalidInput(f"replications must be at least 1, got {replications}")
     found = run_drive(
         url,
-        chosen.users,
-        policy=wanted,
+        tastes,
+        placement=placement,
+        policy=None if policy is None else parse(policy),
         visitors=users,
         rounds=rounds,
         rate=rate,
@@ -59,6 +79,7 @@ def drive(
         window=window,
         key=key,
         anywhere=anywhere,
+        segments=not alike,
         seed=seed,
     )
     summary = found.summary()
@@ -94,11 +115,16 @@ def _table(found: dict[str, Any]) -> Table:
     for kind, times in found["milliseconds"].items():
         table.add_row(f"to {kind}", ", ".join(f"{name} {value:.1f} ms" for name, value in times.items()))
     table.add_row("decisions", _listed(found["decisions"]))
+    for segment, counts in found["segments"].items():
+        table.add_row(f"  {segment}", _listed(counts))
     table.add_row("reports", _listed(found["reports"]))
+    if found["repeated"]:
+        table.add_row("asked again", f"{found['repeated']:,} by their key, each the same decision as before")
     table.add_row("trouble", _trouble(found))
     table.add_row("regret", f"{found['regret']:,.1f}")
-    table.add_row("  simulated", _simulated(found["simulated"], "outcomes known at once"))
-    if found["lag"] is not None:
+    if found["simulated"] is not None:
+        table.add_row("  simulated", _simulated(found["simulated"], "outcomes known at once"))
+    if found["lag"] is not None and found["simulated_with_lag"] is not None:
         lag = found["lag"]
         late = f"outcomes known {lag['rounds']:,} rounds late, every {lag['every']:,}"
         table.add_row("  simulated", _simulated(found["simulated_with_lag"], late))
@@ -112,8 +138,8 @@ def _table(found: dict[str, Any]) -> Table:
         )
     verdict = {True: "yes, tally and counts are the visitors'", False: "NO", None: "cannot be told"}
     table.add_row("exactly once", verdict[found["exactly_once"]])
-    for difference in (found["differences"] or [])[:20]:
-        table.add_row("", difference)
+    for line in [*(found["differences"] or [])[:20], *found["notes"]]:
+        table.add_row("", line)
     return table
 
 
@@ -123,6 +149,8 @@ def _listed(counts: dict[str, int]) -> str:
 
 def _trouble(found: dict[str, Any]) -> str:
     parts = [f"{count:,} × {status}" for status, count in found["unexpected"].items()]
+    if found["renewed"]:
+        parts.append(f"{found['renewed']:,} asked again after the window, which made new decisions")
     if found["unanswered"]:
         parts.append(f"{found['unanswered']:,} requests unanswered")
     if found["missed"]:
@@ -130,7 +158,5 @@ def _trouble(found: dict[str, Any]) -> str:
     return ", ".join(parts) or "none"
 
 
-def _simulated(found: dict[str, float] | None, how: str) -> str:
-    if found is None:
-        return f"–, {how}"
+def _simulated(found: dict[str, float], how: str) -> str:
     return f"{found['mean']:,.1f}, 5–95 % {found['low']:,.1f}–{found['high']:,.1f}, {how}"

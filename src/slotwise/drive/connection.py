@@ -16,13 +16,14 @@ class Address:
     url: str
     key: str | None = None
 
-    def head(self, method: str, path: str) -> bytes:
-        """A request up to the length of its body."""
+    def head(self, method: str, path: str, *headers: str) -> bytes:
+        """A request up to the length of its body; each of `headers` is a line."""
         parts = urlsplit(self.url)
         key = f"Authorization: Bearer {self.key}\r\n" if self.key else ""
+        more = "".join(f"{header}\r\n" for header in headers)
         return (
             f"{method} {parts.path.rstrip('/')}{path} HTTP/1.1\r\nHost: {parts.netloc}\r\n"
-            f"Content-Type: application/json\r\n{key}Content-Length: "
+            f"Content-Type: application/json\r\n{key}{more}Content-Length: "
         ).encode()
 
 

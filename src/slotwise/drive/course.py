@@ -13,15 +13,17 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
+from urllib.parse import quote
 
+from slotwise.drive.audience import Segment
 from slotwise.drive.connection import Address, Connection, Unanswered
 from slotwise.drive.ledger import Ledger, answer_due
 from slotwise.drive.report import Lag
-from slotwise.drive.visitors import Outcome, Visitors
+from slotwise.drive.visitors import Outcome, Request, Visitors
 
 #: between two looks at the service's metrics
 LOOK_SECONDS: Final = 0.25
-#: how many times a report is sent before it is given up as unanswered
+#: how many times a report, or a request with a key, is sent before it is given up as unanswered
 TRIES: Final = 5
 PAUSE_SECONDS: Final = 0.2
 #: waited after the end of the window, as the service's clock and this one may differ
@@ -34,6 +36,7 @@ class _Late:
     decision: dict[str, Any]
     browser: bool
     outcome: Outcome
+    segment: Segment
 
 
 @dataclass
@@ -61,7 +64,8 @@ class Course:
 
     async def run(self, visitors: int) -> None:
         self._stop = asyncio.Event()
-        self._decide = self.address.head("POST", f"/v1/placements/{self.placement}/decisions")
+        self._path = f"/v1/placements/{quote(self.placement, safe='')}/decisions"
+        self._plain = self.address.head("POST", self._path)
         self._beacon = self.address.head("POST", "/v1/outcomes")
         self._began = time.perf_counter()
         loop = asyncio.get_running_loop()
@@ -127,22 +131,17 @@ class Course:
 
     async def _visit(self, connection: Connection) -> bool:
         """Ask for one decision and report on it in time; False if there was no decision."""
+        request = self.visitors.request()
         began = time.perf_counter()
-        try:
-            status, body = await connection.ask(self._decide, b"{}")
-        except Unanswered as failure:
-            self._why = str(failure)
-            self.ledger.unanswered += failure.sent
+        decision = await self._ask_for_decision(connection, request)
+        if decision is None:
             return False
         now = time.perf_counter()
-        if status != 201:
-            self.ledger.unexpected[status] += 1
-            return False
-        self.ledger.decide_seconds.append(now - began)
-        decision = json.loads(body)
         shown = tuple(decision["items"])
         visit = self.visitors.visit(shown)
-        self.ledger.issued(shown, visit.seen)
+        self.ledger.issued(shown, visit.seen, request.segment)
+        if request.again == "at once":
+            await self._ask_again(connection, request, decision, began)
         stands: Outcome | None = None
         late = False
         for outcome in visit.reports:
@@ -154,14 +153,79 @@ class Course:
             if answer in ("recorded", "duplicate"):
                 stands = outcome
             late |= answer == "late"
-        self.ledger.ended(shown, stands)
-        self.ledger.decisions["late"] += late
+        self.ledger.ended(shown, stands, request.segment)
+        if late:
+            self.ledger.came_late(request.segment)
         self.ledger.missed += late and (stands is None or stands.get("clicked") is None)
         if visit.too_late is not None:
             due = now + self.window + MARGIN_SECONDS
-            self._late.append(_Late(due, decision, visit.browser, visit.too_late))
+            self._late.append(_Late(due, decision, visit.browser, visit.too_late, request.segment))
+        if request.again == "after reports":
+            await self._ask_again(connection, request, decision, began)
         self.step()
         return True
+
+    async def _ask_for_decision(self, connection: Connection, request: Request) -> dict[str, Any] | None:
+        """The decision, or None; with a key it is asked for again while there is no answer."""
+        began = time.perf_counter()
+        lost = False
+        for _ in range(TRIES if request.key else 1):
+            asked = time.perf_counter()
+            try:
+                status, body = await self._send(connection, request)
+            except Unanswered as failure:
+                self._why = str(failure)
+                lost |= failure.sent
+                if request.key:
+                    await asyncio.sleep(PAUSE_SECONDS)
+                continue
+            now = time.perf_counter()
+            if status == 201 or (status == 200 and lost):
+                # once its window is over a key is free again, and then the lost request may have made a decision too
+                self.ledger.unanswered += lost and status == 201 and now - began >= self.window
+                self.ledger.repeated += lost and status == 200
+                self.ledger.decide_seconds.append(now - asked)
+                decision: dict[str, Any] = json.loads(body)
+                return decision
+            if status == 200:
+                self.ledger.wrong["new request answered with an old decision"] += 1
+            else:
+                self.ledger.unexpected[status] += 1
+            break
+        self.ledger.unanswered += lost
+        return None
+
+    async def _ask_again(
+        self, connection: Connection, request: Request, decision: dict[str, Any], began: float
+    ) -> None:
+        """Ask with the key of a decision that was first asked for when it `began`: it must be the same."""
+        try:
+            status, body = await self._send(connection, request)
+        except Unanswered as failure:
+            self.ledger.unanswered += failure.sent
+            return
+        in_time = time.perf_counter() - began < self.window
+        if status not in (200, 201):
+            self.ledger.unexpected[status] += 1
+            return
+        answer = json.loads(body)
+        if status == 200 and answer == decision:
+            self.ledger.repeated += 1
+            return
+        if in_time or status == 200:
+            self.ledger.wrong["same key answered with another decision"] += 1
+        self.ledger.renewed += status == 201
+        if status == 201:
+            # nobody will report on it
+            shown = tuple(answer["items"])
+            self.ledger.issued(shown, seen=False, segment=request.segment)
+            self.ledger.ended(shown, None, request.segment)
+
+    async def _send(self, connection: Connection, request: Request) -> tuple[int, bytes]:
+        head = self._plain
+        if request.key is not None:
+            head = self.address.head("POST", self._path, f"Idempotency-Key: {request.key}")
+        return await connection.ask(head, json.dumps({"context": request.context} if request.context else {}).encode())
 
     async def _report(
         self, connection: Connection, decision: dict[str, Any], browser: bool, outcome: Outcome, wanted: str
@@ -210,7 +274,8 @@ class Course:
                 late = self._late.popleft()
                 await asyncio.sleep(max(0.0, late.due - time.perf_counter()))
                 answer = await self._report(connection, late.decision, late.browser, late.outcome, "late")
-                self.ledger.decisions["late"] += answer == "late"
+                if answer == "late":
+                    self.ledger.came_late(late.segment)
         finally:
             connection.close()
 
@@ -220,7 +285,7 @@ class Course:
         head = self.address.head("GET", "/metrics")
         wanted = re.compile(
             rb'^slotwise_pending\{placement="%b"\} (\S+)$.*^slotwise_snapshot_staleness_seconds (\S+)$'
-            % self.placement.encode(),
+            % re.escape(self.placement.replace("\\", r"\\").replace('"', r"\"").encode()),
             re.DOTALL | re.MULTILINE,
         )
         try:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
-import numpy as np
-
+from slotwise.drive.audience import Segment
 from slotwise.drive.visitors import Outcome
-from slotwise.typing import IntArray
 
 #: what may become of a decision: both the visitors and the service count these
 DECISION_KINDS = ("issued", "clicked", "no_click", "not_shown", "late")
@@ -31,18 +29,103 @@ def answer_due(stands: Outcome | None, outcome: Outcome) -> str:
 
 
 @dataclass
+class Counts:
+    """Decisions by what became of them, and clicks and passes by slot, from 0, and item.
+
+    They are not a `Tally`: a check of the service must not rest on the code that it checks.
+    """
+
+    decisions: Counter[str] = field(default_factory=Counter)
+    clicks: Counter[tuple[int, str]] = field(default_factory=Counter)
+    passes: Counter[tuple[int, str]] = field(default_factory=Counter)
+
+    @classmethod
+    def published(cls, estimates: Mapping[str, Any]) -> Self:
+        """The service's own, from its estimates."""
+        tally = estimates["tally"]
+        cells = (
+            Counter(
+                {
+                    (slot, item): int(count)
+                    for slot, row in enumerate(tally[name])
+                    for item, count in zip(tally["items"], row, strict=True)
+                    if count
+                }
+            )
+            for name in ("clicks", "passes")
+        )
+        return cls(Counter({kind: estimates["decisions"][kind] for kind in DECISION_KINDS}), *cells)
+
+    def __add__(self, other: Counts) -> Counts:
+        total = Counts()
+        for mine, one, two in zip(total._each(), self._each(), other._each(), strict=True):
+            mine.update(one)
+            mine.update(two)
+        return total
+
+    def __sub__(self, other: Counts) -> Counts:
+        rest = self + Counts()
+        for mine, less in zip(rest._each(), other._each(), strict=True):
+            mine.subtract(less)
+        return rest
+
+    def only_issued(self) -> Counts:
+        """Without all that becomes known later."""
+        return Counts(Counter(issued=self.decisions["issued"]))
+
+    def lines(self) -> Iterator[tuple[str, int]]:
+        """Each count with its name."""
+        for kind in DECISION_KINDS:
+            yield kind, self.decisions[kind]
+        for name, cells in (("clicks", self.clicks), ("passes", self.passes)):
+            for slot, item in sorted(cells):
+                yield f"{name} of {item} in slot {slot + 1}", cells[slot, item]
+
+    def end(self, shown: tuple[str, ...], outcome: Outcome | None) -> None:
+        """Count a decision; without an outcome nothing was clicked."""
+        if outcome is not None and "shown" in outcome:
+            self.decisions["not_shown"] += 1
+            return
+        clicked = None if outcome is None else outcome["clicked"]
+        if clicked is None:
+            self.decisions["no_click"] += 1
+            self.passes.update(enumerate(shown))
+        else:
+            self.decisions["clicked"] += 1
+            self.clicks[shown.index(clicked), clicked] += 1
+
+    def _each(self) -> tuple[Counter[Any], Counter[Any], Counter[Any]]:
+        return self.decisions, self.clicks, self.passes
+
+
+def differences(service: Counts, visitors: Counts, of: str = "", *, at_least: bool = False) -> list[str]:
+    """Where the service's counts are not the visitors', or, with `at_least`, are less than theirs; in a line each."""
+    theirs, ours = dict(service.lines()), dict(visitors.lines())
+    found = []
+    for name in theirs | ours:
+        there, here = theirs.get(name, 0), ours.get(name, 0)
+        if there < here or (there > here and not at_least):
+            found.append(f"{name}{of}: {there:,} at the service, {here:,} with the visitors")
+    return found
+
+
+@dataclass
 class Ledger:
     """The visitors' own counts: a decision is entered once the last answer about it is in."""
 
-    items: Sequence[str]
-    slots: int
-    decisions: Counter[str] = field(default_factory=Counter)
+    everybody: Counts = field(default_factory=Counts)
+    #: of the visitors that a key and its value are true of
+    by_segment: defaultdict[tuple[str, str], Counts] = field(default_factory=lambda: defaultdict(Counts))
     #: what was answered to reports, by `ANSWER_KINDS`
     answers: Counter[str] = field(default_factory=Counter)
-    #: answers that are not what such a report must get
+    #: answers that are not what such a request must get
     wrong: Counter[str] = field(default_factory=Counter)
     #: statuses that no visitor expects
     unexpected: Counter[int] = field(default_factory=Counter)
+    #: decisions that were asked for again by their key, and were the same
+    repeated: int = 0
+    #: those that were asked for again after the window, when their key was free for another decision
+    renewed: int = 0
     #: clicks that were made within the window and arrived after it, as the service was too slow
     missed: int = 0
     #: requests without an answer: nobody knows what became of them
@@ -54,10 +137,10 @@ class Ledger:
     decide_seconds: array[float] = field(default_factory=lambda: array("d"))
     report_seconds: array[float] = field(default_factory=lambda: array("d"))
 
-    def __post_init__(self) -> None:
-        self._numbers = {item: number for number, item in enumerate(self.items)}
-        # counted here and not by a Tally: a check of the service must not rest on the code that it checks
-        self.clicks, self.passes = (np.zeros((self.slots, len(self.items)), np.int64) for _ in range(2))
+    @property
+    def decisions(self) -> Counter[str]:
+        """Of everybody, by `DECISION_KINDS`."""
+        return self.everybody.decisions
 
     def answered(self, wanted: str, answer: str) -> None:
         """Enter the answer to a report. On a slow network any report may be late."""
@@ -65,44 +148,27 @@ class Ledger:
         if answer not in (wanted, "late"):
             self.wrong[f"{wanted} answered as {answer}"] += 1
 
-    def issued(self, shown: tuple[str, ...], seen: bool) -> None:
+    def issued(self, shown: tuple[str, ...], seen: bool, segment: Segment = ()) -> None:
         """Enter a decision."""
-        self.decisions["issued"] += 1
+        for counts in self._of(segment):
+            counts.decisions["issued"] += 1
         number = self.lists.setdefault(shown, len(self.lists))
         if seen:
             self.shown.append(number)
 
-    def ended(self, shown: tuple[str, ...], outcome: Outcome | None) -> None:
+    def ended(self, shown: tuple[str, ...], outcome: Outcome | None, segment: Segment = ()) -> None:
         """Close a decision on which nothing more will be reported in time; `outcome` is the last one acknowledged."""
-        if outcome is not None and "shown" in outcome:
-            self.decisions["not_shown"] += 1
-            return
-        clicked = None if outcome is None else outcome["clicked"]
-        if clicked is None:
-            self.decisions["no_click"] += 1
-            for slot, item in enumerate(shown):
-                self.passes[slot, self._numbers[item]] += 1
-        else:
-            self.decisions["clicked"] += 1
-            self.clicks[shown.index(clicked), self._numbers[clicked]] += 1
+        for counts in self._of(segment):
+            counts.end(shown, outcome)
 
-    def differences(self, estimates: Mapping[str, Any]) -> list[str]:
-        """Where the service's own counts differ, in a line each."""
-        found = [
-            f"{kind}: {estimates['decisions'][kind]:,} at the service, {self.decisions[kind]:,} with the visitors"
-            for kind in DECISION_KINDS
-            if estimates["decisions"][kind] != self.decisions[kind]
-        ]
-        found += [f"{count:,} × {what}" for what, count in self.wrong.items()]
-        names = list(estimates["tally"]["items"])
-        for field_name, mine in (("clicks", self.clicks), ("passes", self.passes)):
-            theirs = np.array(estimates["tally"][field_name], np.int64)
-            expected: IntArray = np.zeros_like(theirs)
-            for item, number in self._numbers.items():
-                expected[: self.slots, names.index(item)] = mine[:, number]
-            found += [
-                f"{field_name} of {names[item]} in slot {slot + 1}: {theirs[slot, item]:,} at the service, "
-                f"{expected[slot, item]:,} with the visitors"
-                for slot, item in np.argwhere(theirs != expected)
-            ]
-        return found
+    def came_late(self, segment: Segment = ()) -> None:
+        """Enter that a decision has had a report after its deadline."""
+        for counts in self._of(segment):
+            counts.decisions["late"] += 1
+
+    def wrong_answers(self) -> list[str]:
+        """What was answered as it must not be, in a line each."""
+        return [f"{count:,} × {what}" for what, count in self.wrong.items()]
+
+    def _of(self, segment: Segment) -> list[Counts]:
+        return [self.everybody, *(self.by_segment[pair] for pair in segment)]

@@ -12,8 +12,9 @@ import numpy as np
 
 from slotwise.choice import MNL
 from slotwise.drive.ledger import ANSWER_KINDS, DECISION_KINDS, Ledger
+from slotwise.drive.placement import Driven, Verdict, features_of
 from slotwise.policies import PolicyEntry
-from slotwise.problems import Delay, World
+from slotwise.problems import Delay, Segment, World
 from slotwise.simulate import simulate
 from slotwise.typing import FloatArray
 
@@ -63,8 +64,7 @@ class Ending:
 class Drive:
     """A drive, once it is over."""
 
-    placement: str
-    policy: PolicyEntry
+    driven: Driven
     users: MNL
     visitors: int
     ledger: Ledger
@@ -74,8 +74,18 @@ class Drive:
     seconds: float
     ended_by: str
     lag: Lag | None
-    #: between the visitors' counts and the service's; None if they were never compared
-    differences: Sequence[str] | None
+    #: None if the visitors' counts and the service's were never compared
+    verdict: Verdict | None
+
+    @property
+    def policy(self) -> PolicyEntry:
+        """Of the placement."""
+        return self.driven.policy
+
+    @property
+    def differences(self) -> Sequence[str] | None:
+        """Between the visitors' counts and the service's; None if they were never compared."""
+        return None if self.verdict is None else self.verdict.differences
 
     @property
     def rounds(self) -> int:
@@ -84,8 +94,13 @@ class Drive:
 
     @property
     def exactly_once(self) -> bool | None:
-        """Whether the service counted each outcome once; None where an answer is missing and nobody can tell."""
-        if self.differences is None or (self.differences and self.ledger.unanswered):
+        """Whether the service counted each outcome once; None where nobody can tell.
+
+        That is so if answers are missing, if others used the placement, or if its window is too long to wait for.
+        """
+        if self.verdict is None or (self.differences and self.ledger.unanswered):
+            return None
+        if not self.differences and self.verdict.notes:
             return None
         return not self.differences
 
@@ -111,24 +126,41 @@ class Drive:
             mean_worth=float(1.0 - regrets[np.asarray(last)].mean() / self.best_reward),
         )
 
-    def simulated(self, replications: int = 40, seed: int = 0) -> Simulated:
-        """The regret of as many rounds in `simulate`, which learns each outcome at once."""
-        results = simulate(
-            self.users, self.policy, rounds=max(1, self.rounds), replications=replications, seed=seed, record_at=1
-        )
-        return Simulated.from_regrets(results[str(self.policy)].final_regret)
+    def simulated(self, replications: int = 40, seed: int = 0) -> Simulated | None:
+        """The regret of as many rounds in `simulate`, which learns each outcome at once.
+
+        None for a placement that was there before, which had learned from others.
+        """
+        return self._simulated(None, replications, seed) if self.driven.is_new else None
 
     def simulated_with_lag(self, replications: int = 40, seed: int = 0) -> Simulated | None:
         """The same, learning as late as the service did; None where that is not known."""
-        if self.lag is None or not self.rounds:
+        if self.lag is None or not self.rounds or not self.driven.is_new:
             return None
-        world = World(
-            position_bias=self.users.position_bias,
-            attractiveness=self.users.attractiveness,
-            delay=Delay(rounds=self.lag.rounds, every=self.lag.every),
+        return self._simulated(Delay(rounds=self.lag.rounds, every=self.lag.every), replications, seed)
+
+    def _simulated(self, delay: Delay | None, replications: int, seed: int) -> Simulated:
+        results = simulate(
+            self.users if delay is None and not self.driven.audience.segments else self._world(delay or Delay()),
+            self.policy,
+            rounds=max(1, self.rounds),
+            replications=replications,
+            seed=seed,
+            record_at=1,
         )
-        results = simulate(world, self.policy, rounds=self.rounds, replications=replications, seed=seed, record_at=1)
         return Simulated.from_regrets(results[str(self.policy)].final_regret)
+
+    def _world(self, delay: Delay) -> World:
+        """Users of the same tastes, whom a policy has to tell apart as it had to at the service."""
+        attractiveness = self.users.attractiveness
+        shares = self.driven.audience.shares().values()
+        rows = [list(features_of(number).values()) for number in range(self.users.items)]
+        return World(
+            position_bias=self.users.position_bias,
+            segments=[Segment(share, attractiveness) for share in shares],
+            features=rows if self.driven.has_features else None,
+            delay=delay,
+        )
 
     def milliseconds(self) -> dict[str, dict[str, float]]:
         """Quantiles of the time to an answer."""
@@ -146,7 +178,7 @@ class Drive:
         requests = len(ledger.decide_seconds) + len(ledger.report_seconds)
         ending = self.ending()
         return {
-            "placement": self.placement,
+            "placement": self.driven.name,
             "policy": str(self.policy),
             "users": self.visitors,
             "rounds": self.rounds,
@@ -157,6 +189,12 @@ class Drive:
             "milliseconds": self.milliseconds(),
             "decisions": {kind: ledger.decisions[kind] for kind in DECISION_KINDS},
             "reports": {kind: ledger.answers[kind] for kind in ANSWER_KINDS},
+            "segments": {
+                f"{key}:{value}": {kind: counts.decisions[kind] for kind in DECISION_KINDS}
+                for (key, value), counts in sorted(ledger.by_segment.items())
+            },
+            "repeated": ledger.repeated,
+            "renewed": ledger.renewed,
             "missed": ledger.missed,
             "unanswered": ledger.unanswered,
             "unexpected": {str(status): count for status, count in ledger.unexpected.items()},
@@ -165,4 +203,5 @@ class Drive:
             "ending": None if ending is None else vars(ending),
             "exactly_once": self.exactly_once,
             "differences": self.differences,
+            "notes": [] if self.verdict is None else list(self.verdict.notes),
         }

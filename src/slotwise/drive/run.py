@@ -7,94 +7,102 @@ import contextlib
 import ipaddress
 import random
 import socket
-import time
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 from urllib.parse import urlsplit
 
 from slotwise import checks
 from slotwise.choice import MNL
 from slotwise.client import Client
+from slotwise.drive.audience import DEVICES
 from slotwise.drive.connection import Address
-from slotwise.drive.course import PAUSE_SECONDS, Course
+from slotwise.drive.course import Course
 from slotwise.drive.ledger import Ledger
+from slotwise.drive.placement import LONGEST_WINDOW, SHORTEST_WINDOW, Driven, existing, made, tastes_for
 from slotwise.drive.report import Drive
 from slotwise.drive.visitors import Habits, Visitors
-from slotwise.errors import InvalidInput, ServiceProblem, ServiceUnreachable
-from slotwise.policies import PolicyEntry
+from slotwise.errors import InvalidInput, ServiceUnreachable
+from slotwise.policies import PolicyEntry, default_policy
 from slotwise.simulate.progress import Bar
 
 MOST_USERS: Final = 1_000
 MOST_ROUNDS: Final = 10_000_000
 LONGEST_SECONDS: Final = 86_400.0
-SHORTEST_WINDOW, LONGEST_WINDOW = 0.1, 60.0
-#: how long after the last deadline everything must have been counted
-SETTLE_SECONDS: Final = 15.0
+#: seconds, of a placement that is made for the drive
+DEFAULT_WINDOW: Final = 0.5
 
 
 def drive(
     url: str,
-    users: MNL,
+    users: MNL | None = None,
     *,
-    policy: PolicyEntry,
+    placement: str | None = None,
+    policy: PolicyEntry | None = None,
     visitors: int = 32,
     rounds: int = 10_000,
     rate: float | None = None,
     seconds: float = 60.0,
-    window: float = 0.5,
+    window: float | None = None,
     key: str | None = None,
     anywhere: bool = False,
+    segments: bool = True,
     habits: Habits | None = None,
     seed: int = 0,
     progress: bool | None = None,
 ) -> Drive:
-    """Let `visitors` at a time use a new placement until `rounds` decisions have been made or `seconds` are over.
+    """Let `visitors` at a time use a placement until `rounds` decisions have been made or `seconds` are over.
 
     `rate` limits the decisions per second. An interrupt ends the drive early, a second one also the wait for the last
-    deadlines. The placement, named drive-…, is deleted in the end.
+    deadlines. The placement is a new one, drive-…, and is deleted in the end. With `segments` it tells visitors apart
+    and its items have features, if the policy can learn from them; the visitors like the same whoever they are.
+
+    Or it is the `placement` of that name, with its own items, slots, segments, policy and window. It is not changed,
+    but learns from what the visitors do. Without `users` their tastes are drawn from the seed.
     """
     checks.whole_number("users", visitors, at_least=1, at_most=MOST_USERS)
     checks.whole_number("rounds", rounds, at_least=1, at_most=MOST_ROUNDS)
     checks.whole_number("seed", seed, at_least=0)
     if checks.positive_number("seconds", seconds) > LONGEST_SECONDS:
         raise InvalidInput(f"seconds must be at most {LONGEST_SECONDS:g}, got {seconds!r}")
-    if not SHORTEST_WINDOW <= checks.positive_number("window", window) <= LONGEST_WINDOW:
+    if window is not None and not SHORTEST_WINDOW <= checks.positive_number("window", window) <= LONGEST_WINDOW:
         raise InvalidInput(f"window must be {SHORTEST_WINDOW:g} to {LONGEST_WINDOW:g} seconds, got {window!r}")
     if rate is not None:
         checks.positive_number("rate", rate)
+    if placement is None and users is None:
+        raise InvalidInput("users must be given where no placement is")
+    for name, given in (("policy", policy), ("window", window)):
+        if placement is not None and given is not None:
+            raise InvalidInput(f"{name} is {str(given)!r}, but placement {placement!r} has its own, which stays")
     # the first decision under a policy may wait for the compiler
     with Client(url, key, timeout=120.0, retries=2) as client:
         if not anywhere and not _is_this_machine(url):
             raise InvalidInput(f"url is {url!r}, which is not this machine: say --anywhere if you may load it")
-        items = [f"item-{number}" for number in range(users.items)]
-        known = policy.position_bias == "known"
-        name = f"drive-{random.randrange(16**8):08x}"
-        client.put_placement(
-            name,
-            slots=users.slots,
-            items=items,
-            policy=str(policy),
-            window_seconds=window,
-            position_bias=users.position_bias.tolist() if known else None,
-        )
-        drawn = Visitors(users, items, random.Random(seed), habits or Habits())
-        course = Course(
-            Address(client.url, key), name, drawn, Ledger(items, users.slots), rounds, rate, seconds, window
-        )
-        with Bar(progress) as bar, bar.task("decisions", rounds) as step:
-            course.step = step
-            with contextlib.suppress(KeyboardInterrupt):
-                asyncio.run(course.run(visitors))
-        if not course.ledger.decisions["issued"]:
-            raise ServiceUnreachable(f"{client.url} made no decision: {course.trouble()}")
-        differences = None
-        with contextlib.suppress(KeyboardInterrupt, ServiceUnreachable):
-            if course.complete:
-                differences = course.ledger.differences(_settled(client, name, window))
-        with contextlib.suppress(KeyboardInterrupt, ServiceUnreachable, ServiceProblem):
-            client.delete_placement(name)
+        with contextlib.ExitStack() as stack:
+            if placement is not None:
+                driven = existing(client, placement)
+                users = users or tastes_for(driven, seed)
+                _check_size(driven, users)
+            else:
+                assert users is not None
+                chosen = policy or default_policy()
+                audience = DEVICES if segments and _tells_apart(chosen) else None
+                driven = stack.enter_context(made(client, users, chosen, window or DEFAULT_WINDOW, audience))
+            drawn = _visitors(driven, users, habits or Habits(), seed)
+            course = Course(
+                Address(client.url, key), driven.name, drawn, Ledger(), rounds, rate, seconds, driven.window
+            )
+            with Bar(progress) as bar, bar.task("decisions", rounds) as step:
+                course.step = step
+                with contextlib.suppress(KeyboardInterrupt):
+                    asyncio.run(course.run(visitors))
+            if not course.ledger.decisions["issued"]:
+                raise ServiceUnreachable(f"{client.url} made no decision: {course.trouble()}")
+            verdict = None
+            with contextlib.suppress(KeyboardInterrupt, ServiceUnreachable):
+                if course.complete:
+                    verdict = driven.verdict(client, course.ledger)
     return Drive(
-        placement=name,
-        policy=policy,
+        driven=driven,
         users=users,
         visitors=visitors,
         ledger=course.ledger,
@@ -103,17 +111,28 @@ def drive(
         seconds=course.seconds_taken,
         ended_by=course.ended_by,
         lag=course.lag(),
-        differences=differences,
+        verdict=verdict,
     )
 
 
-def _settled(client: Client, placement: str, window: float) -> dict[str, Any]:
-    """The estimates once nothing is pending, or as they are when nothing should be pending any more."""
-    until = time.monotonic() + window + SETTLE_SECONDS
-    while client.estimates(placement)["decisions"]["pending"] and time.monotonic() < until:
-        time.sleep(PAUSE_SECONDS)
-    # once more: its counts may be a moment ahead of its tally
-    return client.estimates(placement)
+def _visitors(driven: Driven, users: MNL, habits: Habits, seed: int) -> Visitors:
+    if not driven.is_awaited:
+        # nobody waits so long to come late
+        habits = replace(habits, late=0.0)
+    keys = f"drive-{random.randrange(16**12):012x}"
+    return Visitors(users, driven.items, random.Random(seed), habits, driven.audience, keys)
+
+
+def _tells_apart(policy: PolicyEntry) -> bool:
+    return policy.pools and policy.options.get("acts") != "epochs"
+
+
+def _check_size(driven: Driven, users: MNL) -> None:
+    if (users.slots, users.items) != (driven.slots, len(driven.items)):
+        raise InvalidInput(
+            f"users are of {users.slots} slots and {users.items} items, but placement {driven.name!r} has "
+            f"{driven.slots} and {len(driven.items)}"
+        )
 
 
 def _is_this_machine(url: str) -> bool:

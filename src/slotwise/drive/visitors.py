@@ -6,9 +6,10 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any
+from typing import Any, Literal
 
 from slotwise.choice import MNL, best_ranking, reward
+from slotwise.drive.audience import Audience, Segment
 
 
 @dataclass(frozen=True)
@@ -29,10 +30,26 @@ class Habits:
     hesitant: float = 0.05
     #: of all: the outcome is sent with the decision's token instead of the key
     browser: float = 0.5
+    #: of all: the decision is asked for with an Idempotency-Key
+    keyed: float = 0.3
+    #: of those with a key: they ask again, half of them at once and half after their reports
+    again: float = 0.2
 
 
 #: an outcome as it is sent: {"clicked": item}, {"clicked": None} or {"shown": False}
 Outcome = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Request:
+    """How one visitor asks for a decision."""
+
+    context: dict[str, str]
+    #: where the service must count them
+    segment: Segment
+    #: for the Idempotency-Key
+    key: str | None
+    again: Literal["never", "at once", "after reports"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +72,10 @@ class Visitors:
     items: Sequence[str]
     rng: random.Random
     habits: Habits = field(default_factory=Habits)
+    audience: Audience = field(default_factory=Audience)
+    #: what the keys begin with, new for each drive
+    keys: str = ""
+    _requests: int = 0
     _bounds: dict[tuple[str, ...], list[float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -66,6 +87,18 @@ class Visitors:
         """What a list gives away against the best one, in expectation."""
         weight = self._weights(shown)[-1]
         return self.best_reward - weight / (1.0 + weight)
+
+    def request(self) -> Request:
+        """How the next visitor asks."""
+        rng, habits = self.rng, self.habits
+        context, segment = self.audience.draw(rng)
+        self._requests += 1
+        if rng.random() >= habits.keyed:
+            return Request(context, segment, None, "never")
+        key = f"{self.keys}-{self._requests}"
+        if rng.random() >= habits.again:
+            return Request(context, segment, key, "never")
+        return Request(context, segment, key, "at once" if rng.random() < 0.5 else "after reports")
 
     def visit(self, shown: tuple[str, ...]) -> Visit:
         """What a visitor who is shown this list does."""
@@ -90,14 +123,16 @@ class Visitors:
     def _click(self, shown: tuple[str, ...]) -> str | None:
         bounds = self._weights(shown)
         drawn = self.rng.random() * (1.0 + bounds[-1])
-        return next((item for item, bound in zip(shown, bounds, strict=True) if drawn < bound), None)
+        return next((item for item, bound in zip(shown, bounds, strict=False) if drawn < bound), None)
 
     def _weights(self, shown: tuple[str, ...]) -> list[float]:
         """The sums of γ up to each slot."""
         found = self._bounds.get(shown)
         if found is None:
             pairs = zip(self._position_bias, shown, strict=False)
-            found = self._bounds[shown] = list(accumulate(bias * self._attractiveness[item] for bias, item in pairs))
+            # somebody may have added items since they were read: nobody is known to like them
+            gammas = (bias * self._attractiveness.get(item, 0.0) for bias, item in pairs)
+            found = self._bounds[shown] = list(accumulate(gammas)) or [0.0]
         return found
 
     def _perhaps_twice(self, reports: list[Outcome]) -> list[Outcome]:
