@@ -234,7 +234,12 @@ def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
         waiting.wait_for(lambda: not any(map(is_running, orphans)), "the workers to end")
         waiting.wait_for(lambda: len(workers_of(second)) == 2, "both workers")
         assert second.popen.poll() is None
-        assert httpx.post(f"{second.url}/v1/placements/home/decisions", timeout=120).status_code == 201
+
+        def decides() -> bool:
+            # a worker that is still starting, or waits for its turn at the store, says so
+            return httpx.post(f"{second.url}/v1/placements/home/decisions", timeout=120).status_code == 201
+
+        waiting.wait_for(decides, "a decision")
         assert not workers_of(second) & orphans
         kept = workers_of(second)
         assert second.stop() == 0

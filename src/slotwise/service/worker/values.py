@@ -41,7 +41,7 @@ def learned(clicks: FloatArray, value: FloatArray, squares: FloatArray) -> Float
 
     >>> clicks, value = np.array([50.0, 50.0, 0.0]), np.array([100.0, 200.0, 0.0])
     >>> learned(clicks, value, np.array([250.0, 850.0, 0.0])).round(2).tolist()
-    [2.02, 3.98, 3.0]
+    [2.01, 3.99, 3.0]
     """
     total, items = clicks.sum(), np.count_nonzero(clicks)
     if total == 0 or value.sum() == 0.0:
