@@ -3,28 +3,14 @@ from __future__ import annotations
 import itertools
 import json
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.postgres import Postgres
 from tests.service.serving import NOON, THREE, Client, serving
 from tests.waiting import FOR_EVER
-
-
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    if request.param == "sqlite":
-        store = f"sqlite:///{tmp_path_factory.mktemp('api')}/store.db"
-    else:
-        postgres: Postgres = request.getfixturevalue("postgres")
-        store = postgres.fresh()
-    with serving(store) as serving_client:
-        yield serving_client
-
 
 names = map("placement {}".format, itertools.count())
 

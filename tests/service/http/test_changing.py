@@ -5,27 +5,14 @@ from __future__ import annotations
 import itertools
 import json
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.postgres import Postgres
-from tests.service.serving import THREE, Client, serving
+from tests.service.serving import THREE, Client
 
 MERGE_PATCH = {"Content-Type": "application/merge-patch+json"}
 names = map("changing {}".format, itertools.count())
-
-
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    if request.param == "sqlite":
-        store = f"sqlite:///{tmp_path_factory.mktemp('changing')}/store.db"
-    else:
-        postgres: Postgres = request.getfixturevalue("postgres")
-        store = postgres.fresh()
-    with serving(store) as serving_client:
-        yield serving_client
 
 
 @pytest.fixture

@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 import pytest
 
-from tests.postgres import Postgres
-from tests.service.serving import THREE, Client, serving
+from tests.service.serving import THREE, Client
 
 SEGMENTS = {"device": ["mobile", "desktop"], "visitor": ["new", "returning"]}
-
-
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    if request.param == "sqlite":
-        store = f"sqlite:///{tmp_path_factory.mktemp('context')}/store.db"
-    else:
-        postgres: Postgres = request.getfixturevalue("postgres")
-        store = postgres.fresh()
-    with serving(store) as serving_client:
-        yield serving_client
 
 
 names = map("placement {}".format, itertools.count())

@@ -14,25 +14,10 @@ import httpx
 import pytest
 
 from slotwise.service.store import open_store
-from tests.postgres import Postgres
 from tests.service.serving import Client, serving
 
 MANY = [f"item {number}" for number in range(40)]
 names = map("once {}".format, itertools.count())
-
-
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path_factory.mktemp('once')}/store.db"
-    postgres: Postgres = request.getfixturevalue("postgres")
-    return postgres.fresh()
-
-
-@pytest.fixture(scope="module")
-def client(store: str) -> Iterator[Client]:
-    with serving(store) as serving_client:
-        yield serving_client
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import astuple
 from pathlib import Path
@@ -46,9 +47,9 @@ class _File(BaseModel):
     name: PlacementName
     definition: Definition
 
+    @abstractmethod
     def portable(self) -> Portable:
         """For a store."""
-        raise NotImplementedError
 
 
 class _First(_File):
