@@ -95,11 +95,12 @@ def serving(
     headers: dict[str, str] | None = None,
     wait: bool = True,
     clock: Clock | None = None,
+    on_port: int = 0,
     **settings: Any,
 ) -> Iterator[Client]:
     clock = clock or Clock()
     told = Settings(store=SecretStr(store), **settings)
-    server = uvicorn.Server(uvicorn.Config(application(told, clock), port=0, lifespan="on", **options(told)))
+    server = uvicorn.Server(uvicorn.Config(application(told, clock), port=on_port, lifespan="on", **options(told)))
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.service.browser import needs_a_browser, opened
-from tests.service.process import free_port
 from tests.service.serving import Client, serving
 
 PAGE = """<!doctype html><meta charset="utf-8"><title>shop</title>
@@ -40,12 +36,6 @@ PAGE = """<!doctype html><meta charset="utf-8"><title>shop</title>
     location = "{next}";
   }}).observe(items()[0]);
 </script>"""
-
-#: once it is known whether the list is in view
-SEEN = """new Promise(function (done) {
-  new IntersectionObserver(function (_, watch) { watch.disconnect(); done(true); })
-    .observe(document.querySelector("[data-item]"));
-})"""
 
 #: pixels above the list, what the visitor does, and what must be recorded of it
 VISITS = [
@@ -132,30 +122,3 @@ def test_the_snippet_is_served_to_anybody(tmp_path: Path) -> None:
         assert answer.headers["content-type"].startswith("text/javascript")
         assert "sendBeacon" in answer.text
         assert client.get("/v1/placements").status_code == 401
-
-
-@needs_a_browser
-def test_the_example_site_in_the_docs_works(tmp_path: Path) -> None:
-    """A visitor who opens the page and leaves it has seen the list and clicked on nothing."""
-    with serving(f"sqlite:///{tmp_path}/store.db") as client:
-        port = free_port()
-        environment = {**os.environ, "SLOTWISE_URL": str(client.base_url).rstrip("/"), "PORT": str(port)}
-        example = Path(__file__).parents[3] / "docs" / "example_site.py"
-        site = subprocess.Popen(
-            [sys.executable, str(example)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-        try:
-            assert site.stdout is not None
-            assert site.stdout.readline()
-            with opened(tmp_path / "browser") as tab:
-                tab.open(f"http://127.0.0.1:{port}/")
-                tab.run(SEEN)
-                tab.call("Page.navigate", url="about:blank")
-                give_up = time.monotonic() + 120.0
-                while not recorded(client) and time.monotonic() < give_up:
-                    time.sleep(0.1)
-        finally:
-            site.terminate()
-            site.communicate()
-        found = client.settle("drinks", seconds=601.0)
-        assert found["decisions"]["issued"] == found["decisions"]["no_click"] == recorded(client) == 1
