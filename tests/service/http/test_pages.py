@@ -63,33 +63,13 @@ def test_a_decision_and_its_outcome_are_tried_out_on_docs_without_a_network(tmp_
 
 
 @needs_a_browser
-def test_the_overview_shows_names_as_they_are_and_runs_none_of_them(tmp_path: Path) -> None:
+def test_the_dashboard_shows_names_as_they_are_and_runs_none_of_them(tmp_path: Path) -> None:
     with serving(f"sqlite:///{tmp_path}/store.db") as client, opened(tmp_path / "browser") as tab:
         evil = "<img src=x onerror=alert(1)>"
         client.put(f"/v1/placements/{evil}", json={"slots": 1, "items": [evil, "b"]}).raise_for_status()
         tab.open(f"{str(client.base_url).rstrip('/')}/")
-        assert tab.run("document.querySelector('h2').textContent") == evil
-        assert evil in tab.run("document.querySelector('table').textContent")
+        assert tab.wait_for("document.querySelector('.placements a')?.textContent") == evil
         assert tab.run("document.images.length") == 0
-
-
-@pytest.mark.parametrize(
-    ("items", "said"), [(["a", "b"], "Click rate "), (["a", {"id": "b", "value": 2.0}], "Value per view ")]
-)
-def test_the_overview_says_whether_it_pays(tmp_path: Path, items: list[Any], said: str) -> None:
-    with serving(f"sqlite:///{tmp_path}/store.db") as client:
-        client.define(slots=1, items=items, holdout=0.5)
-        # of 300 decisions each arm has 100, but with a probability of 1e-8, and in them enough clicks for an interval
-        for number in range(300):
-            decision = client.decide()
-            client.report(decision, clicked=decision["items"][0] if number % 2 else None)
-            if number == 20:
-                client.settle()
-                assert "too early to say how sure: " in client.get("/").text
-        client.settle()
-        page = client.get("/").text
-        assert said in page
-        assert "however often you look" in page
 
 
 def test_the_page_and_the_document_have_every_operation(tmp_path: Path) -> None:

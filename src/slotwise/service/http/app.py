@@ -59,7 +59,7 @@ def application(settings: Settings, clock: Clock = time.time) -> Starlette:
         routes=[
             *(operation.route() for operation in operations),
             *Probes(worker).routes(),
-            *Pages(worker, operations).routes(),
+            *Pages(operations).routes(),
         ],
         middleware=[
             Middleware(Watch, worker.metrics.registry),

@@ -16,11 +16,15 @@ from slotwise.service.http.api import OUTCOMES
 from slotwise.service.http.problems import problem
 from slotwise.service.settings import is_loopback
 
-#: nothing of anybody's is there
-OPEN: Final = frozenset({OUTCOMES, "/healthz", "/readyz", "/docs", "/openapi.json", "/favicon.ico", "/slotwise.js"})
-OPEN_FOLDER: Final = "/static/"
+#: the dashboard's page of a placement is below it
+PLACEMENT_PAGES: Final = "/placements/"
+#: nothing of anybody's is there: the dashboard asks people for the key, and the API for the rest
+OPEN: Final = frozenset(
+    {OUTCOMES, "/", "/healthz", "/readyz", "/docs", "/openapi.json", "/favicon.ico", "/slotwise.js"}
+)
+OPEN_FOLDERS: Final = ("/static/", PLACEMENT_PAGES)
 #: read by people in a browser, which asks them for a name and a password: any name, and the key
-PAGES: Final = frozenset({"/", "/metrics"})
+PAGES: Final = frozenset({"/metrics"})
 
 
 class RequireKey:
@@ -65,7 +69,7 @@ class ThisMachineOnly:
 
 
 def _is_open(path: str) -> bool:
-    return path in OPEN or path.startswith(OPEN_FOLDER)
+    return path in OPEN or path.startswith(OPEN_FOLDERS)
 
 
 def _is_elsewhere(headers: Headers) -> bool:

@@ -1,9 +1,8 @@
-"""Pages for people: what is known of the placements, and what can be asked, to be tried out."""
+"""Pages for people: the dashboard, and what can be asked, to be tried out."""
 
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Final
@@ -14,19 +13,14 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from slotwise.errors import StoreUnavailable
 from slotwise.service.http import openapi
+from slotwise.service.http.keys import PLACEMENT_PAGES
 from slotwise.service.http.operation import Operation
-from slotwise.service.worker import Worker
-
-#: what the overview shows, and of each placement
-MOST_PLACEMENTS: Final = 20
-MOST_ITEMS: Final = 20
 
 _PACKAGE: Final = "slotwise.service.http"
 _HEADERS: Final = {
     "Content-Security-Policy": (
-        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
@@ -34,21 +28,26 @@ _HEADERS: Final = {
 }
 
 
-log = logging.getLogger("slotwise.service")
+class _Assets(StaticFiles):
+    """Files that a browser keeps, and asks about each time: after an upgrade it has all of them anew or none."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        response = super().file_response(*args, **kwargs)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
 
 
 class Pages:
-    """The overview, the documentation, and the script for other people's pages."""
+    """The dashboard, the documentation, and the script for other people's pages."""
 
-    def __init__(self, worker: Worker, operations: Sequence[Operation]) -> None:
-        self._worker = worker
+    def __init__(self, operations: Sequence[Operation]) -> None:
         self._openapi = openapi.document(operations)
         self._snippet = files(_PACKAGE).joinpath("static/slotwise.js").read_bytes()
         templates = Environment(
             loader=PackageLoader(_PACKAGE), autoescape=True, trim_blocks=True, lstrip_blocks=True, auto_reload=False
         )
-        self._overview = templates.get_template("overview.html")
-        # it stays as it is
+        # they stay as they are
+        self._dashboard = templates.get_template("dashboard.html").render()
         self._documentation = templates.get_template("docs.html").render(
             operations=[*_operations(self._openapi)], info=self._openapi["info"]
         )
@@ -56,30 +55,17 @@ class Pages:
     def routes(self) -> list[BaseRoute]:
         """None of them is part of the contract that OpenAPI describes."""
         return [
-            Route("/", self.overview),
+            Route("/", self.dashboard),
+            Route(PLACEMENT_PAGES + "{name}", self.dashboard),
             Route("/docs", self.docs),
             Route("/openapi.json", self.openapi),
             Route("/slotwise.js", self.snippet),
-            Mount("/static", StaticFiles(packages=[(_PACKAGE, "static")])),
+            Mount("/static", _Assets(packages=[(_PACKAGE, "static")])),
         ]
 
-    async def overview(self, _: Request) -> Response:
-        """The placements and what is known of them."""
-        names = self._worker.names()
-        shown, broken = {}, {name: f"it cannot be read: {why}" for name, why in self._worker.broken().items()}
-        for name in names[:MOST_PLACEMENTS]:
-            try:
-                shown[name] = await self._worker.best_estimates(name, MOST_ITEMS)
-            except StoreUnavailable:
-                raise
-            except Exception:
-                # one that cannot be estimated must not hide the others
-                log.exception("placement cannot be estimated", extra={"placement": name})
-                broken[name] = "it cannot be estimated; why was logged"
-        more = max(0, len(names) - MOST_PLACEMENTS)
-        counts = {placement.name: len(placement.definition.items) for placement in self._worker.known()}
-        page = self._overview.render(placements=shown, broken=broken, more=more, item_counts=counts)
-        return HTMLResponse(page, headers=_HEADERS)
+    async def dashboard(self, _: Request) -> Response:
+        """All placements, or one of them: a page that asks the API for what it shows, and holds nothing itself."""
+        return HTMLResponse(self._dashboard, headers=_HEADERS)
 
     async def docs(self, _: Request) -> Response:
         """Every operation, with an example that can be sent."""

@@ -1,0 +1,69 @@
+/* Asks the service, with the key that was typed into this tab, and says in one of two ways that it cannot be had. */
+
+const KEY = "slotwise-key";
+
+/** The service refused, and says why. */
+export class Refused extends Error {
+  constructor(status, detail) {
+    super(detail);
+    this.status = status;
+  }
+}
+
+/** Nobody answered. */
+export class Unreachable extends Error {}
+
+/** What is sent along with every request; it stays in this tab and goes with it. */
+export function setKey(key) {
+  if (key) sessionStorage.setItem(KEY, key);
+  else sessionStorage.removeItem(KEY);
+}
+
+export function hasKey() {
+  return sessionStorage.getItem(KEY) !== null;
+}
+
+/** A path of the API: path("placements", name, "overview"). */
+export function path(...parts) {
+  return "/v1/" + parts.map(encodeURIComponent).join("/");
+}
+
+/**
+ * Ask for something: {body, tag, headers}, or null where it is as it was at `tag`.
+ *
+ * `method` and `body` are for those who change something; a body is sent as JSON.
+ */
+export async function ask(address, { tag = null, method = "GET", body, headers = {}, signal } = {}) {
+  const sent = { ...headers };
+  const key = sessionStorage.getItem(KEY);
+  if (key !== null) sent.Authorization = `Bearer ${key}`;
+  if (tag !== null) sent["If-None-Match"] = tag;
+  if (body !== undefined) sent["Content-Type"] = "application/json";
+  let response, text;
+  try {
+    response = await fetch(address, {
+      method,
+      headers: sent,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      // what was read before is remembered here, by tag, and not by the browser
+      cache: "no-store",
+      credentials: "omit",
+      signal,
+    });
+    text = await response.text();
+  } catch (problem) {
+    if (problem.name === "AbortError") throw problem;
+    throw new Unreachable("the service does not answer");
+  }
+  if (response.status === 304) return null;
+  if (!response.ok) throw new Refused(response.status, detail(text, response));
+  return { body: JSON.parse(text), tag: response.headers.get("ETag"), headers: response.headers };
+}
+
+function detail(text, response) {
+  try {
+    return JSON.parse(text).detail || response.statusText;
+  } catch {
+    return response.statusText;
+  }
+}

@@ -1,0 +1,63 @@
+/* The dashboard: finds out which page this is, follows it, and says how it stands with the service. */
+
+import { hasKey, setKey } from "/static/api.js";
+import { el, swap } from "/static/dom.js";
+import { showPlacement } from "/static/placement.js";
+import { showPlacements } from "/static/placements.js";
+
+const main = document.getElementById("main");
+const live = document.getElementById("live");
+const banner = document.getElementById("banner");
+let ending = new AbortController();
+
+/** What a page is given: where to draw, until when, and how to say how it stands. */
+function start() {
+  ending.abort();
+  ending = new AbortController();
+  const page = { main, signal: ending.signal, tell };
+  const [, kind, encoded] = location.pathname.split("/");
+  if (kind === "placements" && encoded) return showPlacement(page, decodeURIComponent(encoded));
+  return showPlacements(page);
+}
+
+function tell(state, why) {
+  live.dataset.state = state;
+  live.textContent = { live: "Live", lost: "No answer", refused: "Refused" }[state];
+  banner.hidden = state !== "lost";
+  if (state === "lost") banner.textContent = "The service does not answer. What is below is from before; it is asked again until it is back.";
+  else banner.textContent = "";
+  if (state === "refused") refused(why);
+}
+
+function refused(problem) {
+  if (problem.status === 401) return askForKey();
+  document.title = "slotwise";
+  swap(main, el("h1", null, problem.status === 404 ? "There is no such placement" : "This cannot be shown"), el("p", null, problem.message), el("p", null, el("a", { href: "/" }, "All placements")));
+}
+
+function askForKey() {
+  const wrong = hasKey();
+  setKey(null);
+  const field = el("input", { type: "password", autocomplete: "current-password", required: true, id: "key", "aria-describedby": wrong ? "wrong" : null, "aria-invalid": wrong ? "true" : null });
+  const form = el(
+    "form",
+    {
+      class: "key-form",
+      onsubmit: (event) => {
+        event.preventDefault();
+        setKey(field.value.trim());
+        start();
+      },
+    },
+    el("h1", null, "This service has a key"),
+    wrong ? el("p", { id: "wrong", class: "note", role: "alert" }, "That key is not the right one.") : null,
+    el("label", { for: "key" }, "Key"),
+    field,
+    el("button", { type: "submit" }, "Look"),
+    el("p", { class: "quiet small" }, "It is what SLOTWISE_SERVER_KEY was set to. It stays in this tab, and is forgotten with it."),
+  );
+  swap(main, form);
+  field.focus();
+}
+
+await start();

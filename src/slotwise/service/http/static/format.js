@@ -1,0 +1,86 @@
+/* Numbers and times as people read them: the same everywhere on the page. */
+
+const COUNT = new Intl.NumberFormat("en");
+const UTC = { timeZone: "UTC" };
+const DAY = new Intl.DateTimeFormat("en-GB", { ...UTC, day: "numeric", month: "short" });
+const HOUR = new Intl.DateTimeFormat("en-GB", { ...UTC, weekday: "short", hour: "2-digit", minute: "2-digit" });
+const MOMENT = new Intl.DateTimeFormat("en-GB", {
+  ...UTC,
+  day: "numeric",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+});
+
+/** What is said where nothing is known. */
+export const UNKNOWN = "not known yet";
+
+/** 12,345 */
+export function count(number) {
+  return COUNT.format(number);
+}
+
+/** 0.1234 to three digits that count: 0.123, 12.3, 1,230 */
+export function amount(number) {
+  if (number === 0) return "0";
+  const size = Math.abs(number);
+  if (size >= 1e6 || size < 1e-4) return number.toExponential(2);
+  return new Intl.NumberFormat("en", { maximumSignificantDigits: 3 }).format(number);
+}
+
+/** 12.3 % */
+export function percent(share, digits = null) {
+  const places = digits ?? (Math.abs(share) >= 0.1 ? 1 : 2);
+  return `${(share * 100).toFixed(places)}\u202f%`;
+}
+
+/** A probability that was counted from a few hundred draws: it is never quite 0 or 1. */
+export function chance(probability) {
+  if (probability < 0.01) return "under 1\u202f%";
+  if (probability > 0.99) return "over 99\u202f%";
+  return `${Math.round(probability * 100)}\u202f%`;
+}
+
+/** +0.5 percentage points, or +0.12 where it is an amount */
+export function difference(number, measure) {
+  const sign = number > 0 ? "+" : number < 0 ? "\u2212" : "";
+  return sign + measured(Math.abs(number), measure).replace("\u202f%", " pp");
+}
+
+/** A click rate in per cent, or a value per view. */
+export function measured(number, measure) {
+  return measure === "value_per_view" ? amount(number) : percent(number);
+}
+
+/** a to b */
+export function interval(low, high, write = amount) {
+  return `${write(low)} to ${high === null ? "no upper end" : write(high)}`;
+}
+
+/** 14 Nov */
+export function day(time) {
+  return DAY.format(new Date(time));
+}
+
+/** Sat 14:00 */
+export function hour(time) {
+  return HOUR.format(new Date(time));
+}
+
+/** 14 Nov, 14:00 UTC */
+export function moment(time) {
+  return `${MOMENT.format(new Date(time))} UTC`;
+}
+
+/** 90 seconds, 30 minutes, 3 hours, 2 days */
+export function duration(seconds) {
+  const [size, unit] =
+    seconds < 120 ? [1, "second"] : seconds < 7200 ? [60, "minute"] : seconds < 172800 ? [3600, "hour"] : [86400, "day"];
+  const number = Math.round((seconds / size) * 10) / 10;
+  return `${number} ${unit}${number === 1 ? "" : "s"}`;
+}
+
+/** 1 item, 2 items */
+export function many(number, one, more = `${one}s`) {
+  return `${count(number)} ${number === 1 ? one : more}`;
+}
