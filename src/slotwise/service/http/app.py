@@ -13,7 +13,7 @@ from functools import partial
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from slotwise.service import json_lines
+from slotwise.service import log_lines
 from slotwise.service.http.api import Api
 from slotwise.service.http.connections import STATE, Connections, Limits
 from slotwise.service.http.cors import OutcomesFromAnywhere
@@ -32,7 +32,7 @@ log = logging.getLogger("slotwise.service")
 def from_environment() -> Starlette:
     """What a server's process runs: settings from the environment and from the file that it names."""
     settings = load()
-    json_lines.configure(settings.log_level)
+    log_lines.configure(settings.log_level)
     stop_with_parent()
     return application(settings)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import socket
+import sys
 import time
 from typing import Any, Final
 
@@ -12,8 +13,9 @@ import uvicorn
 
 from slotwise.errors import InvalidInput, SlotwiseError
 from slotwise.ranker.kernels import compiling
-from slotwise.service import json_lines
+from slotwise.service import log_lines
 from slotwise.service.http.connections import Connection
+from slotwise.service.http.greeting import greeting
 from slotwise.service.http.parent import DRAIN_SECONDS
 from slotwise.service.settings import Settings, load
 from slotwise.service.store import open_store
@@ -22,6 +24,9 @@ from slotwise.service.worker.learning import try_out
 
 #: how long to wait for a port that the workers of a service that was killed have not let go of yet
 PORT_SECONDS: Final = 3.0
+#: how many of the next ones are tried, where a port is taken, to name one that is free
+PORTS_TO_TRY: Final = 100
+LAST_PORT: Final = 65_535
 
 log = logging.getLogger("slotwise.service")
 
@@ -29,23 +34,36 @@ log = logging.getLogger("slotwise.service")
 def run() -> None:
     """Serve as the environment says, until told to stop."""
     settings = load()
-    json_lines.configure(settings.log_level)
-    # before any process is started: a store that is refused is an error of this command, and schemas migrate once
-    open_store(settings.store.get_secret_value()).close()
+    log_lines.configure(settings.log_level)
     for name, definition in settings.placements.items():
         _check(name, definition)
-    if settings.key is None:
+    # before any process is started: a store that is refused is an error of this command, and schemas migrate once
+    placements = _look_at_store(settings)
+    port = _wait_for_port(settings.host, settings.port)
+    if log_lines.is_for_a_person():
+        print(greeting(settings, port, placements), file=sys.stderr, flush=True)
+    elif settings.key is None:
         log.warning(f"no SLOTWISE_SERVER_KEY is set: serving {settings.host} only, and every request from this machine")
-    _wait_for_port(settings.host, settings.port)
     uvicorn.run(
         "slotwise.service.http.app:from_environment",
         factory=True,
         host=settings.host,
-        port=settings.port,
+        port=port,
         workers=settings.workers,
         server_header=False,
         **options(settings),
     )
+
+
+def _look_at_store(settings: Settings) -> dict[str, int]:
+    """The placements that there are, or will be as soon as something is served, and how many decisions each has had."""
+    store = open_store(settings.store.get_secret_value())
+    try:
+        counters = store.counters()
+        names = [*settings.placements, *(version.placement for version in store.versions())]
+    finally:
+        store.close()
+    return {name: sum(arm.issued for arm in counters.get(name, {}).values()) for name in names}
 
 
 def _check(name: str, definition: Definition) -> None:
@@ -70,18 +88,40 @@ def options(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _wait_for_port(host: str, port: int) -> None:
-    """Until it is free, or for a while: that it is not is for the server to say."""
+def _wait_for_port(host: str, port: int) -> int:
+    """Wait until the port is free, for a while; for port 0, one that is."""
     give_up = time.monotonic() + PORT_SECONDS
-    while time.monotonic() < give_up:
-        try:
-            with socket.create_server((host, port), family=_family(host)):
-                return
-        except OSError as problem:
-            if problem.errno != errno.EADDRINUSE:
-                return
-            time.sleep(0.05)
+    while (problem := _try_port(host, port)) is not None:
+        if problem.errno != errno.EADDRINUSE:
+            raise InvalidInput(f"host {host!r} and port {port} cannot be served: {problem.strerror or problem}")
+        if time.monotonic() > give_up:
+            raise InvalidInput(_taken(host, port))
+        time.sleep(0.05)
+    return port or free_port(host)
 
 
-def _family(host: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in host else socket.AF_INET
+def _taken(host: str, port: int) -> str:
+    said = f"port {port} of {host} is taken by another program"
+    for other in range(port + 1, min(port + PORTS_TO_TRY, LAST_PORT) + 1):
+        if _try_port(host, other) is None:
+            return f"{said}; {other} is free: --port {other}"
+    return f"{said}; --port 0 takes any that is free"
+
+
+def _try_port(host: str, port: int) -> OSError | None:
+    """What is wrong with it, if anything."""
+    try:
+        socket.create_server((host, port), family=_family(host)).close()
+    except OSError as problem:
+        return problem
+    return None
+
+
+def free_port(host: str) -> int:
+    """One that nobody uses at the moment."""
+    with socket.create_server((host, 0), family=_family(host)) as listening:
+        return int(listening.getsockname()[1])
+
+
+def _family(host: str) -> int:
+    return socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][0]
