@@ -219,6 +219,10 @@ export type Definition = {
     values?: "learned" | null | undefined;
     mode?: "live" | "frozen" | "shadow" | undefined;
     /**
+     * items to the slots in which everybody sees them, counted from 1
+     */
+    pin?: Record<string, number> | undefined;
+    /**
      * the share of slots for items of which nothing is known
      */
     new_items_at_most?: number | null | undefined;

@@ -30,6 +30,7 @@ import { setTimeout as sleep } from "node:timers/promises";
  * @property {"auto" | { half_life_hours: number } | null} [memory] whether what was counted fades
  * @property {"learned" | null} [values] whether the value of a click is learned
  * @property {"live" | "frozen" | "shadow"} [mode]
+ * @property {Record<string, number>} [pin] items to the slots in which everybody sees them, counted from 1
  * @property {number | null} [new_items_at_most] the share of slots for items of which nothing is known
  * @property {number | null} [sticky_seconds] how long a visitor sees the same list
  */

@@ -102,6 +102,7 @@ class Client:
         memory: Literal["auto"] | Mapping[str, float] | None = None,
         values: Literal["learned"] | None = None,
         mode: Literal["live", "frozen", "shadow"] = "live",
+        pin: Mapping[str, int] | None = None,
         new_items_at_most: float | None = None,
         sticky_seconds: float | None = None,
         version: int | None = None,
@@ -120,7 +121,7 @@ class Client:
             "position_bias": None if position_bias is None else list(position_bias),
         }
         # only what is used: an older service knows nothing of the rest
-        more: dict[str, Any] = {"memory": memory, "values": values, "sticky_seconds": sticky_seconds}
+        more: dict[str, Any] = {"memory": memory, "values": values, "sticky_seconds": sticky_seconds, "pin": pin}
         if mode != "live":
             more["mode"] = mode
         if new_items_at_most is not None:

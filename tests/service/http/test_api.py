@@ -31,7 +31,7 @@ def test_a_placement_is_put_read_and_listed(client: Client) -> None:
     assert (first.status_code, again.status_code) == (201, 200)
     wanted = {"name": fresh, **asked, "policy": None, "window_seconds": 1800.0, "position_bias": None}
     wanted |= {"segments": {}, "memory": None, "values": None}
-    wanted |= {"mode": "live", "new_items_at_most": None, "sticky_seconds": None}
+    wanted |= {"mode": "live", "pin": {}, "new_items_at_most": None, "sticky_seconds": None}
     assert first.json() == again.json() == client.get(f"/v1/placements/{fresh}").json() == wanted
     listed = client.get("/v1/placements").json()["placements"]
     assert {"name": fresh, "slots": 2, "item_count": 3}.items() <= next(p for p in listed if p["name"] == fresh).items()

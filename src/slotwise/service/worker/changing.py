@@ -101,7 +101,8 @@ def without_item(name: str, id: str) -> Revision:
         left = [listed for listed in document["items"] if _id(listed) != id]
         if len(left) == len(document["items"]):
             raise UnknownItem(f"there is no item {id!r} in the placement {name!r}")
-        return Definition.model_validate_json(json.dumps({**document, "items": left}))
+        pinned = {item: slot for item, slot in document["pin"].items() if item != id}
+        return Definition.model_validate_json(json.dumps({**document, "items": left, "pin": pinned}))
 
     return revise
 

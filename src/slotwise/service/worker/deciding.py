@@ -22,12 +22,13 @@ def decide(
     arm = _arm(definition)
     segment = placement.segments.text(wish.context)
     items: tuple[str, ...] = ()
+    pin = definition.pinned(exclude, wish.pin)
     if arm == "learned" or exclude or wish.pin:
         # whatever the arm, as it refuses wishes that cannot be heeded
-        items = placement.choose(exclude, wish.pin, segment)
+        items = placement.choose(exclude, pin, segment)
     if arm != "learned":
-        items = as_given([item.id for item in definition.items], definition.slots, exclude, wish.pin)
-    holds = learner.in_epochs and arm == "learned" and definition.mode == "live" and not exclude and not wish.pin
+        items = as_given([item.id for item in definition.items], definition.slots, exclude, pin)
+    holds = learner.in_epochs and arm == "learned" and definition.mode == "live" and not exclude and not pin
     window, waits = placement.window()
     decision = Decision(
         new_id(now),
@@ -45,7 +46,7 @@ def decide(
     )
     # of a list that is shown again, or to all for an epoch, it makes no sense to ask how likely it was
     if sticky is None and not (learner.in_epochs and definition.mode == "live"):
-        placement.ledger.note(decision, _conditions(segment, exclude, wish.pin))
+        placement.ledger.note(decision, _conditions(segment, exclude, pin))
     return decision
 
 
@@ -78,7 +79,7 @@ def sticky_for(placement: Placement, wish: Wish, now: float, digests: Digests) -
         digests.of("terms", definition.mode, definition.slots, definition.holdout > 0.0, segment),
         now + definition.sticky_seconds,
         placement.listed.difference(wish.exclude) if wish.exclude else placement.listed,
-        wish.pin,
+        definition.pinned(wish.exclude, wish.pin),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Final, Literal, NotRequired, Self
 
 from pydantic import (
@@ -212,6 +213,8 @@ class Definition(_Strict):
     mode: Mode = "live"
     """Whether lists are learned and tried (live), the best one of what is known is shown to all (frozen), or the items
     are shown in the order given here while the estimates say what would have been shown (shadow)."""
+    pin: dict[str, Annotated[int, Field(ge=1, le=MOST_SLOTS)]] = {}
+    """Items to the slots in which everybody sees them, counted from 1; a decision's own wishes go before."""
     new_items_at_most: Annotated[Finite, Field(gt=0, le=1)] | None = None
     """The share of the slots for items without a counted outcome; null leaves that to the policy."""
     sticky_seconds: Annotated[Finite, Field(ge=SHORTEST_STICKY, le=LONGEST_STICKY)] | None = None
@@ -242,6 +245,7 @@ class Definition(_Strict):
                 "position_bias must have one entry per slot, {slots}, got {given}",
                 {"slots": self.slots, "given": len(self.position_bias)},
             )
+        self._check_pins(seen)
         self._check_segments()
         self._check_features()
         try:
@@ -254,6 +258,27 @@ class Definition(_Strict):
         except SlotwiseError as problem:
             raise PydanticCustomError("policy", "{why}", {"why": str(problem)}) from problem
         return self
+
+    def _check_pins(self, items: Collection[str]) -> None:
+        in_slot: dict[int, str] = {}
+        for item, slot in self.pin.items():
+            if item not in items:
+                raise PydanticCustomError(
+                    "pin", "pin must name items of the placement, got {item}", {"item": repr(item)}
+                )
+            if slot > self.slots:
+                raise PydanticCustomError(
+                    "pin",
+                    "pin must name a slot from 1 to {slots}, got {slot} for {item}",
+                    {"slots": self.slots, "slot": slot, "item": repr(item)},
+                )
+            if slot in in_slot:
+                raise PydanticCustomError(
+                    "pin",
+                    "pin must have one item for each slot, got {item} and {other} for slot {slot}",
+                    {"item": repr(in_slot[slot]), "other": repr(item), "slot": slot},
+                )
+            in_slot[slot] = item
 
     def _check_segments(self) -> None:
         for key, values in self.segments.items():
@@ -311,6 +336,14 @@ class Definition(_Strict):
     def item(self, id: str) -> Item | None:
         """The item of that id."""
         return next((item for item in self.items if item.id == id), None)
+
+    def pinned(self, exclude: Collection[str], pin: Mapping[str, int]) -> Mapping[str, int]:
+        """What is pinned where for a decision that excludes and pins items itself."""
+        if not (exclude or pin):
+            return self.pin
+        taken = set(pin.values())
+        kept = {i: slot for i, slot in self.pin.items() if i not in exclude and i not in pin and slot not in taken}
+        return {**kept, **pin}
 
     def bias(self) -> Any:
         """λ per slot, or None where it is learned."""

@@ -92,12 +92,12 @@ class Placement:
         number = self.segments.number(segment)
         if self.definition.mode == "frozen":
             return self.learner.choose_best(exclude, pin, number)
-        if exclude or pin:
+        if exclude or pin != self.definition.pin:
             return self.learner.choose(exclude, pin, number)
         drawn = self.drawn.get(number)
         if not drawn:
             many = max(1, min(MOST_DRAWN, DRAWN_ITEMS // len(self.numbers)))
-            drawn = self.drawn[number] = self.learner.choose_several(many, number)
+            drawn = self.drawn[number] = self.learner.choose_several(many, number, pin=pin)
         return drawn.pop()
 
     def draw(self, count: int, conditions: Conditions) -> list[tuple[str, ...]]:
