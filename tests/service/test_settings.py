@@ -29,6 +29,13 @@ def test_settings_come_from_file_and_environment(tmp_path: Path, monkeypatch: py
         ('server_key = "two words secret"', "server_key"),
         ("server_key = 7", "server_key"),
         ('log_level = "loud"', "log_level"),
+        ('root_path = "slotwise"', "root_path"),
+        ('root_path = "/a/../b"', "/a/../b"),
+        ('root_path = "/a b"', "root_path"),
+        ('root_path = "//host"', "root_path"),
+        ('root_path = "/slotwise"', "SLOTWISE_SERVER_KEY"),
+        ('trusted_proxies = "10.0.0.1, proxy"', "'proxy' does not appear to be"),
+        ('trusted_proxies = "*"', "trusted_proxies"),
         ("[placements.demo]\nslots = 0\nitems = []", "placements.demo.slots"),
         ('[placements."a\\nb"]\nslots = 1\nitems = ["a"]', "control"),
     ],
@@ -61,3 +68,9 @@ def test_a_key_by_another_name_is_not_printed(tmp_path: Path, text: str) -> None
     with pytest.raises(InvalidInput, match="Extra inputs are not permitted") as caught:
         load(tmp_path / "serve.toml")
     assert "HUNTER2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("given", "meant"), [("/shop/slotwise/", "/shop/slotwise"), ("/", ""), ("", "")])
+def test_a_path_may_end_in_a_slash(tmp_path: Path, given: str, meant: str) -> None:
+    (tmp_path / "serve.toml").write_text(f'server_key = "k"\nroot_path = "{given}"')
+    assert load(tmp_path / "serve.toml").root_path == meant

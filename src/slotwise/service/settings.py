@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from slotwise.errors import InvalidInput, UnreadableFile
@@ -16,6 +17,22 @@ from slotwise.service.worker.definition import Definition, PlacementName, faults
 
 #: where the file is, for the workers that a server starts
 CONFIG = "SLOTWISE_CONFIG"
+
+
+def _path(path: str) -> str:
+    path = path.rstrip("/")
+    if not re.fullmatch(r"(/[\w.~-]+)*", path, re.ASCII) or {".", ".."} & {*path.split("/")}:
+        raise ValueError("must be a path as in /slotwise, of letters, digits, and . _ ~ -")
+    return path
+
+
+def _networks(listed: str) -> str:
+    for network in filter(None, listed.split(",")):
+        try:
+            ipaddress.ip_network(network.strip())
+        except ValueError as problem:
+            raise ValueError(f"must be addresses or networks with commas between them: {problem}") from None
+    return listed
 
 
 class Settings(BaseSettings):
@@ -38,6 +55,10 @@ class Settings(BaseSettings):
     header_bytes: Annotated[int, Field(ge=1024, le=1024 * 1024)] = 16 * 1024
     #: how long a body may take
     body_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    #: the path that a proxy has the service under, as in /slotwise
+    root_path: Annotated[str, AfterValidator(_path)] = ""
+    #: addresses or networks, with commas, of the proxies that are believed about whom they ask for
+    trusted_proxies: Annotated[str, AfterValidator(_networks)] = "127.0.0.1,::1"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     #: made at the start where there are none of that name
     placements: dict[PlacementName, Definition] = {}
@@ -89,6 +110,11 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _check_key(settings: Settings) -> None:
     if settings.key is None:
+        if settings.root_path:
+            raise InvalidInput(
+                f"root_path is {settings.root_path!r}, so there is a proxy that passes on what others ask: "
+                "set SLOTWISE_SERVER_KEY"
+            )
         if not is_loopback(settings.host):
             raise InvalidInput(
                 f"host is {settings.host!r}, which others can reach: set SLOTWISE_SERVER_KEY, or serve 127.0.0.1"

@@ -22,6 +22,7 @@ from slotwise.service.http.pages import Pages
 from slotwise.service.http.parent import stop_with_parent
 from slotwise.service.http.probes import Probes
 from slotwise.service.http.problems import HANDLERS
+from slotwise.service.http.proxies import UnderPath
 from slotwise.service.http.watch import Watch
 from slotwise.service.settings import Settings, load
 from slotwise.service.worker import Clock, Worker
@@ -59,9 +60,10 @@ def application(settings: Settings, clock: Clock = time.time) -> Starlette:
         routes=[
             *(operation.route() for operation in operations),
             *Probes(worker).routes(),
-            *Pages(operations).routes(),
+            *Pages(operations, settings.root_path).routes(),
         ],
         middleware=[
+            *([Middleware(UnderPath, settings.root_path)] if settings.root_path else []),
             Middleware(Watch, worker.metrics.registry),
             Middleware(OutcomesFromAnywhere),
             Middleware(ThisMachineOnly) if settings.key is None else Middleware(RequireKey, settings.key),

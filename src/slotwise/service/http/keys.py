@@ -6,8 +6,9 @@ import base64
 import binascii
 import hashlib
 import hmac
+import logging
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -25,6 +26,12 @@ OPEN: Final = frozenset(
 OPEN_FOLDERS: Final = ("/static/", PLACEMENT_PAGES)
 #: read by people in a browser, which asks them for a name and a password: any name, and the key
 PAGES: Final = frozenset({"/metrics"})
+#: what proxies add to requests that they pass on
+FORWARDED: Final = frozenset(
+    {"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"}
+)
+
+log = logging.getLogger("slotwise.service")
 
 
 class RequireKey:
@@ -36,6 +43,8 @@ class RequireKey:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or _is_open(scope["path"]) or self._has_key(scope):
             return await self._app(scope, receive, send)
+        if "authorization" in Headers(scope=scope):
+            log.warning("wrong key", extra=_who(scope))
         challenge = 'Basic realm="slotwise", charset="UTF-8"' if scope["path"] in PAGES else 'Bearer realm="slotwise"'
         detail = "the request must carry Authorization: Bearer KEY, with the right key"
         return await problem(401, detail, {"WWW-Authenticate": challenge})(scope, receive, send)
@@ -63,7 +72,10 @@ class ThisMachineOnly:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] != OUTCOMES and _is_elsewhere(Headers(scope=scope)):
-            detail = "without a key, only programs on this machine and the service's own pages may ask"
+            detail = (
+                "without a key, only programs on this machine and the service's own pages may ask: "
+                "set SLOTWISE_SERVER_KEY, and send it as Authorization: Bearer KEY"
+            )
             return await problem(403, detail)(scope, receive, send)
         return await self._app(scope, receive, send)
 
@@ -76,8 +88,11 @@ def _is_elsewhere(headers: Headers) -> bool:
     """A page that somebody on this machine happens to visit can reach loopback, too.
 
     Its origin tells: another machine's, or another port's of this one. Where a name of its owner's was made to point
-    here, so does the name that it asks for. Programs name no origin, and the simplest of them no host.
+    here, so does the name that it asks for. Programs name no origin, and the simplest of them no host. A proxy says
+    that it passes something on for others.
     """
+    if not FORWARDED.isdisjoint(headers.keys()):
+        return True
     origin, host = headers.get("origin"), headers.get("host", "").lower()
     try:
         if origin is not None and urlsplit(origin.lower()).netloc != host:
@@ -86,6 +101,16 @@ def _is_elsewhere(headers: Headers) -> bool:
         return host != "" and not is_loopback(name.rstrip("."))
     except ValueError:
         return True
+
+
+def _who(scope: Scope) -> dict[str, str]:
+    """Who asked, and for what; through a proxy that is trusted, those it asked for."""
+    return {
+        "client": scope["client"][0] if scope["client"] else "",
+        "scheme": scope["scheme"],
+        "host": Headers(scope=scope).get("host", ""),
+        "path": quote(scope["path"]),
+    }
 
 
 def _digest(key: str) -> bytes:

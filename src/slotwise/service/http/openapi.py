@@ -16,14 +16,15 @@ _DESCRIPTION: Final = "Learns the best order to show things in, from clicks."
 _REFERENCE: Final = "#/components/schemas/{model}"
 
 
-def document(operations: Sequence[Operation]) -> dict[str, Any]:
-    """Every operation, with its bodies, answers, problems and examples."""
+def document(operations: Sequence[Operation], root_path: str = "") -> dict[str, Any]:
+    """Every operation, with its bodies, answers, problems and examples, and the path that a proxy has them under."""
     schemas, shared = _schemas(operations)
     paths: dict[str, dict[str, Any]] = {}
     for number, operation in enumerate(operations):
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, number, schemas)
     return {
         "openapi": "3.1.0",
+        **({"servers": [{"url": root_path}]} if root_path else {}),
         "info": {"title": "slotwise", "version": version("slotwise"), "description": _DESCRIPTION},
         "paths": paths,
         "components": {"schemas": shared, "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}},

@@ -40,12 +40,13 @@ class _Assets(StaticFiles):
 class Pages:
     """The dashboard, the documentation, and the script for other people's pages."""
 
-    def __init__(self, operations: Sequence[Operation]) -> None:
-        self._openapi = openapi.document(operations)
+    def __init__(self, operations: Sequence[Operation], root_path: str = "") -> None:
+        self._openapi = openapi.document(operations, root_path)
         self._snippet = files(_PACKAGE).joinpath("static/slotwise.js").read_bytes()
         templates = Environment(
             loader=PackageLoader(_PACKAGE), autoescape=True, trim_blocks=True, lstrip_blocks=True, auto_reload=False
         )
+        templates.globals["root"] = root_path
         # they stay as they are
         self._dashboard = templates.get_template("dashboard.html").render()
         self._documentation = templates.get_template("docs.html").render(

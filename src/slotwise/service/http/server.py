@@ -83,6 +83,7 @@ def options(settings: Settings) -> dict[str, Any]:
         "h11_max_incomplete_event_size": settings.header_bytes,
         "timeout_keep_alive": settings.keep_alive_seconds,
         "timeout_graceful_shutdown": DRAIN_SECONDS,
+        "forwarded_allow_ips": settings.trusted_proxies,
         "log_config": None,
         "access_log": False,
     }

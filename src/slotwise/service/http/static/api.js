@@ -1,5 +1,7 @@
 /* Asks the service, with the key that was typed into this tab, and says in one of two ways that it cannot be had. */
 
+import { ROOT } from "./root.js";
+
 const KEY = "slotwise-key";
 
 /** The service refused, and says why. */
@@ -41,7 +43,7 @@ export async function ask(address, { tag = null, method = "GET", body, headers =
   if (body !== undefined) sent["Content-Type"] = "application/json";
   let response, text;
   try {
-    response = await fetch(address, {
+    response = await fetch(ROOT + address, {
       method,
       headers: sent,
       body: body === undefined ? undefined : JSON.stringify(body),

@@ -8,8 +8,8 @@
  * that it has, is read with a pointer, a finger, or the arrow keys, and has its numbers in a table below it.
  */
 
-import { el, name, svg } from "/static/dom.js";
-import { day, hour, moment } from "/static/format.js";
+import { el, name, svg } from "./dom.js";
+import { day, hour, moment } from "./format.js";
 
 const HEIGHT = 200;
 const LEFT = 52;

@@ -1,9 +1,10 @@
 /* The dashboard: finds out which page this is, follows it, and says how it stands with the service. */
 
-import { hasKey, setKey } from "/static/api.js";
-import { el, swap } from "/static/dom.js";
-import { showPlacement } from "/static/placement.js";
-import { showPlacements } from "/static/placements.js";
+import { hasKey, setKey } from "./api.js";
+import { el, swap } from "./dom.js";
+import { showPlacement } from "./placement.js";
+import { showPlacements } from "./placements.js";
+import { here } from "./root.js";
 
 const main = document.getElementById("main");
 const live = document.getElementById("live");
@@ -15,7 +16,7 @@ function start() {
   ending.abort();
   ending = new AbortController();
   const page = { main, signal: ending.signal, tell };
-  const [, kind, encoded] = location.pathname.split("/");
+  const [, kind, encoded] = here().split("/");
   if (kind === "placements" && encoded) return showPlacement(page, decodeURIComponent(encoded));
   return showPlacements(page);
 }

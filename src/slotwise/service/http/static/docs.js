@@ -2,6 +2,9 @@
 (function () {
   "use strict";
 
+  // the path that a proxy has the service under
+  var root = new URL("..", document.currentScript.src).pathname.slice(0, -1);
+
   /* What is filled in for the query or for headers: what is empty is left out. */
   function filled(form, where) {
     return Array.from(form.querySelectorAll("[data-in=" + where + "]")).filter(function (input) {
@@ -56,7 +59,7 @@
     status.textContent = "…";
     try {
       var began = performance.now();
-      var response = await fetch(address(form), request(form));
+      var response = await fetch(root + address(form), request(form));
       var text = await response.text();
       status.textContent = response.status + " " + response.statusText + ", " + Math.round(performance.now() - began) + " ms";
       answer.textContent = pretty(text);

@@ -1,11 +1,14 @@
 /* Elements made from data. Text is always text: no name of an item can become markup here. */
 
+import { ROOT } from "./root.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(made, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (name === "href" && value.startsWith("/")) made.setAttribute(name, ROOT + value);
     else made.setAttribute(name, value === true ? "" : value);
   }
   made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));

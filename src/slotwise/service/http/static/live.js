@@ -1,6 +1,6 @@
 /* Keeps what is shown up to date: asks now and then whether something changed, which costs the service next to nothing. */
 
-import { ask, Refused, Unreachable } from "/static/api.js";
+import { ask, Refused, Unreachable } from "./api.js";
 
 /** Between two questions, in seconds, while all is well; and the longest wait while nobody answers. */
 const USUALLY = 2;

@@ -1,9 +1,9 @@
 /* The page of one placement: its parts, in the order in which its owner asks for them. */
 
-import { path } from "/static/api.js";
-import { el, name, swap } from "/static/dom.js";
-import { amount, chance, count, interval } from "/static/format.js";
-import { follow } from "/static/live.js";
+import { path } from "./api.js";
+import { el, name, swap } from "./dom.js";
+import { amount, chance, count, interval } from "./format.js";
+import { follow } from "./live.js";
 
 /** Draw one placement, and keep it up to date. */
 export function showPlacement({ main, signal, tell }, called) {

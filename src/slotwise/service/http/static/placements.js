@@ -1,9 +1,9 @@
 /* The page at /: every placement, with its one sentence. */
 
-import { path } from "/static/api.js";
-import { el, name, swap } from "/static/dom.js";
-import { many } from "/static/format.js";
-import { follow } from "/static/live.js";
+import { path } from "./api.js";
+import { el, name, swap } from "./dom.js";
+import { many } from "./format.js";
+import { follow } from "./live.js";
 
 /** Draw the list, and keep it up to date. */
 export function showPlacements({ main, signal, tell }) {

@@ -3,7 +3,7 @@
  *   slotwise.report(container, {token, url})
  *
  * `container` is an element whose descendants [data-item] are the items shown; `token` is the decision's; `url` is where
- * the service is, this script's origin if it is left out. Reports, whichever comes first:
+ * the service is, which is where this script came from if it is left out. Reports, whichever comes first:
  *   a click on an item          {"clicked": item}, at once
  *   the page goes away          {"clicked": null}, if any of the list was ever in view
  *                               {"shown": false}, if none of it was
@@ -14,7 +14,7 @@
   "use strict";
 
   var script = global.document && global.document.currentScript;
-  var home = script && script.src ? new URL(script.src).origin : "";
+  var home = script && script.src ? new URL(".", script.src).href : "";
   // the share of an item, or of the window, that has to be in view for the list to count as shown
   var VISIBLE = 0.5;
 
