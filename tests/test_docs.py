@@ -45,3 +45,24 @@ def test_no_two_lists_of_the_layers() -> None:
     source = ROOT / "src" / "slotwise"
     there = {path.stem for path in source.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     assert named == there - {"__init__"}
+
+
+def test_every_link_leads_somewhere() -> None:
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md"), *ROOT.glob("client/*/*.md")]
+    links = 0
+    for page in pages:
+        for address in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+            path, _, heading = address.partition("#")
+            if "://" in address:
+                continue
+            target = (page.parent / path).resolve() if path else page
+            assert target.exists(), f"{page.name}: {address}"
+            assert not heading or heading in _headings(target), f"{page.name}: {address}"
+            links += 1
+    assert links
+
+
+def _headings(page: Path) -> set[str]:
+    """What follows the # in an address that leads to a heading of a page."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}

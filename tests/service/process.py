@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import httpx
@@ -26,13 +26,23 @@ def free_port() -> int:
 
 
 class Process:
-    def __init__(self, folder: Path, store: str, port: int, workers: int = 1) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        store: str | None,
+        port: int,
+        workers: int = 1,
+        arguments: Sequence[str] = (),
+        **settings: str,
+    ) -> None:
         self.url = f"http://127.0.0.1:{port}"
         self.log = folder / f"log-{time.monotonic_ns()}"
-        environment = {**os.environ, "SLOTWISE_STORE": store, "SLOTWISE_WORKERS": str(workers)}
+        environment = {**os.environ, "SLOTWISE_WORKERS": str(workers), **settings}
+        if store is not None:
+            environment["SLOTWISE_STORE"] = store
         with open(self.log, "wb") as log:
             self.popen = subprocess.Popen(
-                [*COMMAND, "--port", str(port)], env=environment, stderr=log, stdout=log, cwd=folder
+                [*COMMAND, *arguments, "--port", str(port)], env=environment, stderr=log, stdout=log, cwd=folder
             )
 
     def wait_until_ready(self) -> None:
