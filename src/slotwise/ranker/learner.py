@@ -41,7 +41,7 @@ from slotwise.ranker.features import Features, Given
 from slotwise.ranker.items import Items, checked_value
 from slotwise.ranker.kernels import kernels_for
 from slotwise.ranker.options import check_pooling, with_options
-from slotwise.ranker.prospects import draw_prospects
+from slotwise.ranker.prospects import draw_best_lists, draw_prospects
 from slotwise.ranker.rules import NO_RULES, Rules
 from slotwise.simulate.replicate import MOST_ROUNDS
 from slotwise.tally import Tally
@@ -322,6 +322,24 @@ class Learner:
         with self.kernels.for_estimates(len(self._items)):
             found = self._beliefs.posterior(self._setting, self._counted, self._worth, self._believed_of(segment))
             return self._named(best_list(found, NO_RULES.together_with(self._retired, self._items)))
+
+    def slot_chances(self, segment: int | None = None) -> list[dict[str, float]]:
+        """Per slot, how likely each item is to be there in the best list; those that are not likely are left out.
+
+        >>> learner = Learner(["a", "b", "c"], slots=1, rng=np.random.default_rng(1))
+        >>> learner.absorb([[40, 30, 10]], [[100, 100, 100]])
+        >>> [sorted(chances) for chances in learner.slot_chances()]
+        [['a', 'b']]
+        """
+        ruling = NO_RULES.together_with(self._retired, self._items)
+        with self.kernels.for_estimates(len(self._items)):
+            found = self._beliefs.posterior(self._setting, self._counted, self._worth, self._believed_of(segment))
+            drawn = draw_best_lists(found, np.arange(self.slots) < ruling.allowed, ruling.excluded)
+        chances = []
+        for column in drawn.T:
+            items, counts = np.unique(column[column != EMPTY], return_counts=True)
+            chances.append(dict(zip(self._named(items), (counts / len(drawn)).tolist(), strict=True)))
+        return chances
 
     def prospects(self, lists: Iterable[Iterable[str]], segment: int | None = None) -> FloatArray:
         """Draws of what a view of each list brings by what is believed, lists × draws; see `ranker.prospects`.

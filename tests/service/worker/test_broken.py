@@ -9,12 +9,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from pydantic import ValidationError
 
 from slotwise.errors import UnreadableFile
 from slotwise.service.store import open_store
 from slotwise.service.worker import Worker
+from slotwise.service.worker.overview import OverviewDesk, Question
 from slotwise.service.worker.placement_file import from_file, to_text
 from slotwise.service.worker.placements import BrokenPlacement
 from tests.service.process import Process, free_port
@@ -65,14 +67,13 @@ def test_a_placement_that_cannot_be_read_hurts_itself_alone(tmp_path: Path, chan
             client.post("/v1/placements/spoilt/decisions"),
             client.get("/v1/placements/spoilt"),
             client.get("/v1/placements/spoilt/estimates"),
+            client.get("/v1/placements/spoilt/overview"),
+            client.get("/v1/placements/spoilt/state"),
         ):
             assert answer.status_code == 500
             assert answer.headers["content-type"] == "application/problem+json"
             assert why in answer.json()["detail"]
-        page = client.get("/")
-        assert page.status_code == 200
-        assert "spoilt" in page.text
-        assert "<h2>home</h2>" in page.text
+        assert client.get("/v1/placements/home/state").status_code == 200
         client.wait_until_ready()
         client.decide("home")
         # put again, it is as good as any other
@@ -84,22 +85,23 @@ def test_a_placement_that_cannot_be_read_hurts_itself_alone(tmp_path: Path, chan
 def test_a_placement_that_cannot_be_estimated_does_not_hide_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = Worker.best_estimates
+    whole = OverviewDesk.document
 
-    async def estimates(worker: Worker, name: str, most_items: int) -> Any:
-        if name == "odd":
+    async def document(desk: OverviewDesk, asked: Question, *others: float) -> Any:
+        if asked.name == "odd":
             raise ArithmeticError("something of ours")
-        return await whole(worker, name, most_items)
+        return await whole(desk, asked, *others)
 
     with serving(f"sqlite:///{tmp_path}/store.db") as client:
         client.define("home")
         client.define("odd")
-        monkeypatch.setattr(Worker, "best_estimates", estimates)
-        page = client.get("/")
-        assert page.status_code == 200
-        assert "<h2>home</h2>" in page.text
-        assert "cannot be estimated" in page.text
-        assert "ours" not in page.text
+        monkeypatch.setattr(OverviewDesk, "document", document)
+        # the server closes the connection after that
+        answer = httpx.get(f"{client.base_url}/v1/placements/odd/state", timeout=60.0)
+        assert answer.status_code == 500
+        assert "ours" not in answer.text
+        assert client.get("/v1/placements/home/state").json()["kind"] == "nothing_yet"
+        assert len(client.get("/v1/placements").json()["placements"]) == 2
 
 
 def test_what_goes_wrong_inside_while_learning_is_not_told_and_hurts_nobody_else(

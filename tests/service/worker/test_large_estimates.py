@@ -63,9 +63,11 @@ def test_they_are_the_same_as_here(tmp_path: Path) -> None:
         await settled(worker, clock)
         here = await worker.estimates("large")
         assert json.loads(await worker.written_estimates("large")) == here
-        assert not (await worker.best_estimates("large", 3))["tally"]["items"]
-        best = sorted((item["attractiveness"] for item in here["items"]), reverse=True)[:3]
-        assert [item["attractiveness"] for item in (await worker.best_estimates("large", 3))["items"]] == best
+        overview = json.loads((await worker.dashboard.overview("large")).content)
+        assert overview["item_count"] == len(MANY)
+        assert [slot["item"] for slot in overview["best_list"]] == here["best_list"]
+        wanted = MANY[-1]
+        assert (await worker.dashboard.items("large", wanted.upper()))["items"][0]["id"] == wanted
         with pytest.raises(InvalidInput, match="device"):
             await worker.written_estimates("large", ["device:mobile"])
         # a small one needs no process

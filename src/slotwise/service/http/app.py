@@ -17,6 +17,7 @@ from slotwise.service import log_lines
 from slotwise.service.http.api import Api
 from slotwise.service.http.connections import STATE, Connections, Limits
 from slotwise.service.http.cors import OutcomesFromAnywhere
+from slotwise.service.http.dashboard_api import DashboardApi
 from slotwise.service.http.keys import RequireKey, ThisMachineOnly
 from slotwise.service.http.pages import Pages
 from slotwise.service.http.parent import stop_with_parent
@@ -55,7 +56,8 @@ def application(settings: Settings, clock: Clock = time.time) -> Starlette:
             await worker.stop()
         log.info("stopped")
 
-    operations = Api(worker).operations()
+    # those that are asked most come first, as they are tried in order
+    operations = [*Api(worker).operations(), *DashboardApi(worker).operations()]
     app = Starlette(
         routes=[
             *(operation.route() for operation in operations),

@@ -1,4 +1,4 @@
-"""Headers that say under which condition a request is to be done: ETags of placements, and keys of decisions."""
+"""Headers that say under which condition a request is to be done: ETags, and keys of decisions."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ IfNoneMatch = Annotated[
     InHeader("If-None-Match"),
     Field(description="*, to create a placement and not to change one; 412 where there is one.", examples=["*"]),
 ]
+IfNew = Annotated[
+    str | None,
+    InHeader("If-None-Match"),
+    Field(description="The ETag of what is known already; 304 where it is still the same.", examples=['"9f2c41"']),
+]
 IdempotencyKey = Annotated[
     Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[ -~]+$")] | None,
     InHeader("Idempotency-Key"),
@@ -40,6 +45,18 @@ IdempotencyKey = Annotated[
 def etag(placement: Placement) -> dict[str, str]:
     """The header that says which version of a placement this is."""
     return {"ETag": f'"{placement.version}"'}
+
+
+def is_new(if_none_match: str | None, tag: str) -> bool:
+    """Whether a document with that tag is not one of those that are known already.
+
+    >>> is_new(None, '"a"'), is_new('"a"', '"a"'), is_new('W/"b", "a"', '"a"'), is_new("*", '"a"'), is_new('"b"', '"a"')
+    (True, False, False, False, True)
+    """
+    if if_none_match is None:
+        return True
+    known = {one.strip().removeprefix("W/") for one in if_none_match.split(",")}
+    return not known & {tag, "*"}
 
 
 def expected(if_match: str | None = None, if_none_match: str | None = None) -> Expected:

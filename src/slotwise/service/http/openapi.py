@@ -71,7 +71,10 @@ def _operation(operation: Operation, number: int, schemas: _Schemas) -> dict[str
             for name in operation.headers
         ],
         "responses": {
-            str(status): {"description": meaning, **content(JSON, schemas[(number, "answer"), "serialization"])}
+            str(status): {
+                "description": meaning,
+                **({} if status == 304 else content(JSON, schemas[(number, "answer"), "serialization"])),
+            }
             for status, meaning in operation.answers.items()
         },
     }

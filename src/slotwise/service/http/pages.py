@@ -98,10 +98,14 @@ def _operations(document: Mapping[str, Any]) -> Any:
                 "fields": [] if body is None else _fields(_resolved(body, types)),
                 "examples": [] if body is None else [*map(_pretty, _resolved(body, types)["examples"])],
                 "answers": [
-                    (status, answer["description"], _pretty(_resolved(answer, types)["examples"][0]))
+                    (status, answer["description"], _example(answer, types))
                     for status, answer in sorted(operation["responses"].items())
                 ],
             }
+
+
+def _example(answer: Mapping[str, Any], types: Mapping[str, Any]) -> str:
+    return _pretty(_resolved(answer, types)["examples"][0]) if "content" in answer else ""
 
 
 def _resolved(part: Mapping[str, Any], types: Mapping[str, Any]) -> Any:

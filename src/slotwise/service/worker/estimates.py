@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from slotwise.service.store import Store
@@ -27,11 +27,24 @@ from slotwise.service.worker.segments import Segments
 from slotwise.service.worker.shadow import in_the_shadow
 from slotwise.service.worker.times import rfc3339
 from slotwise.service.worker.uplift import ALWAYS, Evidence, Span, read_evidence, uplift
+from slotwise.service.worker.values import values_of
 from slotwise.service.worker.windows import window_now
 
 LEVEL: Final = 0.95
 #: documents that are kept, and the largest of them
-MOST_REMEMBERED, MOST_REMEMBERED_ITEMS = 64, 2_000
+MOST_REMEMBERED: Final = 64
+MOST_REMEMBERED_ITEMS: Final = 2_000
+
+
+class ForOwner(NamedTuple):
+    """What else follows from definition and tally, and only the owner's overview asks for."""
+
+    #: per slot, how likely each item is to be there in the best list
+    slot_chances: list[dict[str, float]]
+    #: per slot, how often it was filled and somebody saw it
+    slot_shows: list[int]
+    #: what a click on each listed item is worth; empty where nothing is said of values
+    values: dict[str, float]
 
 
 class FromTally(NamedTuple):
@@ -43,6 +56,19 @@ class FromTally(NamedTuple):
     best_list: list[str]
     shadow: ShadowDocument | None
     memory: MemoryDocument | None
+    #: None where it was not asked for
+    for_owner: ForOwner | None = None
+
+
+class Look(NamedTuple):
+    """A document, and what it was made from."""
+
+    document: EstimatesDocument
+    version: Version
+    definition: Definition
+    #: of the decisions that the document is about
+    counters: Counters
+    for_owner: ForOwner | None
 
 
 @dataclass(frozen=True)
@@ -72,12 +98,29 @@ class _Read(NamedTuple):
 _Asked = tuple[str, tuple[str, ...]]
 
 
+@dataclass(frozen=True)
+class Remembered:
+    """What was worked out before, of no more than so many documents with no more than so many items."""
+
+    most: int = MOST_REMEMBERED
+    most_items: int = MOST_REMEMBERED_ITEMS
+    documents: dict[_Asked, _Known] = field(default_factory=dict)
+
+    def keep(self, asked: _Asked, known: _Known) -> None:
+        """The newest in place of the oldest."""
+        self.documents.pop(asked, None)
+        if len(known.from_tally.items) <= self.most_items:
+            self.documents[asked] = known
+            if len(self.documents) > self.most:
+                del self.documents[next(iter(self.documents))]
+
+
 class EstimateDesk:
     """Works out documents one after the other, in a thread, and again only when something changed."""
 
-    def __init__(self, placements: Placements) -> None:
+    def __init__(self, placements: Placements, remembered: Remembered | None = None) -> None:
         self._placements = placements
-        self._known: dict[_Asked, _Known] = {}
+        self._remembered = remembered or Remembered()
         self._turn = asyncio.Lock()
 
     async def document(self, name: str, segment: Sequence[str] = (), span: Span = ALWAYS) -> EstimatesDocument:
@@ -85,6 +128,12 @@ class EstimateDesk:
 
         What pays is compared over a time, all else since the start.
         """
+        return (await self.look(name, segment, span)).document
+
+    async def look(
+        self, name: str, segment: Sequence[str] = (), span: Span = ALWAYS, *, for_owner: bool = False
+    ) -> Look:
+        """The same, with what it was made from."""
         asked = name, tuple(segment)
         known: _Known | None = None
         hour = self._placements.hour()
@@ -96,6 +145,7 @@ class EstimateDesk:
                 if version is None:
                     raise UnknownPlacement(f"there is no placement {name!r}")
                 same = known is not None and known.version == version and known.hour in (None, hour)
+                same = same and (not for_owner or (known is not None and known.from_tally.for_owner is not None))
                 definition = known.definition if known and same else _definition(store, name)
                 return _Read(
                     version,
@@ -110,7 +160,7 @@ class EstimateDesk:
 
         async with self._turn:
             # whoever had their turn before may have asked for the same
-            known = self._known.get(asked)
+            known = self._remembered.documents.get(asked)
             found = await self._placements.read(read)
             segments = Segments(found.definition.segments)
             wanted = segments.asked(segment)
@@ -118,19 +168,20 @@ class EstimateDesk:
                 assert known is not None
                 from_tally = known.from_tally
             else:
-                from_tally = await asyncio.to_thread(_estimated, found, found.rows, wanted, hour)
+                from_tally = await asyncio.to_thread(_estimated, found, found.rows, wanted, hour, for_owner)
                 fades = None if found.definition.memory is None else hour
-                self._remember(asked, _Known(found.version, found.definition, fades, from_tally))
+                self._remembered.keep(asked, _Known(found.version, found.definition, fades, from_tally))
         by_segment = _by_segment(segments, wanted, found.counters)
         arms = _added(by_segment.values())
         waiting, until = found.reported
-        return {
+        total = sum(arms.values(), Counters())
+        document: EstimatesDocument = {
             "items": from_tally.items,
             "position_bias": from_tally.position_bias,
             "tally": from_tally.tally,
             "best_list": from_tally.best_list,
             "decisions": {
-                **counts(sum(arms.values(), Counters())),
+                **counts(total),
                 "reported": waiting,
                 "reported_until": None if until is None else rfc3339(until),
             },
@@ -143,13 +194,7 @@ class EstimateDesk:
             "shadow": from_tally.shadow,
             "memory": from_tally.memory,
         }
-
-    def _remember(self, asked: _Asked, known: _Known) -> None:
-        self._known.pop(asked, None)
-        if len(known.from_tally.items) <= MOST_REMEMBERED_ITEMS:
-            self._known[asked] = known
-            if len(self._known) > MOST_REMEMBERED:
-                del self._known[next(iter(self._known))]
+        return Look(document, found.version, found.definition, total, from_tally.for_owner)
 
 
 def _definition(store: Store, name: str) -> Definition:
@@ -184,12 +229,18 @@ def _added(all_arms: Iterable[Mapping[Arm, Counters]]) -> dict[Arm, Counters]:
     return total
 
 
-def _estimated(found: _Read, rows: Sequence[TallyRow], wanted: Sequence[int], hour: int) -> FromTally:
-    return estimated(found.definition, rows, wanted, faded_counts(found.definition, found.periods, hour))
+def _estimated(found: _Read, rows: Sequence[TallyRow], wanted: Sequence[int], hour: int, for_owner: bool) -> FromTally:
+    faded = faded_counts(found.definition, found.periods, hour)
+    return estimated(found.definition, rows, wanted, faded, for_owner=for_owner)
 
 
 def estimated(
-    definition: Definition, rows: Sequence[TallyRow], wanted: Sequence[int] = (0,), faded: Faded | None = None
+    definition: Definition,
+    rows: Sequence[TallyRow],
+    wanted: Sequence[int] = (0,),
+    faded: Faded | None = None,
+    *,
+    for_owner: bool = False,
 ) -> FromTally:
     """Items, slots and tally, of the visitors of the wanted segments.
 
@@ -216,7 +267,21 @@ def estimated(
         list(learner.best_list(number)),
         in_the_shadow(definition, learner, number),
         None if faded is None else {"half_life_hours": faded.fading.half_life_hours},
+        _for_owner(definition, rows, of_wanted, learner.slot_chances(number)) if for_owner else None,
     )
+
+
+def _for_owner(
+    definition: Definition, rows: Sequence[TallyRow], wanted: Sequence[TallyRow], chances: list[dict[str, float]]
+) -> ForOwner:
+    shown = [0] * definition.slots
+    for row in wanted:
+        if row.slot < definition.slots:
+            shown[row.slot] += row.shows
+    listed = [item.id for item in definition.items]
+    has_values = definition.values is not None or any(item.value is not None for item in definition.items)
+    values = values_of(definition, listed, rows).tolist() if has_values else []
+    return ForOwner(chances, shown, dict(zip(listed, values, strict=False)))
 
 
 def _count_whole(items: list[ItemEstimate], slots: int, rows: Sequence[TallyRow]) -> None:

@@ -11,21 +11,23 @@ import multiprocessing
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter
 
 from slotwise.errors import StoreUnavailable
 from slotwise.service.store import open_store
 from slotwise.service.store.contract import hour_of
-from slotwise.service.worker.definition import Definition
+from slotwise.service.worker.definition import MOST_ITEMS, Definition
 from slotwise.service.worker.documents import EstimatesDocument
-from slotwise.service.worker.estimates import EstimateDesk
+from slotwise.service.worker.estimates import EstimateDesk, Remembered
 from slotwise.service.worker.history import believed
+from slotwise.service.worker.overview import OverviewDesk, Question
+from slotwise.service.worker.overview_documents import ItemsPage, OverviewDocument
 from slotwise.service.worker.placements import Placements
 from slotwise.service.worker.uplift import ALWAYS, Span
 
@@ -34,6 +36,8 @@ LARGE_ITEMS, LARGE_PAIRS = 10_000, 50_000
 #: how long the process waits for more to do
 IDLE_SECONDS: Final = 60.0
 NICENESS: Final = 5
+
+_Answer = TypeVar("_Answer")
 
 DOCUMENT: Final = TypeAdapter[EstimatesDocument](EstimatesDocument)
 
@@ -58,9 +62,14 @@ class LargeEstimates:
         found: bytes = await self._shared(_write, name, tuple(segment), span)
         return found
 
-    async def cut(self, name: str, most_items: int) -> EstimatesDocument:
-        """The document of everybody, with the most attractive items only, and without the tally."""
-        found: EstimatesDocument = await self._shared(_cut, name, most_items)
+    async def overview(self, asked: Question, now: float, staleness: float) -> OverviewDocument:
+        """What its owner wants to know."""
+        found: OverviewDocument = await self._shared(_overview, asked, now, staleness)
+        return found
+
+    async def items(self, name: str, search: str, offset: int, limit: int) -> ItemsPage:
+        """Items whose names have that in them."""
+        found: ItemsPage = await self._shared(_items, name, search, offset, limit)
         return found
 
     async def believed(self, name: str) -> str:
@@ -130,26 +139,38 @@ def _write(store: str, hour: int, name: str, segment: Sequence[str], span: Span)
     return DOCUMENT.dump_json(_document(store, hour, name, segment, span))
 
 
-def _cut(store: str, hour: int, name: str, most_items: int) -> EstimatesDocument:
-    return cut(_document(store, hour, name), most_items)
+def _overview(store: str, hour: int, asked: Question, now: float, staleness: float) -> OverviewDocument:
+    return _at_desks(store, hour, lambda desks: desks.overviews.document(asked, now, staleness))
+
+
+def _items(store: str, hour: int, name: str, search: str, offset: int, limit: int) -> ItemsPage:
+    return _at_desks(store, hour, lambda desks: desks.overviews.items(name, search, offset, limit))
 
 
 def _believe(store: str, hour: int, name: str) -> str:
     return believed(_document(store, hour, name))
 
 
-def cut(document: EstimatesDocument, most_items: int) -> EstimatesDocument:
-    """With the most attractive items only, and without the tally."""
-    items = sorted(document["items"], key=lambda item: -item["attractiveness"])
-    return {**document, "items": items[:most_items], "tally": {"items": [], "clicks": [], "passes": []}}
-
-
 def _document(store: str, hour: int, name: str, segment: Sequence[str] = (), span: Span = ALWAYS) -> EstimatesDocument:
-    async def work() -> EstimatesDocument:
+    return _at_desks(store, hour, lambda desks: desks.estimates.document(name, segment, span))
+
+
+class _Desks(NamedTuple):
+    estimates: EstimateDesk
+    overviews: OverviewDesk
+
+
+#: what was worked out last in this process, as whoever looks at an overview searches its items next
+_last = Remembered(most=1, most_items=MOST_ITEMS)
+
+
+def _at_desks(store: str, hour: int, work: Callable[[_Desks], Coroutine[Any, Any, _Answer]]) -> _Answer:
+    async def at_desks() -> _Answer:
         placements = Placements(open_store(store), clock=lambda: hour)
         try:
-            return await EstimateDesk(placements).document(name, segment, span)
+            estimates = EstimateDesk(placements, _last)
+            return await work(_Desks(estimates, OverviewDesk(placements, estimates)))
         finally:
             await placements.close()
 
-    return asyncio.run(work())
+    return asyncio.run(at_desks())

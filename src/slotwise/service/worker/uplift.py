@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
@@ -109,7 +109,7 @@ def uplift(evidence: Evidence) -> UpliftDocument | None:
     clicks = {arm: _clicks(row for row in evidence.arms if row.arm == arm) for arm in _ARMS}
     if not all(sums.views for sums in clicks.values()):
         return None
-    measure: Measure = "value_per_view" if evidence.values or _bring_values(evidence.arms) else "click_rate"
+    measure = measure_of(evidence)
     of_clicks = measure == "click_rate"
     strata = _strata(evidence)
     found = compare(strata, least=LEAST_CLICKS if of_clicks else LEAST_VALUES, both_ways=of_clicks)
@@ -135,6 +135,11 @@ def uplift(evidence: Evidence) -> UpliftDocument | None:
     }
 
 
+def measure_of(evidence: Evidence) -> Measure:
+    """What is compared."""
+    return "value_per_view" if evidence.values or _bring_values(evidence.arms) else "click_rate"
+
+
 def _bring_values(arms: Iterable[ArmCounts]) -> bool:
     return any(row.squares for row in arms)
 
@@ -143,28 +148,32 @@ def _changes_of_share(changes: Iterable[Change]) -> list[float]:
     return sorted(change.time for change in changes if "holdout" in json.loads(change.what or "{}").get("fields", {}))
 
 
-def _strata(evidence: Evidence) -> list[Stratum]:
-    """Together what was issued under one share; a period in which it was changed is one of its own."""
+def views_by_period(evidence: Evidence) -> Iterator[tuple[Period, Arm, Sums]]:
+    """What the views of each arm in each period brought, in the measure that is compared."""
     worth: dict[tuple[Period, str, Arm], Sums] = defaultdict(Sums)
     for on in evidence.clicks:
         value = evidence.values.get(on.item, 1.0)
         worth[on.period, on.segment, on.arm] += Sums(0, on.clicks * value, on.clicks * value**2)
     brings_values = _bring_values(evidence.arms)
-    sums: dict[tuple[int, int | None], dict[Arm, Sums]] = defaultdict(lambda: dict.fromkeys(_ARMS, Sums()))
     for row in evidence.arms:
         views = row.clicked + row.no_click
-        if row.arm not in _ARMS or not views:
+        if not views:
             continue
         if brings_values:
-            more = Sums(views, row.value, row.squares)
-        elif evidence.values:
-            if row.period.hours == 0:
-                # which items were clicked in which arm was not kept then
-                continue
-            more = Sums(views) + worth[row.period, row.segment, row.arm]
-        else:
-            more = Sums.of_clicks(views, row.clicked)
-        sums[_share(row.period, evidence.changed)][row.arm] += more
+            yield row.period, row.arm, Sums(views, row.value, row.squares)
+        elif not evidence.values:
+            yield row.period, row.arm, Sums.of_clicks(views, row.clicked)
+        elif row.period.hours:
+            yield row.period, row.arm, Sums(views) + worth[row.period, row.segment, row.arm]
+        # which items were clicked in which arm was not kept before there were hours
+
+
+def _strata(evidence: Evidence) -> list[Stratum]:
+    """Together what was issued under one share; a period in which it was changed is one of its own."""
+    sums: dict[tuple[int, int | None], dict[Arm, Sums]] = defaultdict(lambda: dict.fromkeys(_ARMS, Sums()))
+    for period, arm, brought in views_by_period(evidence):
+        if arm in _ARMS:
+            sums[_share(period, evidence.changed)][arm] += brought
     return [Stratum(arms["learned"], arms["holdout"]) for arms in sums.values()]
 
 

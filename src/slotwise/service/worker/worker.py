@@ -18,12 +18,13 @@ from slotwise.service.store import Store, open_store
 from slotwise.service.store.contract import HOUR, Decision, Logged, Outcome, Receipt, Report, hour_of, is_id
 from slotwise.service.worker import deciding
 from slotwise.service.worker.change_desk import ChangeDesk
+from slotwise.service.worker.dashboard import Dashboard
 from slotwise.service.worker.definition import Definition, Wish, is_name
 from slotwise.service.worker.digests import Digests
 from slotwise.service.worker.documents import EstimatesDocument, HistoryDocument
 from slotwise.service.worker.estimates import EstimateDesk
 from slotwise.service.worker.history import By, HistorySpan, believed, history
-from slotwise.service.worker.large_estimates import DOCUMENT, LargeEstimates, cut, is_large
+from slotwise.service.worker.large_estimates import DOCUMENT, LargeEstimates, is_large
 from slotwise.service.worker.metrics import WorkerMetrics
 from slotwise.service.worker.placements import REFRESH_SECONDS, Placement, Placements, UnknownPlacement
 from slotwise.service.worker.propensities import Propensities, Propensity
@@ -93,6 +94,10 @@ class Worker:
         self._writer = Writer(writing, self.metrics.committed)
         #: puts, changes and deletes placements
         self.changing = ChangeDesk(self._placements, self._writer, clock)
+        #: answers what the owner's dashboard asks
+        self.dashboard = Dashboard(
+            store, self._placements, self._estimates, self._large_estimates, self.placement, clock
+        )
         self._tasks: list[asyncio.Task[None]] = []
         self._starting: asyncio.Task[None] | None = None
         self._is_started = False
@@ -258,12 +263,6 @@ class Worker:
         if is_large((await self.placement(name)).definition):
             return await self._large_estimates.written(name, segment, Span.asked(since, until, period, self._clock()))
         return DOCUMENT.dump_json(await self.estimates(name, segment, since=since, until=until, period=period))
-
-    async def best_estimates(self, name: str, most_items: int) -> EstimatesDocument:
-        """The same for the most attractive items only, and without the tally."""
-        if is_large((await self.placement(name)).definition):
-            return await self._large_estimates.cut(name, most_items)
-        return cut(await self._estimates.document(name), most_items)
 
     async def history(
         self, name: str, by: By = "day", since: str | None = None, until: str | None = None

@@ -3,7 +3,8 @@
  *   lineChart({title, times, series: [{name, values, low, high, paint}], marks: [{time, text}], write})
  *   shareChart({title, times, series: [{name, values, paint}], marks, write})
  *
- * Both return a <figure>. `times` are milliseconds; a value is a number, or null where there is none: a line has a gap
+ * Both return a <figure>. `highest` is the top of the scale where that is fixed, `most` what it may be at the most.
+ * `times` are milliseconds; a value is a number, or null where there is none: a line has a gap
  * there. `paint` is one of accent, quiet, 1 to 5 and rest: colours are those of dashboard.css. A chart follows the width
  * that it has, is read with a pointer, a finger, or the arrow keys, and has its numbers in a table below it.
  */
@@ -34,10 +35,10 @@ export function shareChart(options) {
 }
 
 class Chart {
-  constructor({ title, times, series, marks = [], write, stacked, highest = null, height = HEIGHT, note = null }) {
+  constructor({ title, times, series, marks = [], write, stacked, highest = null, most = Infinity, height = HEIGHT, note = null }) {
     Object.assign(this, { title, times, series, marks, write, stacked, height });
     this.at = null;
-    this.highest = highest ?? ceiling(series);
+    this.highest = highest ?? Math.min(most, ceiling(series));
     this.readout = el("output", { class: "readout" });
     this.plot = svg("svg", {
       class: "plot",
@@ -68,8 +69,12 @@ class Chart {
   }
 
   legend() {
-    const sign = (paint) => svg("svg", { viewBox: "0 0 10 10", "aria-hidden": "true" }, svg("rect", { width: 10, height: 10, rx: 2, class: `paint-${paint}` }));
-    return el("ul", { class: "key" }, this.series.map((of) => el("li", null, sign(of.paint), name(of.name))));
+    const shape = (of) =>
+      this.stacked
+        ? svg("rect", { x: 2, width: 12, height: 12, rx: 2, class: `paint-${of.paint}` })
+        : svg("line", { x1: 0, x2: 16, y1: 6, y2: 6, class: `paint-${of.paint}${of.dashed ? " dashed" : ""}` });
+    const sign = (of) => svg("svg", { viewBox: "0 0 16 12", "aria-hidden": "true" }, shape(of));
+    return el("ul", { class: "key" }, this.series.map((of) => el("li", null, sign(of), name(of.name))));
   }
 
   summary() {

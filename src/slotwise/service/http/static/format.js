@@ -1,6 +1,7 @@
 /* Numbers and times as people read them: the same everywhere on the page. */
 
 const COUNT = new Intl.NumberFormat("en");
+const AMOUNT = new Intl.NumberFormat("en", { minimumSignificantDigits: 3, maximumSignificantDigits: 3 });
 const UTC = { timeZone: "UTC" };
 const DAY = new Intl.DateTimeFormat("en-GB", { ...UTC, day: "numeric", month: "short" });
 const HOUR = new Intl.DateTimeFormat("en-GB", { ...UTC, weekday: "short", hour: "2-digit", minute: "2-digit" });
@@ -20,17 +21,17 @@ export function count(number) {
   return COUNT.format(number);
 }
 
-/** 0.1234 to three digits that count: 0.123, 12.3, 1,230 */
+/** Three digits that count: 0.123, 12.3, 1,230 */
 export function amount(number) {
   if (number === 0) return "0";
   const size = Math.abs(number);
   if (size >= 1e6 || size < 1e-4) return number.toExponential(2);
-  return new Intl.NumberFormat("en", { maximumSignificantDigits: 3 }).format(number);
+  return AMOUNT.format(number);
 }
 
 /** 12.3 % */
 export function percent(share, digits = null) {
-  const places = digits ?? (Math.abs(share) >= 0.1 ? 1 : 2);
+  const places = digits ?? (share === 0 ? 0 : Math.abs(share) >= 0.1 ? 1 : 2);
   return `${(share * 100).toFixed(places)}\u202f%`;
 }
 

@@ -1,44 +1,81 @@
-/* The page of one placement: its parts, in the order in which its owner asks for them. */
+/* The page of one placement: its parts, in the order in which its owner asks for them.
+ *
+ * A part is a module with `of(overview)`, what it is drawn from, and `draw(overview, page)`, its elements. It is drawn
+ * again when that has changed, and only then. `page` is {name, view, change, signal}: `view` is what was chosen (period,
+ * segment, range, slot), and `change({period: "28d"})` chooses.
+ */
 
 import { path } from "./api.js";
-import { el, name, swap } from "./dom.js";
-import { amount, chance, count, interval } from "./format.js";
+import { el, swap } from "./dom.js";
 import { follow } from "./live.js";
+import * as health from "./parts/health.js";
+import * as items from "./parts/items.js";
+import * as list from "./parts/list.js";
+import * as pays from "./parts/pays.js";
+import * as segments from "./parts/segments.js";
+import * as slots from "./parts/slots.js";
+import * as state from "./parts/state.js";
+import * as time from "./parts/time.js";
+
+/** Parts by name, in order; the two of a pair stand side by side where there is room. */
+const LAYOUT = [{ state }, { pays, list }, { time }, { items }, { slots, segments }, { health }];
+const USUALLY = { period: "7d", range: "", slot: "1" };
 
 /** Draw one placement, and keep it up to date. */
-export function showPlacement({ main, signal, tell }, called) {
-  document.title = `${called} · slotwise`;
-  const crumb = el("p", { class: "crumb" }, el("a", { href: "/" }, "Placements"), " / ", name(called));
-  return follow(path("placements", called, "estimates"), (found) => swap(main, crumb, items(found)), tell, signal);
+export function showPlacement({ main, signal, tell }, name) {
+  document.title = `${name} · slotwise`;
+  const sections = new Map();
+  swap(
+    main,
+    LAYOUT.map((row) => {
+      const drawn = Object.keys(row).map((part) => {
+        sections.set(part, { part: row[part], before: null, section: el("section", { id: part, class: part === "state" ? null : "section" }) });
+        return sections.get(part).section;
+      });
+      return drawn.length > 1 ? el("div", { class: "pair" }, drawn) : drawn[0];
+    }),
+  );
+  let asking = new AbortController();
+  const page = { name, signal, view: chosen(), change };
+
+  function change(choice) {
+    Object.assign(page.view, choice);
+    remember(page.view);
+    start();
+  }
+
+  function show(overview) {
+    for (const one of sections.values()) {
+      const now = JSON.stringify([one.part.of(overview), page.view]);
+      if (now === one.before) continue;
+      one.before = now;
+      swap(one.section, one.part.draw(overview, page));
+    }
+    main.dataset.ready = "";
+  }
+
+  function start() {
+    asking.abort();
+    asking = new AbortController();
+    const { period, segment } = page.view;
+    const query = new URLSearchParams({ period });
+    for (const one of segment) query.append("segment", one);
+    return follow(`${path("placements", name, "overview")}?${query}`, show, tell, AbortSignal.any([signal, asking.signal]));
+  }
+
+  return start();
 }
 
-function items(found) {
-  const head = ["item", "attractiveness", "95\u202f%", "in the best list", "shown", "clicks"];
-  return el(
-    "div",
-    { class: "wide" },
-    el(
-      "table",
-      { class: "items" },
-      el("thead", null, el("tr", null, head.map((text, at) => el("th", { scope: "col", class: at ? "n" : null }, text)))),
-      el(
-        "tbody",
-        null,
-        found.items.slice(0, 50).map((item) =>
-          el(
-            "tr",
-            null,
-            el("th", { scope: "row" }, name(item.id)),
-            [
-              amount(item.attractiveness),
-              interval(item.low, item.high),
-              chance(item.probability_in_best_list),
-              count(item.shown),
-              count(item.clicks),
-            ].map((text) => el("td", { class: "n" }, text)),
-          ),
-        ),
-      ),
-    ),
-  );
+/** What was chosen, from the address: it survives a reload, and can be sent to somebody. */
+function chosen() {
+  const query = new URLSearchParams(location.search);
+  const single = Object.fromEntries(Object.entries(USUALLY).map(([key, usual]) => [key, query.get(key) ?? usual]));
+  return { ...single, segment: query.getAll("segment") };
+}
+
+function remember(view) {
+  const query = new URLSearchParams();
+  for (const [key, usual] of Object.entries(USUALLY)) if (view[key] !== usual) query.set(key, view[key]);
+  for (const one of view.segment) query.append("segment", one);
+  history.replaceState(null, "", query.size ? `?${query}` : location.pathname);
 }

@@ -1,0 +1,47 @@
+/* The list now, as it would look on the page, and who is next in line for each slot. */
+
+import { el, name, why } from "../dom.js";
+import { chance, interval, measured, UNKNOWN } from "../format.js";
+
+export function of({ best_list, mode, shadow }) {
+  return [best_list, mode, shadow];
+}
+
+export function draw({ best_list, mode, shadow }) {
+  return [
+    el("h2", null, mode === "shadow" ? "The list it would show" : "The list now"),
+    el("p", { class: "lead" }, "What is expected to bring most, the first slot first."),
+    el(
+      "ol",
+      { class: "mock", id: "best-list" },
+      best_list.map((slot) =>
+        el(
+          "li",
+          null,
+          el("span", { class: "place" }, slot.slot),
+          el("span", { class: "name" }, name(slot.item)),
+          el("span", { class: "next" }, next(slot)),
+        ),
+      ),
+    ),
+    shadow ? inTheShadow(shadow) : null,
+    why(
+      "What do the percentages mean?",
+      "How likely the best list is to have this item in this very slot, by all that was counted. Below it, the item that is next most likely to belong there. Two items that are nearly alike may swap slots for a long time: that costs little.",
+    ),
+  ];
+}
+
+function next(slot) {
+  if (slot.probability === null) return el("span", { class: "unknown" }, UNKNOWN);
+  const here = `${chance(slot.probability)} sure`;
+  if (slot.runner_up === null) return `${here}, and no other is in question`;
+  return [`${here} · next `, name(slot.runner_up), ` ${chance(slot.runner_up_probability)}`];
+}
+
+function inTheShadow(shadow) {
+  const measure = shadow.measure === "value" ? "value_per_view" : "click_rate";
+  const write = (number) => measured(number, measure);
+  const said = ({ estimate, low, high }) => `${write(estimate)} (${interval(low, high, write)})`;
+  return el("p", null, `Expected of a view: ${said(shadow.would_bring)}, where the items as listed bring ${said(shadow.brings)}.`);
+}

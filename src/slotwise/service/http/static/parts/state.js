@@ -1,0 +1,55 @@
+/* One sentence: how it stands. The service says it; the rules are in docs/dashboard.md. */
+
+import { el, name, why } from "../dom.js";
+import { count, duration, many, percent } from "../format.js";
+
+export function of({ state, decisions, mode, slots, item_count, holdout, segment, window_seconds }) {
+  return [state, decisions, mode, slots, item_count, holdout, segment, window_seconds];
+}
+
+export function draw(overview, page) {
+  const { state, decisions } = overview;
+  const seen = decisions.clicked + decisions.no_click;
+  const fact = (number, text) => el("li", null, el("b", null, number), " ", text);
+  return [
+    el("p", { class: "crumb" }, el("a", { href: "/" }, "Placements"), " /"),
+    el("h1", { class: "placement" }, name(overview.name)),
+    el("p", { class: "state", id: "sentence", "data-kind": state.kind }, state.sentence),
+    state.more ? el("p", { class: "more" }, state.more) : null,
+    overview.segment.length
+      ? el(
+          "p",
+          { class: "note" },
+          "Below are only visitors with ",
+          el("b", null, name(overview.segment.join(", "))),
+          ". ",
+          el("button", { type: "button", "data-key": "everybody", onclick: () => page.change({ segment: [] }) }, "Show everybody"),
+        )
+      : null,
+    el(
+      "ul",
+      { class: "facts", id: "facts" },
+      fact(count(seen), "views counted"),
+      fact(seen ? percent(decisions.clicked / seen) : "–", "with a click"),
+      fact(count(overview.item_count), `${overview.item_count === 1 ? "item" : "items"} for ${many(overview.slots, "slot")}`),
+      overview.holdout ? fact(percent(overview.holdout, 0), "held out") : null,
+      overview.mode === "live" ? null : fact(overview.mode, "mode"),
+      decisions.pending ? fact(count(decisions.pending), "waiting") : null,
+    ),
+    why(
+      "What do these words mean?",
+      el(
+        "dl",
+        null,
+        el("dt", null, "View"),
+        el("dd", null, "A list that was decided on and that somebody saw. It is counted once, when its window of ", duration(overview.window_seconds), " is over."),
+        el("dt", null, "Settled"),
+        el("dd", null, "Every item of the list belongs there with a probability of at least 90\u202f%."),
+        el("dt", null, "Held out"),
+        el("dd", null, "The share of views that show the items in the order in which they are listed, to compare with."),
+        el("dt", null, "Waiting"),
+        el("dd", null, "Decisions whose window is not over yet."),
+      ),
+    ),
+  ];
+}

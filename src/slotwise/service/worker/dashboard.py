@@ -1,0 +1,119 @@
+"""What the owner's dashboard asks of a worker; whatever many look at is made for all of them at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from typing import Final
+
+from pydantic import TypeAdapter
+
+from slotwise.service.store import open_store
+from slotwise.service.store.contract import hour_of
+from slotwise.service.worker.estimates import EstimateDesk
+from slotwise.service.worker.history import By, HistorySpan
+from slotwise.service.worker.large_estimates import LargeEstimates, is_large
+from slotwise.service.worker.metrics import STALENESS_BOUND_SECONDS
+from slotwise.service.worker.overview import OverviewDesk, Question
+from slotwise.service.worker.overview_documents import (
+    ItemsPage,
+    NamedState,
+    OverviewDocument,
+    StateDocument,
+    TimelineDocument,
+)
+from slotwise.service.worker.pinboard import Pinboard, Pinned
+from slotwise.service.worker.placements import Placement, Placements
+from slotwise.service.worker.timeline import timeline
+
+#: what is reported and waits changes no counter: while decisions wait, they are looked at again after so many seconds
+PENDING_SECONDS: Final = 10.0
+
+OVERVIEW: Final = TypeAdapter[OverviewDocument](OverviewDocument)
+STATE: Final = TypeAdapter[NamedState](NamedState)
+TIMELINE: Final = TypeAdapter[TimelineDocument](TimelineDocument)
+
+
+class Dashboard:
+    """Overviews, states, timelines and items of placements."""
+
+    def __init__(
+        self,
+        store: str,
+        placements: Placements,
+        estimates: EstimateDesk,
+        large: LargeEstimates,
+        placement: Callable[[str], Awaitable[Placement]],
+        clock: Callable[[], float],
+    ) -> None:
+        self._store, self._placements, self._large, self._clock = store, placements, large, clock
+        self._desk = OverviewDesk(placements, estimates)
+        #: from memory, or from the store where it is new; raises where there is none
+        self._placement = placement
+        self._board = Pinboard()
+
+    async def overview(self, name: str, segment: Sequence[str] = (), period: str = "7d") -> Pinned:
+        """What its owner wants to know of a placement, as JSON."""
+        placement = await self._placement(name)
+        asked = Question(name, tuple(segment), period)
+
+        async def make() -> bytes:
+            return OVERVIEW.dump_json(await self._overview(placement, asked))
+
+        return await self._board.get(asked, self._moment(placement), make)
+
+    async def state(self, name: str) -> Pinned:
+        """The one sentence of a placement, as JSON: from its overview, which whoever reads the sentence opens next."""
+        overview = await self.overview(name)
+
+        async def make() -> bytes:
+            state: StateDocument = json.loads(overview.content)["state"]
+            return STATE.dump_json({**state, "name": name})
+
+        return await self._board.get(("state", name), overview.tag, make)
+
+    async def timeline(self, name: str, by: By = "day", since: str | None = None, until: str | None = None) -> Pinned:
+        """What happened by hour or by day, as JSON."""
+        placement = await self._placement(name)
+        span = HistorySpan.of(by, since, until, self._clock())
+
+        async def make() -> bytes:
+            return await asyncio.to_thread(_timeline, self._store, name, by, span)
+
+        return await self._board.get(("timeline", name, by, span), self._moment(placement), make)
+
+    async def items(self, name: str, search: str = "", offset: int = 0, limit: int = 50) -> ItemsPage:
+        """Items whose names have that in them, the most relevant first."""
+        placement = await self._placement(name)
+        if is_large(placement.definition):
+            return await self._large.items(name, search, offset, limit)
+        return await self._desk.items(name, search, offset, limit)
+
+    async def _overview(self, placement: Placement, asked: Question) -> OverviewDocument:
+        now, staleness = self._clock(), self._placements.staleness()
+        if is_large(placement.definition):
+            return await self._large.overview(asked, now, staleness)
+        return await self._desk.document(asked, now, staleness)
+
+    def _moment(self, placement: Placement) -> Hashable:
+        """What, where it is the same, makes the same document; from memory, as it is asked for all the time."""
+        counters = self._placements.counters.get(placement.name, {})
+        now = self._clock()
+        return (
+            placement.version,
+            placement.revision,
+            tuple(sorted(counters.items())),
+            hour_of(now),
+            self._placements.staleness() > STALENESS_BOUND_SECONDS,
+            now // PENDING_SECONDS if any(of.pending for of in counters.values()) else None,
+        )
+
+
+def _timeline(store: str, name: str, by: By, span: HistorySpan) -> bytes:
+    # a connection of its own: reading ninety days must not hold up those who follow the store
+    reading = open_store(store)
+    try:
+        return TIMELINE.dump_json(timeline(reading, name, by, span))
+    finally:
+        reading.close()
