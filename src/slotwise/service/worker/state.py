@@ -98,7 +98,7 @@ def _learned(facts: Facts, seen: int) -> StateDocument:
             return _state("settled", "Settled: this list is the best one.", since=since)
         return _state("settled", f"Settled: this list has been best for {_duration(facts.now - since)}.", since=since)
     inside, outside = _short(pair.inside), _short(pair.outside)
-    if pair.lead + NormalDist().inv_cdf(0.95) * pair.error < math.log1p(CLOSE):
+    if abs(pair.lead) + NormalDist().inv_cdf(0.95) * pair.error < math.log1p(CLOSE):
         return _state(
             "close",
             f"Close: {inside} and {outside} are nearly alike, so it matters little which of them is shown.",
