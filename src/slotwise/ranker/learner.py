@@ -42,7 +42,7 @@ from slotwise.ranker.items import Items, checked_value
 from slotwise.ranker.kernels import kernels_for
 from slotwise.ranker.options import check_pooling, with_options
 from slotwise.ranker.prospects import draw_best_lists, draw_prospects
-from slotwise.ranker.rules import NO_RULES, Rules
+from slotwise.ranker.rules import Rules
 from slotwise.simulate.replicate import MOST_ROUNDS
 from slotwise.tally import Tally
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray
@@ -317,13 +317,14 @@ class Learner:
             found = self._beliefs.posterior(self._setting, self._counted, self._worth, self._believed_of(segment))
             return Estimates.of(found, self.items, self._counted.shown(segment), level)
 
-    def best_list(self, segment: int | None = None) -> tuple[str, ...]:
+    def best_list(self, segment: int | None = None, pin: Mapping[str, int] | None = None) -> tuple[str, ...]:
         """The list of the largest expected value, for what is expected of each item by everybody, or by a segment."""
+        ruling = Rules.of(self._items, (), pin, self.slots).together_with(self._retired, self._items)
         with self.kernels.for_estimates(len(self._items)):
             found = self._beliefs.posterior(self._setting, self._counted, self._worth, self._believed_of(segment))
-            return self._named(best_list(found, NO_RULES.together_with(self._retired, self._items)))
+            return self._named(best_list(found, ruling))
 
-    def slot_chances(self, segment: int | None = None) -> list[dict[str, float]]:
+    def slot_chances(self, segment: int | None = None, pin: Mapping[str, int] | None = None) -> list[dict[str, float]]:
         """Per slot, how likely each item is to be there in the best list; those that are not likely are left out.
 
         >>> learner = Learner(["a", "b", "c"], slots=1, rng=np.random.default_rng(1))
@@ -331,10 +332,10 @@ class Learner:
         >>> [sorted(chances) for chances in learner.slot_chances()]
         [['a', 'b']]
         """
-        ruling = NO_RULES.together_with(self._retired, self._items)
+        ruling = Rules.of(self._items, (), pin, self.slots).together_with(self._retired, self._items)
         with self.kernels.for_estimates(len(self._items)):
             found = self._beliefs.posterior(self._setting, self._counted, self._worth, self._believed_of(segment))
-            drawn = draw_best_lists(found, np.arange(self.slots) < ruling.allowed, ruling.excluded)
+            drawn = draw_best_lists(found, ruling)
         chances = []
         for column in drawn.T:
             items, counts = np.unique(column[column != EMPTY], return_counts=True)

@@ -11,7 +11,8 @@ import numpy as np
 from slotwise.belief import Posterior, imagine
 from slotwise.belief.best_list import best_list
 from slotwise.belief.interface import turn_to
-from slotwise.typing import BoolArray, FloatArray, IntArray
+from slotwise.ranker.rules import Ruling
+from slotwise.typing import FloatArray, IntArray
 
 #: so that the ends of a 95 % interval are known to a tenth of its width
 DRAWS: Final = 400
@@ -41,8 +42,9 @@ def draw_prospects(posterior: Posterior, rankings: Sequence[IntArray]) -> FloatA
     return drawn
 
 
-def draw_best_lists(posterior: Posterior, slots: BoolArray, excluded: IntArray) -> IntArray:
-    """Draws of the best list in these slots, draws × slots, each for one α and λ that may be the true ones."""
+def draw_best_lists(posterior: Posterior, ruling: Ruling) -> IntArray:
+    """Draws of the best list under the rules, draws × slots, each for one α and λ that may be the true ones."""
+    slots = np.arange(posterior.tally.slots) < ruling.allowed
     belief = deepcopy(posterior.belief)
     turn_to(belief, posterior.segment)
     rng = np.random.default_rng(SEED)
@@ -51,5 +53,7 @@ def draw_best_lists(posterior: Posterior, slots: BoolArray, excluded: IntArray) 
         imagine(belief, rng)
         alpha = rng.standard_gamma(belief.shape) / belief.rate
         bias = belief.position_bias if posterior.told is None else posterior.told
-        drawn[draw] = best_list(alpha, bias, values=posterior.values, excluded=excluded, slots=slots)
+        drawn[draw] = best_list(
+            alpha, bias, values=posterior.values, excluded=ruling.excluded, slots=slots, pinned=ruling.pinned
+        )
     return drawn

@@ -59,6 +59,3 @@ class Rules(NamedTuple):
         if allowed == 0:
             raise InvalidInput(f"exclude leaves nothing to show: it names all of the {len(self.exclude)} items")
         return Ruling(np.array(sorted(excluded), np.int64), dict(self.pinned), allowed)
-
-
-NO_RULES = Rules(frozenset(), ())

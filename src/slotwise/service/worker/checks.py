@@ -97,7 +97,9 @@ def _several(counters: Counters) -> Check:
     if not counters.clicked:
         return {"id": "several", "level": "unknown", "sentence": "No click is counted yet."}
     level = _level(counters.several, counters.clicked, MOST_SEVERAL)
-    sentence = f"{100 * counters.several / counters.clicked:.1f} % of the lists with a click have clicks on several items."
+    sentence = (
+        f"{100 * counters.several / counters.clicked:.1f} % of the lists with a click have clicks on several items."
+    )
     if level == "look":
         sentence += " The model expects one, so what is learned of the slots may be wrong."
     return {"id": "several", "level": level, "sentence": sentence}

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from slotwise.ranker import Learner
 from slotwise.service.store import Store
 from slotwise.service.store.contract import Arm, Counters, PeriodRow, TallyRow, Version
 from slotwise.service.worker.definition import Definition
@@ -39,7 +40,8 @@ MOST_REMEMBERED_ITEMS: Final = 2_000
 class ForOwner(NamedTuple):
     """What else follows from definition and tally, and only the owner's overview asks for."""
 
-    #: per slot, how likely each item is to be there in the best list
+    #: the best list with what is pinned for everybody, and per slot how likely each item is to be there in it
+    shown_list: list[str]
     slot_chances: list[dict[str, float]]
     #: per slot, how often it was filled and somebody saw it
     slot_shows: list[int]
@@ -267,12 +269,16 @@ def estimated(
         list(learner.best_list(number)),
         in_the_shadow(definition, learner, number),
         None if faded is None else {"half_life_hours": faded.fading.half_life_hours},
-        _for_owner(definition, rows, of_wanted, learner.slot_chances(number)) if for_owner else None,
+        _for_owner(definition, rows, of_wanted, learner, number) if for_owner else None,
     )
 
 
 def _for_owner(
-    definition: Definition, rows: Sequence[TallyRow], wanted: Sequence[TallyRow], chances: list[dict[str, float]]
+    definition: Definition,
+    rows: Sequence[TallyRow],
+    wanted: Sequence[TallyRow],
+    learner: Learner,
+    segment: int | None,
 ) -> ForOwner:
     shown = [0] * definition.slots
     for row in wanted:
@@ -281,7 +287,12 @@ def _for_owner(
     listed = [item.id for item in definition.items]
     has_values = definition.values is not None or any(item.value is not None for item in definition.items)
     values = values_of(definition, listed, rows).tolist() if has_values else []
-    return ForOwner(chances, shown, dict(zip(listed, values, strict=False)))
+    return ForOwner(
+        list(learner.best_list(segment, definition.pin)),
+        learner.slot_chances(segment, definition.pin),
+        shown,
+        dict(zip(listed, values, strict=False)),
+    )
 
 
 def _count_whole(items: list[ItemEstimate], slots: int, rows: Sequence[TallyRow]) -> None:

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from slotwise.service.store import Store
 from slotwise.service.store.contract import DAY, HOUR, Counters, Version
 from slotwise.service.worker.checks import Observed, checks_of
+from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.documents import EstimatesDocument, ItemEstimate
 from slotwise.service.worker.drift import BEFORE_DAYS, RECENT_DAYS, Drifts, find_drift
 from slotwise.service.worker.estimates import EstimateDesk, ForOwner, Look
@@ -112,7 +113,7 @@ class OverviewDesk:
             "pays": pays(found["uplift"], definition.holdout, every_day=True),
             "pays_in_period": pays(recent, definition.holdout, every_day=False),
             "period": asked.period,
-            "best_list": _best_list(found, more, something),
+            "best_list": _best_list(definition, more, something),
             "items": relevant(found["items"], more.values, something=something)[:MOST_ITEMS],
             "position_bias": _slots(look, fitted if not asked.segment else None, more),
             "decisions": _counts(look.counters, found),
@@ -192,15 +193,16 @@ def _item(item: ItemEstimate, values: dict[str, float], something: bool) -> Item
     }
 
 
-def _best_list(found: EstimatesDocument, more: ForOwner, something: bool) -> list[SlotNow]:
+def _best_list(definition: Definition, more: ForOwner, something: bool) -> list[SlotNow]:
     listed: list[SlotNow] = []
-    for number, (item, chances) in enumerate(zip(found["best_list"], more.slot_chances, strict=False), start=1):
+    for number, (item, chances) in enumerate(zip(more.shown_list, more.slot_chances, strict=False), start=1):
         others = [(chance, other) for other, chance in chances.items() if other != item]
         next = max(others, default=None) if something else None
         listed.append(
             {
                 "slot": number,
                 "item": item,
+                "pinned": item in definition.pin,
                 "probability": chances.get(item, 0.0) if something else None,
                 "runner_up": None if next is None else next[1],
                 "runner_up_probability": None if next is None else next[0],

@@ -59,6 +59,8 @@ class SlotNow(TypedDict):
     slot: int
     """Counted from 1."""
     item: str
+    pinned: bool
+    """Whether it is there because the placement says so."""
     probability: float | None
     """That the best list has this item in this slot; null before anything was counted."""
     runner_up: str | None
@@ -187,7 +189,14 @@ _ITEM: Final = {
             "pays_in_period": "Not measured: there is no holdout to compare with.",
             "period": "7d",
             "best_list": [
-                {"slot": 1, "item": "tea", "probability": 0.97, "runner_up": "cocoa", "runner_up_probability": 0.03}
+                {
+                    "slot": 1,
+                    "item": "tea",
+                    "pinned": False,
+                    "probability": 0.97,
+                    "runner_up": "cocoa",
+                    "runner_up_probability": 0.03,
+                }
             ],
             "items": [_ITEM],
             "position_bias": [

@@ -33,6 +33,7 @@ export function draw({ best_list, mode, shadow }) {
 }
 
 function next(slot) {
+  if (slot.pinned) return "pinned here for everybody";
   if (slot.probability === null) return el("span", { class: "unknown" }, UNKNOWN);
   const here = `${chance(slot.probability)} sure`;
   if (slot.runner_up === null) return `${here}, and no other is in question`;
