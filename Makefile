@@ -16,10 +16,11 @@ MAKEFLAGS += --jobs=2
 # the tests start hundreds of processes: each would compile slotwise to bytecode anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help paper serve test lint types layers pytest bench soak pin clean
+.PHONY: help paper demo serve test lint types layers pytest bench soak pin clean
 
 help:
 	@echo "make paper   the paper's experiments: figures, tables, claims and a report in results/paper"
+	@echo "make demo    a shop that is made up, in the browser: watch it learn what its visitors like"
 	@echo "make serve   the service on this machine, with a demo placement"
 	@echo "make test    lint, types, import layers, tests and doctests"
 	@echo "make lint    ruff, mypy and import-linter alone"
@@ -51,6 +52,9 @@ $(WARM): $(RUN)
 
 paper: $(RUN)
 	$(BIN)/slotwise paper
+
+demo: $(RUN)
+	$(BIN)/slotwise demo
 
 serve: $(RUN)
 	$(BIN)/slotwise serve --config docs/serve.toml

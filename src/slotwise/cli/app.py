@@ -11,6 +11,7 @@ from slotwise.cli.backup import backup
 from slotwise.cli.bounds import bounds
 from slotwise.cli.compact import compact
 from slotwise.cli.decisions import decisions
+from slotwise.cli.demo import demo
 from slotwise.cli.drive import drive
 from slotwise.cli.evaluate import evaluate
 from slotwise.cli.export import export
@@ -38,7 +39,7 @@ app = typer.Typer(
 COMMANDS = (
     *(simulate, policies, bounds, paper, study),
     *(fit, evaluate),
-    *(serve, drive, decisions, compact, backup, export, import_),
+    *(demo, serve, drive, decisions, compact, backup, export, import_),
 )
 for command in COMMANDS:
     app.command(command.__name__.rstrip("_"))(command)

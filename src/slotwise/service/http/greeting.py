@@ -91,4 +91,5 @@ def _next(url: str, placements: Mapping[str, int], *, has_key: bool) -> list[str
         f"  curl -X POST {url}/v1/placements/{quote(name, safe='')}/decisions{carried}",
         "and report what was clicked with the token of the answer:",
         f'  curl -X POST {url}/v1/outcomes -d \'{{"token": "TOKEN", "clicked": "ITEM"}}\'',
+        "Or watch simulated visitors do both, in a shop that is made up: slotwise demo",
     ]

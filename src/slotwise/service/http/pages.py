@@ -18,7 +18,8 @@ from slotwise.service.http.keys import PLACEMENT_PAGES
 from slotwise.service.http.operation import Operation
 
 _PACKAGE: Final = "slotwise.service.http"
-_HEADERS: Final = {
+#: of every page: it loads nothing from elsewhere
+HEADERS: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -28,7 +29,7 @@ _HEADERS: Final = {
 }
 
 
-class _Assets(StaticFiles):
+class Assets(StaticFiles):
     """Files that a browser keeps, and asks about each time: after an upgrade it has all of them anew or none."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
@@ -61,16 +62,16 @@ class Pages:
             Route("/docs", self.docs),
             Route("/openapi.json", self.openapi),
             Route("/slotwise.js", self.snippet),
-            Mount("/static", _Assets(packages=[(_PACKAGE, "static")])),
+            Mount("/static", Assets(packages=[(_PACKAGE, "static")])),
         ]
 
     async def dashboard(self, _: Request) -> Response:
         """All placements, or one of them: a page that asks the API for what it shows, and holds nothing itself."""
-        return HTMLResponse(self._dashboard, headers=_HEADERS)
+        return HTMLResponse(self._dashboard, headers=HEADERS)
 
     async def docs(self, _: Request) -> Response:
         """Every operation, with an example that can be sent."""
-        return HTMLResponse(self._documentation, headers=_HEADERS)
+        return HTMLResponse(self._documentation, headers=HEADERS)
 
     async def openapi(self, _: Request) -> Response:
         """The same for programs."""

@@ -94,14 +94,16 @@ def _wait_for_port(host: str, port: int) -> int:
     give_up = time.monotonic() + PORT_SECONDS
     while (problem := _try_port(host, port)) is not None:
         if problem.errno != errno.EADDRINUSE:
-            raise InvalidInput(f"host {host!r} and port {port} cannot be served: {problem.strerror or problem}")
+            why = str(problem.strerror or problem).partition(" (while")[0]
+            raise InvalidInput(f"host {host!r} and port {port} cannot be served: {why}")
         if time.monotonic() > give_up:
-            raise InvalidInput(_taken(host, port))
+            raise InvalidInput(taken(host, port))
         time.sleep(0.05)
     return port or free_port(host)
 
 
-def _taken(host: str, port: int) -> str:
+def taken(host: str, port: int) -> str:
+    """What is said of a port that is not free, with one that is."""
     said = f"port {port} of {host} is taken by another program"
     for other in range(port + 1, min(port + PORTS_TO_TRY, LAST_PORT) + 1):
         if _try_port(host, other) is None:

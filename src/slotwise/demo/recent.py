@@ -1,0 +1,53 @@
+"""What the last visitors were shown, as one list."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+#: visitors
+MOST_LISTS: Final = 60
+
+
+class Place(NamedTuple):
+    """An item in its slot, and to which share of the last visitors it was shown there."""
+
+    item: str
+    share: float
+
+
+class RecentLists:
+    """The last lists that were shown.
+
+    >>> recent = RecentLists()
+    >>> for shown in (["tea", "milk"], ["tea", "milk"], ["milk", "tea"]):
+    ...     recent.add(shown)
+    >>> [place.item for place in recent.typical()], round(recent.typical()[0].share, 2)
+    (['tea', 'milk'], 0.67)
+    """
+
+    def __init__(self) -> None:
+        self._lists: deque[tuple[str, ...]] = deque(maxlen=MOST_LISTS)
+
+    def add(self, shown: Sequence[str]) -> None:
+        """One more."""
+        self._lists.append(tuple(shown))
+
+    def typical(self) -> list[Place]:
+        """The list of distinct items that agrees with as many as possible of what stood in each slot."""
+        items = sorted({item for shown in self._lists for item in shown})
+        slots = max(map(len, self._lists), default=0)
+        counts = np.zeros((slots, len(items)))
+        numbers = {item: number for number, item in enumerate(items)}
+        for shown in self._lists:
+            for slot, item in enumerate(shown):
+                counts[slot, numbers[item]] += 1.0
+        chosen = linear_sum_assignment(counts, maximize=True)
+        return [
+            Place(items[number], float(counts[slot, number]) / len(self._lists))
+            for slot, number in zip(*chosen, strict=True)
+        ]
