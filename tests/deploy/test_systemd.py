@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from slotwise.service.store import open_store
 from tests.service.process import Process, free_port
 
 ROOT = Path(__file__).parents[2]
@@ -80,3 +84,37 @@ def test_the_command_of_the_unit_serves(tmp_path: Path) -> None:
     # as it should, and not because systemd lost its patience
     assert '"event": "stopped"' in process.log.read_text()
     assert (tmp_path / "slotwise.db").stat().st_mode & 0o077 == 0
+
+
+def test_what_is_done_every_night_is_done(tmp_path: Path) -> None:
+    """The commands of the unit one after the other, on a store: a copy is made, and only old copies go."""
+    wrapper = tmp_path / "slotwise"
+    wrapper.write_text(f"""#!/bin/sh\nexec '{sys.executable}' -c 'from slotwise.cli import main; main()' "$@"\n""")
+    wrapper.chmod(0o755)
+    unit = (DEPLOY / "slotwise-nightly.service").read_text().replace(PROGRAM, str(wrapper))
+    (store,) = re.findall(r"^Environment=SLOTWISE_STORE=(.*)$", unit, re.MULTILINE)
+    folder = tmp_path / "state"
+    folder.mkdir()
+    open_store(f"sqlite:///{folder}/slotwise.db").close()
+    for name, days in {"backup-old.db": 20, "backup-new.db": 1}.items():
+        (folder / name).touch()
+        then = time.time() - days * 86_400
+        os.utime(folder / name, (then, then))
+    commands = re.findall(r"^ExecStart=(.*)$", unit, re.MULTILINE)
+    assert len(commands) == 3
+    for command in commands:
+        # as systemd reads it: a doubled sign is a single one
+        words = shlex.split(command.replace("%%", "%").replace("$$", "$"))
+        ran = subprocess.run(
+            words,
+            cwd=folder,
+            env={**os.environ, "SLOTWISE_STORE": store},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stderr
+    copies = sorted(path.name for path in folder.glob("backup-*"))
+    assert [name for name in copies if not re.fullmatch(r"backup-\d{4}-\d\d-\d\dT\d{6}\.db", name)] == ["backup-new.db"]
+    assert len(copies) == 2
+    open_store(f"sqlite:///{folder / copies[0]}").close()

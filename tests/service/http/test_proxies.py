@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
+from slotwise.service import http
 from slotwise.service.http.keys import FORWARDED
 from tests.service.serving import Client, serving
 
@@ -60,11 +60,10 @@ def test_pages_and_the_document_lead_below_the_path(client: Client) -> None:
 
 def test_no_page_says_where_the_top_is() -> None:
     """Under a path, a module that is imported from the top of the host, or a link that leads there, is not found."""
-    package = files("slotwise.service.http")
-    for script in package.joinpath("static").iterdir():
-        if script.name.endswith(".js"):
-            assert not re.search(r'(from|import|import\() ?"/', script.read_text()), script.name
-    for template in package.joinpath("templates").iterdir():
+    package = Path(http.__file__).parent
+    for script in package.glob("static/**/*.js"):
+        assert not re.search(r'(from|import|import\() ?"/', script.read_text()), script.name
+    for template in package.glob("templates/**/*.html"):
         assert not re.search(r'(href|src|action)="/', template.read_text()), template.name
 
 
