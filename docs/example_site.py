@@ -53,12 +53,20 @@ def decide(view: str) -> Decision | None:
         except ServiceProblem as problem:
             if problem.status != HTTPStatus.NOT_FOUND:
                 raise
-            # the first visitor of all; at version 0, so that it replaces nothing that somebody made meanwhile
-            client.put_placement("drinks", slots=SHOWN, items=DRINKS, window_seconds=WINDOW, version=0)
-            return client.decide("drinks", key=view)
+        make_placement()
+        return client.decide("drinks", key=view)
     except SlotwiseError as problem:
         print(problem, file=sys.stderr)
         return None
+
+
+def make_placement() -> None:
+    """What the first visitor of all does, at version 0, so that it replaces nothing that was made meanwhile."""
+    try:
+        client.put_placement("drinks", slots=SHOWN, items=DRINKS, window_seconds=WINDOW, version=0)
+    except ServiceProblem as problem:
+        if problem.status != HTTPStatus.PRECONDITION_FAILED:
+            raise
 
 
 def front_page(decision: Decision | None) -> str:

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from pathlib import Path
 
@@ -107,6 +108,12 @@ def test_a_visitor_who_comes_back_sees_the_same_list_and_clicks_once(service: Cl
         assert counted(service)["issued"] == 2
     found = service.settle("drinks", seconds=WINDOW + 1.0)["decisions"]
     assert (found["clicked"], found["no_click"]) == (1, 1)
+
+
+def test_many_first_visitors_at_once_each_get_a_decision(service: Client) -> None:
+    with site(address_of(service)) as address, ThreadPoolExecutor(8) as visitors:
+        pages = [*visitors.map(lambda _: httpx.get(address, timeout=FOR_EVER), range(8))]
+        assert len({token(page) for page in pages} - {""}) == counted(service)["issued"] == 8
 
 
 def test_what_a_browser_fetches_ahead_is_no_page_view(service: Client) -> None:
