@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,9 @@ from tests.service.serving import Client, serving
 DEPLOY = Path(__file__).parents[2] / "deploy"
 #: labels that Prometheus adds to what it scrapes, and one of histograms
 ADDED = {"instance", "job", "le"}
+needs_promtool = pytest.mark.skipif(
+    shutil.which("promtool") is None, reason="there is no promtool: apt install prometheus"
+)
 MATCHER = re.compile(r'(\w+)\s*(=~|=)\s*"([^"]*)"')
 
 
@@ -91,16 +96,32 @@ def test_every_label_and_value_that_is_asked_for_is_there(samples: dict[str, lis
         assert {label.strip() for label in labels.split(",")} <= known
 
 
-@pytest.mark.parametrize("where", expressions())
-def test_brackets_are_closed(where: str) -> None:
-    """There is nothing here that reads PromQL; this much is seen without."""
-    open_brackets = []
-    for character in re.sub(r'"[^"]*"', "", expressions()[where]):
-        if character in "([{":
-            open_brackets.append(character)
-        elif character in ")]}":
-            assert open_brackets.pop() + character in ("()", "[]", "{}")
-    assert open_brackets == []
+def promtool(*arguments: str, folder: Path) -> None:
+    ran = subprocess.run(["promtool", *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@needs_promtool
+def test_alerts_are_raised_when_they_should_be_and_only_then(tmp_path: Path) -> None:
+    for file in (DEPLOY / "slotwise_rules.yml", Path(__file__).parent / "rules_test.yml"):
+        shutil.copy(file, tmp_path)
+    promtool("check", "rules", "slotwise_rules.yml", folder=tmp_path)
+    promtool("test", "rules", "rules_test.yml", folder=tmp_path)
+
+
+def test_every_alert_is_raised_by_some_made_up_hours() -> None:
+    made_up = (Path(__file__).parent / "rules_test.yml").read_text()
+    assert {alert["alert"] for alert in alerts()} == set(re.findall(r'alertname="(\w+)"', made_up))
+
+
+@needs_promtool
+def test_prometheus_understands_what_the_panels_ask(tmp_path: Path) -> None:
+    asked = [target["expr"] for panel in dashboard()["panels"] for target in panel["targets"]]
+    # what Grafana puts in
+    filled = [expression.replace("$__rate_interval", "5m").replace("$placement", ".*") for expression in asked]
+    rules = [{"record": f"panel:{number}", "expr": expression} for number, expression in enumerate(filled)]
+    (tmp_path / "panels.yml").write_text(json.dumps({"groups": [{"name": "panels", "rules": rules}]}))
+    promtool("check", "rules", "panels.yml", folder=tmp_path)
 
 
 def test_every_metric_is_drawn_somewhere(samples: dict[str, list[dict[str, str]]]) -> None:
