@@ -20,6 +20,7 @@ from slotwise.client import Client, Decision
 from slotwise.errors import InvalidInput, ServiceProblem, ServiceUnreachable
 from tests.service.process import Process, free_port, running
 from tests.service.serving import serving
+from tests.waiting import FOR_EVER
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
 
 @pytest.fixture
 def client(service: Process) -> Iterator[Client]:
-    with Client(service.url, timeout=120.0) as made:
+    with Client(service.url, timeout=FOR_EVER) as made:
         yield made
 
 
@@ -160,8 +161,8 @@ def test_a_restart_is_waited_for_and_nothing_is_counted_twice(tmp_path: Path) ->
     with contextlib.ExitStack() as stack:
         stack.callback(first.kill)
         first.wait_until_ready()
-        client = stack.enter_context(Client(first.url, timeout=30.0, retries=12))
-        client.put_placement("home", slots=1, items=["a", "b"], window_seconds=30.0)
+        client = stack.enter_context(Client(first.url, timeout=FOR_EVER, retries=1_000))
+        client.put_placement("home", slots=1, items=["a", "b"], window_seconds=FOR_EVER)
         decisions = [client.decide("home") for _ in range(3)]
         assert client.outcome(decisions[0], clicked=decisions[0].items[0]) is False
         first.kill()

@@ -88,7 +88,7 @@ def test_it_is_bounded_in_time_and_rate(service: Process) -> None:
 
 def test_an_interrupt_prints_what_was_found(service: Process) -> None:
     arguments = ["--problem", "b", "--rounds", "1000000", "--rate", "300", "--window", "0.2", "--replications", "3"]
-    with Client(service.url) as client:
+    with Client(service.url, timeout=FOR_EVER) as client:
         before = {one["name"] for one in client.placements()}
     process = subprocess.Popen(
         [*COMMAND, service.url, *arguments, "--json"],
@@ -97,7 +97,7 @@ def test_an_interrupt_prints_what_was_found(service: Process) -> None:
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
-    with Client(service.url) as client:
+    with Client(service.url, timeout=FOR_EVER) as client:
         made: set[str] = set()
 
         def is_made() -> bool:
@@ -112,7 +112,7 @@ def test_an_interrupt_prints_what_was_found(service: Process) -> None:
     assert process.returncode == 0, err
     found = json.loads(out)
     assert found["ended_by"] == "interrupt"
-    with Client(service.url) as client:
+    with Client(service.url, timeout=FOR_EVER) as client:
         assert {one["name"] for one in client.placements()} <= before, "what the drive made was not removed"
     assert found["exactly_once"] is True
     assert found["rounds"] > 0
@@ -158,7 +158,7 @@ def test_a_killed_service_is_not_accused(tmp_path: Path) -> None:
     again: list[Process] = []
 
     def kill_and_restart() -> None:
-        with Client(first.url) as client:
+        with Client(first.url, timeout=FOR_EVER) as client:
             while not client.placements():
                 time.sleep(0.05)
         time.sleep(1.0)

@@ -22,6 +22,7 @@ from slotwise.errors import InvalidInput, ServiceProblem, ServiceUnreachable
 from slotwise.problems import problem
 from tests.drive.meddler import meddling
 from tests.service.process import Process, free_port, running
+from tests.waiting import FOR_EVER
 
 USERS = problem("b").users
 #: everybody asks with a key, and again
@@ -39,7 +40,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
 
 @pytest.fixture
 def client(service: Process) -> Iterator[Client]:
-    with Client(service.url, timeout=120.0) as found:
+    with Client(service.url, timeout=FOR_EVER) as found:
         yield found
 
 
@@ -71,7 +72,7 @@ def test_a_policy_that_takes_all_for_alike_is_driven_without_segments(service: P
 
 def test_a_placement_that_is_there_is_checked_and_left_as_it_is(service: Process, client: Client) -> None:
     name = _there(client, segments=SEGMENTS)
-    with Client(service.url) as somebody:
+    with Client(service.url, timeout=FOR_EVER) as somebody:
         somebody.outcome(somebody.decide(name, context={"device": "mobile"}), clicked=None)
     assert existing(client, name).verdict(client, Ledger()).differences == []
     before = client.placement(name), client.version(name)
@@ -89,7 +90,7 @@ def test_others_who_use_it_meanwhile_are_mentioned(service: Process, client: Cli
     over = threading.Event()
 
     def use() -> None:
-        with Client(service.url) as other:
+        with Client(service.url, timeout=FOR_EVER) as other:
             other.decide(name)
             while not over.wait(0.02):
                 other.decide(name)

@@ -110,6 +110,6 @@ def opened(folder: Path) -> Iterator[Tab]:
         yield tab
     finally:
         browser.terminate()
-        browser.wait(20)
+        browser.wait(FOR_EVER)
         tab._commands.close()
         tab._answers.close()

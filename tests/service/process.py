@@ -50,7 +50,7 @@ class Process:
         while time.monotonic() < give_up:
             assert self.popen.poll() is None, self.log.read_text()
             with contextlib.suppress(httpx.TransportError):
-                if httpx.get(f"{self.url}/readyz", timeout=30).status_code == 200:
+                if httpx.get(f"{self.url}/readyz", timeout=FOR_EVER).status_code == 200:
                     return
             time.sleep(0.05)
         raise AssertionError(self.log.read_text())
@@ -61,7 +61,7 @@ class Process:
 
     def stop(self) -> int:
         self.popen.send_signal(signal.SIGTERM)
-        return self.popen.wait(120)
+        return self.popen.wait(FOR_EVER)
 
 
 @contextlib.contextmanager

@@ -109,7 +109,7 @@ def serving(
             time.sleep(0.01)
         port = server.servers[0].sockets[0].getsockname()[1]
         # the first decision under a policy may wait for the compiler
-        with Client(base_url=f"http://127.0.0.1:{port}", timeout=120.0, headers=headers) as client:
+        with Client(base_url=f"http://127.0.0.1:{port}", timeout=FOR_EVER, headers=headers) as client:
             client.clock, client.server = clock, server
             if wait:
                 client.wait_until_ready()

@@ -46,7 +46,7 @@ class Ledger:
     def visit(self, url: str, seed: int) -> None:
         """Decide and report until told to stop."""
         rng = random.Random(seed)
-        with httpx.Client(base_url=url, timeout=60.0) as client:
+        with httpx.Client(base_url=url, timeout=FOR_EVER) as client:
             while not self.stop.is_set():
                 try:
                     self._view(client, rng)
@@ -122,7 +122,7 @@ class Ledger:
 def define(url: str) -> None:
     segments = {"device": ["mobile", "desktop"]}
     definition: dict[str, Any] = {"slots": 2, "items": ITEMS, "window_seconds": WINDOW, "segments": segments}
-    httpx.put(f"{url}/v1/placements/home", json=definition, timeout=120).raise_for_status()
+    httpx.put(f"{url}/v1/placements/home", json=definition, timeout=FOR_EVER).raise_for_status()
 
 
 def wait_for(ledger: Ledger, shown: int) -> None:
@@ -187,7 +187,7 @@ def test_two_workers_on_one_postgresql_share_one_tally(postgres: Postgres, tmp_p
             thread.join()
         give_up = time.monotonic() + FOR_EVER
         while True:
-            found = httpx.get(f"{process.url}/v1/placements/home/estimates", timeout=60).json()
+            found = httpx.get(f"{process.url}/v1/placements/home/estimates", timeout=FOR_EVER).json()
             if found["decisions"]["pending"] == 0:
                 break
             assert time.monotonic() < give_up
@@ -237,7 +237,7 @@ def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
 
         def decides() -> bool:
             # a worker that is still starting, or waits for its turn at the store, says so
-            return httpx.post(f"{second.url}/v1/placements/home/decisions", timeout=120).status_code == 201
+            return httpx.post(f"{second.url}/v1/placements/home/decisions", timeout=FOR_EVER).status_code == 201
 
         waiting.wait_for(decides, "a decision")
         assert not workers_of(second) & orphans
@@ -261,7 +261,7 @@ def test_what_cannot_be_served_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "other.db").write_text("not a database" * 100)
     for store in (f"sqlite:///{tmp_path}/other.db", f"sqlite:///{tmp_path}/no/where.db", "mysql://x"):
         process = Process(tmp_path, store, free_port())
-        assert process.popen.wait(30) == 2
+        assert process.popen.wait(FOR_EVER) == 2
         said = process.log.read_text().splitlines()
         assert len(said) == 1
         assert said[0].startswith("error: ")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.service.serving import THREE, Client
+from tests.waiting import FOR_EVER
 
 MERGE_PATCH = {"Content-Type": "application/merge-patch+json"}
 names = map("changing {}".format, itertools.count())
@@ -238,7 +239,7 @@ def test_changes_at_once_do_not_undo_each_other(client: Client, path: str) -> No
     items = [f"new {number}" for number in range(8)]
 
     def add(item: str) -> None:
-        with Client(base_url=client.base_url, timeout=120.0) as mine:
+        with Client(base_url=client.base_url, timeout=FOR_EVER) as mine:
             assert mine.put(f"{path}/items/{item}").status_code == 201
 
     threads = [threading.Thread(target=add, args=(item,)) for item in items]
@@ -254,7 +255,7 @@ def test_of_two_who_change_the_same_version_one_is_told(client: Client, path: st
     tag, answers = client.get(path).headers["etag"], []
 
     def change(holdout: float) -> None:
-        with Client(base_url=client.base_url, timeout=120.0) as mine:
+        with Client(base_url=client.base_url, timeout=FOR_EVER) as mine:
             answers.append(mine.patch(path, json={"holdout": holdout}, headers={"If-Match": tag}).status_code)
 
     threads = [threading.Thread(target=change, args=(share,)) for share in (0.1, 0.2, 0.3)]

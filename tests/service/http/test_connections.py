@@ -19,7 +19,7 @@ from slotwise.service.http import connections
 from slotwise.service.http.connections import OTHER_FILES, PIECES_AT_ONCE, Connection, _Parser
 from tests.service.process import free_port, running
 from tests.service.serving import THREE, Client, serving
-from tests.waiting import wait_for
+from tests.waiting import FOR_EVER, wait_for
 
 HEAD = b"POST /v1/outcomes HTTP/1.1\r\nHost: localhost\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -38,7 +38,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 def connected(client: Client) -> socket.socket:
     url = client.base_url
     assert url.port is not None
-    return socket.create_connection((url.host, url.port), timeout=120.0)
+    return socket.create_connection((url.host, url.port), timeout=FOR_EVER)
 
 
 def open_at(client: Client) -> list[Connection]:
@@ -66,7 +66,7 @@ def drip(connection: socket.socket, answers: list[bytes]) -> None:
     with suppress(ConnectionError):
         for _ in range(MANY // 1000):
             connection.sendall(b"1\r\n \r\n" * 1000)
-    connection.settimeout(5.0)
+    connection.settimeout(FOR_EVER)
     with suppress(TimeoutError):
         answers.append(rest(connection))
 
@@ -186,7 +186,7 @@ def test_beyond_the_cap_those_who_ask_for_nothing_make_room(tmp_path: Path) -> N
         client.define()
         silent = [stack.enter_context(connected(client)) for _ in range(20)]
         decisions = f"{client.base_url}/v1/placements/home/decisions"
-        assert httpx.post(decisions, timeout=120.0).status_code == 201
+        assert httpx.post(decisions, timeout=FOR_EVER).status_code == 201
         assert rest(silent[0]) == b""
         asking = [stack.enter_context(connected(client)) for _ in range(4)]
         for connection in asking:
@@ -197,14 +197,14 @@ def test_beyond_the_cap_those_who_ask_for_nothing_make_room(tmp_path: Path) -> N
         for connection in asking:
             connection.close()
         wait_for(lambda: len(open_at(client)) < 4, "room")
-        assert httpx.post(decisions, timeout=120.0).status_code == 201
+        assert httpx.post(decisions, timeout=FOR_EVER).status_code == 201
 
 
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="limits of other processes are Linux's alone")
 def test_without_files_it_is_logged_once_and_goes_on_when_there_are_some(tmp_path: Path) -> None:
     port = free_port()
     with running(tmp_path, f"sqlite:///{tmp_path}/store.db", port) as process, ExitStack() as stack:
-        httpx.put(f"{process.url}/v1/placements/home", json=THREE, timeout=120).raise_for_status()
+        httpx.put(f"{process.url}/v1/placements/home", json=THREE, timeout=FOR_EVER).raise_for_status()
         pid = process.popen.pid
         _, most = resource.prlimit(pid, resource.RLIMIT_NOFILE)
         in_use = len(list(Path(f"/proc/{pid}/fd").iterdir()))
@@ -219,4 +219,4 @@ def test_without_files_it_is_logged_once_and_goes_on_when_there_are_some(tmp_pat
         for connection in opened:
             connection.close()
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (in_use + OTHER_FILES, most))
-        assert httpx.post(f"{process.url}/v1/placements/home/decisions", timeout=120).status_code == 201
+        assert httpx.post(f"{process.url}/v1/placements/home/decisions", timeout=FOR_EVER).status_code == 201

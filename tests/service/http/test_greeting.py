@@ -18,7 +18,7 @@ from slotwise.service.settings import Settings
 from slotwise.service.worker.definition import Definition
 from tests.service.process import Process, free_port
 from tests.service.terminal import at_a_terminal
-from tests.waiting import wait_for
+from tests.waiting import FOR_EVER, wait_for
 
 KEY = "s3cret"
 DEMO = "[placements.demo]\nslots = 2\nitems = ['tea', 'coffee', 'juice']\n"
@@ -32,7 +32,7 @@ def send(command: list[str]) -> Any:
     """What curl would, where there is one."""
     program, _, method, url, *data = command
     assert program == "curl"
-    answer = httpx.request(method, url, content=data[1] if data else None, timeout=60)
+    answer = httpx.request(method, url, content=data[1] if data else None, timeout=FOR_EVER)
     assert answer.is_success, answer.text
     return answer.json()
 
@@ -48,7 +48,7 @@ def test_a_person_is_told_where_everything_is_and_what_to_do_next(tmp_path: Path
         assert "key        none, so only this machine is served" in said
         assert "1 placement: demo. Nothing was decided yet" in said
         assert '{"time"' not in said
-        assert httpx.get(f"{url[1]}/", timeout=60).status_code == 200
+        assert httpx.get(f"{url[1]}/", timeout=FOR_EVER).status_code == 200
         # the lines to copy work as they stand
         decide, report = commands(said)
         decision = send(decide)

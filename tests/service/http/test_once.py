@@ -15,6 +15,7 @@ import pytest
 
 from slotwise.service.store import open_store
 from tests.service.serving import Client, serving
+from tests.waiting import FOR_EVER
 
 MANY = [f"item {number}" for number in range(40)]
 names = map("once {}".format, itertools.count())
@@ -98,7 +99,7 @@ def test_many_at_once_through_two_workers_make_one_decision(client: Client, othe
     answers: list[httpx.Response] = []
 
     def repeat(url: httpx.URL) -> None:
-        with Client(base_url=url, timeout=120.0) as mine:
+        with Client(base_url=url, timeout=FOR_EVER) as mine:
             answers.append(ask(mine, name, "k"))
 
     threads = [threading.Thread(target=repeat, args=(asked.base_url,)) for asked in (client, other) for _ in range(6)]

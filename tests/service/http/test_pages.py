@@ -13,6 +13,7 @@ from slotwise.service.http.api import Api
 from slotwise.service.http.openapi import document
 from tests.service.browser import Tab, needs_a_browser, opened
 from tests.service.serving import serving
+from tests.waiting import FOR_EVER
 
 KEY = "s3cret"
 
@@ -102,6 +103,6 @@ def test_every_example_is_one_that_its_own_type_takes() -> None:
 @pytest.mark.parametrize("path", ["/static/", "/static/../app.py", "/static/%2e%2e/app.py", "/docs/"])
 def test_what_is_no_page_is_not_found(tmp_path: Path, path: str) -> None:
     with serving(f"sqlite:///{tmp_path}/store.db") as client:
-        answer = httpx.get(f"{client.base_url}".rstrip("/") + path)
+        answer = httpx.get(f"{client.base_url}".rstrip("/") + path, timeout=FOR_EVER)
         assert answer.status_code == 404
         assert answer.headers["content-type"] == "application/problem+json"

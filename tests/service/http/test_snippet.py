@@ -14,6 +14,7 @@ from typing import Any
 
 from tests.service.browser import needs_a_browser, opened
 from tests.service.serving import Client, serving
+from tests.waiting import wait_for
 
 PAGE = """<!doctype html><meta charset="utf-8"><title>shop</title>
 <div style="height: {above}px"></div><ul id="list"></ul><div style="height: 3000px"></div>
@@ -101,9 +102,7 @@ def test_a_browser_reports_clicks_no_clicks_and_lists_that_nobody_saw(tmp_path: 
             )
         pages[f"/{len(VISITS)}"] = "<title>done</title>"
         with visiting(f"{origin}/0", tmp_path / "browser"):
-            give_up = time.monotonic() + 120.0
-            while recorded(client) < len(VISITS) and time.monotonic() < give_up:
-                time.sleep(0.1)
+            wait_for(lambda: recorded(client) >= len(VISITS), "the visits")
             # a moment for what must not come
             time.sleep(0.3)
         assert recorded(client) == len(VISITS)

@@ -29,6 +29,7 @@ from slotwise.service.store.schema import MIGRATIONS
 from slotwise.service.store.sql import SqlStore
 from slotwise.service.worker.definition import Definition
 from tests.postgres import Postgres
+from tests.waiting import FOR_EVER
 
 NOW = 1_700_000_000.0
 TABLES = {
@@ -141,7 +142,7 @@ def _process(url: str) -> subprocess.Popen[str]:
 
 
 def _ended_well(process: subprocess.Popen[str]) -> None:
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate(timeout=FOR_EVER)
     assert process.returncode == 0, said
 
 

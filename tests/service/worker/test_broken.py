@@ -22,7 +22,7 @@ from slotwise.service.worker.placements import BrokenPlacement
 from tests.service.process import Process, free_port
 from tests.service.serving import serving
 from tests.service.worker.test_worker import definition
-from tests.waiting import wait_for
+from tests.waiting import FOR_EVER, wait_for
 
 ABSURD: list[dict[str, Any]] = [
     {"position_bias": [1.7e308, 1.0]},
@@ -165,6 +165,6 @@ def test_absurd_definitions_in_a_file_of_settings_are_named(
     (tmp_path / "serve.toml").write_text(f'[placements.demo]\nslots = 1\nitems = ["a", "b"]\n{line}\n')
     monkeypatch.setenv("SLOTWISE_CONFIG", str(tmp_path / "serve.toml"))
     process = Process(tmp_path, f"sqlite:///{tmp_path}/store.db", free_port())
-    assert process.popen.wait(120) == 2
+    assert process.popen.wait(FOR_EVER) == 2
     (said,) = process.log.read_text().splitlines()
     assert said.startswith("error: setting placements.demo")
