@@ -54,6 +54,13 @@ def test_a_ranker_does_not_import_what_only_simulations_and_estimates_need() -> 
     assert _run(_with(SOURCES, script)) == "set()"
 
 
+def test_a_command_does_not_import_what_only_tables_need() -> None:
+    script = (
+        "import slotwise.cli.app; print({'scipy.stats', 'scipy.optimize', 'pandas', 'matplotlib'} & set(sys.modules))"
+    )
+    assert _run(_with(SOURCES, script)) == "set()"
+
+
 @pytest.fixture(scope="module")
 def client_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheel of the client in it, unpacked."""

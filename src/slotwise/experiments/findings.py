@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scipy import stats
-
 from slotwise import checks
 from slotwise.errors import InvalidInput, UnknownName
 from slotwise.experiments.claims import Claim, Verdict
@@ -66,10 +64,13 @@ COLUMNS = ("policy", "mean", "low", "high", "standard_error", "median", "least",
 
 def table(results: Results) -> list[dict[str, Any]]:
     """Final regret by policy, with a 95 % confidence interval of the mean (Student's t)."""
+    # here, as every command imports this file, and few draw up a table
+    from scipy.special import stdtrit
+
     rows = []
     for label, run in results.items():
         final = run.final_regret
-        half = float(stats.t.ppf(0.975, len(final) - 1)) * run.standard_error if len(final) > 1 else math.nan
+        half = float(stdtrit(len(final) - 1, 0.975)) * run.standard_error if len(final) > 1 else math.nan
         rows.append(
             {
                 "policy": label,

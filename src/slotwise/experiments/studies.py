@@ -9,7 +9,7 @@ from typing import Any
 
 from slotwise.drawing import save
 from slotwise.errors import InvalidInput, UnwritableFile
-from slotwise.experiments import calibration, estimators, lived, study, study_figures
+from slotwise.experiments import estimators, lived, study, study_figures
 from slotwise.experiments.lived_plan import Plan
 from slotwise.experiments.store import writable_folder
 from slotwise.files import replacing
@@ -42,6 +42,9 @@ def _estimators(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
 
 
 def _calibration(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
+    # here, as every command imports this file, and no other study needs scipy.stats
+    from slotwise.experiments import calibration
+
     found = calibration.run(datasets=50 if quick else 1_000)
     lines = ["| sampler and data | parameter | mean rank | p |", "| --- | --- | ---: | ---: |"]
     lines += [
