@@ -147,12 +147,14 @@ def test_a_warm_start_saves_regret(chosen: PolicyEntry) -> None:
     assert cold.mean() - warm.mean() > 2.0 * error
 
 
+@pytest.mark.usefixtures("interpreting")
 @pytest.mark.parametrize("id", ["kl-moss", "randomised-moss"])
 def test_shows_that_were_absorbed_are_as_many_as_rounds_by_slots(id: str) -> None:
     started = policy(id).start(SETTING, _tally(_history(40, seed=10)))
     assert started.shown.shows.sum() == pytest.approx(SETTING.slots * started.shown.rounds)
 
 
+@pytest.mark.usefixtures("interpreting")
 def test_pbm_ucb_guesses_right_where_one_list_was_shown() -> None:
     """Then every item was shown in every round."""
     rng, ranking = np.random.default_rng(11), np.array([4, 0, 2])
@@ -165,6 +167,7 @@ def test_pbm_ucb_guesses_right_where_one_list_was_shown() -> None:
         assert getattr(absorbed, field) == pytest.approx(getattr(learned, field)), field
 
 
+@pytest.mark.usefixtures("interpreting")
 def test_a_pass_of_the_list_that_is_shown_ends_its_epoch_and_keeps_its_clicks() -> None:
     started, rng = policy("epoch-ucb").start(SETTING), np.random.default_rng(12)
     ranking = choose(started, rng).copy()
@@ -226,6 +229,7 @@ def test_a_policy_of_ones_own_absorbs_by_its_own_method() -> None:
         simulate(USERS, Forgetful, rounds=5, start=start)
 
 
+@pytest.mark.usefixtures("interpreting")
 def test_empty_slots_are_no_obstacle() -> None:
     tally = Tally.empty(3, 5)
     for ranking, clicked in [([0, 1, EMPTY], NO_CLICK), ([2, EMPTY, 3], NO_CLICK), ([4, 1, EMPTY], 0)]:

@@ -1,4 +1,8 @@
-"""Every registered policy through the same checks: the next one is tested by being registered."""
+"""Every registered policy through the same checks: the next one is tested by being registered.
+
+What one decision after the other shows is tested as it is written; that it is compiled to the last bit is a test of its
+own.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +30,7 @@ def _setting(users: MNL, rounds: int) -> Setting:
     return Setting(users.slots, users.items, rounds, users.position_bias)
 
 
+@pytest.mark.usefixtures("interpreting")
 @every_policy
 @pytest.mark.parametrize(("slots", "items"), [(3, 6), (4, 4), (1, 5), (1, 1)], ids=["K<J", "K=J", "K=1", "K=J=1"])
 def test_rankings_are_rankings(chosen: PolicyEntry, slots: int, items: int) -> None:
@@ -37,6 +42,7 @@ def test_rankings_are_rankings(chosen: PolicyEntry, slots: int, items: int) -> N
         learn(started, ranking, draw(users, ranking, rng))
 
 
+@pytest.mark.usefixtures("interpreting")
 @every_policy
 @pytest.mark.parametrize("outcome", [NO_CLICK, 0, 1], ids=["never a click", "always the first slot", "always the last"])
 def test_users_of_one_habit_are_survived(chosen: PolicyEntry, outcome: int) -> None:
@@ -47,6 +53,7 @@ def test_users_of_one_habit_are_survived(chosen: PolicyEntry, outcome: int) -> N
         learn(started, ranking, NO_CLICK if now % 7 == 6 else outcome)
 
 
+@pytest.mark.usefixtures("interpreting")
 @every_policy
 def test_the_first_ranking_favours_no_item(chosen: PolicyEntry) -> None:
     users = ORDERED

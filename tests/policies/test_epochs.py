@@ -7,11 +7,15 @@ import pytest
 
 from slotwise import NO_CLICK, Setting, policy
 from slotwise import policies as registered
+from slotwise.compiled import interpreted
 from slotwise.policies import choose, holds_lists, learn
 from tests.registered import policies
 
+pytestmark = pytest.mark.usefixtures("interpreting")
+
 SETTING = Setting(2, 4, 1_000, np.array([1.0, 0.5]))
-EPOCH_POLICIES = [entry for entry in policies() if holds_lists(entry.start(SETTING))]
+with interpreted():
+    EPOCH_POLICIES = [entry for entry in policies() if holds_lists(entry.start(SETTING))]
 
 
 def test_the_papers_policies_with_epochs_act_in_them() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from slotwise import EMPTY, NO_CLICK, Setting, policy
+from slotwise.compiled import interpreted
 from slotwise.errors import InvalidInput
 from slotwise.lists.per_decision import pins
 from slotwise.policies import (
@@ -32,7 +33,8 @@ NOTHING, ALL_ALIKE = np.zeros(0, np.int64), np.ones(5)
 
 #: by items and by pairs, in rounds and in epochs
 EVERY_KIND = [policy(id) for id in ("randomised-moss", "pairwise-ucb-pairs", "epoch-ucb", "mnl-bandit")]
-IN_EPOCHS = [kind for kind in EVERY_KIND if holds_lists(kind.start(SETTING))]
+with interpreted():
+    IN_EPOCHS = [kind for kind in EVERY_KIND if holds_lists(kind.start(SETTING))]
 IN_ROUNDS = [kind for kind in EVERY_KIND if kind not in IN_EPOCHS]
 every_kind = pytest.mark.parametrize("chosen", EVERY_KIND, ids=str)
 in_epochs = pytest.mark.parametrize("chosen", IN_EPOCHS, ids=str)
@@ -43,6 +45,7 @@ def _pinned(item: int, slot: int) -> Any:
     return pins(2, 5, {item: slot})
 
 
+@pytest.mark.usefixtures("interpreting")
 @every_kind
 def test_rules_are_obeyed_and_known(chosen: PolicyEntry) -> None:
     started, rng = chosen.start(SETTING), np.random.default_rng(1)
@@ -58,6 +61,7 @@ def test_rules_are_obeyed_and_known(chosen: PolicyEntry) -> None:
     assert allows(started, np.array([0, 1]))
 
 
+@pytest.mark.usefixtures("interpreting")
 @in_rounds
 def test_who_decides_in_every_round_holds_nothing(chosen: PolicyEntry) -> None:
     one, other = (chosen.start(SETTING) for _ in range(2))
@@ -71,6 +75,7 @@ def test_who_decides_in_every_round_holds_nothing(chosen: PolicyEntry) -> None:
         learn(other, once.copy(), NO_CLICK)
 
 
+@pytest.mark.usefixtures("interpreting")
 @in_epochs
 def test_a_list_that_is_held_is_shown_once_where_rules_allow_it_and_is_held_on(chosen: PolicyEntry) -> None:
     started, rng = chosen.start(SETTING), np.random.default_rng(2)

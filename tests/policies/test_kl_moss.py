@@ -27,6 +27,7 @@ def test_next_to_no_bonus(divergence: float) -> None:
     assert upper_bound(2.0, divergence) == pytest.approx(2.0, rel=1e-5)
 
 
+@pytest.mark.usefixtures("interpreting")
 def test_the_index_and_the_order() -> None:
     """After a known history: bounds at log(tK/(J·shows)), none for what was shown often, the order by means."""
     bias = np.array([1.0, 0.5])

@@ -7,6 +7,8 @@ from scipy.optimize import linear_sum_assignment
 from slotwise import NO_CLICK, Setting, policy
 from slotwise.policies import choose, learn
 
+pytestmark = pytest.mark.usefixtures("interpreting")
+
 
 def test_as_many_pairs_as_possible_are_shown_for_the_first_time() -> None:
     """A pair that was never shown has an infinite index, and outweighs all others."""

@@ -13,6 +13,8 @@ from slotwise.policies import choose, learn
 from slotwise.policies.pairwise_ucb import _kl_bound, _most_likely
 from slotwise.typing import FloatArray
 
+pytestmark = pytest.mark.usefixtures("interpreting")
+
 USERS = MNL(position_bias=[0.4, 1.3, 0.1], attractiveness=[0.5, 0.9, 0.2, 2.0, 0.05])
 
 

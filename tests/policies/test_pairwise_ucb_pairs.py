@@ -11,6 +11,8 @@ from slotwise.bounds.pairwise import upper_odds
 from slotwise.choice import draw
 from slotwise.policies import choose, learn
 
+pytestmark = pytest.mark.usefixtures("interpreting")
+
 
 @pytest.mark.parametrize("bound", ["kl", "bernstein"])
 def test_the_ranking_is_the_best_assignment_of_the_pairs_bounds(bound: str) -> None:

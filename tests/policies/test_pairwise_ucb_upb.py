@@ -14,6 +14,7 @@ from slotwise.policies import choose, learn
 USERS = MNL(position_bias=[0.4, 1.3, 0.1], attractiveness=[0.5, 0.9, 0.2, 2.0, 0.05])
 
 
+@pytest.mark.usefixtures("interpreting")
 @pytest.mark.parametrize("bound", ["kl", "bernstein"])
 def test_the_ranking_is_the_best_assignment_of_the_bounds_from_effective_trials(bound: str) -> None:
     started = policy("pairwise-ucb-upb", bound=bound).start(Setting(3, 5, 1_000))
@@ -38,6 +39,7 @@ def test_the_ranking_is_the_best_assignment_of_the_bounds_from_effective_trials(
     assert started.model.trials.sum() == started.item_trials.sum()
 
 
+@pytest.mark.usefixtures("interpreting")
 def test_the_counts_are_the_trials_of_the_tally() -> None:
     started = policy("pairwise-ucb-upb").start(Setting(2, 3, 100))
     learn(started, np.array([2, 0]), 1)
@@ -47,6 +49,7 @@ def test_the_counts_are_the_trials_of_the_tally() -> None:
     assert started.item_trials.tolist() == [1, 1, 1]
 
 
+@pytest.mark.usefixtures("interpreting")
 def test_an_item_without_a_trial_is_shown_first() -> None:
     started = policy("pairwise-ucb-upb").start(Setting(2, 4, 100))
     rng = np.random.default_rng(1)
@@ -55,6 +58,7 @@ def test_an_item_without_a_trial_is_shown_first() -> None:
     assert not set(first) & set(choose(started, rng).tolist())
 
 
+@pytest.mark.usefixtures("interpreting")
 def test_a_wrong_order_of_the_slots_is_not_kept() -> None:
     """Ten thousand rounds of the best list but for two slots exchanged, which alone say nothing against it.
 

@@ -7,6 +7,8 @@ from slotwise import MNL, Setting, policy
 from slotwise.choice import draw
 from slotwise.policies import choose, learn
 
+pytestmark = pytest.mark.usefixtures("interpreting")
+
 
 def test_the_index_is_that_of_lagree() -> None:
     users = MNL(position_bias=[0.4, 1.0], attractiveness=[0.5, 0.9, 0.2])

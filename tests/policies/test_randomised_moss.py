@@ -12,6 +12,8 @@ from slotwise.policies import choose, learn
 from slotwise.policies.randomised_moss import KEEP, ORDER, RandomisedMoss
 from tests.chance import assert_frequencies
 
+pytestmark = pytest.mark.usefixtures("interpreting")
+
 BIAS = np.array([1.0, 0.5])
 FIELDS = ("belief", "prior", "lists", "shown", "mean", "index", "order_index", "ranking")
 

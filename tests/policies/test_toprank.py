@@ -11,6 +11,8 @@ from slotwise.choice import draw
 from slotwise.policies import choose, learn
 from slotwise.policies.toprank import partition
 
+pytestmark = pytest.mark.usefixtures("interpreting")
+
 
 def _blocks(started: Any) -> list[set[int]]:
     found: list[set[int]] = []

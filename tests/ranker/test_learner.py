@@ -148,6 +148,7 @@ def test_increments_of_a_shared_tally_come_to_what_was_learned(id: str) -> None:
     assert other.tally == before
 
 
+@pytest.mark.usefixtures("interpreting")
 @pytest.mark.parametrize("id", [entry.id for entry in policies() if not {"tally", "goal"} & set(entry.limits)])
 def test_halves_of_counts_come_to_the_counts(id: str) -> None:
     """Every policy takes in counts that are no whole numbers, and loses nothing of them."""
