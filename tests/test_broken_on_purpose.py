@@ -6,10 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from tests.forked import Forking, forking
 
 ROOT = Path(__file__).parents[1]
 
@@ -80,6 +83,7 @@ FAULTS = [
         "passes[slot, ranking[slot]] += 1\n",
         "passes[slot, ranking[slot]] += 2 if slot == 0 else 1\n",
         "tests/test_tally.py::test_clicks_less_gamma_passes_is_a_martingale_under_any_policy[toprank]",
+        compiled=True,
     ),
     Fault(
         "TopRank starts from the items' numbers",
@@ -464,8 +468,15 @@ FAULTS = [
 ]
 
 
+# of the session, as what a module makes is made by one worker alone
+@pytest.fixture(scope="session")
+def fork() -> Iterator[Forking]:
+    with forking() as made:
+        yield made
+
+
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.what)
-def test_a_fault_is_noticed(tmp_path: Path, fault: Fault) -> None:
+def test_a_fault_is_noticed(tmp_path: Path, fork: Forking, fault: Fault) -> None:
     shutil.copytree(ROOT / "src" / "slotwise", tmp_path / "slotwise")
     shutil.copytree(ROOT / "tests", tmp_path / "tests")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
@@ -473,20 +484,26 @@ def test_a_fault_is_noticed(tmp_path: Path, fault: Fault) -> None:
     text = source.read_text()
     assert text.count(fault.sound) == 1
     source.write_text(text.replace(fault.sound, fault.broken))
+    arguments = ("-q", "-x", "-p", "no:cacheprovider", fault.test)
+    code, said = _compiled(tmp_path, *arguments) if fault.compiled else fork.pytest(tmp_path, *arguments)
+    assert code == 1, said
+    assert "AssertionError" in said
+
+
+def _compiled(folder: Path, *arguments: str) -> tuple[int, str]:
+    """The same in a process of its own, as what is compiled is so for good."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", fault.test],
+        [sys.executable, "-m", "pytest", *arguments],
         env={
             **os.environ,
-            "PYTHONPATH": str(tmp_path),
-            "XDG_CACHE_HOME": str(tmp_path / "cache"),
-            "NUMBA_DISABLE_JIT": "0" if fault.compiled else "1",
+            "PYTHONPATH": str(folder),
+            "XDG_CACHE_HOME": str(folder / "cache"),
             # one test needs no plugin, and to load them all takes longer than most of these tests
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         },
-        cwd=tmp_path,
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "AssertionError" in done.stdout
+    return done.returncode, done.stdout + done.stderr
