@@ -12,7 +12,7 @@ from slotwise.bounds.poisson import upper_bound
 from slotwise.compiled import interpreted
 from slotwise.policies import choose, learn
 from slotwise.policies.interface import expect, settle, turn_to
-from slotwise.policies.random_bound import KEEP, ORDER, RandomBound
+from slotwise.policies.random_bound import KEEP, ORDER, RandomBound, _is_below, _level
 from slotwise.typing import FloatArray
 from tests.chance import assert_frequencies
 
@@ -106,6 +106,20 @@ def test_the_order_is_by_a_small_bonus_for_what_was_seen_little() -> None:
         first, second = started.ranking
         assert started.order_index[first] >= started.order_index[second]
     assert seen == {True, False}
+
+
+@pytest.mark.parametrize("bonus", [0.0, 0.3, 0.6], ids=["no bonus", "a bonus", "a large bonus"])
+def test_a_level_is_seen_to_be_below_without_a_logarithm_only_where_it_is(bonus: float) -> None:
+    started, rng = _started(Setting(2, 4, 100, BIAS), level=0.3, bonus=bonus), np.random.default_rng(6)
+    seen = []
+    with interpreted():
+        for _ in range(2_000):
+            left, far, rate = 1.0 - rng.random(), rng.exponential(3.0), rng.exponential(200.0)
+            below = _level(started, left, rate, 100.0) <= far
+            seen.append(_is_below(started, left, far, rate, 100.0))
+            assert below or not seen[-1]
+    # a bonus above the level is not looked at
+    assert np.mean(seen) > 0.5 if bonus <= 0.3 else not any(seen)
 
 
 def test_options_are_the_level_the_bonus_and_the_order() -> None:

@@ -18,19 +18,22 @@ FAR = 3.0
 def upper_bound(mean: float, divergence: float) -> float:
     """The largest q with mean·log(mean/q) + q - mean ≤ divergence.
 
-    With q = mean·(1 + x) it is the positive root of x - log(1 + x) = divergence/mean, by Newton's method.
-
     >>> q = upper_bound(2.0, 0.5)
     >>> round(2.0 * math.log(2.0 / q) + q - 2.0, 6)
     0.5
     """
-    goal = divergence / mean
+    return mean * upper_ratio(divergence / mean)
+
+
+@inlined
+def upper_ratio(goal: float) -> float:
+    """The bound as a multiple of the mean: 1 + x with x - log(1 + x) = goal and x positive, by Newton's method."""
     root = math.sqrt(2.0 * goal)
     if root < FAR:
         # the series of the positive root
         x = root * (1.0 + root * (1.0 / 3.0 + root * (1.0 / 36.0 - root / 270.0)))
         if root < NEAR:
-            return mean * (1.0 + x)
+            return 1.0 + x
     else:
         # kl(m, q) ≥ (q - m)²/(2q) puts the root below this
         x = goal + math.sqrt(goal * (goal + 2.0))
@@ -39,4 +42,4 @@ def upper_bound(mean: float, divergence: float) -> float:
         x -= step
         if abs(step) <= TOLERANCE * x:
             break
-    return mean * (1.0 + x)
+    return 1.0 + x

@@ -1,6 +1,6 @@
 """How slotwise compiles: cached kernels, records of state, and generic functions over them."""
 
-from slotwise.compiled.cache import inlined, jit, uncached
+from slotwise.compiled.cache import inlined, jit, loop, uncached
 from slotwise.compiled.generic import generic
 from slotwise.compiled.interpreted import interpreted
 from slotwise.compiled.interrupt import postponed_interrupt
@@ -16,6 +16,7 @@ __all__ = [
     "is_plain",
     "is_record",
     "jit",
+    "loop",
     "plain",
     "postponed_interrupt",
     "record",

@@ -26,6 +26,7 @@ from numba.core.caching import FunctionCache
 from numba.core.registry import CPUDispatcher
 
 from slotwise.compiled.interpreted import Kernel
+from slotwise.compiled.lean import Lean
 from slotwise.compiled.parts import Part, Whole
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -36,6 +37,9 @@ KEEP_UNUSED_DAYS = 30
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 #: and what compiled code calls
 PART = {**OPTIONS, "pipeline_class": Part}
+
+#: what marks a file as one with something to compile
+DECORATORS = {"jit", "inlined", "loop", "record", "generic"}
 
 log = logging.getLogger("slotwise")
 
@@ -50,14 +54,19 @@ def inlined(function: Function) -> Function:
     return _or_interpreted(compile_only(function, inline=True))
 
 
-def compile_only(function: Function, inline: bool = False) -> Function:
+def loop(function: Function) -> Function:
+    """The same for a loop that runs for long, in which no references are counted if it needs none (`Lean`)."""
+    return _or_interpreted(compile_only(function, pipeline_class=Lean))
+
+
+def compile_only(function: Function, inline: bool = False, **options: Any) -> Function:
     """The same for what makes no sense uncompiled."""
     folder = cache_folder() if _is_ours(function) else None
     outside = config.CACHE_DIR
     # numba reads its setting when it decorates; put it back for the caller's own kernels
     config.CACHE_DIR = folder or outside
     try:
-        compiled: Any = numba.njit(**OPTIONS, forceinline=inline)(function)
+        compiled: Any = numba.njit(**OPTIONS, forceinline=inline, **options)(function)
         if isinstance(compiled, CPUDispatcher):
             compiled.__class__ = Whole
         if folder is not None:
@@ -155,7 +164,7 @@ def _imports(source: str) -> list[tuple[str, list[str]]]:
 
 
 def _compiles(module: str, names: list[str]) -> bool:
-    return module.partition(".")[0] == "compiled" and not {"jit", "inlined", "record", "generic"}.isdisjoint(names)
+    return module.partition(".")[0] == "compiled" and not DECORATORS.isdisjoint(names)
 
 
 def _file(package: Path, module: str) -> Path:

@@ -48,5 +48,10 @@ def _known(slots: KnownOrder, position_bias: FloatArray, rng: np.random.Generato
 
 @order_slots.register(BelievedOrder)
 def _believed(slots: BelievedOrder, position_bias: FloatArray, rng: np.random.Generator) -> IntArray:
-    select_best(position_bias, slots.order, len(position_bias), rng)
-    return slots.order
+    order = slots.order
+    # mostly they are in order already
+    for place in range(1, len(order)):
+        if not position_bias[order[place - 1]] > position_bias[order[place]]:
+            select_best(position_bias, order, len(order), rng)
+            break
+    return order

@@ -19,7 +19,7 @@ from slotwise.belief import (
     update_by_epoch,
     update_by_tally,
 )
-from slotwise.bounds.poisson import upper_bound
+from slotwise.bounds.poisson import upper_ratio
 from slotwise.compiled import inlined, record
 from slotwise.lists.arrange import arrange, entry, rearrange
 from slotwise.policies.epochs import Acts, in_rounds_or_epochs
@@ -150,14 +150,12 @@ def _choose(policy: RandomBound, rng: np.random.Generator) -> Ranking:
     belief, mean, ranking = policy.belief, policy.mean, policy.ranking
     imagine(belief, rng)
     shape, rate = belief.shape, belief.rate
-    average, least_rate = 0.0, math.inf
+    average = 0.0
     for item in range(len(mean)):
         mean[item] = shape[item] / rate[item]
         average += rate[item]
-        least_rate = min(least_rate, rate[item])
     average /= len(mean)
-    most = HIGHEST * policy.level + policy.bonus * math.log(average / least_rate)
-    if not _stays(policy, rate, average, most, rng):
+    if not _stays(policy, shape, rate, average, rng):
         arrange(policy.lists, policy.index, belief.position_bias, ranking, rng)
         hold_back(belief, policy.lists, policy.index, ranking, rng)
     order_index = policy.order_index
@@ -166,30 +164,43 @@ def _choose(policy: RandomBound, rng: np.random.Generator) -> Ranking:
         if item != EMPTY:
             order_index[item] = mean[item]
             if rate[item] < average:
-                order_index[item] = upper_bound(mean[item], policy.order * math.log(average / rate[item]) / rate[item])
+                order_index[item] *= upper_ratio(policy.order * math.log(average / rate[item]) / shape[item])
     rearrange(policy.lists, order_index, belief.position_bias, ranking, rng)
     return ranking
 
 
 @inlined
-def _level(policy: RandomBound, rate: float, average: float, rng: np.random.Generator) -> float:
-    """The level that an item of this evidence is chosen by."""
-    level = -math.log(1.0 - rng.random()) * policy.level
+def _level(policy: RandomBound, left: float, rate: float, average: float) -> float:
+    """The level that an item of this evidence is chosen by; `left` is uniform on (0, 1]."""
+    level = -math.log(left) * policy.level
     if rate < average:
         level += policy.bonus * math.log(average / rate)
     return level
 
 
 @inlined
-def _stays(policy: RandomBound, rate: FloatArray, average: float, most: float, rng: np.random.Generator) -> bool:
+def _is_below(policy: RandomBound, left: float, far: float, rate: float, average: float) -> bool:
+    """Whether the level is seen to be below `far` without a logarithm.
+
+    It is if left·e^x ≥ (Ē/E or 1)^(bonus/level) with x = far/level; the sum is less than e^x.
+    """
+    x = far / policy.level
+    less = 1.0 + x * (1.0 + x / 2.0 * (1.0 + x / 3.0 * (1.0 + x / 4.0)))
+    return policy.bonus <= policy.level and left * less * rate >= max(rate, average)
+
+
+@inlined
+def _stays(policy: RandomBound, shape: FloatArray, rate: FloatArray, average: float, rng: np.random.Generator) -> bool:
     """Fill the index; True, and some of it left out, if the items of the last list are sure to be those of the next.
 
     They are if as many as there are slots have means above all bounds of the others, for no bound is below its mean.
-    Where values or constraints decide, nothing is sure. No level is above `most`.
+    Where values or constraints decide, nothing is sure.
     """
     mean, index = policy.mean, policy.index
     slots, items = len(policy.ranking), len(mean)
     least = entry(policy.lists, mean, policy.ranking)
+    # no level is above the second, which is found out where the first is not enough
+    random_most, most = HIGHEST * policy.level, -1.0
     above, reached = 0, False
     for item in range(items):
         if mean[item] >= least:
@@ -201,18 +212,30 @@ def _stays(policy: RandomBound, rate: FloatArray, average: float, most: float, r
             gap = least - mean[item]
             # what kl(m, least)·E is at least; mostly enough to see that the bound is below
             far = gap * gap * rate[item] / (2.0 * least)
-            if far < most:
-                level = _level(policy, rate[item], average, rng)
-                if far < level:
-                    index[item] = upper_bound(mean[item], level / rate[item])
-                    reached = reached or index[item] >= least
+            if far >= random_most and most < 0.0:
+                most = random_most + policy.bonus * math.log(average / _least(rate))
+            if far < random_most or far < most:
+                left = 1.0 - rng.random()
+                if not _is_below(policy, left, far, rate[item], average):
+                    level = _level(policy, left, rate[item], average)
+                    if far < level:
+                        index[item] *= upper_ratio(level / shape[item])
+                        reached = reached or index[item] >= least
     if above == slots and not reached and least > 0.0:
         return True
     for item in range(items):
         if mean[item] >= least:
-            level = _level(policy, rate[item], average, rng)
-            index[item] = upper_bound(mean[item], level / rate[item]) if level > 0.0 else mean[item]
+            level = _level(policy, 1.0 - rng.random(), rate[item], average)
+            index[item] = mean[item] * upper_ratio(level / shape[item]) if level > 0.0 else mean[item]
     return False
+
+
+@inlined
+def _least(rate: FloatArray) -> float:
+    least = math.inf
+    for item in range(len(rate)):
+        least = min(least, rate[item])
+    return least
 
 
 @learn.register(RandomBound)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from slotwise.choice.model import allowed, draw, may_be_empty, reward
-from slotwise.compiled import jit, record
+from slotwise.compiled import loop, record
 from slotwise.policies.interface import choose, learn
 from slotwise.tally import count_round
 from slotwise.typing import EMPTY, FloatArray, IntArray
@@ -48,7 +48,7 @@ def trace(slots: int, items: int, best_reward: float, record_at: IntArray) -> Tr
     )
 
 
-@jit
+@loop
 def advance(policy: Any, users: Any, rng: np.random.Generator, trace: Trace, rounds: int) -> bool:
     """Play `rounds` more rounds; False if the policy returned something that is not a ranking, or not allowed."""
     clicks, passes, shown = trace.clicks, trace.passes, trace.shown
