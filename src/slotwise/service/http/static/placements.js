@@ -1,5 +1,6 @@
 /* The page at /: every placement, with its one sentence. */
 
+import { listActions } from "./actions.js";
 import { ask, path, Refused } from "./api.js";
 import { el, name, swap } from "./dom.js";
 import { count, many } from "./format.js";
@@ -37,6 +38,7 @@ function draw(main, { placements, broken }, again) {
   swap(
     main,
     el("h1", null, "Placements"),
+    listActions(),
     broken.map((one) => el("p", { class: "note" }, el("strong", null, name(one.name)), " cannot be read: ", one.detail, ".")),
     placements.length ? el("ul", { class: "placements" }, placements.slice(0, most).map(row)) : broken.length ? null : nothing(),
     left > 0
@@ -90,6 +92,6 @@ function nothing() {
     "div",
     null,
     el("p", null, "There is no placement yet: a named place on a page, with slots to fill and items to fill them with."),
-    el("p", null, el("a", { href: "/docs#put_placement" }, "Make one"), ", or send ", el("code", null, "PUT /v1/placements/NAME"), "."),
+    el("p", null, "Make one with the button above, or send ", el("code", null, "PUT /v1/placements/NAME"), "."),
   );
 }

@@ -1,5 +1,6 @@
 /* Every item that matters, and a search for the others. */
 
+import { itemActions } from "../actions.js";
 import { ask, path } from "../api.js";
 import { el, name, svg, swap, why } from "../dom.js";
 import { amount, chance, count, interval, many, UNKNOWN } from "../format.js";
@@ -26,7 +27,7 @@ export function draw(overview, page) {
     const found = here ? { items, found: item_count } : await search(page, asked);
     if (!found) return;
     const shown = found.items.slice(0, asked.most);
-    swap(body, table(shown, best));
+    swap(body, table(page, shown, best));
     said.textContent = asked.search
       ? `${many(found.found, "item has", "items have")} “${asked.search}” in the name.`
       : shown.length < item_count
@@ -93,19 +94,19 @@ async function search(page, { search, most }) {
   }
 }
 
-function table(items, best) {
+function table(page, items, best) {
   const values = items.some((item) => item.value !== null);
   const most = Math.max(1e-9, ...items.map((item) => item.high ?? 0));
   const heads = ["attractiveness", "95\u202f% within", "in the best list", "shown", "clicks", ...(values ? ["value"] : [])];
   return el(
     "table",
     { class: "items", id: "items-table" },
-    el("thead", null, el("tr", null, el("th", { scope: "col" }, "item"), heads.map((text, at) => el("th", { scope: "col", class: at === 1 || at === 3 || at === 5 ? "n optional" : "n" }, text)))),
-    el("tbody", null, items.map((item) => row(item, best, values, most))),
+    el("thead", null, el("tr", null, el("th", { scope: "col" }, "item"), heads.map((text, at) => el("th", { scope: "col", class: at === 1 || at === 3 || at === 5 ? "n optional" : "n" }, text)), el("th", { scope: "col" }, el("span", { class: "hidden" }, "change")))),
+    el("tbody", null, items.map((item) => row(page, item, best, values, most))),
   );
 }
 
-function row(item, best, values, most) {
+function row(page, item, best, values, most) {
   const known = item.attractiveness !== null;
   const cell = (text, kind = "n") => el("td", { class: kind }, text);
   return el(
@@ -118,6 +119,7 @@ function row(item, best, values, most) {
     cell(count(item.shown), "n optional"),
     cell(count(item.clicks)),
     values ? cell(item.value === null ? "–" : amount(item.value), "n optional") : null,
+    el("td", null, itemActions(page.name, item.id)),
   );
 }
 

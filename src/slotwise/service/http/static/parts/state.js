@@ -1,5 +1,6 @@
 /* One sentence: how it stands. The service says it; the rules are in docs/dashboard.md. */
 
+import { placementActions } from "../actions.js";
 import { el, name, why } from "../dom.js";
 import { count, duration, many, percent } from "../format.js";
 
@@ -36,6 +37,7 @@ export function draw(overview, page) {
       overview.mode === "live" ? null : fact(overview.mode, "mode"),
       decisions.pending ? fact(count(decisions.pending), "waiting") : null,
     ),
+    placementActions(overview.name, overview.mode),
     why(
       "What do these words mean?",
       el(
