@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -97,6 +98,65 @@ def test_names_are_printed_as_they_are(folder: Path, run: Callable[..., str]) ->
     assert ":x:" in screen
 
 
+def test_the_whole_list_and_what_cannot_be_said_are_on_the_screen(folder: Path, run: Callable[..., str]) -> None:
+    """Five slots, each with items of its own, so that nothing can be compared; names with commas."""
+    rows = [f'{one},{slot},"tea, {slot}",{int(one % 9 == slot)}' for one in range(90) for slot in range(1, 6)]
+    (folder / "apart.csv").write_text("\n".join(["impression,slot,item,clicked", *rows]))
+    screen = run("fit", "apart.csv")
+    told = " ".join(screen.split())
+    assert all(f"{slot}. tea, " in told for slot in range(1, 6))
+    assert "they are listed below" in told
+    assert "cannot be compared" in told.partition("What this log cannot say:")[2]
+    assert json.loads(run("evaluate", "apart.csv", "--ranking", '"tea, 1","tea, 2"', "--json"))["by_model"]
+    assert json.loads(run("evaluate", "apart.csv", "--ranking", '["tea, 1", "tea, 2"]', "--json"))["by_model"]
+
+
+def test_several_clicks_are_said_first(folder: Path, run: Callable[..., str]) -> None:
+    """Every fourth impression clicks both items, the lower one first; every fourth the upper one alone."""
+    rows = []
+    for one in range(400):
+        upper, lower = ("tea", "milk") if one % 3 else ("milk", "tea")
+        rows += [f"{one},1,{upper},{int(one % 4 < 2)},2", f"{one},2,{lower},{int(one % 4 == 0)},1"]
+    (folder / "both.csv").write_text("\n".join(["impression,slot,item,clicked,turn", *rows]))
+    left_out = " ".join(run("fit", "both.csv").split())
+    assert "50.0 % had a click in the log (33.3 % of the 300 that were counted)" in left_out
+    assert "25.0 % of the impressions have clicks on several items" in left_out
+    assert "Here those impressions are left out. Name the order" in left_out
+    first = " ".join(run("fit", "both.csv", "--order", "turn").split())
+    assert "50.0 % had a click." in first
+    assert re.search(r"first click counts\. .* by rule: first 5\d\.\d %; last 5\d\.\d %.*; drop 3\d\.\d %", first)
+
+
+def test_a_log_that_was_counted_already(folder: Path, run: Callable[..., str]) -> None:
+    (folder / "counted.csv").write_text("items,clicked,times\na|b,a,30\na|b,,50\nb|a,a,10\nb|a,,40\n")
+    found = json.loads(run("fit", "counted.csv", "--weight", "times", "--json"))
+    assert (found["impressions"], found["no_click"]) == (130, 90)
+    assert found["items"]["a"]["clicks"] == 40
+    rows = [row for row, times in (("a|b,a", 30), ("a|b,", 50), ("b|a,a", 10), ("b|a,", 40)) for _ in range(times)]
+    (folder / "single.csv").write_text("\n".join(["items,clicked", *rows]))
+    single = json.loads(run("fit", "single.csv", "--json"))
+    assert found["log_likelihood"] == pytest.approx(single["log_likelihood"])
+    assert {name: found[name] for name in ("items", "position_bias")} == {
+        name: single[name] for name in ("items", "position_bias")
+    }
+
+
+def test_clicks_in_a_table_of_their_own(folder: Path, run: Callable[..., str]) -> None:
+    shown = [f"{one},{slot},{'ab'[(one + slot) % 2]}" for one in range(40) for slot in (1, 2)]
+    (folder / "shown.csv").write_text("\n".join(["impression,slot,item", *shown]))
+    # one impression has two clicks on the same item, one a click on what was not there
+    clicks = ["0,a,5", "0,a,6", "1,b,5", "2,a,5", "3,z,5"]
+    (folder / "clicks.csv").write_text("\n".join(["impression,item,when", *clicks]))
+    found = json.loads(run("fit", "shown.csv", "--clicks", "clicks.csv", "--order", "when", "--json"))
+    assert (found["impressions"], found["no_click"]) == (40, 36)
+    assert {name: one["clicks"] for name, one in found["items"].items()} == {"a": 2, "b": 1}
+    assert found["cleaning"] == {"rows": 85, "joined_clicks": 4, "click_not_shown": 1}
+    wide = [f"{one},{'b|a' if one % 2 else 'a|b'}" for one in range(40)]
+    (folder / "lists.csv").write_text("\n".join(["impression,items", *wide]))
+    lists = json.loads(run("fit", "lists.csv", "--clicks", "clicks.csv", "--json"))
+    assert {name: one["clicks"] for name, one in lists["items"].items()} == {"a": 2, "b": 1}
+
+
 def test_evaluate(folder: Path, run: Callable[..., str]) -> None:
     list_of_three = ("evaluate", "clean.parquet", "--ranking", "2,0,1")
     found = json.loads(run(*list_of_three, "--json"))
@@ -116,6 +176,8 @@ def test_evaluate(folder: Path, run: Callable[..., str]) -> None:
         (("fit", "clean.parquet", "--estimator", "guess"), "unknown estimator 'guess'"),
         (("evaluate", "clean.parquet"), "ranking or policy must be given"),
         (("evaluate", "clean.parquet", "--ranking", "7"), "'7'"),
+        (("evaluate", "clean.parquet", "--ranking", '["0"'), "ranking must be a JSON list or items between commas"),
+        (("fit", "clean.parquet", "--clicks", "clean.parquet", "--weight", "slot"), "single impressions"),
         (("evaluate", "clean.parquet", "--ranking", " , "), "ranking must name at least one item, got ' , '"),
         (("evaluate", "dirty.parquet", "--ranking", "i1", "--placement", "page"), "give both or none"),
     ],

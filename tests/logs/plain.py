@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from slotwise.logs import RULES, LogTally
 
+PAGE_COUNTS = ("impressions", "clicked", "counted", "no_click", "multi_click")
 COLUMNS = ("page", "impression", "slot", "item", "clicked", "turn")
 
 
@@ -67,6 +68,10 @@ def spoil(shown: list[list[Any]], how: int, rng: np.random.Generator) -> None:
         first[2:] = [None, "stray", True, 1.0]
     elif how == 14:
         first[2] = 40 + rng.integers(30)
+    elif how == 15:
+        shown.append([*first[:2], None, first[3], True, 2.0])
+    elif how == 16:
+        shown.append([*first[:3], None, True, 2.0])
 
 
 def table(rows: list[list[Any]]) -> pa.Table:
@@ -96,6 +101,7 @@ class Plain:
             missing = "impression" if impression is None else "placement" if page is None else None
             if missing is not None:
                 self.counts[f"null_{missing}"] += 1
+                self.counts["clicks_of_nothing"] += bool(clicked)
                 continue
             if clicked is None:
                 self.counts["null_clicked"] += 1
@@ -113,9 +119,23 @@ class Plain:
         for (page, _), pairs in pages.items():
             self._count_page(page, pairs)
 
+    def _join(self, pairs: dict[tuple[Any, Any], list[Any]]) -> None:
+        """Clicks without a slot or an item go where their impression shows it."""
+        placed = [pair for pair in pairs if None not in pair]
+        for slot, item in [pair for pair in pairs if None in pair and pair != (None, None)]:
+            homes = [pair for pair in placed if slot in pair or item in pair]
+            if homes:
+                copies, _, turn = pairs.pop((slot, item))
+                home = pairs[min(homes)]
+                turns = [one for one in (turn, home[2]) if one is not None]
+                home[1], home[2] = True, (max if self.rule == "last" else min)(turns, default=None)
+                self.counts["joined_clicks"] += copies
+
     def _count_page(self, page: str, pairs: dict[tuple[Any, Any], list[Any]]) -> None:
         mine = self.pages[page]
         mine["impressions"] += 1
+        mine["clicked"] += any(clicked for _, clicked, _ in pairs.values())
+        self._join(pairs)
         self.counts["duplicate_rows"] += sum(copies - 1 for copies, _, _ in pairs.values())
         hit = [(turn, pair) for pair, (_, clicked, turn) in pairs.items() if clicked]
         slots, items = [slot for slot, _ in pairs], [item for _, item in pairs]
@@ -149,8 +169,8 @@ class Plain:
         assert list(found) == sorted(self.shown)
         for page, tally in found.items():
             assert dict(tally.cleaning) == dict(self.counts)
-            assert {name: getattr(tally, name) for name in ("impressions", "counted", "no_click", "multi_click")} == {
-                name: self.pages[page][name] for name in ("impressions", "counted", "no_click", "multi_click")
+            assert {name: getattr(tally, name) for name in PAGE_COUNTS} == {
+                name: self.pages[page][name] for name in PAGE_COUNTS
             }
             assert tally.item_ids == tuple(sorted({item for _, item in self.shown[page]}))
             assert tally.slots == max(slot for slot, _ in self.shown[page])

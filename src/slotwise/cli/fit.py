@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 #: items named for a placement on the screen; all of them are in the files and in the JSON
 NAMED = 10
+LAST = "best list begins with"
 
 
 @example(
@@ -79,25 +80,34 @@ def _show_one(console: Console, one: Fit) -> None:
     from slotwise.logs.reporting import tables
     from slotwise.logs.reporting.placement import PlacementReport
 
-    for line in PlacementReport(one).in_words():
+    report = PlacementReport(one)
+    for line in report.in_words():
         console.print(line)
-    console.print()
+    console.print("\nWhat each slot is worth: clicks on an item there, relative to the same item in slot 1 (the slot's")
+    console.print("position bias).")
     console.print(_table(("slot", "position bias", "95 % interval", "shown", "clicks"), tables.slots(one)))
-    console.print()
+    console.print("\nWhich items people want: clicks on an item in slot 1, per impression without a click (the item's")
+    console.print("attractiveness).")
     console.print(_table(("item", "attractiveness", "95 % interval", "shown", "clicks"), tables.items(one)[:NAMED]))
     if len(one.item_ids) > NAMED:
         console.print(f"and {len(one.item_ids) - NAMED:,} more items")
+    console.print("\nWhat slotwise would show:")
+    heads = ("item", "slot", "attractiveness", "95 % interval", "shown", "in this slot")
+    console.print(_table(heads, ([row[1], row[0], *row[2:]] for row in tables.best_list(report))))
+    console.print("\nWhat this log cannot say:")
+    for sentence in report.limits:
+        console.print(f"- {sentence}")
 
 
 def _summary(found: list[Fit]) -> Table:
     from slotwise.logs.reporting.placement import PlacementReport
 
-    heads = ("placement", "impressions", "items", "click rate", "slots comparable", "best list begins with")
+    heads = ("placement", "impressions", "items", "click rate", "slots comparable", LAST)
     rows = []
     for one in sorted(found, key=lambda one: -one.impressions):
-        best = ", ".join(str(item) for item in one.best().items[:3])
+        best = "   ".join(f"{slot}. {item}" for slot, item in enumerate(one.best().items[:3], start=1))
         known = "yes" if PlacementReport(one).slots_comparable else "no"
-        counts = (f"{one.impressions:,}", f"{len(one.item_ids):,}", f"{one.click_rate:.1%}")
+        counts = (f"{one.impressions:,}", f"{len(one.item_ids):,}", f"{one.click_rate_of_log:.1%}")
         rows.append((str(one.placement), *counts, known, best))
     return _table(heads, rows)
 
@@ -105,7 +115,7 @@ def _summary(found: list[Fit]) -> Table:
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     table = Table(box=None, header_style="bold")
     for place, head in enumerate(heads):
-        table.add_column(head, justify="right" if 0 < place < 5 else "left", overflow="fold")
+        table.add_column(head, justify="right" if 0 < place < 6 and head != LAST else "left", overflow="fold")
     for row in rows:
         table.add_row(*row)
     return table

@@ -46,6 +46,18 @@ class LogOptions:
     propensity: Annotated[
         str | None, typer.Option(metavar=_COLUMN, help="The probability with which the whole list was shown.")
     ] = None
+    weight: Annotated[
+        str | None,
+        typer.Option(metavar=_COLUMN, help="How many impressions a row stands for, in a log that was counted already."),
+    ] = None
+    clicks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="The clicks, where they are in a table of their own: joined by impression and item. In a database, "
+            "the name of that table.",
+        ),
+    ] = None
     multi_click: Annotated[
         str | None,
         typer.Option(
@@ -69,7 +81,16 @@ class LogOptions:
         """What the columns are called."""
         from slotwise.logs import Columns
 
-        return Columns(self.impression, self.slot, self.item, self.clicked, self.placement, self.order, self.propensity)
+        return Columns(
+            self.impression,
+            self.slot,
+            self.item,
+            self.clicked,
+            self.placement,
+            self.order,
+            self.propensity,
+            self.weight,
+        )
 
     @property
     def name(self) -> str:
@@ -94,4 +115,5 @@ class LogOptions:
                 engine=self.engine,
                 master=self.master,
                 memory=self.memory,
+                clicks=self.clicks,
             )

@@ -137,7 +137,7 @@ def test_columns_that_cannot_be_read() -> None:
     with pytest.raises(InvalidInput, match="impression must hold ids, got a column of array<int64>"):
         tally(log)
     log = pa.table({"impression": [1, 1], "slot": [1, 2], "item": ["a", "b"], "clicked": [1, 1], "when": ["1", "noon"]})
-    with pytest.raises(InvalidInput, match="when must be a number or a time, got 'noon'"):
+    with pytest.raises(InvalidInput, match=r"when must be a number, or a time such as .*, got 'noon'"):
         tally(log, Columns(order="when"))
 
 

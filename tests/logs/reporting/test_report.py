@@ -115,21 +115,26 @@ def test_without_whole_lists(fit: Fit, tmp_path: Path) -> None:
     page = write_report(bare, tmp_path).read_text()
     assert page.count("data:image") == 2
     assert "Whole lists were not kept" in page
-    assert "0.24&nbsp;% clicked several items." in page
+    assert "0.24&nbsp;% of the impressions have clicks on several items" in page
 
 
 def test_plain_words_come_first(fit: Fit) -> None:
     words = PlacementReport(fit).in_words()
     assert words[0].startswith("5,000 impressions of 3 slots and 45 items; ")
-    assert words[1].startswith("The best place is slot 1; in slot 3 the same item is worth ")
-    assert "slotwise would show item 4" in words[2]
-    assert "more than was observed" in words[2]
-    assert words[3].startswith("Does the model fit? Yes")
+    assert words[1].startswith("What is each place worth? The best place is slot 1. Of the clicks that an item gets ")
+    assert re.search(r"[0-9.]+ % in slot 2 and [0-9.]+ % in slot 3\.$", words[1])
+    assert words[2].startswith("Which items are held back by their place? ")
+    assert words[3].startswith("What to show? 1. item 4")
+    assert re.match(r"What would that bring\? A click in .* more than the .* observed: [0-9]+ more in 1,000", words[4])
+    assert words[5].startswith("Does the model fit? Yes")
 
 
 def test_slots_that_are_alike_are_said_to_be() -> None:
     seen = rankings(np.outer(np.ones(2), [0.3, 0.4, 0.5]), 200_000, np.random.default_rng(3))
-    assert "The slots are worth about the same." in PlacementReport(Fit.of_rankings(seen)).in_words()
+    assert (
+        "What is each place worth? The slots are worth about the same."
+        in PlacementReport(Fit.of_rankings(seen)).in_words()
+    )
 
 
 def test_figures_show_what_they_say(fit: Fit) -> None:

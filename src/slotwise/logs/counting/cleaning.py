@@ -12,31 +12,25 @@ from typing import Any, Unpack
 
 import ibis
 import ibis.expr.types as ir
+import pyarrow as pa
 
 from slotwise import checks
 from slotwise.errors import InvalidInput
 from slotwise.logs.counting.cleaning_rules import MULTI_CLICK, MultiClick
+from slotwise.logs.counting.lost_clicks import refuse_lost
+from slotwise.logs.counting.page_counts import PageCounts
 from slotwise.logs.counting.row_checks import check_rows
-from slotwise.logs.reading.columns import Columns, one_row_per_item
+from slotwise.logs.reading.columns import Columns
 from slotwise.logs.reading.engine_functions import bit_count, duckdb_hash
-from slotwise.logs.reading.sources import ReadOptions, read
-
-
-@dataclass
-class PageCounts:
-    """Impressions of a placement: found in the log; counted; counted without a click; with several clicks."""
-
-    impressions: int = 0
-    counted: int = 0
-    no_click: int = 0
-    multi_click: int = 0
+from slotwise.logs.reading.layout import Layout
+from slotwise.logs.reading.sources import ReadOptions, read_with_clicks
 
 
 @dataclass(frozen=True)
 class CleanLog:
     """What is left of a log to count."""
 
-    #: one row per shown item: keys, slot from 1, item, clicked, page_clicked (and propensity)
+    #: one row per shown item: keys, slot from 1, item, clicked, page_clicked (and propensity, weight)
     rows: ir.Table
     #: the columns that identify an impression: impression, or placement and impression
     keys: tuple[str, ...]
@@ -44,6 +38,10 @@ class CleanLog:
     counts: dict[str, int]
     #: by placement; under None where the log has none
     pages: dict[str | None, PageCounts]
+    #: which of several clicks counts
+    rule: MultiClick
+    #: of the impressions with several clicks, by slot and item: shown, first, last; None if their order is not known
+    several: pa.Table | None
 
 
 @contextmanager
@@ -51,12 +49,14 @@ def clean_log(
     source: Any, columns: Columns, multi_click: MultiClick | None = None, **reading: Unpack[ReadOptions]
 ) -> Iterator[CleanLog]:
     """Read a log and clean it; the rows are there for as long as the block lasts."""
-    with read(source, **reading) as table, cleaned(table, columns, multi_click) as log:
+    with read_with_clicks(source, **reading) as (table, clicks), cleaned(table, columns, multi_click, clicks) as log:
         yield log
 
 
 @contextmanager
-def cleaned(table: ir.Table, columns: Columns, multi_click: MultiClick | None = None) -> Iterator[CleanLog]:
+def cleaned(
+    table: ir.Table, columns: Columns, multi_click: MultiClick | None = None, clicks: ir.Table | None = None
+) -> Iterator[CleanLog]:
     """Apply the rules of `RULES`, and count; the rows are there for as long as the block lasts.
 
     Of several clicks in an impression the first or the last counts, or the impression is dropped. The default is the
@@ -69,9 +69,10 @@ def cleaned(table: ir.Table, columns: Columns, multi_click: MultiClick | None = 
             stack.callback(kept.release)
             return kept
 
-        rows = one_row_per_item(table, columns, keep)
+        layout = Layout.of(table, columns, clicks)
+        rows = layout.rows(keep)
         rule = _rule(multi_click, ordered="order" in rows.columns)
-        counts, first = check_rows(table, rows, columns)
+        counts, first = check_rows(layout, rows)
         keys = tuple(name for name in ("placement", "impression") if name in rows.columns)
         usable = _usable(rows, keys, 1 - first)
         pages = keep(_pages(usable, keys))
@@ -81,18 +82,19 @@ def cleaned(table: ir.Table, columns: Columns, multi_click: MultiClick | None = 
         whole = _regular(usable, regular, odd, keys)
         totals: dict[str | None, PageCounts] = {}
         _count_pages(totals, regular.mutate(counted=ibis.literal(True), several=ibis.literal(False)), keys)
-        counts["missing_slots"] += int(regular.gap.sum().to_pyarrow().as_py() or 0)
+        counts["missing_slots"] += _total(regular, regular.gap)
+        unique, several = None, None
         if any_odd:
-            unique = keep(_unique(usable.semi_join(odd, list(keys)), keys, rule))
+            unique = keep(_unique(usable.semi_join(odd, list(keys)), keys))
             judged = keep(_judged(unique, keys, rule))
             _count_odd(unique, judged, counts, rule)
             _count_pages(totals, judged.mutate(counted=judged.verdict == "kept"), keys)
             whole = whole.union(_mended(unique, judged, keys, rule))
-        if not any(found.counted for found in totals.values()):
-            left_out = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
-            raise InvalidInput(f"the log has no impression that can be counted: {left_out or 'it is empty'}")
+            if "first" in unique.columns and any(found.multi_click for found in totals.values()):
+                several = _several(unique, judged, keys).to_pyarrow()
+        refuse_lost(list(totals.values()), counts, unique, keys)
         counts["lost_placements"] = sum(not found.counted for found in totals.values())
-        yield CleanLog(whole, keys, counts, totals)
+        yield CleanLog(whole, keys, counts, totals, rule, several)
 
 
 def _rule(multi_click: MultiClick | None, *, ordered: bool) -> MultiClick:
@@ -110,6 +112,8 @@ def _usable(rows: ir.Table, keys: Sequence[str], shift: int) -> ir.Table:
     known = rows.impression.notnull()
     if "placement" in keys:
         known &= rows.placement.notnull()
+    if "weight" in rows.columns:
+        known &= rows.weight.fill_null(0) > 0
     said = known & ((rows.slot.notnull() & rows.item.notnull()) | clicked)
     return rows.filter(said).mutate(
         slot=lambda kept: kept.slot + shift, clicked=lambda kept: kept.clicked.fill_null(False)
@@ -127,9 +131,11 @@ def _pages(usable: ir.Table, keys: Sequence[str]) -> ir.Table:
         clicks=usable.count(where=usable.clicked),
         different=_own_bits(usable.slot.cast("uint64")) if quick else usable.slot.nunique(),
         **items,
+        **({"weight": usable.weight.max()} if "weight" in usable.columns else {}),
     )
     return pages.select(
         *keys,
+        *(["weight"] if "weight" in usable.columns else []),
         no_click=pages.clicks == 0,
         odd=(pages.clicks > 1) | (pages.placed < pages.shown) | (pages.different < pages.shown),
         # items that are different under one hash are different
@@ -172,25 +178,40 @@ def _regular(usable: ir.Table, pages: ir.Table, odd: ir.Table, keys: Sequence[st
 
 def _row(rows: ir.Table, keys: Sequence[str], **made: Any) -> ir.Table:
     names = [*keys, "slot", "item", "clicked"]
-    last = ["propensity"] if "propensity" in rows.columns else []
+    last = [name for name in ("propensity", "weight") if name in rows.columns]
     return rows.mutate(**made).select(*names, "page_clicked", *last)
 
 
-def _unique(rows: ir.Table, keys: Sequence[str], rule: MultiClick) -> ir.Table:
-    """Each slot and item of an impression once, clicked if any of its copies is."""
+def _unique(rows: ir.Table, keys: Sequence[str]) -> ir.Table:
+    """Each slot and item of an impression once, clicked if any of its copies is, and when first and last."""
+    rows = _joined(rows, keys)
     rest: dict[str, Any] = {}
     if "order" in rows.columns:
         clicked = ibis.ifelse(rows.clicked, rows.order, None)
-        rest["order"] = clicked.max() if rule == "last" else clicked.min()
-    if "propensity" in rows.columns:
-        rest["propensity"] = rows.propensity.max()
-    return rows.group_by([*keys, "slot", "item"]).aggregate(copies=rows.count(), clicked=rows.clicked.any(), **rest)
+        rest |= {"first": clicked.min(), "last": clicked.max()}
+    for name in ("propensity", "weight"):
+        if name in rows.columns:
+            rest[name] = rows[name].max()
+    return rows.group_by([*keys, "slot", "item"]).aggregate(
+        copies=rows.count(where=~rows.joined), joined=rows.joined.sum(), clicked=rows.clicked.any(), **rest
+    )
+
+
+def _joined(rows: ir.Table, keys: Sequence[str]) -> ir.Table:
+    """Give a click without a slot that of its item in the same impression, and one without an item that of its slot."""
+    page = [rows[key] for key in keys]
+    slot = rows.slot.coalesce(rows.slot.min().over(group_by=[*page, rows.item]))
+    item = rows.item.coalesce(rows.item.min().over(group_by=[*page, rows.slot]))
+    slot = ibis.ifelse(rows.item.isnull(), rows.slot, slot)
+    item = ibis.ifelse(rows.slot.isnull(), rows.item, item)
+    joined = (rows.slot.isnull() & slot.notnull()) | (rows.item.isnull() & item.notnull())
+    return rows.mutate(slot=slot, item=item, joined=joined)
 
 
 def _judged(unique: ir.Table, keys: Sequence[str], rule: MultiClick) -> ir.Table:
     """The verdict on each odd impression: kept, or why it is left out."""
     placed = unique.slot.notnull() & unique.item.notnull()
-    order = unique.order if "order" in unique.columns else ibis.null("float64")
+    order = unique["first"] if "first" in unique.columns else ibis.null("float64")
     found = unique.group_by(keys).aggregate(
         shown=placed.sum(),
         slots=unique.slot.nunique(where=placed),
@@ -199,6 +220,7 @@ def _judged(unique: ir.Table, keys: Sequence[str], rule: MultiClick) -> ir.Table
         clicks=unique.clicked.sum(),
         lost=(unique.clicked & ~placed).sum(),
         unordered=(unique.clicked & order.isnull()).sum(),
+        **({"weight": unique.weight.max()} if "weight" in unique.columns else {}),
     )
     several = found.clicks > 1
     # clicks without an order do no harm where all but one are copies of it
@@ -212,22 +234,42 @@ def _judged(unique: ir.Table, keys: Sequence[str], rule: MultiClick) -> ir.Table
     )
     gap = (found.last > found.shown).fill_null(False)
     return found.select(
-        *keys, verdict=verdict, no_click=found.clicks == 0, several=several & (found.lost == 0), gap=gap
+        *keys,
+        *(["weight"] if "weight" in found.columns else []),
+        verdict=verdict,
+        no_click=found.clicks == 0,
+        several=several & (found.lost == 0),
+        ordered=found.unordered == 0,
+        gap=gap,
     )
 
 
 def _count_odd(unique: ir.Table, judged: ir.Table, counts: dict[str, int], rule: MultiClick) -> None:
-    counts["duplicate_rows"] += int((unique.copies - 1).sum().to_pyarrow().as_py() or 0)
-    for row in (
-        judged.group_by("verdict").aggregate(times=judged.count(), gaps=judged.gap.sum()).to_pyarrow().to_pylist()
-    ):
-        if row["verdict"] == "kept":
-            counts["missing_slots"] += int(row["gaps"])
-        else:
-            counts[row["verdict"]] += int(row["times"])
-    counts[f"multi_click_{rule}"] += (
-        judged.count(where=judged.several & (judged.verdict == "kept")).to_pyarrow().as_py()
+    (found,) = (
+        unique.aggregate(again=(unique.copies - 1).sum(where=unique.copies > 1), joined=unique.joined.sum())
+        .to_pyarrow()
+        .to_pylist()
     )
+    counts["duplicate_rows"] += int(found["again"] or 0)
+    counts["joined_clicks"] += int(found["joined"] or 0)
+    kept = judged.verdict == "kept"
+    verdicts = judged.group_by("verdict").aggregate(times=impressions_in(judged)).to_pyarrow().to_pylist()
+    for row in verdicts:
+        if row["verdict"] != "kept":
+            counts[row["verdict"]] += int(row["times"])
+    counts["missing_slots"] += _total(judged, kept & judged.gap)
+    counts[f"multi_click_{rule}"] += _total(judged, kept & judged.several)
+
+
+def impressions_in(table: ir.Table, where: ir.BooleanValue | None = None) -> ir.Value:
+    """How many impressions the rows of a table stand for, each of them for one or for its weight."""
+    if "weight" not in table.columns:
+        return table.count(where=where)
+    return table.weight.sum(where=where).coalesce(0)
+
+
+def _total(pages: ir.Table, where: ir.BooleanValue) -> int:
+    return int(pages.aggregate(total=impressions_in(pages, where)).to_pyarrow()["total"][0].as_py() or 0)
 
 
 def _mended(unique: ir.Table, judged: ir.Table, keys: Sequence[str], rule: MultiClick) -> ir.Table:
@@ -235,22 +277,38 @@ def _mended(unique: ir.Table, judged: ir.Table, keys: Sequence[str], rule: Multi
     good = judged.filter(judged.verdict == "kept").select(*keys, "no_click")
     rows = unique.inner_join(good, list(keys))
     if rule != "drop":
-        when = rows.order if rule == "first" else -rows.order
-        # where two come at the same time, the upper one
-        turn = ibis.row_number().over(group_by=[rows[key] for key in keys], order_by=[~rows.clicked, when, rows.slot])
-        rows = rows.mutate(turn=turn)
+        rows = rows.mutate(turn=_turn(rows, keys, rule))
         rows = rows.mutate(clicked=rows.clicked & (rows.turn == 0))
     return _row(rows, keys, page_clicked=~rows.no_click)
+
+
+def _turn(rows: ir.Table, keys: Sequence[str], rule: str) -> ir.Value:
+    """0 for the first click of its impression, or for the last; where two come at the same time, for the upper one."""
+    when = rows["first"] if rule == "first" else -rows["last"]
+    return ibis.row_number().over(group_by=[rows[key] for key in keys], order_by=[~rows.clicked, when, rows.slot])
+
+
+def _several(unique: ir.Table, judged: ir.Table, keys: Sequence[str]) -> ir.Table:
+    """How often each slot and item was shown in impressions with several clicks, had the first one, and the last."""
+    sound = judged.several & judged.ordered & judged.verdict.isin(["kept", "multi_click_drop"])
+    rows = unique.semi_join(judged.filter(sound).select(*keys), list(keys))
+    rows = rows.mutate(early=_turn(rows, keys, "first"), late=_turn(rows, keys, "last"))
+    return rows.group_by([*(key for key in keys if key == "placement"), "slot", "item"]).aggregate(
+        shown=impressions_in(rows),
+        first=impressions_in(rows, rows.early == 0),
+        last=impressions_in(rows, rows.late == 0),
+    )
 
 
 def _count_pages(totals: dict[str | None, PageCounts], pages: ir.Table, keys: Sequence[str]) -> None:
     """Add the impressions of a table with counted, no_click and several, by placement."""
     grouped = pages.group_by("placement") if "placement" in keys else pages
     found = grouped.aggregate(
-        impressions=pages.count(),
-        counted=pages.counted.sum(),
-        no_click=(pages.counted & pages.no_click).sum(),
-        multi_click=pages.several.sum(),
+        impressions=impressions_in(pages),
+        clicked=impressions_in(pages, ~pages.no_click),
+        counted=impressions_in(pages, pages.counted),
+        no_click=impressions_in(pages, pages.counted & pages.no_click),
+        multi_click=impressions_in(pages, pages.several),
     )
     for row in found.to_pyarrow().to_pylist():
         mine = totals.setdefault(row.pop("placement", None), PageCounts())

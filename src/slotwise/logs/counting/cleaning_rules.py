@@ -6,16 +6,19 @@ from typing import Literal
 
 #: which of several clicks in one impression counts, or that the impression is left out
 MultiClick = Literal["first", "last", "drop"]
-MULTI_CLICK = ("first", "last", "drop")
+MULTI_CLICK: tuple[MultiClick, ...] = ("first", "last", "drop")
 
 RULES = {
     "rows": "rows read",
     "null_impression": "rows without an impression: left out, they belong to nothing",
     "null_placement": "rows without a placement: left out, they belong to nothing",
+    "null_weight": "rows that stand for no impression at all: left out",
+    "clicks_of_nothing": "of the rows left out so far, those with a click",
     "null_clicked": "rows that do not say whether they were clicked: taken as not clicked",
     "null_slot": "rows without a slot, not clicked: left out, the rest of their impression is kept",
     "null_item": "rows without an item, not clicked: left out, the rest of their impression is kept",
     "duplicate_rows": "rows that repeat another one (same impression, slot and item): counted once",
+    "joined_clicks": "clicks in rows of their own, without a slot or an item: given to what their impression shows",
     "slots_from_0": "slots are counted from 0 in the log: 1 was added to each",
     "slots_from_later": "slots begin later than at 1 in the log: so much was taken from each, to make the first one 1",
     "missing_slots": "impressions with a gap in their slots: the slots in the gap are taken as empty",

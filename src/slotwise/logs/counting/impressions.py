@@ -18,6 +18,8 @@ from slotwise.typing import EMPTY, NO_CLICK, IntArray
 
 #: impressions are sampled by a hash of their id, which falls into one of this many parts
 PARTS = 1_000_003
+PROPENSITY = "propensity must be the same in all rows of an impression, the probability of its whole list"
+WEIGHT = "weight must be the same in all rows of an impression"
 
 
 class Impressions:
@@ -36,11 +38,22 @@ class Impressions:
         self.clicked[pages[hit]] = places[hit]
         self.propensity: Any = None
         if "propensity" in rows.column_names:
-            self.propensity = _per_page(rows["propensity"].to_numpy(), pages, len(self.shown))
+            given = rows["propensity"].cast(pa.float64()).to_numpy()
+            _refuse_improbable(given)
+            self.propensity = _per_page(PROPENSITY, given, pages, len(self.shown))
+        #: how many impressions each stands for; None if one
+        self.weight: Any = None
+        if "weight" in rows.column_names:
+            given = rows["weight"].cast(pa.float64()).to_numpy()
+            self.weight = _per_page(WEIGHT, given, pages, len(self.shown)).astype(np.int64)
 
     @property
     def rankings(self) -> Rankings:
         """The distinct lists, counted."""
+        if self.weight is not None:
+            hit = self.clicked[:, None] == np.arange(self.shown.shape[1])
+            passes = np.where(self.clicked == NO_CLICK, self.weight, 0)
+            return Rankings(self.shown, hit * self.weight[:, None], passes, items=self.items)
         return Rankings.of_rounds(self.shown, self.clicked, items=self.items)
 
 
@@ -52,7 +65,7 @@ def impressions_by_placement(
     rows, sampled = log.rows, at_most is not None and total > at_most
     if at_most is not None and sampled:
         rows = rows.filter(bucket([rows[key] for key in log.keys], PARTS) < int(PARTS * at_most / total))
-    names = [*log.keys, "slot", "item", "clicked"] + (["propensity"] if "propensity" in rows.columns else [])
+    names = [*log.keys, "slot", "item", "clicked", *(name for name in ("propensity", "weight") if name in rows.columns)]
     found = rows.select(*names).to_pyarrow()
     if "placement" not in log.keys:
         return {None: Impressions(found, counted[None])}, sampled
@@ -65,15 +78,24 @@ def impressions_by_placement(
     }, sampled
 
 
-def _per_page(values: np.ndarray, pages: np.ndarray, count: int) -> np.ndarray:
-    """One propensity per impression; refuses rows of one impression that disagree."""
+def _refuse_improbable(values: np.ndarray) -> None:
+    wrong = values[~np.isnan(values) & ~((values > 0.0) & (values <= 1.0))]
+    if wrong.size:
+        raise InvalidInput(
+            f"propensity must be a probability, above 0 and at most 1, got {wrong[0]:.6g} (in {wrong.size:,} of "
+            f"{values.size:,} rows it is not)"
+        )
+
+
+def _per_page(what: str, values: np.ndarray, pages: np.ndarray, count: int) -> np.ndarray:
+    """One value per impression; refuses rows of one impression that disagree."""
     lowest, highest = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(lowest, pages, values)
     np.maximum.at(highest, pages, values)
-    differ = np.flatnonzero(lowest < highest * (1.0 - 1e-9))
+    differ = np.flatnonzero(highest - lowest > 1e-9 * np.abs(highest))
     if differ.size:
         raise InvalidInput(
-            "propensity must be the same in all rows of an impression, the probability of its whole list, got "
-            f"{lowest[differ[0]]:.6g} and {highest[differ[0]]:.6g} in one ({len(differ):,} of {count:,} differ)"
+            f"{what}, got {lowest[differ[0]]:.6g} and {highest[differ[0]]:.6g} in one ({len(differ):,} of {count:,} "
+            "differ)"
         )
     return np.where(np.isfinite(highest), highest, np.nan)

@@ -8,7 +8,7 @@ import ibis.expr.types as ir
 
 from slotwise.errors import InvalidInput
 from slotwise.logs.counting.cleaning_rules import RULES
-from slotwise.logs.reading.columns import Columns, count_empty, misread
+from slotwise.logs.reading.layout import Layout
 
 #: a slot beyond this means that the wrong column was named
 MOST_SLOTS = 1_000
@@ -16,25 +16,28 @@ MOST_SLOTS = 1_000
 STRAY = 0.1
 
 
-def check_rows(table: ir.Table, rows: ir.Table, columns: Columns) -> tuple[dict[str, int], int]:
+def check_rows(layout: Layout, rows: ir.Table) -> tuple[dict[str, int], int]:
     """What can be counted row by row, and the lowest slot; refuses a log whose slots or clicks make no sense."""
+    columns = layout.columns
     # for a Parquet file these are known without reading it
     given = {
         name: rows[name].count()
-        for name in ("placement", "impression", "slot", "item", "clicked")
+        for name in ("placement", "impression", "slot", "item", "clicked", "weight")
         if name in rows.columns
     }
     found = _one(rows.aggregate(rows=rows.count(), first=rows.slot.min(), last=rows.slot.max(), **given))
     counts = dict.fromkeys(RULES, 0) | {"rows": found["rows"]}
-    for column, wrong in misread(table, columns).items():
-        example = table.filter(wrong).select(value=table[column].cast("string")).limit(1).to_pyarrow().to_pylist()
-        if example:
-            kinds = {columns.slot: "a whole number", columns.clicked: "true or false, 1 or 0"}
-            what = kinds.get(column, "a number" if column == columns.propensity else "a number or a time")
-            raise InvalidInput(f"{column} must be {what}, got {example[0]['value']!r}")
-    if any(found[name] < found["rows"] for name in given):
+    if not found["rows"]:
+        empty = layout.count_empty()
+        raise InvalidInput(f"none of the log's {empty:,} lists has an item" if empty else "the log has no rows")
+    _refuse_misread(layout)
+    if "weight" in given or any(found[name] < found["rows"] for name in given):
         counts |= _nulls(rows)
-    counts["empty_impressions"] = count_empty(table, columns)
+        if not layout.wide and not found["clicked"]:
+            raise InvalidInput(
+                f"{columns.clicked} is empty in all {found['rows']:,} rows: is it the column of the clicks?"
+            )
+    counts["empty_impressions"] = layout.count_empty()
     first, last = found["first"], found["last"]
     if first is None:
         raise InvalidInput(f"the log has no slot in any of its {counts['rows']:,} rows")
@@ -47,6 +50,18 @@ def check_rows(table: ir.Table, rows: ir.Table, columns: Columns) -> tuple[dict[
     counts["slots_from_0"] = int(first == 0)
     counts["slots_from_later"] = max(0, first - 1)
     return counts, first
+
+
+def _refuse_misread(layout: Layout) -> None:
+    for name, (wrong, wanted) in layout.misread().items():
+        example = layout.table.filter(wrong).select(value=layout[name].cast("string")).limit(1).to_pyarrow().to_pylist()
+        if example:
+            raise InvalidInput(f"{name} must be {wanted}, got {example[0]['value']!r}")
+    weight = layout.columns.weight
+    if weight is not None:
+        lowest = layout.table.aggregate(low=layout[weight].cast("float64").min()).to_pyarrow()["low"][0].as_py()
+        if lowest is not None and lowest < 0:
+            raise InvalidInput(f"{weight} must be a number of impressions, got {lowest:g}")
 
 
 def _refuse_stray_zero(rows: ir.Table, name: str) -> None:
@@ -65,7 +80,11 @@ def _nulls(rows: ir.Table) -> dict[str, int]:
     if "placement" in rows.columns:
         questions["null_placement"] = rows.count(where=known & rows.placement.isnull())
         known &= rows.placement.notnull()
+    if "weight" in rows.columns:
+        questions["null_weight"] = rows.count(where=known & ~(rows.weight.fill_null(0) > 0))
+        known &= rows.weight.fill_null(0) > 0
     questions |= {
+        "clicks_of_nothing": rows.count(where=~known & clicked),
         "null_clicked": rows.count(where=known & rows.clicked.isnull()),
         "null_slot": rows.count(where=known & rows.slot.isnull() & ~clicked),
         "null_item": rows.count(where=known & rows.slot.notnull() & rows.item.isnull() & ~clicked),

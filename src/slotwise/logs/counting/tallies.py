@@ -7,7 +7,7 @@ stood in that slot.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slotwise.errors import InvalidInput
-from slotwise.logs.counting.cleaning import CleanLog, clean_log
+from slotwise.logs.counting.cleaning import CleanLog, clean_log, impressions_in
 from slotwise.logs.counting.cleaning_rules import MultiClick
 from slotwise.logs.reading.columns import Columns
-from slotwise.logs.reading.sources import ReadOptions
+from slotwise.logs.reading.options import LogOptions, apart
 from slotwise.tally import Tally
 from slotwise.typing import IntArray
 
@@ -32,13 +32,57 @@ class LogTally(Tally):
     #: slots × items: the counted impressions in which an item stood in a slot, whatever was clicked
     showings: IntArray
     placement: str | None
-    #: found in the log; counted in the tally; of these, without a click; with clicks on several items
+    #: found in the log; of these, with a click; counted in the tally; of these, without a click; with several clicks
     impressions: int
+    clicked: int
     counted: int
     no_click: int
     multi_click: int
     #: how often each rule of `slotwise.logs.RULES` was needed, in the whole log
     cleaning: Mapping[str, int]
+    #: which of several clicks counts
+    rule: MultiClick
+    #: of the impressions with several clicks, by slot and item: shown, first, last; None if their order is not known
+    several: pa.Table | None
+
+    def under(self, rule: MultiClick) -> LogTally:
+        """The tally as it would be if another one of several clicks counted, or if those impressions were left out.
+
+        >>> log = {"impression": [1, 1, 2], "slot": [1, 2, 1], "item": ["a", "b", "a"], "clicked": [1, 1, 0]}
+        >>> counted = tally(pa.table(log | {"turn": [2, 1, None]}), Columns(order="turn"))
+        >>> {rule: counted.under(rule).clicks.tolist() for rule in ("first", "last", "drop")}
+        {'first': [[0, 0], [0, 1]], 'last': [[1, 0], [0, 0]], 'drop': [[0, 0], [0, 0]]}
+        """
+        if rule == self.rule:
+            return self
+        if self.several is None:
+            raise InvalidInput(f"multi_click={rule} needs the order of the clicks: name the column that has it")
+        ids = tuple(sorted({*self.item_ids, *self.several["item"].to_pylist()}))
+        slots = self.several["slot"].to_numpy() - 1
+        items = pc.index_in(self.several["item"], value_set=pa.array(ids)).to_numpy()
+        places = pc.index_in(pa.array(self.item_ids), value_set=pa.array(ids)).to_numpy()
+        shape = max(self.slots, int(slots.max(initial=-1)) + 1), len(ids)
+
+        def changed(before: IntArray, counts: Mapping[str, str | None]) -> IntArray:
+            made = np.zeros(shape, np.int64)
+            made[: self.slots, places] = before
+            for sign, which in ((-1, counts[self.rule]), (1, counts[rule])):
+                if which is not None:
+                    assert self.several is not None
+                    np.add.at(made, (slots, items), sign * self.several[which].cast(pa.int64()).to_numpy())
+            return made
+
+        impressions = int(pc.sum(self.several["first"]).as_py() or 0)
+        kept = (rule != "drop") - (self.rule != "drop")
+        return replace(
+            self,
+            clicks=changed(self.clicks, {"drop": None, "first": "first", "last": "last"}),
+            passes=changed(self.passes, {"drop": None, "first": None, "last": None}),
+            showings=changed(self.showings, {"drop": None, "first": "shown", "last": "shown"}),
+            item_ids=ids,
+            counted=self.counted + kept * impressions,
+            rule=rule,
+        )
 
 
 def tally(
@@ -46,9 +90,9 @@ def tally(
     columns: Columns | None = None,
     *,
     multi_click: MultiClick | None = None,
-    **reading: Unpack[ReadOptions],
+    **options: Unpack[LogOptions],
 ) -> LogTally:
-    """Count a click log: whatever `slotwise.logs.read` reads, with its options.
+    """Count a click log: whatever `slotwise.logs.read` reads, with its options and those that name columns.
 
     >>> log = {"impression": [1, 1, 2, 2], "slot": [1, 2, 1, 2], "item": ["a", "b", "b", "a"], "clicked": [0, 1, 0, 0]}
     >>> counted = tally(pa.table(log))
@@ -56,8 +100,11 @@ def tally(
     (('a', 'b'), [[0, 0], [0, 1]], [[0, 1], [1, 0]])
     >>> counted.impressions, counted.no_click
     (2, 1)
+    >>> renamed = pa.table(log).rename_columns(["view", "slot", "item", "hit"])
+    >>> tally(renamed, impression="view", clicked="hit") == counted
+    True
     """
-    columns = columns or Columns()
+    columns, reading = apart(columns, options)
     if columns.placement is not None:
         raise InvalidInput(
             f"a log with placements has a tally for each: use tallies, got placement={columns.placement!r}"
@@ -69,19 +116,20 @@ def tally(
 
 def tallies(
     source: Any,
-    columns: Columns,
+    columns: Columns | None = None,
     *,
     multi_click: MultiClick | None = None,
-    **reading: Unpack[ReadOptions],
+    **options: Unpack[LogOptions],
 ) -> dict[str, LogTally]:
     """The tally of each placement, in one pass.
 
     >>> log = {"page": ["x", "y"], "impression": [1, 1], "slot": [1, 1], "item": ["a", "a"], "clicked": [0, 1]}
-    >>> {page: counted.clicks.tolist() for page, counted in tallies(pa.table(log), Columns(placement="page")).items()}
+    >>> {page: counted.clicks.tolist() for page, counted in tallies(pa.table(log), placement="page").items()}
     {'x': [[0]], 'y': [[1]]}
     """
+    columns, reading = apart(columns, options)
     if columns.placement is None:
-        raise InvalidInput("columns must name the placement, got None")
+        raise InvalidInput("placement must be named for tallies of placements, got None")
     with clean_log(source, columns, multi_click, **reading) as log:
         found = tally_by_placement(log)
     return {str(placement): one for placement, one in found.items()}
@@ -92,23 +140,27 @@ def tally_by_placement(log: CleanLog) -> dict[str | None, LogTally]:
     rows = log.rows
     by = [key for key in log.keys if key == "placement"]
     grouped = rows.group_by([*by, "slot", "item"]).aggregate(
-        shown=rows.count(),
-        clicks=rows.count(where=rows.clicked),
-        passes=rows.count(where=~rows.page_clicked),
+        shown=impressions_in(rows),
+        clicks=impressions_in(rows, rows.clicked),
+        passes=impressions_in(rows, ~rows.page_clicked),
     )
     counts = grouped.to_pyarrow()
     if not by:
-        return {None: _tally(counts, None, log)}
-    codes, names = _coded(counts["placement"])
+        return {None: _tally(counts, None, log, log.several)}
+    names = sorted(counts["placement"].unique().to_pylist())
+    several = _by_placement(log.several, names) if log.several is not None else dict.fromkeys(names)
+    return {name: _tally(found, name, log, several[name]) for name, found in _by_placement(counts, names).items()}
+
+
+def _by_placement(table: pa.Table, names: list[str]) -> dict[str, pa.Table]:
+    """The rows of each of these placements."""
+    codes = pc.index_in(table["placement"], value_set=pa.array(names, pa.string())).fill_null(-1).to_numpy()
     order = np.argsort(codes, kind="stable")
     ends = np.searchsorted(codes[order], np.arange(len(names) + 1))
-    return {
-        name: _tally(counts.take(pa.array(order[ends[place] : ends[place + 1]])), name, log)
-        for place, name in enumerate(names)
-    }
+    return {name: table.take(pa.array(order[ends[place] : ends[place + 1]])) for place, name in enumerate(names)}
 
 
-def _tally(counts: pa.Table, placement: str | None, log: CleanLog) -> LogTally:
+def _tally(counts: pa.Table, placement: str | None, log: CleanLog, several: pa.Table | None) -> LogTally:
     items, item_ids = _coded(counts["item"])
     slots = counts["slot"].to_numpy() - 1
     shape = int(slots.max()) + 1, len(item_ids)
@@ -126,10 +178,13 @@ def _tally(counts: pa.Table, placement: str | None, log: CleanLog) -> LogTally:
         showings=matrix("shown"),
         placement=placement,
         impressions=pages.impressions,
+        clicked=pages.clicked,
         counted=pages.counted,
         no_click=pages.no_click,
         multi_click=pages.multi_click,
         cleaning=log.counts,
+        rule=log.rule,
+        several=several,
     )
 
 

@@ -78,6 +78,8 @@ class Fit:
     sampled: bool = False
     #: how many impressions are in the tally, if not all
     counted: int | None = None
+    #: how many impressions of the log had a click, whether they could be counted or not
+    clicked: int | None = None
     #: impressions with the probability of their lists, where the log has it
     logged: Logged | None = None
 
@@ -122,8 +124,13 @@ class Fit:
 
     @property
     def click_rate(self) -> float:
-        """The share of the impressions that had a click."""
+        """The share of the counted impressions that had a click."""
         return 1.0 - self.no_click / self.counted_impressions if self.counted_impressions else math.nan
+
+    @property
+    def click_rate_of_log(self) -> float:
+        """The share of all impressions of the log that had a click, also of those that could not be counted."""
+        return self.click_rate if self.clicked is None else self.clicked / self.impressions
 
     @property
     def counted_impressions(self) -> int:

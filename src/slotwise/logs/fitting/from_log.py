@@ -21,7 +21,7 @@ from slotwise.logs.counting.tallies import LogTally, tally_by_placement
 from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.fitting.inverse_propensity import Logged
 from slotwise.logs.reading.columns import Columns
-from slotwise.logs.reading.sources import ReadOptions
+from slotwise.logs.reading.options import LogOptions, apart
 from slotwise.rankings import Rankings
 from slotwise.tally import Tally
 from slotwise.typing import FloatArray
@@ -33,7 +33,16 @@ SHRUNKEN = "maximum-a-posteriori"
 ESTIMATOR_NAMES = tuple(entry.id for entry in estimators() if entry.position_bias == "unknown")
 
 
-def fit(source: Any, columns: Columns | None = None, **options: Any) -> Fit:
+class FitOptions(LogOptions, total=False):
+    """The options of `fits`."""
+
+    estimator: str
+    multi_click: MultiClick | None
+    sample: int | None
+    progress: Callable[[str], None] | None
+
+
+def fit(source: Any, columns: Columns | None = None, **options: Unpack[FitOptions]) -> Fit:
     """Fit a log of one placement; `options` are those of `fits`.
 
     >>> log = pa.table({
@@ -46,29 +55,31 @@ def fit(source: Any, columns: Columns | None = None, **options: Any) -> Fit:
     >>> fitted.impressions, fitted.estimate.position_bias.round(2), round(fitted.log_likelihood, 2)
     (5, array([1., 2.]), -5.03)
     """
-    columns = columns or Columns()
-    if columns.placement is not None:
-        raise InvalidInput(f"a log with placements has a fit for each: use fits, got placement={columns.placement!r}")
+    placement = options.get("placement", columns and columns.placement)
+    if placement is not None:
+        raise InvalidInput(f"a log with placements has a fit for each: use fits, got placement={placement!r}")
     (found,) = fits(source, columns, **options)
     return found
 
 
 def fits(
     source: Any,
-    columns: Columns,
+    columns: Columns | None = None,
     *,
     estimator: str = "scaling",
     multi_click: MultiClick | None = None,
     sample: int | None = SAMPLE,
     progress: Callable[[str], None] | None = None,
-    **reading: Unpack[ReadOptions],
+    **options: Unpack[LogOptions],
 ) -> list[Fit]:
     """Fit every placement of a log, in order of their names, from one pass over it.
 
     `sample` bounds the impressions whose whole lists are kept in memory; maximum likelihood and inverse propensity need
     all of them.
-    `progress` is told what is being done. The rest are the options of `slotwise.logs.read`.
+    `progress` is told what is being done. The rest name columns, like the fields of `slotwise.logs.Columns`, or are the
+    options of `slotwise.logs.read`.
     """
+    columns, reading = apart(columns, options)
     if estimator not in ESTIMATOR_NAMES:
         raise UnknownName("estimator", estimator, ESTIMATOR_NAMES)
     progress = progress or (lambda _: None)
@@ -104,9 +115,10 @@ def _fit(counted: LogTally, impressions: Impressions, estimator: str, sampled: b
         cleaning=counted.cleaning,
         sampled=sampled,
         counted=counted.counted,
+        clicked=counted.clicked,
         logged=None
         if impressions.propensity is None
-        else Logged(impressions.shown, impressions.clicked, impressions.propensity),
+        else Logged(impressions.shown, impressions.clicked, impressions.propensity, impressions.weight),
     )
 
 
@@ -130,7 +142,7 @@ def _log_likelihoods(
     slots = {
         "placement": pa.array([name or "" for name in names for _ in range(counted[name].slots)]),
         "slot": pa.array(np.concatenate([np.arange(1, counted[name].slots + 1) for name in names])),
-        "weight": pa.array(np.concatenate([bias for _, bias in parts])),
+        "bias": pa.array(np.concatenate([bias for _, bias in parts])),
     }
     by = [key for key in log.keys if key == "placement"]
     if not by:
@@ -138,12 +150,12 @@ def _log_likelihoods(
     weighed = log.rows.join(ibis.memtable(pa.table(items)), [*by, "item"]).join(
         ibis.memtable(pa.table(slots)), [*by, "slot"]
     )
-    pages = weighed.group_by(log.keys).aggregate(all=(weighed.worth * weighed.weight).sum())
+    stands_for = {"weight": weighed.weight.max()} if "weight" in log.rows.columns else {}
+    pages = weighed.group_by(log.keys).aggregate(all=(weighed.worth * weighed.bias).sum(), **stands_for)
     grouped = pages.group_by(by) if by else pages
-    sums = {
-        row.get("placement"): row["total"]
-        for row in grouped.aggregate(total=(1.0 + pages["all"]).ln().sum()).to_pyarrow().to_pylist()
-    }
+    each = (1.0 + pages["all"]).ln()
+    total = (each * pages.weight if stands_for else each).sum()
+    sums = {row.get("placement"): row["total"] for row in grouped.aggregate(total=total).to_pyarrow().to_pylist()}
     likelihoods = []
     for name, (alpha, bias) in zip(names, parts, strict=True):
         clicks = counted[name].clicks

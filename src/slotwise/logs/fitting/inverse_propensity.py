@@ -30,17 +30,24 @@ class Logged:
     clicked: IntArray
     #: the probability of the whole list, per impression
     propensity: FloatArray
+    #: how many impressions each stands for; None if one
+    weight: IntArray | None = None
 
     if TYPE_CHECKING:
 
-        def __init__(self, shown: ArrayLike, clicked: ArrayLike, propensity: Any) -> None: ...
+        def __init__(self, shown: ArrayLike, clicked: ArrayLike, propensity: Any, weight: Any = None) -> None: ...
 
     def __post_init__(self) -> None:
-        shown, clicked, propensity = np.asarray(self.shown), np.asarray(self.clicked), self.propensity
+        shown: Any = np.asarray(self.shown)
+        clicked: Any = np.asarray(self.clicked)
+        propensity: Any = self.propensity
         if shown.ndim != 2 or clicked.shape != shown.shape[:1]:
             raise InvalidInput(
                 f"clicked must be a slot or {NO_CLICK} for each of {len(shown)} impressions, got shape {clicked.shape}"
             )
+        if self.weight is not None:
+            shown, clicked, propensity = (np.repeat(one, self.weight, axis=0) for one in (shown, clicked, propensity))
+            object.__setattr__(self, "weight", None)
         object.__setattr__(self, "shown", shown.astype(np.int64))
         object.__setattr__(self, "clicked", clicked.astype(np.int64))
         object.__setattr__(self, "propensity", _propensities(propensity, len(shown)))

@@ -8,79 +8,108 @@ import os
 from pathlib import Path
 from typing import Any
 
+import ibis
 import ibis.expr.types as ir
-import pyarrow as pa
 
-from slotwise.errors import InvalidInput, UnreadableFile
-
-PARQUET = (".parquet", ".pq")
-TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
+from slotwise.errors import InvalidInput, SlotwiseError, UnreadableFile
+from slotwise.logs.reading.file_contents import ENDINGS, Contents, contents_of, is_log, what_is_wrong
 
 
-def read_files(connection: Any, pattern: str) -> ir.Table:
-    """Parquet or text: a file, a folder, a pattern, or an address that the engine knows."""
-    files = _matching(pattern)
-    kinds = {_kind(file) for file in files}
+def read_files(connection: Any, pattern: str, *, name: str = "slotwise_log") -> ir.Table:
+    """Parquet or text: a file, a folder, a pattern, or an address that the engine knows.
+
+    `name` is what Spark calls the view of them.
+    """
+    files = matching(pattern)
+    # files that are read the same way are read together
+    groups: dict[Contents, list[str]] = {}
+    for file in files:
+        groups.setdefault(contents_of(file), []).append(file)
+    kinds = {found.kind: Path(group[0]).name for found, group in groups.items()}
     if len(kinds) > 1:
-        names = " and ".join(sorted(Path(next(f for f in files if _kind(f) == kind)).name for kind in kinds))
+        names = " and ".join(sorted(kinds.values()))
         raise InvalidInput(f"the files of a log must be of one kind, got {names} in {pattern}")
-    reader = _read_by_duckdb if connection.name == "duckdb" else _read_by_spark
     try:
-        return reader(connection, files, kinds.pop())
+        if connection.name == "duckdb":
+            return _read_by_duckdb(connection, groups)
+        return _read_by_spark(connection, groups, name)
+    except SlotwiseError:
+        raise
     except Exception as problem:
-        raise UnreadableFile(f"{pattern} cannot be read: {first_line(problem)}") from problem
+        raise UnreadableFile(f"{pattern} cannot be read: {what_is_wrong(files) or first_line(problem)}") from problem
 
 
-def _read_by_duckdb(connection: Any, files: list[str], kind: str) -> ir.Table:
-    if kind == "parquet":
-        return connection.read_parquet(files, union_by_name=True)
-    # nothing is left to guessing: an item 007 is not an item 7, and a row that begins with # is a row
-    return connection.read_csv(
-        files,
-        all_varchar=True,
-        header=True,
-        delim=_separator(_header(files[0])),
-        quote='"',
-        escape='"',
-        comment="",
-        union_by_name=True,
+def _read_by_duckdb(connection: Any, groups: dict[Contents, list[str]]) -> ir.Table:
+    if next(iter(groups)).kind == "parquet":
+        return connection.read_parquet([file for group in groups.values() for file in group], union_by_name=True)
+    return functools.reduce(
+        _with_rows_of,
+        [
+            # nothing is left to guessing: an item 007 is not an item 7, and a row that begins with # is a row
+            connection.read_csv(
+                group,
+                all_varchar=True,
+                header=True,
+                delim=found.separator,
+                quote='"',
+                escape='"',
+                comment="",
+                union_by_name=True,
+                **({} if "://" in group[0] else {"compression": found.compression or "none"}),
+            )
+            for found, group in groups.items()
+        ],
     )
 
 
-def _read_by_spark(connection: Any, files: list[str], kind: str) -> ir.Table:
+def _with_rows_of(one: ir.Table, more: ir.Table) -> ir.Table:
+    """All rows of both, each with all columns of both."""
+    names = list(dict.fromkeys([*one.columns, *more.columns]))
+    both = [
+        table.select(**{name: table[name] if name in table.columns else ibis.null("string") for name in names})
+        for table in (one, more)
+    ]
+    return both[0].union(both[1])
+
+
+def _read_by_spark(connection: Any, groups: dict[Contents, list[str]], name: str) -> ir.Table:
     reader = connection._session.read
-    if kind == "parquet":
-        frame = reader.option("mergeSchema", "true").parquet(*files)
+    if next(iter(groups)).kind == "parquet":
+        frame = reader.option("mergeSchema", "true").parquet(*(file for group in groups.values() for file in group))
     else:
-        # Spark takes the first file's columns for those of all files: read the files of each order of columns together
-        groups: dict[str, list[str]] = {}
-        for file in files:
-            groups.setdefault(_header(file), []).append(file)
-        frames = [
-            reader.csv(
-                group, header=True, sep=_separator(header), quote='"', escape='"', multiLine=True, enforceSchema=False
+        frames = []
+        # Spark takes the first file's columns for those of all files: those of each order of columns are read together
+        for found, group in groups.items():
+            _refuse_wrong_endings(found, group)
+            frames.append(
+                # a row of too many or too few values is an error, as it is for DuckDB
+                reader.csv(
+                    group,
+                    header=True,
+                    sep=found.separator,
+                    quote='"',
+                    escape='"',
+                    multiLine=True,
+                    enforceSchema=False,
+                    mode="FAILFAST",
+                )
             )
-            for header, group in groups.items()
-        ]
         frame = functools.reduce(lambda one, more: one.unionByName(more, allowMissingColumns=True), frames)
-    frame.createOrReplaceTempView("slotwise_log")
-    return connection.table("slotwise_log")
+    frame.createOrReplaceTempView(name)
+    return connection.table(name)
 
 
-def _header(file: str) -> str:
-    """The first line. Only the engine can read it from an address, so there commas are assumed."""
-    if "://" in file:
-        return ""
-    with pa.input_stream(file, compression="detect") as stream:
-        return str(stream.read(1 << 16).decode("utf-8-sig", errors="replace")).partition("\n")[0].strip()
+def _refuse_wrong_endings(found: Contents, files: list[str]) -> None:
+    """Spark knows how a file is compressed by its name alone."""
+    wanted = {"gzip": ".gz", "zstd": ".zst", None: ""}[found.compression]
+    for file in files:
+        ending = next((one for one in (".gz", ".zst") if file.lower().endswith(one)), "")
+        if "://" not in file and ending != wanted:
+            told = f"it is compressed: rename it to end in {wanted}" if wanted else f"it is not: remove the {ending}"
+            raise InvalidInput(f"Spark takes {file} for what it is called, and {told}, or use the engine duckdb")
 
 
-def _separator(header: str) -> str:
-    """The separator that the header has most of."""
-    return max(",;\t|", key=header.count)
-
-
-def _matching(pattern: str) -> list[str]:
+def matching(pattern: str) -> list[str]:
     """The files of a path, a folder (and those below it) or a pattern, in order."""
     if not pattern:
         raise UnreadableFile("the log must be a file, a folder, a pattern or an address, got ''")
@@ -89,33 +118,34 @@ def _matching(pattern: str) -> list[str]:
         return [pattern]
     path = Path(pattern)
     if path.is_dir():
-        found = [
-            os.path.join(folder, name)
-            for folder, folders, names in os.walk(path)
-            for name in names
-            # what Spark and editors leave beside the data
-            if not name.startswith(("_", "."))
-        ]
-        found = [file for file in found if _known(file)]
-        if not found:
-            raise UnreadableFile(f"the folder {pattern} has no {', '.join(PARQUET + TEXT)} files")
-    elif path.exists():
-        found = [pattern]
-    else:
-        found = [file for file in glob.glob(pattern, recursive=True) if os.path.isfile(file)]
-        if not found:
-            raise UnreadableFile(f"there is no file {pattern}")
+        return _in_folder(pattern)
+    if path.exists():
+        return [pattern]
+    found = [file for file in glob.glob(pattern, recursive=True) if os.path.isfile(file)]
+    if not found:
+        raise UnreadableFile(f"there is no file {pattern}")
     return sorted(found)
 
 
-def _known(file: str) -> bool:
-    return file.lower().endswith(PARQUET + TEXT)
-
-
-def _kind(file: str) -> str:
-    if not _known(file):
-        raise InvalidInput(f"a log must be a {', '.join(PARQUET + TEXT)} file or a database, got {file}")
-    return "parquet" if file.lower().endswith(PARQUET) else "text"
+def _in_folder(folder: str) -> list[str]:
+    """The log's files in a folder and those below it; refuses a folder in which there are others."""
+    every = sorted(
+        os.path.join(where, name)
+        for where, _, names in os.walk(folder)
+        for name in names
+        # what Spark and editors leave beside the data
+        if not name.startswith(("_", "."))
+    )
+    found = [file for file in every if is_log(file)]
+    if not found:
+        raise UnreadableFile(f"the folder {folder} has no {', '.join(ENDINGS)} files")
+    if len(found) < len(every):
+        others = [os.path.relpath(file, folder) for file in every if file not in set(found)]
+        raise InvalidInput(
+            f"the folder {folder} has files that are no part of a log, such as {others[0]} ({len(others):,} of "
+            f"{len(every):,}): name those to read by a pattern, as in '{os.path.join(folder, '**', '*.csv')}'"
+        )
+    return found
 
 
 def first_line(problem: BaseException) -> str:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import shutil
+import socket
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -14,15 +15,19 @@ from typing import Any, TypedDict
 
 import ibis
 import ibis.expr.types as ir
+import pyarrow as pa
 
 from slotwise import checks
 from slotwise.errors import InvalidInput, MissingExtra, UnreadableFile
-from slotwise.logs.reading.log_files import first_line, read_files
+from slotwise.logs.reading.file_contents import refuse_twins, what_is_wrong
+from slotwise.logs.reading.log_files import first_line, matching, read_files
 
 ENGINES = ("duckdb", "spark")
 ENGINE_MODULES = ("duckdb", "psycopg", "pyspark", "py4j")
 DATABASE = (".duckdb", ".ddb", ".db")
 SERVERS = ("postgresql://", "postgres://")
+#: how long a Spark cluster may take to accept a connection
+SECONDS_TO_ANSWER = 10.0
 JAVA = "Spark needs Java 17 or 21: apt-get install openjdk-17-jre-headless, or set JAVA_HOME"
 
 
@@ -37,6 +42,8 @@ class ReadOptions(TypedDict, total=False):
     master: str | None
     #: what DuckDB may use, as in "2GB"; what does not fit goes to disk
     memory: str | None
+    #: the clicks, where they are in a table of their own: a file, a table's name, or a data frame, as the log is
+    clicks: Any
 
 
 @contextlib.contextmanager
@@ -53,12 +60,27 @@ def read(
     `source` is a Parquet or CSV file, a folder of them, a pattern, a DuckDB file, a postgresql:// address (with
     `table` for these two), a data frame, an Arrow table or an ibis table. `ReadOptions` says what the others are.
     """
+    with read_with_clicks(source, table=table, engine=engine, master=master, memory=memory) as (log, _):
+        yield log
+
+
+@contextlib.contextmanager
+def read_with_clicks(
+    source: Any,
+    *,
+    table: str | None = None,
+    engine: str = "duckdb",
+    master: str | None = None,
+    memory: str | None = None,
+    clicks: Any = None,
+) -> Iterator[tuple[ir.Table, ir.Table | None]]:
+    """A log as in `read`, and the table of its clicks, where they have one of their own; both where one engine is."""
     checks.one_of("engine", engine, ENGINES)
     if master is not None and engine != "spark":
         raise InvalidInput(f"master is for the engine spark, got {master!r} for {engine}")
     try:
-        with _opened(source, table, engine, master, memory) as log:
-            yield log
+        with _opened(source, table, engine, master, memory, clicks) as both:
+            yield both
     except Exception as problem:
         if isinstance(problem, RuntimeError) and "interrupted" in str(problem):
             # this is how DuckDB reports Ctrl-C
@@ -66,34 +88,51 @@ def read(
         # no space, a truncated file, a server that went away: the engine's error, but said in one line
         if type(problem).__module__.strip("_").split(".")[0] not in ENGINE_MODULES:
             raise
-        raise UnreadableFile(f"the log cannot be counted: {first_line(problem)}") from problem
+        files = [file for one in (source, clicks) if _is_files(one) for file in matching(os.fspath(one))]
+        told = what_is_wrong(files)
+        raise UnreadableFile(f"the log cannot be counted: {told or first_line(problem)}") from problem
 
 
 @contextlib.contextmanager
-def _opened(source: Any, table: str | None, engine: str, master: str | None, memory: str | None) -> Iterator[ir.Table]:
+def _opened(
+    source: Any, table: str | None, engine: str, master: str | None, memory: str | None, clicks: Any
+) -> Iterator[tuple[ir.Table, ir.Table | None]]:
     if table is not None and not (isinstance(source, str | os.PathLike) and _has_tables(source)):
         raise InvalidInput(f"table is for a .duckdb file or a PostgreSQL database, got {table!r}")
     if engine == "spark" and not isinstance(source, str | os.PathLike):
         raise InvalidInput(f"the engine spark reads files, got {checks.short(source)}")
     if isinstance(source, ir.Table):
-        yield source
+        yield source, None if clicks is None else clicks if isinstance(clicks, ir.Table) else _in_memory(clicks)
     elif isinstance(source, str) and source.startswith(SERVERS):
         if engine == "spark":
             raise InvalidInput("a PostgreSQL table is counted by PostgreSQL itself: leave the engine out")
-        with _postgresql(source, table) as found:
-            yield found
-    elif not isinstance(source, str | os.PathLike):
-        with _duckdb(memory) as connection:
-            yield connection.create_view("log", _in_memory(source))
-    elif engine == "spark":
-        with _spark(master) as connection:
-            yield read_files(connection, os.fspath(source))
-    elif _is_database(source):
-        with _duckdb(memory, database=source) as connection:
-            yield _table(connection, table, os.fspath(source))
+        with _postgresql(source) as connection:
+            shown = hidden(source)
+            yield _table(connection, table, shown), None if clicks is None else _table(connection, clicks, shown)
     else:
-        with _duckdb(memory) as connection:
-            yield read_files(connection, os.fspath(source))
+        with (
+            _spark(master)
+            if engine == "spark"
+            else _duckdb(memory, database=source if _is_database(source) else None) as connection
+        ):
+            if not isinstance(source, str | os.PathLike):
+                log = connection.create_view("log", _in_memory(source))
+            elif engine != "spark" and _is_database(source):
+                log = _table(connection, table, os.fspath(source))
+            else:
+                log = read_files(connection, os.fspath(source))
+            yield log, None if clicks is None else _clicks(connection, clicks, source)
+
+
+def _clicks(connection: Any, clicks: Any, source: Any) -> ir.Table:
+    """The clicks of a log that DuckDB or Spark has opened: a table of the same database, files, or a data frame."""
+    if not isinstance(clicks, str | os.PathLike):
+        if connection.name != "duckdb":
+            raise InvalidInput(f"the engine spark reads files, got {checks.short(clicks)} for the clicks")
+        return _in_memory(clicks)
+    if _is_database(source) and not os.path.exists(clicks):
+        return _table(connection, os.fspath(clicks), os.fspath(source))
+    return read_files(connection, os.fspath(clicks), name="slotwise_clicks")
 
 
 def hidden(address: str) -> str:
@@ -107,14 +146,44 @@ def hidden(address: str) -> str:
 
 def _in_memory(source: Any) -> ir.Table:
     try:
-        return ibis.memtable(source)
+        found = ibis.memtable(pa.table(_arrow_columns(source)) if _is_pandas(source) else source)
+    except InvalidInput:
+        raise
     except Exception as problem:
         kinds = "a path, an address, a data frame, an Arrow or an ibis table"
         raise InvalidInput(f"a log must be {kinds}, got {checks.short(source)}: {first_line(problem)}") from problem
+    refuse_twins("the table", found.columns)
+    return found
+
+
+def _is_pandas(source: Any) -> bool:
+    return type(source).__module__.split(".")[0] == "pandas" and type(source).__name__ == "DataFrame"
+
+
+def _arrow_columns(frame: Any) -> dict[str, pa.Array]:
+    """The columns of a pandas data frame; refuses one of which only a part are numbers."""
+    names = [str(name) for name in frame.columns]
+    refuse_twins("the data frame", names)
+    columns = {}
+    for place, name in enumerate(names):
+        column = frame.iloc[:, place]
+        try:
+            columns[name] = pa.array(column, from_pandas=True)
+        except (pa.ArrowTypeError, pa.ArrowInvalid) as problem:
+            kinds = {type(value).__name__: value for value in column.dropna()}
+            told = " and ".join(f"{value!r} ({kind})" for kind, value in list(kinds.items())[:2])
+            raise InvalidInput(
+                f"{name} must hold values of one kind, got {told}: frame[{name!r}] = frame[{name!r}].astype(str)"
+            ) from problem
+    return columns
+
+
+def _is_files(source: Any) -> bool:
+    return isinstance(source, str | os.PathLike) and not _has_tables(source)
 
 
 def _is_database(source: Any) -> bool:
-    return str(os.fspath(source)).lower().endswith(DATABASE)
+    return isinstance(source, str | os.PathLike) and str(os.fspath(source)).lower().endswith(DATABASE)
 
 
 def _has_tables(source: Any) -> bool:
@@ -143,7 +212,8 @@ def _tables(connection: Any) -> list[str]:
 
 @contextlib.contextmanager
 def _duckdb(memory: str | None, database: Any = None) -> Iterator[Any]:
-    settings: dict[str, Any] = {"preserve_insertion_order": False}
+    # ibis writes lambdas as DuckDB 2 takes them only on request
+    settings: dict[str, Any] = {"preserve_insertion_order": False, "lambda_syntax": "ENABLE_SINGLE_ARROW"}
     if memory is not None:
         if not re.fullmatch(r"\d+(\.\d+)?\s*[KMGT]i?B", memory):
             raise InvalidInput(f"memory must be like 500MB or 4GB, got {memory!r}")
@@ -170,7 +240,7 @@ def _duckdb(memory: str | None, database: Any = None) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def _postgresql(address: str, table: str | None) -> Iterator[ir.Table]:
+def _postgresql(address: str) -> Iterator[Any]:
     shown = hidden(address)
     try:
         connection = ibis.postgres.connect(**_parts(address))
@@ -179,7 +249,7 @@ def _postgresql(address: str, table: str | None) -> Iterator[ir.Table]:
     except Exception as problem:
         raise UnreadableFile(f"{shown} cannot be reached: {first_line(problem)}") from None
     try:
-        yield _table(connection, table, shown)
+        yield connection
     finally:
         connection.disconnect()
 
@@ -218,9 +288,34 @@ def _spark(master: str | None) -> Iterator[Any]:
         # nobody else has to reach it
         builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
         builder = builder.config("spark.sql.shuffle.partitions", str(os.cpu_count() or 1))
-    session = running or builder.master(master or "local[*]").getOrCreate()
+    if running is None:
+        _refuse_silence(master or "")
+    try:
+        session = running or builder.master(master or "local[*]").getOrCreate()
+    except Exception as problem:
+        raise UnreadableFile(
+            f"Spark cannot be started on {master or 'this machine'}: {first_line(problem)}"
+        ) from problem
     try:
         yield ibis.pyspark.connect(session)
     finally:
         if running is None:
             session.stop()
+
+
+def _refuse_silence(master: str) -> None:
+    """Refuse a cluster that nobody answers for; Spark would take more than a minute to find out."""
+    refused = []
+    for address in master.removeprefix("spark://").split(",") if master.startswith("spark://") else []:
+        host, _, port = address.rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), timeout=SECONDS_TO_ANSWER).close()
+        except (OSError, ValueError) as problem:
+            refused.append(f"{address} ({problem})")
+        else:
+            return
+    if refused:
+        raise UnreadableFile(
+            f"no Spark cluster answers at {' or '.join(refused)}: is master right, and does the cluster run? Without "
+            "master, Spark runs on this machine"
+        )

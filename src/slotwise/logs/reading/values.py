@@ -15,6 +15,10 @@ TRUE = ("1", "true", "t", "yes", "y")
 FALSE = ("0", "false", "f", "no", "n")
 #: separates the items of a list that is written as text: ASCII's unit separator, which is in no item
 SEPARATOR = "\x1f"
+NOTHING = ibis.literal([], "array<string>")
+#: what may be between items, the likeliest first
+SEPARATORS = "|,;"
+NUMBER_OR_TIME = "a number, or a time such as 2026-08-31 17:05:00 or 2026-08-31T17:05:00+02:00"
 
 
 def as_number(column: ir.Value, name: str) -> ir.Value:
@@ -30,14 +34,26 @@ def as_number(column: ir.Value, name: str) -> ir.Value:
     if kind.is_string():
         text = _trimmed(column)
         number = ibis.ifelse(text.re_search(r"^[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?$"), text, None).cast("float64")
-        dated = text.re_replace(r"[zZ]$|([+]00(:?00)?)$", "")
+        # a date alone has no zone, though it may look as if it ended in one
+        dated = ibis.ifelse(text.contains(":"), text.re_replace(_ZONE, ""), text)
         time = ibis.ifelse(
             dated.re_search(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9.]+)?)?$"), dated, None
         )
-        return number.coalesce(_seconds(time.try_cast("timestamp")))
+        return number.coalesce(_seconds(time.try_cast("timestamp")) - _ahead(text))
     if kind.is_numeric():
         return column.cast("float64")
     raise InvalidInput(f"{name} must hold numbers or times, got a column of {kind}")
+
+
+#: how a time says how far its clock is ahead of UTC
+_ZONE = r"\s*([zZ]|[-+][0-9]{2}(:?[0-9]{2})?)$"
+
+
+def _ahead(text: ir.Value) -> ir.Value:
+    """How many seconds the clock of a time is ahead of UTC; 0 where it does not say."""
+    zone = text.re_extract(r"[0-9]{2}:[0-9]{2}(:[0-9.]+)?\s*([-+][0-9]{2}(:?[0-9]{2})?)$", 2).re_replace(":", "")
+    hours, minutes = (zone[start : start + 2].nullif("").cast("float64").coalesce(0.0) for start in (1, 3))
+    return ibis.ifelse(zone.startswith("-"), -1.0, 1.0) * (3_600.0 * hours + 60.0 * minutes)
 
 
 def _seconds(column: ir.Value) -> ir.Value:
@@ -55,8 +71,9 @@ def as_key(column: ir.Value, name: str) -> ir.Value:
     return column if kind.is_integer() or kind.is_string() else column.cast("string")
 
 
-def as_text(column: ir.Value) -> ir.Value:
+def as_text(column: ir.Value, name: str) -> ir.Value:
     """An id as text."""
+    _refuse_structs(column, name)
     # "" is left alone: a CSV file has null there, and looking for it elsewhere would mean reading the whole log
     return column if column.type().is_string() else column.cast("string")
 
@@ -102,32 +119,59 @@ def as_click(column: ir.Value, name: str) -> ir.Value:
     raise InvalidInput(f"{name} must hold clicks, as true and false or 1 and 0, got a column of {kind}")
 
 
-def as_items(column: ir.Value, name: str) -> ir.Value:
+def separator_of(table: ir.Table, column: ir.Value) -> str:
+    """What is between the items of the lists in a column of text, as far as they are not written with brackets.
+
+    A bar if there is any, as it is hardly ever part of a name; else a comma or a semicolon.
+    """
+    if not column.type().is_string():
+        return "|"
+    bare = ~_trimmed(column).startswith("[")
+    found = table.aggregate(**{f"s{ord(sign)}": (bare & column.contains(sign)).any() for sign in SEPARATORS})
+    (row,) = found.to_pyarrow().to_pylist()
+    return next((sign for sign in SEPARATORS if row[f"s{ord(sign)}"]), "|")
+
+
+def as_items(column: ir.Value, name: str, separator: str) -> ir.Value:
     """A list of ids, also from text with separators or from a JSON list."""
     kind = column.type()
     if kind.is_array():
+        _refuse_structs(column, name)
         return column.cast("array<string>")
     if kind.is_string():
         text = _trimmed(column)
         # JSON, or a list as Python or NumPy print it
         inside = text.re_replace(r"^\[\s*|\s*\]$", "")
         apart = ibis.cases(
-            (~text.startswith("["), text.re_replace(r"\s*[|]\s*", SEPARATOR)),
+            (~text.startswith("["), text.re_replace(rf"\s*[{separator}]\s*", SEPARATOR)),
             (inside.startswith('"'), inside.re_replace(r'"\s*,?\s*"', SEPARATOR).re_replace(r'^"|"$', "")),
             (inside.startswith("'"), inside.re_replace(r"'\s*,?\s*'", SEPARATOR).re_replace(r"^'|'$", "")),
             else_=inside.re_replace(r"\s*,\s*|\s+", SEPARATOR),
         )
-        return ibis.ifelse(apart == "", ibis.literal([], "array<string>"), apart.split(SEPARATOR))
+        return ibis.ifelse(apart == "", NOTHING, apart.split(SEPARATOR))
     raise InvalidInput(f"{name} must hold lists of items in a log without slots, got a column of {kind}")
 
 
-def as_clicked_items(column: ir.Value, name: str) -> ir.Value:
+def as_clicked_items(column: ir.Value, name: str, separator: str) -> ir.Value:
     """The clicked items in order, none of them missing."""
     kind = column.type()
-    nothing = ibis.literal([], "array<string>")
     if kind.is_array():
-        return column.cast("array<string>").coalesce(nothing)
+        return as_items(column, name, separator).coalesce(NOTHING)
     if kind.is_string() or kind.is_integer():
-        texts = as_items(column.cast("string"), name)
-        return ibis.ifelse(column.cast("string").nullif("").isnull(), nothing, texts)
+        texts = as_items(column.cast("string"), name, separator)
+        return ibis.ifelse(column.cast("string").nullif("").isnull(), NOTHING, texts)
     raise InvalidInput(f"{name} must hold the clicked item or a list of them, got a column of {kind}")
+
+
+def is_struct(column: ir.Value) -> ir.BooleanValue:
+    """Where text is a struct or a list of structs, as JSON or Python writes them, rather than ids."""
+    return column.re_search(r"^\s*\[?\s*\{[^}]*[:=]").fill_null(False)
+
+
+def _refuse_structs(column: ir.Value, name: str) -> None:
+    kind = column.type()
+    inner = kind.value_type if kind.is_array() else kind
+    if inner.is_nested() or inner.is_json():
+        fields = list(inner.names) if inner.is_struct() else []
+        hint = f"; name one of its fields, as in {name}.{fields[0]}" if fields else ""
+        raise InvalidInput(f"{name} must hold ids, got a column of {kind}{hint}")

@@ -12,10 +12,12 @@ from slotwise.logs.fitting.goodness_of_fit import Goodness, goodness
 from slotwise.logs.fitting.held_out import HeldOut, held_out
 from slotwise.logs.fitting.identifiability import ALL_COMPARABLE, what_cannot_be_said
 from slotwise.logs.fitting.inverse_propensity import wilson
-from slotwise.logs.fitting.wording import percent, with_interval
+from slotwise.logs.fitting.wording import and_more, percent, with_interval
+from slotwise.logs.reporting.held_back import held_back
+from slotwise.logs.reporting.several_clicks import several_in_words
 
-#: items of the best list that are named
-NAMED = 3
+#: items held back that are named; places of the list that are; slots whose worth is told
+NAMED, LISTED, TOLD = 3, 10, 5
 #: a slot whose interval spans more than this factor is not mentioned
 VAGUE = 5.0
 ALIKE = 0.95
@@ -56,26 +58,15 @@ class PlacementReport:
         return self.fit.best()
 
     def in_words(self) -> list[str]:
-        """What to know first: a sentence or two per line."""
+        """What to know first: a sentence or two per line, in the order in which someone who runs a page asks."""
         fit = self.fit
         words = [
             f"{fit.impressions:,} impressions of {fit.slots} slots and {len(fit.item_ids):,} items; "
-            f"{percent(fit.click_rate)} had a click."
+            f"{percent(fit.click_rate_of_log)} had a click{_of_those_kept(fit)}."
         ]
-        if fit.multi_click:
-            words[0] += f" {percent(fit.multi_click / fit.impressions)} clicked several items."
-        if fit.counted is not None and fit.counted < MOSTLY * fit.impressions:
-            words.append(
-                f"Only {percent(fit.counted / fit.impressions)} of the impressions could be counted. See why the "
-                "others were left out before you trust the rest."
-            )
-        if not fit.no_click:
-            words.append(
-                "Every impression has a click. How attractive items are shows in how often nothing is clicked, so a "
-                "log without such impressions says next to nothing. Are they missing?"
-            )
-        words.append(_slots_in_words(fit))
-        words.append(_gain_in_words(self))
+        words += several_in_words(fit)
+        words += _what_is_missing(fit)
+        words += [_places_in_words(fit), _held_back_in_words(self), _list_in_words(self), _gain_in_words(self)]
         if self.goodness is not None:
             words.append(f"Does the model fit? {self.goodness.in_words()}")
         if not fit.estimate.evidence.at_rest:
@@ -85,32 +76,85 @@ class PlacementReport:
         return words
 
 
-def _slots_in_words(fit: Fit) -> str:
+def _of_those_kept(fit: Fit) -> str:
+    """The click rate of what was counted, where it is not that of the log."""
+    if fit.counted is None or percent(fit.click_rate) == percent(fit.click_rate_of_log):
+        return ""
+    return f" in the log ({percent(fit.click_rate)} of the {fit.counted_impressions:,} that were counted)"
+
+
+def _what_is_missing(fit: Fit) -> list[str]:
+    words = []
+    if fit.counted is not None and fit.counted < MOSTLY * fit.impressions:
+        words.append(
+            f"Only {percent(fit.counted / fit.impressions)} of the impressions could be counted. See why the "
+            "others were left out before you trust the rest."
+        )
+    with_click = fit.counted_impressions - fit.no_click
+    if fit.clicked and with_click < MOSTLY * fit.clicked:
+        words.append(
+            f"Of the impressions with a click, only {percent(with_click / fit.clicked)} could be counted "
+            f"({with_click:,} of {fit.clicked:,}). What is left may say the opposite of what the log would."
+        )
+    if not fit.no_click:
+        words.append(
+            "Every impression has a click. How attractive items are shows in how often nothing is clicked, so a "
+            "log without such impressions says next to nothing. Are they missing?"
+        )
+    if not with_click:
+        words.append("No impression has a click, so the log says nothing of slots and items. Are the clicks missing?")
+    return words
+
+
+def _places_in_words(fit: Fit) -> str:
     bias, interval = fit.estimate.position_bias, fit.estimate.intervals(LEVEL).position_bias
     known = np.flatnonzero((interval.high <= VAGUE * interval.low) & (bias > 0))
     if fit.slots == 1:
-        return "There is only one slot."
+        return "What is each place worth? There is only one slot."
     if len(known) < 2:
-        return "This log hardly says what the slots are worth relative to each other."
-    best, worst = known[np.argmax(bias[known])], known[np.argmin(bias[known])]
-    part = float(bias[worst] / bias[best])
-    if part > ALIKE:
-        return "The slots are worth about the same."
-    return f"The best place is slot {best + 1}; in slot {worst + 1} the same item is worth {percent(part)} of that."
+        return "What is each place worth? This log hardly says what the slots are worth relative to each other."
+    best = known[np.argmax(bias[known])]
+    if bias[known].min() > ALIKE * bias[best]:
+        return "What is each place worth? The slots are worth about the same."
+    others = [slot for slot in known if slot != best]
+    told = [f"{percent(float(bias[slot] / bias[best]))} in slot {slot + 1}" for slot in others[:TOLD]]
+    rest = "; the other slots are below" if len(others) > TOLD else ""
+    return (
+        f"What is each place worth? The best place is slot {best + 1}. Of the clicks that an item gets there, the same "
+        f"item gets {and_more(told, len(told))}{rest}."
+    )
+
+
+def _held_back_in_words(one: PlacementReport) -> str:
+    found = held_back(one.fit, one.best)
+    if not found:
+        return "Which items are held back by their place? None that was shown often enough to say so."
+    told = [
+        f"{item.item}, mostly in slot {item.slot}, would get {item.times:.1f} times the clicks in slot {item.better}"
+        for item in found[:NAMED]
+    ]
+    more = f"; and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    return f"Which items are held back by their place? {'; '.join(told)}{more}."
+
+
+def _list_in_words(one: PlacementReport) -> str:
+    places = [f"{slot}. {name}" for slot, name in enumerate(one.best.items, start=1) if name is not None]
+    more = f"   and {len(places) - LISTED} more, listed below" if len(places) > LISTED else ""
+    return f"What to show? {'   '.join(places[:LISTED])}{more}"
 
 
 def _gain_in_words(one: PlacementReport) -> str:
-    names = [name for name in one.best.items if name is not None][:NAMED]
     rate, observed = one.best.rate, one.fit.click_rate
     low, high = wilson(observed, one.fit.counted_impressions, LEVEL)
+    more = 1000 * (rate.click_rate - observed)
     against = (
-        "more than was observed"
+        f"more than the {percent(observed)} observed: {more:,.0f} more in 1,000 impressions"
         if rate.low > high
-        else "less than was observed"
+        else f"less than the {percent(observed)} observed: {-more:,.0f} fewer in 1,000 impressions"
         if rate.high < low
-        else "which may be no more than was observed"
+        else f"which may be no more than the {percent(observed)} observed"
     )
-    return (
-        f"slotwise would show {', '.join(names)}{' …' if one.fit.slots > len(names) else ''} and expects a click in "
-        f"{with_interval(rate)} of impressions: {against}, {percent(observed)}. {one.best.caution()}"
+    caution = one.best.caution()
+    return f"What would that bring? A click in {with_interval(rate)} of impressions, {against}." + (
+        f" {caution}" if caution else ""
     )

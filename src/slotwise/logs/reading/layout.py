@@ -1,0 +1,210 @@
+"""The layouts of click logs: whatever the columns are called and however they are laid out, one row per shown item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import ibis
+import ibis.expr.types as ir
+
+from slotwise.errors import InvalidInput
+from slotwise.logs.reading import values
+from slotwise.logs.reading.columns import (
+    Columns,
+    column,
+    has_column,
+    item_of_clicks,
+    names_found,
+    refuse_incomplete_clicks,
+)
+
+#: whether anybody saw the list
+_SHOWN = "shown"
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A log, its columns, and whether each row is one shown item or one impression."""
+
+    table: ir.Table
+    #: as they are called in the table
+    columns: Columns
+    wide: bool
+    #: a table with a row for each click, where the clicks are not in the log itself
+    clicks: ir.Table | None = None
+
+    @classmethod
+    def of(cls, table: ir.Table, columns: Columns, clicks: ir.Table | None = None) -> Layout:
+        """Find the columns; refuses a table that lacks one."""
+        if clicks is not None:
+            refuse_incomplete_clicks(clicks, columns)
+        return cls(table, *names_found(table, columns, clicks_elsewhere=clicks is not None), clicks)
+
+    def rows(self, keep: Callable[[ir.Table], ir.Table]) -> ir.Table:
+        """One row per shown item: placement (if there are any), impression, slot, item, clicked, and what is optional.
+
+        Values that are missing are null. So are slots and clicks that make no sense: `misread` finds these. `keep`
+        makes a table of what must be computed only once.
+        """
+        rows = self._from_wide(keep) if self.wide else self._from_long()
+        return rows if self.clicks is None else rows.union(self._from_clicks(self.clicks, rows))
+
+    def misread(self) -> dict[str, tuple[ir.BooleanValue, str]]:
+        """By column, where the table holds something that cannot be understood, and what it should be."""
+        columns = self.columns
+        found: dict[str, tuple[ir.BooleanValue, str]] = {}
+        for name, kind in ((columns.order, values.NUMBER_OR_TIME), (columns.propensity, "a number")):
+            if name is not None and has_column(self.table, name) and self[name].type().is_string():
+                found[name] = values.is_given(self[name]) & values.as_number(self[name], name).isnull(), kind
+        if columns.weight is not None and not self[columns.weight].type().is_integer():
+            weight = self[columns.weight]
+            wrong = values.is_given(weight) & values.as_slot(weight, columns.weight).isnull()
+            found[columns.weight] = wrong, "a whole number of impressions"
+        if self.wide:
+            for name in (columns.item, columns.clicked):
+                if has_column(self.table, name) and self[name].type().is_string():
+                    found[name] = values.is_struct(self[name]), "ids, or lists of ids and not of structs"
+            return found
+        slot, clicked = self[columns.slot], self._clicked
+        # not asked where the type leaves no doubt: it would mean reading the whole log
+        if not slot.type().is_integer():
+            found[columns.slot] = (
+                values.is_given(slot) & values.as_slot(slot, columns.slot).isnull(),
+                "a whole number",
+            )
+        if not clicked.type().is_boolean():
+            wrong = values.is_given(clicked) & values.as_click(clicked, columns.clicked).isnull()
+            found[columns.clicked] = wrong, "true or false, 1 or 0"
+        return found
+
+    def count_empty(self) -> int:
+        """How many impressions of a wide log show nothing: they have no rows."""
+        if not self.wide:
+            return 0
+        return int(self.table.count(where=(self._items.length() == 0).fill_null(True)).to_pyarrow().as_py())
+
+    @cached_property
+    def separator(self) -> str:
+        """What is between the items of lists that are written as text: a bar, or else a comma or a semicolon."""
+        items = self[self.columns.item]
+        return values.separator_of(self.table, items if items.type().is_string() else self._clicked)
+
+    @property
+    def _clicked(self) -> ir.Value:
+        """What the log says of clicks; nothing, where they are in a table of their own."""
+        return self[self.columns.clicked] if has_column(self.table, self.columns.clicked) else ibis.literal(False)
+
+    def _from_clicks(self, clicks: ir.Table, rows: ir.Table) -> ir.Table:
+        """A clicked row without a slot for each click; it belongs to the item of that name in its impression."""
+        names = self.columns
+        impression = values.as_key(column(clicks, names.impression), names.impression)
+        made = {
+            "impression": impression.try_cast(rows.impression.type()),
+            "slot": ibis.null("int64"),
+            "item": values.as_text(column(clicks, item_of_clicks(clicks, names)), names.item),
+            "clicked": ibis.literal(True),
+            "propensity": ibis.null("float64"),
+        }
+        if names.placement is not None:
+            made["placement"] = values.as_text(column(clicks, names.placement), names.placement)
+        if "order" in rows.columns:
+            order = names.order if names.order is not None and has_column(clicks, names.order) else None
+            made["order"] = values.as_number(column(clicks, order), order) if order else ibis.null("float64")
+        return clicks.select(**{name: made[name] for name in rows.columns})
+
+    def __getitem__(self, name: str) -> ir.Value:
+        return column(self.table, name)
+
+    def _from_long(self) -> ir.Table:
+        columns = self.columns
+        return self.table.select(
+            **self._page(),
+            impression=values.as_key(self[columns.impression], columns.impression),
+            slot=values.as_slot(self[columns.slot], columns.slot),
+            item=values.as_text(self[columns.item], columns.item),
+            clicked=values.as_click(self._clicked, columns.clicked),
+            **self._optional(),
+        )
+
+    def _from_wide(self, keep: Callable[[ir.Table], ir.Table]) -> ir.Table:
+        """Unfold the lists; a click on what is not in its list becomes a clicked row without a slot."""
+        named = has_column(self.table, self.columns.impression)
+        lists = self.table.select(
+            **self._page(),
+            impression=values.as_key(self[self.columns.impression], self.columns.impression)
+            if named
+            else ibis.row_number(),
+            items=self._items,
+            chosen=self._chosen,
+            **self._optional(),
+        )
+        if not named:
+            # numbered once: a second read of the log may come in another order
+            lists = keep(lists)
+        names = [name for name in ("placement", "impression", "propensity", "weight") if name in lists.columns]
+        unfolded = lists.unnest("items", offset="place")
+        item = unfolded["items"].nullif("")
+        clicked = unfolded.chosen.contains(item).fill_null(False)
+        shown = unfolded.select(
+            *names,
+            slot=(unfolded.place + 1).cast("int64"),
+            item=item,
+            clicked=clicked,
+            order=ibis.ifelse(clicked, unfolded.chosen.index(item), None).cast("float64"),
+        )
+        choices = lists.unnest("chosen")
+        stray = choices.chosen.nullif("").notnull() & ~choices["items"].contains(choices.chosen).fill_null(False)
+        lost = choices.filter(stray).select(
+            *names,
+            slot=ibis.null("int64"),
+            item=choices.chosen,
+            clicked=ibis.literal(True),
+            order=ibis.null("float64"),
+        )
+        return shown.union(lost)
+
+    @property
+    def _items(self) -> ir.Value:
+        found = self[self.columns.item]
+        items = values.as_items(found, self.columns.item, self.separator if found.type().is_string() else "|")
+        if _SHOWN not in self.table.columns or not self.table[_SHOWN].type().is_boolean():
+            return items
+        return ibis.ifelse(self.table[_SHOWN].fill_null(True), items, ibis.literal([], "array<string>"))
+
+    @property
+    def _chosen(self) -> ir.Value:
+        """The clicked items; the name of an item that was shown is that one, whatever signs of a list are in it."""
+        clicked, items = self._clicked, self._items
+        if clicked.type().is_boolean():
+            if self.clicks is None:
+                raise InvalidInput(
+                    f"{self.columns.clicked} must hold the clicked item or a list of them, got a column of boolean"
+                )
+            return values.NOTHING
+        if clicked.type().is_array() and clicked.type().value_type.is_boolean():
+            return items.filter(lambda _, place: clicked[place].fill_null(False)).coalesce(values.NOTHING)
+        separator = self.separator if clicked.type().is_string() else "|"
+        chosen = values.as_clicked_items(clicked, self.columns.clicked, separator)
+        if not clicked.type().is_string():
+            return chosen
+        is_one = items.contains(clicked).fill_null(False)
+        return ibis.ifelse(is_one, ibis.array([clicked]), chosen)
+
+    def _page(self) -> dict[str, Any]:
+        name = self.columns.placement
+        return {} if name is None else {"placement": values.as_text(self[name], name)}
+
+    def _optional(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for role in ("order", "propensity"):
+            name = getattr(self.columns, role)
+            if name is not None:
+                # the order of clicks may be in the table of the clicks
+                here = has_column(self.table, name)
+                found[role] = values.as_number(self[name], name) if here else ibis.null("float64")
+        if self.columns.weight is not None:
+            found["weight"] = values.as_slot(self[self.columns.weight], self.columns.weight)
+        return found

@@ -1,0 +1,46 @@
+"""Which items are held back by their place: they would get more clicks where slotwise would show them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from slotwise.logs.fitting.fit import FEW_SHOWINGS, Fit, Recommendation
+
+#: a better place is worth a mention if it brings this many times the clicks
+WORTH_SAYING = 1.25
+
+
+class HeldBack(NamedTuple):
+    """An item, the slot it was in most often, the slot for it, and how many times the clicks that slot brings."""
+
+    item: str
+    slot: int
+    better: int
+    times: float
+
+
+def held_back(fit: Fit, best: Recommendation) -> list[HeldBack]:
+    """Items of the recommended list that stood in worse slots, those with most to gain first.
+
+    An item's gain is its attractiveness times how much more its new slot is worth than the slots it was shown in.
+
+    >>> from slotwise import Rankings
+    >>> clicks = [[240, 60], [120, 120]]
+    >>> fit = Fit.of_rankings(Rankings([[0, 1], [1, 0]], clicks, [300, 30], items=2), item_ids=["tea", "milk"])
+    >>> [one.item for one in held_back(fit, fit.best())]
+    []
+    """
+    numbers = {id: number for number, id in enumerate(fit.item_ids)}
+    bias, alpha = fit.shrunken.position_bias, fit.shrunken.attractiveness
+    found = []
+    for slot, id in enumerate(best.items):
+        if id is None or fit.showings[:, numbers[id]].sum() < FEW_SHOWINGS:
+            continue
+        shown = fit.showings[:, numbers[id]]
+        usual = float(bias @ shown / shown.sum())
+        if bias[slot] > WORTH_SAYING * usual:
+            gain = float(alpha[numbers[id]] * (bias[slot] - usual))
+            found.append((gain, HeldBack(id, int(np.argmax(shown)) + 1, slot + 1, float(bias[slot] / usual))))
+    return [one for _, one in sorted(found, key=lambda pair: -pair[0])]

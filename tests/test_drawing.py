@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib.font_manager
+import pytest
+
+from slotwise import drawing
+
+
+def test_letters_that_no_font_has_are_text_in_an_svg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a browser to draw; a figure whose letters are all known holds their outlines instead."""
+    fonts = matplotlib.font_manager.fontManager
+    monkeypatch.setattr(fonts, "ttflist", [font for font in fonts.ttflist if font.name.startswith("DejaVu")])
+    drawing._fonts_with.cache_clear()
+    for name, label in (("known", "tea"), ("unknown", "日本茶")):
+        drawn = drawing.new_figure(4, 2)
+        drawn.subplots().set_yticks([0.0], [label])
+        drawing.save(drawn, tmp_path, name, ("png", "svg"))
+    drawing._fonts_with.cache_clear()
+    assert "日本茶" in (tmp_path / "unknown.svg").read_text(encoding="utf-8")
+    assert ">tea<" not in (tmp_path / "known.svg").read_text(encoding="utf-8")
+
+
+def test_letters_are_lent_by_another_font() -> None:
+    """The usual font lacks a script capital, which one that comes with matplotlib has."""
+    drawn = drawing.new_figure(4, 2)
+    text = drawn.subplots().set_title("\N{MATHEMATICAL SCRIPT CAPITAL A}")
+    assert drawing._lend_letters(drawn) == set()
+    assert len(text.get_fontfamily()) > 1
