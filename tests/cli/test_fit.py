@@ -167,6 +167,32 @@ def test_evaluate(folder: Path, run: Callable[..., str]) -> None:
     assert "simulated on the fitted model" in " ".join(by_policy.split())
 
 
+def test_evaluate_what_logs_really_hold(folder: Path, run: Callable[..., str]) -> None:
+    """Propensities of items in slots; a mixture from a file; what another log shows."""
+    (folder / "mixture.json").write_text(
+        json.dumps({"lists": [{"items": ["2", "0", "1"], "probability": p} for p in (0.25, 0.75)]})
+    )
+    by_list = ("evaluate", "clean.parquet", "--propensity", "propensity", "--json")
+    one, mixed = (json.loads(run(*by_list, *more)) for more in (("--ranking", "2,0,1"), ("--mixture", "mixture.json")))
+    assert one == mixed
+    assert set(one["by_propensity"]) >= {"plain", "self_normalised", "doubly_robust"}
+    # every item is as likely to be in each slot as any other
+    log = pq.read_table(folder / "clean.parquet")
+    wide = log.group_by("impression", use_threads=False).aggregate([("item", "list")])
+    log = log.append_column("p", [[0.25] * len(log)])
+    pq.write_table(log, folder / "by_item.parquet")
+    itself = json.loads(
+        run("evaluate", "by_item.parquet", "--target-log", "by_item.parquet", "--item-propensity", "p", "--json")
+    )
+    assert itself["by_propensity"]["of"] == "items in slots"
+    assert itself["by_propensity"]["matching"] == 500 == len(wide)
+    for name in ("plain", "self_normalised", "doubly_robust"):
+        assert itself["by_propensity"][name]["click_rate"] == pytest.approx(itself["observed"], abs=0.06)
+    screen = run("evaluate", "by_item.parquet", "--ranking", "2,0,1", "--item-propensity", "p")
+    assert "by both, doubly robust" in screen
+    assert "not on what is beside it" in " ".join(screen.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -174,8 +200,10 @@ def test_evaluate(folder: Path, run: Callable[..., str]) -> None:
         (("fit", "clean.parquet", "--slot", "place"), "no column 'place' for the slot"),
         (("fit", "clean.parquet", "--multi-click", "first"), "needs the order of the clicks"),
         (("fit", "clean.parquet", "--estimator", "guess"), "unknown estimator 'guess'"),
-        (("evaluate", "clean.parquet"), "ranking or policy must be given"),
+        (("evaluate", "clean.parquet"), "one of ranking, policy, mixture and target-log must be given"),
         (("evaluate", "clean.parquet", "--ranking", "7"), "'7'"),
+        (("evaluate", "clean.parquet", "--mixture", "nothing.json"), "nothing.json: No such file"),
+        (("evaluate", "clean.parquet", "--mixture", "clean.parquet"), "clean.parquet must be like"),
         (("evaluate", "clean.parquet", "--ranking", '["0"'), "ranking must be a JSON list or items between commas"),
         (("fit", "clean.parquet", "--clicks", "clean.parquet", "--weight", "slot"), "single impressions"),
         (("evaluate", "clean.parquet", "--ranking", " , "), "ranking must name at least one item, got ' , '"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import sys
@@ -15,10 +16,12 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from slotwise.errors import InvalidInput
 from slotwise.logs import Columns, LogTally, fits, tallies, tally
 from slotwise.logs.reading.sources import JAVA
 from tests.logs.plain import Plain, dirty_rows, table
 from tests.logs.reading.test_sources import check_strange, write_strange
+from tests.logs.test_nasty_logs import NASTY, check_nasty
 
 pytestmark = [
     pytest.mark.skipif(
@@ -87,3 +90,35 @@ def test_wide_logs(session: SparkSession, tmp_path: Path) -> None:
     by_duckdb = tally(tmp_path / "log.parquet")
     assert by_spark == by_duckdb
     assert dict(by_spark.cleaning) == dict(by_duckdb.cleaning)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "click rows without a slot",
+        "lists with commas",
+        "clicked as flags",
+        "lists of structs, with the field named",
+        "a time in another zone",
+        "weights",
+        "a row of five values",
+    ],
+)
+def test_nasty_logs(name: str, session: SparkSession, tmp_path: Path) -> None:
+    check_nasty(NASTY[name], tmp_path, engine="spark")
+
+
+def test_a_compressed_file_must_say_so(session: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_bytes(gzip.compress(b"impression,slot,item,clicked\n1,1,a,1\n"))
+    with pytest.raises(InvalidInput, match=r"it is compressed: rename it to end in \.gz, or use the engine duckdb"):
+        tally(tmp_path / "log.csv", engine="spark")
+
+
+def test_clicks_of_a_table_of_their_own(session: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("impression,slot,item\n1,1,a\n1,2,b\n2,1,b\n2,2,a\n")
+    (tmp_path / "clicks.csv").write_text("impression,item\n1,b\n")
+    by_spark, by_duckdb = (
+        tally(tmp_path / "log.csv", clicks=tmp_path / "clicks.csv", engine=engine) for engine in ("spark", "duckdb")
+    )
+    assert by_spark == by_duckdb
+    assert by_spark.clicks.tolist() == [[0, 0], [0, 1]]

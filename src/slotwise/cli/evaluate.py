@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -13,9 +14,12 @@ from slotwise.cli.options import AsJson, Seed, example, known_ids, takes_options
 from slotwise.cli.screen import screen
 from slotwise.errors import InvalidInput
 
+MIXTURE = '{"lists": [{"items": ["tea", "milk"], "probability": 0.5}, …]}'
+
 
 @example(
     "slotwise evaluate clicks.parquet --ranking tea,coffee,milk",
+    "slotwise evaluate clicks.parquet --target-log variant_b.parquet --item-propensity p",
     "slotwise evaluate clicks.parquet --policy random-bound",
 )
 @known_ids("Estimators", ESTIMATOR_IDS)
@@ -33,6 +37,14 @@ def evaluate(
     policy: Annotated[
         str | None, typer.Option(metavar="ID", help="A policy's id, or ID:option=value; simulated on the fit.")
     ] = None,
+    mixture: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help=f"Lists with the probability of each, as JSON: {MIXTURE}."),
+    ] = None,
+    target_log: Annotated[
+        str | None,
+        typer.Option(metavar="LOG", help="Another log, with the same columns: what it shows, as often as it does."),
+    ] = None,
     at: Annotated[
         str | None, typer.Option(metavar="PLACEMENT", help="Which placement, where the log has several.")
     ] = None,
@@ -40,32 +52,44 @@ def evaluate(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Estimate the click rate of another list, or of a policy.
+    """Estimate the click rate of another list, of a mixture of lists, of what another log shows, or of a policy.
 
-    By the fitted model; and by inverse propensity, where the log holds the probability with which each list was shown.
+    By the fitted model; and by inverse propensity, where the log holds the probability of each list (--propensity) or
+    of each item in its slot (--item-propensity): plain, self-normalised, and doubly robust with the model's help.
     """
     from slotwise.logs import evaluate as evaluation
+    from slotwise.logs.fitting.targets import lists_shown, mixture_in
     from slotwise.logs.fitting.wording import with_interval
 
-    if (ranking is None) == (policy is None):
-        raise InvalidInput("ranking or policy must be given, and not both")
-    if not (policy or any(items_in(ranking or ""))):
-        raise InvalidInput(f"ranking must name at least one item, got {ranking or policy!r}")
+    if sum(one is not None for one in (ranking, policy, mixture, target_log)) != 1:
+        raise InvalidInput("one of ranking, policy, mixture and target-log must be given, and not two")
+    if ranking is not None and not any(items_in(ranking)):
+        raise InvalidInput(f"ranking must name at least one item, got {ranking!r}")
     if (source.placement is None) != (at is None):
         raise InvalidInput("--placement names the column and --at the one to evaluate: give both or none")
+    target: Any = policy
+    if ranking is not None:
+        target = items_in(ranking)
+    elif mixture is not None:
+        target = mixture_in(mixture)
+    elif target_log is not None:
+        target = lists_shown(target_log, source.columns, at=at, **source.reading)
     chosen = {one.placement: one for one in source.fits()}.get(at)
     if chosen is None:
         raise InvalidInput(f"at must be a placement of the log, got {at!r}")
-    target = policy or items_in(ranking or "")
     answer = evaluation(chosen, target, propensities=chosen.logged, rounds=rounds, seed=seed)
     if as_json:
         print(json.dumps(answer.to_json(), allow_nan=False))
         return
     console = screen()
-    console.print(f"by the fitted model      {with_interval(answer.by_model)}")
-    if answer.by_propensity is not None:
-        console.print(f"by inverse propensity    {with_interval(answer.by_propensity.self_normalised)}")
-    console.print(f"in the log               {answer.observed:.2%}")
+    console.print(f"by the fitted model                      {with_interval(answer.by_model)}")
+    found = answer.by_propensity
+    if found is not None:
+        console.print(f"by inverse propensity, plain             {with_interval(found.plain)}")
+        console.print(f"by inverse propensity, self-normalised   {with_interval(found.self_normalised)}")
+        if found.doubly_robust is not None:
+            console.print(f"by both, doubly robust                   {with_interval(found.doubly_robust)}")
+    console.print(f"in the log                               {answer.observed:.2%}")
     for warning in answer.warnings:
         console.print(f"\nNote: {warning}")
 

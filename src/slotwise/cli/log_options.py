@@ -12,6 +12,7 @@ from slotwise.estimate import estimators
 
 if TYPE_CHECKING:
     from slotwise.logs import Columns, Fit
+    from slotwise.logs.reading.sources import ReadOptions
 
 _COLUMN = "COLUMN"
 #: those of `slotwise.logs.ESTIMATOR_NAMES`, without importing what reads logs
@@ -45,6 +46,13 @@ class LogOptions:
     order: Annotated[str | None, typer.Option(metavar=_COLUMN, help="The order or the time of clicks.")] = None
     propensity: Annotated[
         str | None, typer.Option(metavar=_COLUMN, help="The probability with which the whole list was shown.")
+    ] = None
+    item_propensity: Annotated[
+        str | None,
+        typer.Option(
+            metavar=_COLUMN,
+            help="The probability with which the item was shown in its slot; where items are lists, a list too.",
+        ),
     ] = None
     weight: Annotated[
         str | None,
@@ -90,6 +98,7 @@ class LogOptions:
             self.order,
             self.propensity,
             self.weight,
+            self.item_propensity,
         )
 
     @property
@@ -99,6 +108,17 @@ class LogOptions:
 
         return hidden(self.log).rstrip("/").rsplit("/", 1)[-1]
 
+    @property
+    def reading(self) -> ReadOptions:
+        """How the log is read."""
+        return {
+            "table": self.table,
+            "engine": self.engine,
+            "master": self.master,
+            "memory": self.memory,
+            "clicks": self.clicks,
+        }
+
     def fits(self) -> list[Fit]:
         """Fit every placement of the log, and say on stderr what is being done."""
         from slotwise.logs import fits
@@ -106,14 +126,5 @@ class LogOptions:
         rule: Any = self.multi_click
         with telling() as tell:
             return fits(
-                self.log,
-                self.columns,
-                estimator=self.estimator,
-                multi_click=rule,
-                progress=tell,
-                table=self.table,
-                engine=self.engine,
-                master=self.master,
-                memory=self.memory,
-                clicks=self.clicks,
+                self.log, self.columns, estimator=self.estimator, multi_click=rule, progress=tell, **self.reading
             )

@@ -15,6 +15,7 @@ import pytest
 
 from slotwise.errors import InvalidInput, UnreadableFile
 from slotwise.logs import Columns, tallies, tally
+from slotwise.logs.reading.sources import refuse_silence
 from tests.logs.plain import COLUMNS, Plain, dirty_rows, table
 from tests.postgres import Postgres
 
@@ -133,6 +134,38 @@ def test_a_password_is_not_repeated() -> None:
         with pytest.raises(UnreadableFile, match="cannot be reached") as caught:
             tallies(f"postgresql://{given}", PAGES)
         assert "secret" not in str(caught.value)
+
+
+def test_a_spark_cluster_that_is_not_there() -> None:
+    """Said at once, by its address; Spark itself would try for more than a minute."""
+    with pytest.raises(UnreadableFile, match=r"no Spark cluster answers at 127\.0\.0\.1:1 \(.*refused.*Without master"):
+        refuse_silence("spark://127.0.0.1:1")
+    with pytest.raises(UnreadableFile, match="no Spark cluster answers at nowhere"):
+        refuse_silence("spark://nowhere")
+    refuse_silence("local[2]")
+
+
+def test_clicks_of_a_table_of_their_own(tmp_path: Path, postgres: Postgres) -> None:
+    """The same tally as with the clicks in the log: from frames, from files and from PostgreSQL."""
+    rows = {"impression": [1, 1, 2, 2, 3, 3], "slot": [1, 2] * 3, "item": list("abbaab")}
+    wanted = tally(pa.table(rows | {"clicked": [0, 1, 0, 0, 1, 0]}))
+    clicks = pa.table({"impression": [1, 3], "item": ["b", "a"]})
+    assert tally(pa.table(rows), clicks=clicks) == wanted
+    pyarrow.csv.write_csv(pa.table(rows), tmp_path / "log.csv")
+    pyarrow.csv.write_csv(clicks, tmp_path / "clicks.csv")
+    assert tally(tmp_path / "log.csv", clicks=tmp_path / "clicks.csv") == wanted
+    with psycopg.connect(postgres.url, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS events CASCADE")
+        connection.execute("CREATE SCHEMA events")
+        connection.execute("CREATE TABLE events.shown (impression int, slot int, item text)")
+        connection.execute("CREATE TABLE events.clicks (impression int, item text)")
+        connection.execute(
+            "INSERT INTO events.shown VALUES (1,1,'a'),(1,2,'b'),(2,1,'b'),(2,2,'a'),(3,1,'a'),(3,2,'b')"
+        )
+        connection.execute("INSERT INTO events.clicks VALUES (1,'b'),(3,'a')")
+    assert tally(postgres.url, table="events.shown", clicks="events.clicks") == wanted
+    with pytest.raises(InvalidInput, match="the table of clicks has no column 'impression' to join it to the log by"):
+        tally(pa.table(rows), clicks=pa.table({"view": [1], "item": ["b"]}))
 
 
 def test_a_log_larger_than_the_memory_it_is_given(tmp_path: Path) -> None:

@@ -25,6 +25,9 @@ from slotwise.logs.reading.engine_functions import bit_count, duckdb_hash
 from slotwise.logs.reading.layout import Layout
 from slotwise.logs.reading.sources import ReadOptions, read_with_clicks
 
+#: what a row may carry besides what is counted
+OPTIONAL = ("propensity", "item_propensity", "weight")
+
 
 @dataclass(frozen=True)
 class CleanLog:
@@ -178,7 +181,7 @@ def _regular(usable: ir.Table, pages: ir.Table, odd: ir.Table, keys: Sequence[st
 
 def _row(rows: ir.Table, keys: Sequence[str], **made: Any) -> ir.Table:
     names = [*keys, "slot", "item", "clicked"]
-    last = [name for name in ("propensity", "weight") if name in rows.columns]
+    last = [name for name in OPTIONAL if name in rows.columns]
     return rows.mutate(**made).select(*names, "page_clicked", *last)
 
 
@@ -189,7 +192,7 @@ def _unique(rows: ir.Table, keys: Sequence[str]) -> ir.Table:
     if "order" in rows.columns:
         clicked = ibis.ifelse(rows.clicked, rows.order, None)
         rest |= {"first": clicked.min(), "last": clicked.max()}
-    for name in ("propensity", "weight"):
+    for name in OPTIONAL:
         if name in rows.columns:
             rest[name] = rows[name].max()
     return rows.group_by([*keys, "slot", "item"]).aggregate(

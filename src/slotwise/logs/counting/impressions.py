@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slotwise.errors import InvalidInput
-from slotwise.logs.counting.cleaning import CleanLog
+from slotwise.logs.counting.cleaning import OPTIONAL, CleanLog
 from slotwise.logs.counting.tallies import LogTally
 from slotwise.logs.reading.engine_functions import bucket
 from slotwise.rankings import Rankings
@@ -36,11 +36,17 @@ class Impressions:
         self.clicked: IntArray = np.full(len(self.shown), NO_CLICK)
         hit = np.asarray(rows["clicked"])
         self.clicked[pages[hit]] = places[hit]
+        #: of each list, or impressions × slots; NaN where it is not known
         self.propensity: Any = None
         if "propensity" in rows.column_names:
             given = rows["propensity"].cast(pa.float64()).to_numpy()
             _refuse_improbable(given)
             self.propensity = _per_page(PROPENSITY, given, pages, len(self.shown))
+        elif "item_propensity" in rows.column_names:
+            given = rows["item_propensity"].cast(pa.float64()).to_numpy()
+            _refuse_improbable(given)
+            self.propensity = np.full(self.shown.shape, np.nan)
+            self.propensity[pages, places] = given
         #: how many impressions each stands for; None if one
         self.weight: Any = None
         if "weight" in rows.column_names:
@@ -65,7 +71,7 @@ def impressions_by_placement(
     rows, sampled = log.rows, at_most is not None and total > at_most
     if at_most is not None and sampled:
         rows = rows.filter(bucket([rows[key] for key in log.keys], PARTS) < int(PARTS * at_most / total))
-    names = [*log.keys, "slot", "item", "clicked", *(name for name in ("propensity", "weight") if name in rows.columns)]
+    names = [*log.keys, "slot", "item", "clicked", *(name for name in OPTIONAL if name in rows.columns)]
     found = rows.select(*names).to_pyarrow()
     if "placement" not in log.keys:
         return {None: Impressions(found, counted[None])}, sampled

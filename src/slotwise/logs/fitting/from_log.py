@@ -24,7 +24,7 @@ from slotwise.logs.reading.columns import Columns
 from slotwise.logs.reading.options import LogOptions, apart
 from slotwise.rankings import Rankings
 from slotwise.tally import Tally
-from slotwise.typing import FloatArray
+from slotwise.typing import EMPTY, FloatArray
 
 #: whole lists are kept for at most this many impressions, for what a tally cannot say
 SAMPLE = 200_000
@@ -89,7 +89,7 @@ def fits(
         counted = tally_by_placement(log)
         progress("reading whole lists")
         # inverse propensity uses only the few impressions that showed the very list: all of them are needed
-        every = registered(estimator).needs == "rankings" or columns.propensity is not None
+        every = registered(estimator).needs == "rankings" or bool(columns.propensity or columns.item_propensity)
         impressions, sampled = impressions_by_placement(log, counted, None if every else sample)
         progress("estimating")
         found = [_fit(one, impressions[name], estimator, sampled) for name, one in counted.items()]
@@ -116,10 +116,20 @@ def _fit(counted: LogTally, impressions: Impressions, estimator: str, sampled: b
         sampled=sampled,
         counted=counted.counted,
         clicked=counted.clicked,
-        logged=None
-        if impressions.propensity is None
-        else Logged(impressions.shown, impressions.clicked, impressions.propensity, impressions.weight),
+        logged=_logged(impressions),
     )
+
+
+def _logged(impressions: Impressions) -> Logged | None:
+    """The impressions whose propensities are known; None if the log has none."""
+    found, shown = impressions.propensity, impressions.shown
+    if found is None:
+        return None
+    known = ~np.isnan(found) if found.ndim == 1 else ((shown == EMPTY) | ~np.isnan(found)).all(axis=1)
+    weight = impressions.weight
+    unknown = int((~known).sum() if weight is None else weight[~known].sum())
+    kept = None if weight is None else weight[known]
+    return Logged(shown[known], impressions.clicked[known], found[known], kept, unknown)
 
 
 def _estimate(estimator: str, counted: Tally, rankings: Rankings, sampled: bool) -> Estimate:

@@ -51,6 +51,8 @@ class Evaluation:
             else {
                 "self_normalised": _rate(found.self_normalised),
                 "plain": _rate(found.plain),
+                "doubly_robust": None if found.doubly_robust is None else _rate(found.doubly_robust),
+                "of": "items in slots" if found.by_item else "whole lists",
                 "matching": found.matching,
                 "effective_impressions": found.effective_impressions,
                 "mean_weight": found.mean_weight,
@@ -91,8 +93,13 @@ def evaluate(
     if propensities is not None:
         if propensities.shown.shape[1] != fit.slots:
             raise InvalidInput(f"shown must have one column per slot, {fit.slots}, got {propensities.shown.shape[1]}")
-        by_propensity = inverse_propensity(propensities, lists, chances, level)
+        by_propensity = inverse_propensity(propensities, lists, chances, level, fit.odds)
         warnings += warnings_of(by_propensity)
+        if propensities.unknown:
+            warnings.append(
+                f"{propensities.unknown:,} impressions have no propensity, and inverse propensity left them out: that "
+                "does no harm only if what was clicked in them is like in the others."
+            )
     return Evaluation(by_model, by_propensity, tuple(warnings), level, fit.click_rate)
 
 
@@ -113,7 +120,7 @@ def _lists(fit: Fit, target: Any) -> tuple[IntArray, FloatArray]:
     chances = checks.positive_vector("probabilities", list(mixture.values()), each="ranking")
     if not math.isclose(chances.sum(), 1.0, rel_tol=1e-6):
         raise InvalidInput(f"probabilities must add up to 1, got {chances.sum():g}")
-    return lists, chances
+    return lists, chances / chances.sum()
 
 
 def _model_warnings(fit: Fit, lists: IntArray, rate: Rate) -> list[str]:

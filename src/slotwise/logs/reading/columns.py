@@ -34,6 +34,8 @@ class Columns:
     propensity: str | None = None
     #: how many impressions a row stands for, in a log that was counted already
     weight: str | None = None
+    #: the probability of the item to be shown in its slot; in a wide log a list
+    item_propensity: str | None = None
 
 
 class ColumnNames(TypedDict, total=False):
@@ -47,6 +49,7 @@ class ColumnNames(TypedDict, total=False):
     order: str | None
     propensity: str | None
     weight: str | None
+    item_propensity: str | None
 
 
 def column(table: ir.Table, name: str) -> ir.Value:
@@ -72,6 +75,11 @@ def has_column(table: ir.Table, name: str) -> bool:
 
 def names_found(table: ir.Table, columns: Columns, *, clicks_elsewhere: bool = False) -> tuple[Columns, bool]:
     """The columns as they are called in this table, and whether it is wide; refuses a table that lacks one."""
+    if columns.propensity is not None and columns.item_propensity is not None:
+        raise InvalidInput(
+            "propensity is of whole lists and item_propensity of items in slots, give one of them, got "
+            f"{columns.propensity!r} and {columns.item_propensity!r}"
+        )
     names = {field.name: getattr(columns, field.name) for field in fields(columns)}
     if columns.item == Columns.item and "item" not in table.columns and "items" in table.columns:
         names["item"] = "items"

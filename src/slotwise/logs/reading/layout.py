@@ -23,6 +23,7 @@ from slotwise.logs.reading.columns import (
 
 #: whether anybody saw the list
 _SHOWN = "shown"
+ITEM = "item_propensity"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,11 @@ class Layout:
         """By column, where the table holds something that cannot be understood, and what it should be."""
         columns = self.columns
         found: dict[str, tuple[ir.BooleanValue, str]] = {}
-        for name, kind in ((columns.order, values.NUMBER_OR_TIME), (columns.propensity, "a number")):
+        for name, kind in (
+            (columns.order, values.NUMBER_OR_TIME),
+            (columns.propensity, "a number"),
+            (None if self.wide else columns.item_propensity, "a number"),
+        ):
             if name is not None and has_column(self.table, name) and self[name].type().is_string():
                 found[name] = values.is_given(self[name]) & values.as_number(self[name], name).isnull(), kind
         if columns.weight is not None and not self[columns.weight].type().is_integer():
@@ -107,6 +112,7 @@ class Layout:
             "item": values.as_text(column(clicks, item_of_clicks(clicks, names)), names.item),
             "clicked": ibis.literal(True),
             "propensity": ibis.null("float64"),
+            ITEM: ibis.null("float64"),
         }
         if names.placement is not None:
             made["placement"] = values.as_text(column(clicks, names.placement), names.placement)
@@ -154,6 +160,7 @@ class Layout:
             item=item,
             clicked=clicked,
             order=ibis.ifelse(clicked, unfolded.chosen.index(item), None).cast("float64"),
+            **({ITEM: unfolded[ITEM][unfolded.place].cast("float64")} if ITEM in unfolded.columns else {}),
         )
         choices = lists.unnest("chosen")
         stray = choices.chosen.nullif("").notnull() & ~choices["items"].contains(choices.chosen).fill_null(False)
@@ -163,6 +170,7 @@ class Layout:
             item=choices.chosen,
             clicked=ibis.literal(True),
             order=ibis.null("float64"),
+            **({ITEM: ibis.null("float64")} if ITEM in lists.columns else {}),
         )
         return shown.union(lost)
 
@@ -205,6 +213,14 @@ class Layout:
                 # the order of clicks may be in the table of the clicks
                 here = has_column(self.table, name)
                 found[role] = values.as_number(self[name], name) if here else ibis.null("float64")
+        item_propensity = self.columns.item_propensity
+        if item_propensity is not None:
+            given = self[item_propensity]
+            if self.wide and not (given.type().is_array() and given.type().value_type.is_numeric()):
+                raise InvalidInput(
+                    f"{item_propensity} must hold a list of numbers, one for each item, got a column of {given.type()}"
+                )
+            found[ITEM] = given if self.wide else values.as_number(given, item_propensity)
         if self.columns.weight is not None:
             found["weight"] = values.as_slot(self[self.columns.weight], self.columns.weight)
         return found

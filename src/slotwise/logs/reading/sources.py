@@ -289,7 +289,7 @@ def _spark(master: str | None) -> Iterator[Any]:
         builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
         builder = builder.config("spark.sql.shuffle.partitions", str(os.cpu_count() or 1))
     if running is None:
-        _refuse_silence(master or "")
+        refuse_silence(master or "")
     try:
         session = running or builder.master(master or "local[*]").getOrCreate()
     except Exception as problem:
@@ -303,7 +303,7 @@ def _spark(master: str | None) -> Iterator[Any]:
             session.stop()
 
 
-def _refuse_silence(master: str) -> None:
+def refuse_silence(master: str) -> None:
     """Refuse a cluster that nobody answers for; Spark would take more than a minute to find out."""
     refused = []
     for address in master.removeprefix("spark://").split(",") if master.startswith("spark://") else []:
