@@ -4,9 +4,11 @@ import json
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from slotwise import logs
 from slotwise.cli.app import app
 from slotwise.errors import SlotwiseError
 from slotwise.service.store import open_store
@@ -73,6 +75,26 @@ def test_a_placement_is_exported_and_imported(store: str, tmp_path: Path) -> Non
             run("import", str(out), "--store", other, "--name", "taken along")
         with pytest.raises(SlotwiseError, match="control"):
             run("import", str(out), "--store", other, "--name", "a\nb")
+
+
+def test_a_placement_starts_from_a_log(tmp_path: Path) -> None:
+    """The log is all that it knows, cell by cell; it decides at once, and is not started twice."""
+    rows = [f"{one},{slot},{'abc'[(one + slot) % 3]},{int(one % 5 == slot)}" for one in range(60) for slot in (1, 2)]
+    (tmp_path / "log.csv").write_text("\n".join(["impression,slot,item,clicked", *rows]))
+    url = f"sqlite:///{tmp_path}/store.db"
+    arguments = ("fit", str(tmp_path / "log.csv"), "--to-store", url, "--name", "home")
+    assert "Started in the store, with all that was counted: home" in run(*arguments)
+    counted = logs.tally(tmp_path / "log.csv")
+    with serving(url) as client:
+        found = client.estimates("home")["tally"]
+        order = [found["items"].index(item) for item in counted.item_ids]
+        for name in ("clicks", "passes"):
+            assert np.array(found[name])[:, order].tolist() == getattr(counted, name).tolist()
+        assert len(client.decide("home")["items"]) == 2
+        with pytest.raises(SlotwiseError, match="there is a placement 'home' in this store already"):
+            run(*arguments)
+    with pytest.raises(SlotwiseError, match="--to-store needs the --name"):
+        run(*arguments[:-2])
 
 
 @pytest.mark.parametrize(

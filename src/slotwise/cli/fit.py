@@ -14,6 +14,8 @@ from rich.table import Table
 from slotwise.cli.log_options import ESTIMATOR_IDS, LogOptions
 from slotwise.cli.options import AsJson, example, known_ids, takes_options
 from slotwise.cli.screen import screen, telling
+from slotwise.cli.service_store import needing_the_service
+from slotwise.errors import InvalidInput
 
 if TYPE_CHECKING:
     from slotwise.logs import Fit
@@ -26,6 +28,7 @@ LAST = "best list begins with"
 @example(
     "slotwise fit clicks.parquet --out report",
     "slotwise fit 'logs/*.csv.gz' --placement query --order click_time --json",
+    "slotwise fit clicks.parquet --to-store sqlite:///slotwise.db --name home",
 )
 @known_ids("Estimators", ESTIMATOR_IDS)
 @takes_options
@@ -33,6 +36,15 @@ def fit(
     source: LogOptions,
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write report.html, figures and tables into this folder.")
+    ] = None,
+    to_store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="Start live placements from the log, in this store: sqlite:///FILE or postgresql://…"
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="What the placement is called there; by default as in the log, where it has any.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -43,6 +55,8 @@ def fit(
     """
     from slotwise.logs import RULES, write_report
 
+    if (to_store is None) != (name is None) and not (name is None and source.placement):
+        raise InvalidInput("--to-store needs the --name of the placement, where the log names none, and --name a store")
     found = source.fits()
     cleaning = {rule: count for rule, count in found[0].cleaning.items() if count}
     if as_json:
@@ -58,6 +72,37 @@ def fit(
             page = write_report(found, out, source=source.name, rules=RULES)
         if not as_json:
             screen().print(f"\nReport: {page}", soft_wrap=True)
+    if to_store is not None:
+        _start(found, to_store, name, quiet=as_json)
+
+
+def _start(found: list[Fit], url: str, name: str | None, *, quiet: bool) -> None:
+    """Start a live placement from each fit; none, if one of them cannot be."""
+    if name is not None and len(found) > 1:
+        raise InvalidInput(f"name is for a log of one placement, got {name!r} for {len(found)}")
+    with needing_the_service():
+        from slotwise.service.store import open_store
+        from slotwise.service.worker.warm_start import from_counts
+    made = []
+    for one in found:
+        first = [item for item in one.best().items if item is not None]
+        made.append(from_counts(name or str(one.placement), one.tally, one.showings, one.item_ids, first))
+    store = open_store(url)
+    try:
+        there = {version.placement for version in store.versions()}
+        for placement in made:
+            if placement.name in there:
+                raise InvalidInput(
+                    f"there is a placement {placement.name!r} in this store already: give another --name"
+                )
+        for placement in made:
+            store.carry_in(placement)
+    finally:
+        store.close()
+    if not quiet:
+        listed = ", ".join(placement.name for placement in made[:NAMED])
+        more = f" and {len(made) - NAMED:,} more" if len(made) > NAMED else ""
+        screen().print(f"\nStarted in the store, with all that was counted: {listed}{more}", soft_wrap=True)
 
 
 def _show(found: list[Fit]) -> None:
