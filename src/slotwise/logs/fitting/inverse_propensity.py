@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
-from scipy.stats import gamma
+from scipy.special import gammaincinv, ndtri
 
 from slotwise.errors import InvalidInput
 from slotwise.logs.fitting.click_rate import Rate, around
@@ -226,9 +225,9 @@ def _rare(values: FloatArray, weights: FloatArray, times: FloatArray, level: flo
     """
     count, total, squares = float(times.sum()), float(times @ values), float(times @ values**2)
     typical = float((times @ weights**2).sum() / (times @ weights).sum())
-    low = float(gamma.ppf(0.5 - level / 2.0, total**2 / squares)) * squares / total if total else 0.0
+    low = float(gammaincinv(total**2 / squares, 0.5 - level / 2.0)) * squares / total if total else 0.0
     above, squares_above = total + typical, squares + typical**2
-    high = float(gamma.ppf(0.5 + level / 2.0, above**2 / squares_above)) * squares_above / above
+    high = float(gammaincinv(above**2 / squares_above, 0.5 + level / 2.0)) * squares_above / above
     return Rate(total / count, low / count, high / count)
 
 
