@@ -19,7 +19,7 @@ MIXTURE = '{"lists": [{"items": ["tea", "milk"], "probability": 0.5}, …]}'
 
 @example(
     "slotwise evaluate clicks.parquet --ranking tea,coffee,milk",
-    "slotwise evaluate clicks.parquet --target-log variant_b.parquet --item-propensity p",
+    "slotwise evaluate a.parquet --target-log b.parquet --item-propensity p",
     "slotwise evaluate clicks.parquet --policy random-bound",
 )
 @known_ids("Estimators", ESTIMATOR_IDS)
@@ -54,8 +54,8 @@ def evaluate(
 ) -> None:
     """Estimate the click rate of another list, of a mixture of lists, of what another log shows, or of a policy.
 
-    By the fitted model; and by inverse propensity, where the log holds the probability of each list (--propensity) or
-    of each item in its slot (--item-propensity): plain, self-normalised, and doubly robust with the model's help.
+    By the fitted model; and by inverse propensity, where the log holds the probability of each list, or of each item
+    in its slot: plain, self-normalised, and doubly robust with the model's help.
     """
     from slotwise.logs import evaluate as evaluation
     from slotwise.logs.fitting.targets import lists_shown, mixture_in
