@@ -52,10 +52,11 @@ def evaluate(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Estimate the click rate of another list, of a mixture of lists, of what another log shows, or of a policy.
+    """Estimate the click rate of another list, or of a policy.
 
-    By the fitted model; and by inverse propensity, where the log holds the probability of each list, or of each item
-    in its slot: plain, self-normalised, and doubly robust with the model's help.
+    Or of a mixture of lists, or of what another log shows. By the fitted model; and by inverse propensity, where the
+    log holds the probability of each list, or of each item in its slot: by plain and by normalised weights, and doubly
+    robust with the model's help.
     """
     from slotwise.logs import evaluate as evaluation
     from slotwise.logs.fitting.targets import lists_shown, mixture_in
