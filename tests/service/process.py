@@ -3,26 +3,46 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-
-import httpx
+from typing import Protocol
 
 from tests.waiting import FOR_EVER
 
-COMMAND = [sys.executable, "-c", "from slotwise.cli import main; main()", "serve"]
+COMMAND = [sys.executable, "-c", "from slotwise.cli import main; main()"]
 
 
 def free_port() -> int:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         return int(listening.getsockname()[1])
+
+
+class Started(Protocol):
+    """What can be done to a process, in the words of `subprocess`."""
+
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def send_signal(self, number: int, /) -> None: ...
+
+
+#: from the arguments of `slotwise`, what the environment says of the service, its folder and its log
+Start = Callable[[Sequence[str], Mapping[str, str], Path, Path], Started]
+
+
+def start(arguments: Sequence[str], environment: Mapping[str, str], folder: Path, log: Path) -> Started:
+    """As anybody would: by its command."""
+    with open(log, "wb") as written:
+        return subprocess.Popen(
+            [*COMMAND, *arguments], env={**os.environ, **environment}, stderr=written, stdout=written, cwd=folder
+        )
 
 
 class Process:
@@ -33,30 +53,35 @@ class Process:
         port: int,
         workers: int = 1,
         arguments: Sequence[str] = (),
+        start: Start = start,
         **settings: str,
     ) -> None:
         self.url = f"http://127.0.0.1:{port}"
         self.log = folder / f"log-{time.monotonic_ns()}"
-        environment = {**os.environ, "SLOTWISE_WORKERS": str(workers), **settings}
+        self._port = port
+        environment = {"SLOTWISE_WORKERS": str(workers), **settings}
         if store is not None:
             environment["SLOTWISE_STORE"] = store
-        with open(self.log, "wb") as log:
-            self.popen = subprocess.Popen(
-                [*COMMAND, *arguments, "--port", str(port)], env=environment, stderr=log, stdout=log, cwd=folder
-            )
+        self.popen = start(["serve", *arguments, "--port", str(port)], environment, folder, self.log)
 
     def wait_until_ready(self) -> None:
         give_up = time.monotonic() + FOR_EVER
         while time.monotonic() < give_up:
             assert self.popen.poll() is None, self.log.read_text()
-            with contextlib.suppress(httpx.TransportError):
-                if httpx.get(f"{self.url}/readyz", timeout=FOR_EVER).status_code == 200:
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                if self._is_ready():
                     return
             time.sleep(0.05)
         raise AssertionError(self.log.read_text())
 
+    def _is_ready(self) -> bool:
+        # with next to nothing of a client, so that the service has the processor for itself
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self._port, timeout=FOR_EVER)) as connection:
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status == 200
+
     def kill(self) -> None:
-        self.popen.kill()
+        self.popen.send_signal(signal.SIGKILL)
         self.popen.wait()
 
     def stop(self) -> int:

@@ -19,11 +19,18 @@ import pytest
 from slotwise.service.store import open_store
 from tests import waiting
 from tests.postgres import Postgres
+from tests.service.nursery import Nursery
 from tests.service.process import Process, free_port, running
 from tests.waiting import FOR_EVER
 
 ITEMS = ["a", "b", "c", "d"]
 WINDOW = 1.5
+DEFINITION: dict[str, Any] = {
+    "slots": 2,
+    "items": ITEMS,
+    "window_seconds": WINDOW,
+    "segments": {"device": ["mobile", "desktop"]},
+}
 #: of the service, on each store: a few, or as many as `make soak` says
 KILLS = int(os.environ.get("SLOTWISE_KILLS", "3"))
 
@@ -90,6 +97,14 @@ class Ledger:
             else:
                 self.refused[reply.status_code] += 1
 
+    def told(self, kills: int, began: float) -> str:
+        """How far it has come."""
+        minutes = (time.monotonic() - began) / 60.0
+        return (
+            f"{kills} kills in {minutes:.1f} minutes, {len(self.shown)} decisions and {len(self.clicked)} outcomes "
+            "acknowledged"
+        )
+
     def check(self, store: str) -> None:
         """Against the store's own rows, once all deadlines have passed and nobody is serving."""
         assert not self.wrong, self.wrong
@@ -120,9 +135,7 @@ class Ledger:
 
 
 def define(url: str) -> None:
-    segments = {"device": ["mobile", "desktop"]}
-    definition: dict[str, Any] = {"slots": 2, "items": ITEMS, "window_seconds": WINDOW, "segments": segments}
-    httpx.put(f"{url}/v1/placements/home", json=definition, timeout=FOR_EVER).raise_for_status()
+    httpx.put(f"{url}/v1/placements/home", json=DEFINITION, timeout=FOR_EVER).raise_for_status()
 
 
 def wait_for(ledger: Ledger, shown: int) -> None:
@@ -147,19 +160,18 @@ def test_kill_and_kill_again(kind: str, tmp_path: Path, request: pytest.FixtureR
     else:
         postgres: Postgres = request.getfixturevalue("postgres")
         store = postgres.fresh()
-    port, ledger, rng = free_port(), Ledger(), random.Random(1)
+    port, ledger, rng, began = free_port(), Ledger(), random.Random(1), time.monotonic()
     with running(tmp_path, store, port) as process:
         define(process.url)
         threads = visitors(ledger, process.url, 4)
         wait_for(ledger, 30)
         process.kill()
     try:
-        for number in range(2, KILLS + 1):
-            with running(tmp_path, store, port) as process:
-                time.sleep(rng.uniform(0.1, 0.9))
-                process.kill()
-            if number % 10 == 0:
-                print(f"{kind}: {number} kills, {len(ledger.shown)} decisions and {len(ledger.clicked)} outcomes kept")
+        with Nursery(DEFINITION) as nursery:
+            for number in range(2, KILLS + 1):
+                start_and_kill(Process(tmp_path, store, port, start=nursery.start), rng)
+                if number % 10 == 0:
+                    print(f"{kind}: {ledger.told(number, began)}", flush=True)
         with running(tmp_path, store, port) as process:
             wait_for(ledger, 60)
             time.sleep(0.3)
@@ -173,6 +185,19 @@ def test_kill_and_kill_again(kind: str, tmp_path: Path, request: pytest.FixtureR
     assert len(ledger.shown) > 50
     assert set(ledger.refused) <= {410, 503}
     ledger.check(store)
+    print(f"{kind}: {ledger.told(KILLS, began)}; none of them lost, none counted twice")
+
+
+def start_and_kill(process: Process, rng: random.Random) -> None:
+    """At any moment: most of them while it serves, some while it starts."""
+    try:
+        if rng.random() < 0.2:
+            time.sleep(rng.uniform(0.0, 0.5))
+        else:
+            process.wait_until_ready()
+            time.sleep(rng.uniform(0.1, 0.9))
+    finally:
+        process.kill()
 
 
 def test_two_workers_on_one_postgresql_share_one_tally(postgres: Postgres, tmp_path: Path) -> None:
