@@ -101,6 +101,8 @@ class Decision:
     segment: str = ""
     #: the longest window of its placement where it is one of those that wait for all of it; their clicks tell of delays
     waits_seconds: float | None = None
+    #: by slot, the probability that its item would be there, where that is known as it is issued
+    propensities: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,14 +32,17 @@ class _Pairs:
 
     counts: dict[_Pair, list[Any]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0, 0, 0.0, 0.0]))
 
-    def add(self, items: Sequence[str], outcome: Outcome | None) -> None:
-        clicked = outcome is not None and outcome.kind == "clicked"
+    def add(self, items: Sequence[str], outcome: Outcome | None, times: int) -> None:
+        if outcome is None or outcome.kind != "clicked":
+            for slot, item in enumerate(items):
+                pair = self.counts[slot, item]
+                pair[SHOWS] += times
+                pair[PASSES] += times
+            return
         for slot, item in enumerate(items):
             pair = self.counts[slot, item]
             pair[SHOWS] += 1
-            if not clicked:
-                pair[PASSES] += 1
-            elif outcome is not None and item == outcome.item:
+            if item == outcome.item:
                 pair[CLICKS] += 1
                 if outcome.value is not None:
                     pair[VALUED] += 1
@@ -74,12 +77,19 @@ class Count:
         for name, more in counts.items():
             counters[name] += more
 
-    def finalise(self, where: Where, items: Sequence[str], outcome: Outcome | None, epoch: int | None) -> None:
-        """Count one decision as what was reported of it; silence is a no-click."""
+    def issue(self, placement: str, start: int, segment: str, arm: Arm) -> None:
+        """Count one decision as issued."""
+        self._counters[Where(placement, start, segment, arm)]["issued"] += 1
+
+    def finalise(
+        self, where: Where, items: Sequence[str], outcome: Outcome | None, epoch: int | None, times: int = 1
+    ) -> None:
+        """Count one decision as what was reported of it; silence is a no-click, and may be that of several at once."""
         kind = "no_click" if outcome is None else outcome.kind
-        self.add(where, **{kind: 1})
+        counters = self._counters[where]
+        counters[kind] += times
         if outcome is None:
-            self.add(where, silent=1)
+            counters["silent"] += times
         elif outcome.kind == "clicked" and (outcome.then or outcome.value is not None):
             value = outcome.value or 0.0
             several = len(set(outcome.clicks)) > 1
@@ -87,7 +97,7 @@ class Count:
         pairs = self._pairs[where.placement]
         if kind == "not_shown":
             return
-        pairs[where].add(items, outcome)
+        pairs[where].add(items, outcome, times)
         if kind != "clicked" and epoch is not None:
             self._ended[where.placement].add(epoch)
 

@@ -8,7 +8,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Final
+
+from pydantic_core import from_json, to_json
 
 from slotwise.errors import StoreRefused
 from slotwise.service.store.contract import hour_of
@@ -19,8 +22,9 @@ Row = tuple[Any, ...]
 PATIENCE: Final = 30.0
 #: ids named in one statement
 MOST_IDS: Final = 500
-#: rows of values in one statement
+#: rows of values in one statement; as many as there are where these are few, otherwise one of some sizes
 MOST_ROWS: Final = 64
+FEW_ROWS: Final = 16
 
 
 class Database(ABC):
@@ -77,11 +81,12 @@ class Database(ABC):
         In few pieces, of sizes that come again and again: every statement is a round trip to the database or a wait for
         the interpreter, and the database remembers what it has parsed.
         """
-        start = 0
+        start, count = 0, len(rows)
         returned: list[Row] = []
-        while start < len(rows):
-            size = min(MOST_ROWS, 1 << ((len(rows) - start).bit_length() - 1))
-            values = [value for row in rows[start : start + size] for value in row]
+        while start < count:
+            left = count - start
+            size = left if left <= FEW_ROWS else min(MOST_ROWS, 1 << (left.bit_length() - 1))
+            values = [*chain.from_iterable(rows if size == count else rows[start : start + size])]
             returned += self.all(_of_many(statement, len(rows[0]), size), values)
             start += size
         return returned
@@ -110,6 +115,17 @@ def sums(counts: Sequence[str]) -> str:
 def marks(values: Sequence[Any]) -> str:
     """A mark for each value."""
     return ", ".join("?" * len(values))
+
+
+def written(values: Sequence[Any]) -> str:
+    """A list as it stands in a column."""
+    return to_json(values).decode()
+
+
+def read(text: str) -> list[Any]:
+    """The list that stands in a column."""
+    values: list[Any] = from_json(text)
+    return values
 
 
 @lru_cache(maxsize=256)

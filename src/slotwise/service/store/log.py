@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, Final
 
 from slotwise.service.store.contract import Arm, Decision, Kind, Logged, Outcome
-from slotwise.service.store.database import Database, chunks, marks
+from slotwise.service.store.database import Database, chunks, marks, read, written
 
 #: the columns of an outcome
 OUTCOME: Final = "outcome, clicked, clicked_then, value"
@@ -18,14 +17,14 @@ _SELECT: Final = (
 
 def outcome_of(kind: Kind | None, clicked: str | None, then: str | None, value: float | None) -> Outcome | None:
     """What was reported of a decision, from its columns."""
-    return None if kind is None else Outcome(kind, clicked, tuple(json.loads(then)) if then else (), value)
+    return None if kind is None else Outcome(kind, clicked, tuple(read(then)) if then else (), value)
 
 
 class Log(Database):
     """The part of a store that looks back."""
 
     def fill_propensities(self, found: Sequence[tuple[str, Sequence[float]]]) -> None:
-        rows = sorted((id, json.dumps(values, separators=(",", ":"))) for id, values in found)
+        rows = sorted((id, written(values)) for id, values in found)
         with self.transaction():
             if self.for_update:
                 for ids in chunks([id for id, _ in rows]):
@@ -73,11 +72,11 @@ def _read(
     final: int,
     *reported: Any,
 ) -> Logged:
-    decision = Decision(id, placement, tuple(json.loads(items)), arm, issued, deadline, segment=segment)
+    decision = Decision(id, placement, tuple(read(items)), arm, issued, deadline, segment=segment)
     return Logged(
         decision,
         outcome_of(*reported),
         final=bool(final),
         late=bool(late),
-        propensities=None if propensities is None else tuple(json.loads(propensities)),
+        propensities=None if propensities is None else tuple(read(propensities)),
     )

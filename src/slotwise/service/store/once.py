@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from slotwise.service.store.contract import Decision
-from slotwise.service.store.database import Database
+from slotwise.service.store.database import Database, read
 
 #: a key that was used is free again once its decision's deadline has passed
 _CLAIM = (
@@ -59,7 +58,7 @@ def claim(database: Database, decisions: Sequence[Decision]) -> dict[Key, Used]:
     taken = set(database.many(_CLAIM, rows))
     used = {}
     for placement, key, request, id, items, arm, issued, deadline in database.many(_FIND, sorted(first.keys() - taken)):
-        decision = Decision(id, placement, tuple(json.loads(items)), arm, issued, deadline, fate="repeated")
+        decision = Decision(id, placement, tuple(read(items)), arm, issued, deadline, fate="repeated")
         used[placement, key] = Used(request, decision)
     return used
 

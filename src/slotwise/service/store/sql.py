@@ -7,7 +7,6 @@ asked for before that, which only those who delete one wait for.
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -29,7 +28,7 @@ from slotwise.service.store.contract import (
     least_id,
 )
 from slotwise.service.store.counting import Count, Where
-from slotwise.service.store.database import Row, adding, chunks, marks, sums
+from slotwise.service.store.database import Row, adding, chunks, marks, read, sums, written
 from slotwise.service.store.definitions import Definitions
 from slotwise.service.store.log import OUTCOME, Log, outcome_of
 from slotwise.service.store.once import Key, Used, claim, drop_keys, key_of
@@ -42,6 +41,10 @@ MOST_CHANGES = 100_000
 
 _ADD_COUNTERS = adding("counters", ("placement", "segment", "arm"), COUNTERS)
 _ADD_TALLY = adding("tally", ("placement", "segment", "slot", "item"), TALLY_COUNTS, revised=True)
+_INSERT = (
+    "INSERT INTO decisions (id, placement, items, arm, issued, deadline, epoch, segment, waits, propensities) "
+    "VALUES ROWS"
+)
 _ADD_DELAYS = adding("delays", ("placement", "at_most", "number"), ("clicks",))
 
 
@@ -121,7 +124,7 @@ class SqlStore(Definitions, Periods, Log):
             id, placement, segment, arm, time, listed, deadline, final, was_late, *known = found[report.decision]
             where = Where(placement, hour_of(time), segment, arm)
             before = recorded[id].outcome if id in recorded else outcome_of(*known)
-            items = tuple(json.loads(listed))
+            items = tuple(read(listed))
             verdict = judge(
                 report.outcome, now=report.now, items=items, deadline=deadline, final=bool(final), recorded=before
             )
@@ -183,7 +186,8 @@ class SqlStore(Definitions, Periods, Log):
 
     def _insert(self, decisions: Sequence[Decision], count: Count) -> list[Decision]:
         """The decisions as they are shown."""
-        held = self._hold([decision for decision in decisions if decision.holds])
+        holding = [decision for decision in decisions if decision.holds]
+        held = self._hold(holding) if holding else {}
         issued, epochs = [], dict[str, int]()
         for decision in decisions:
             # a list of a definition that has changed meanwhile is shown once, and belongs to no epoch
@@ -202,25 +206,23 @@ class SqlStore(Definitions, Periods, Log):
                     epochs.pop(decision.id, None)
         rows = []
         for decision in issued:
-            where = Where(decision.placement, hour_of(decision.issued), decision.segment, decision.arm)
-            count.add(where, issued=1)
+            count.issue(decision.placement, hour_of(decision.issued), decision.segment, decision.arm)
+            known = decision.propensities
             rows.append(
                 (
                     decision.id,
                     decision.placement,
-                    json.dumps(decision.items, ensure_ascii=False, separators=(",", ":")),
+                    written(decision.items),
                     decision.arm,
                     decision.issued,
                     decision.deadline,
-                    epochs.get(decision.id),
+                    epochs.get(decision.id) if epochs else None,
                     decision.segment,
                     decision.waits_seconds,
+                    None if known is None else written(known),
                 )
             )
-        self.many(
-            "INSERT INTO decisions (id, placement, items, arm, issued, deadline, epoch, segment, waits) VALUES ROWS",
-            rows,
-        )
+        self.many(_INSERT, rows)
         return issued
 
     def _hold(self, decisions: Sequence[Decision]) -> dict[str, tuple[int, int, tuple[str, ...]]]:
@@ -232,9 +234,9 @@ class SqlStore(Definitions, Periods, Log):
             )
             current = [one for one in decisions if one.placement == placement and one.version == version]
             if items is None and current:
-                items = json.dumps(current[0].items, ensure_ascii=False)
+                items = written(current[0].items)
                 self.all("UPDATE placements SET held = ? WHERE name = ?", (items, placement))
-            held[placement] = version, epoch, tuple(json.loads(items)) if items else ()
+            held[placement] = version, epoch, tuple(read(items)) if items else ()
         return held
 
     def _add(self, count: Count) -> None:
@@ -253,11 +255,20 @@ class SqlStore(Definitions, Periods, Log):
                 return 0
             drop_keys(self, now, at_most)
             count = Count()
+            silent: dict[tuple[Where, str, int | None], int] = {}
             for _, placement, segment, arm, issued, listed, epoch, waits, reported, *known in due:
+                where = Where(placement, hour_of(issued), segment, arm)
+                if known[0] is None:
+                    # most are, and of the lists that visitors see some are seen again and again
+                    key = where, listed, epoch
+                    silent[key] = silent.get(key, 0) + 1
+                    continue
                 outcome = outcome_of(*known)
-                count.finalise(Where(placement, hour_of(issued), segment, arm), json.loads(listed), outcome, epoch)
+                count.finalise(where, read(listed), outcome, epoch)
                 if waits is not None and outcome is not None and outcome.kind == "clicked":
                     count.delay(placement, waits, reported - issued)
+            for (where, listed, epoch), times in silent.items():
+                count.finalise(where, read(listed), None, epoch, times)
             for placement in count.placements():
                 self._count(placement, count)
             drop_lists(self, now, at_most)
@@ -337,7 +348,7 @@ class SqlStore(Definitions, Periods, Log):
 
 
 def _columns(outcome: Outcome) -> tuple[str, str | None, str | None, float | None]:
-    then = json.dumps(outcome.then, ensure_ascii=False) if outcome.then else None
+    then = written(outcome.then) if outcome.then else None
     return outcome.kind, outcome.item, then, outcome.value
 
 

@@ -56,8 +56,6 @@ class SqliteStore(SqlStore):
         self, path: Path, *, busy_seconds: float = BUSY_SECONDS, migrations: Sequence[str] = MIGRATIONS
     ) -> None:
         self._path = path.absolute()
-        #: the database, its write-ahead log, and what processes share about the log
-        self._files = tuple(f"{self._path}{ending}" for ending in ("", "-wal", "-shm"))
         if not self._path.parent.is_dir():
             raise StoreRefused(f"there is no folder {self._path.parent} for the store {path.name}")
         _touch_for_owner(self._path)
@@ -68,7 +66,8 @@ class SqliteStore(SqlStore):
         try:
             self._prepare(migrations)
             self._pragma(f"busy_timeout = {int(busy_seconds * 1000)}")
-            self._inodes = self._found()
+            #: the database, its write-ahead log, and what processes share about the log
+            self._inodes = {name: _inode(name) for name in (f"{self._path}{end}" for end in ("", "-wal", "-shm"))}
         except BaseException:
             self._connection.close()
             raise
@@ -132,12 +131,9 @@ class SqliteStore(SqlStore):
 
     def _must_be_there(self) -> None:
         # a file that was deleted or replaced would go on taking writes that nobody will ever read
-        for name, inode, found in zip(self._files, self._inodes, self._found(), strict=True):
-            if found != inode:
+        for name, inode in self._inodes.items():
+            if _inode(name) != inode:
                 raise StoreUnavailable(f"the store's file {name} is gone")
-
-    def _found(self) -> list[int | None]:
-        return [*map(_inode, self._files)]
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

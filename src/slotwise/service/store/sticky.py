@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from slotwise.service.store.contract import Decision
-from slotwise.service.store.database import Database
+from slotwise.service.store.database import Database, read, written
 
 _INSERT = (
     "INSERT INTO visitors (placement, visitor, terms, items, arm, until) VALUES ROWS ON CONFLICT (placement, visitor) "
@@ -54,7 +53,7 @@ def drop_lists(database: Database, now: float, at_most: int) -> None:
 def _row(decision: Decision) -> _Row:
     sticky = decision.sticky
     assert sticky is not None
-    items = json.dumps(decision.items, ensure_ascii=False, separators=(",", ":"))
+    items = written(decision.items)
     return decision.placement, sticky.visitor, sticky.terms, items, decision.arm, sticky.until
 
 
@@ -63,9 +62,9 @@ def _holds(row: _Row, decision: Decision) -> bool:
     sticky = decision.sticky
     assert sticky is not None
     _, _, terms, items, _, until = row
-    return terms == sticky.terms and decision.issued < until and sticky.allows(json.loads(items), len(decision.items))
+    return terms == sticky.terms and decision.issued < until and sticky.allows(read(items), len(decision.items))
 
 
 def _as_kept(decision: Decision, row: _Row) -> Decision:
-    items, arm = tuple(json.loads(row[3])), row[4]
+    items, arm = tuple(read(row[3])), row[4]
     return decision if (decision.items, decision.arm) == (items, arm) else replace(decision, items=items, arm=arm)
