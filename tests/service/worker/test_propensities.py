@@ -15,7 +15,7 @@ from slotwise.service.store.contract import Outcome, Report
 from slotwise.service.worker import Worker
 from slotwise.service.worker.deciding import as_given, decide
 from slotwise.service.worker.definition import Definition, Wish
-from slotwise.service.worker.ledger import Conditions
+from slotwise.service.worker.ledger import NO_CONDITIONS, Conditions
 from slotwise.service.worker.placements import Placements
 from slotwise.service.worker.propensities import MOST_LISTS, MOST_SPENT, Propensities
 from slotwise.service.worker.worker import FILL_AT_ONCE
@@ -142,6 +142,24 @@ def test_they_are_there_after_a_stop(store: str) -> None:
     opened.close()
 
 
+def test_once_they_are_drawn_they_are_written_with_the_decision(store: str) -> None:
+    async def test(worker: Worker, _: Clock) -> None:
+        first = await worker.decide("home")
+        assert first.propensities is None
+        await worker.fill_propensities()
+        assert await found(worker, first.id) is not None
+        placement = await worker.placement("home")
+        drawn = placement.ledger.drawn[NO_CONDITIONS]
+        assert drawn is not None
+        for decision in [await worker.decide("home") for __ in range(20)]:
+            assert decision.propensities == drawn.propensities(decision.items, decision.arm)
+            assert await found(worker, decision.id) == decision.propensities
+        # under conditions of which nothing was drawn they are not known yet
+        assert (await worker.decide("home", Wish(exclude=["a"]))).propensities is None
+
+    drive(store, test, holdout=0.3)
+
+
 def test_more_than_fit_into_one_transaction_are_all_written(store: str) -> None:
     async def test(worker: Worker, _: Clock) -> None:
         decisions = await asyncio.gather(*(worker.decide("home") for _ in range(2 * FILL_AT_ONCE + 1)))
@@ -235,10 +253,12 @@ def test_more_conditions_than_can_be_afforded_are_null(store: str) -> None:
         # seven times 500 lists, and once what was left
         assert first == [(decision.id, (1.0, 1.0)) for decision in decisions[:8]]
         assert looked == {"known": 8, "unknown": 12}
-        # of the same belief, but nothing more has to be drawn for these
+        # of the same belief: nothing more has to be drawn for these, and what is known of them is known at once
         again = [decide(placement, Wish(pin={item: 1, other: 2}), NOON) for item, other in pairs]
+        assert [decision.propensities for decision in again] == [(1.0, 1.0)] * 8 + [None] * 12
         await propensities.settle(placement)
-        assert propensities.take() == [(decision.id, (1.0, 1.0)) for decision in again[:8]]
+        assert propensities.take() == []
+        assert looked == {"known": 16, "unknown": 24}
         await placements.close()
 
     asyncio.run(test())

@@ -16,7 +16,7 @@ def decide(
     placement: Placement, wish: Wish, now: float, once: Once | None = None, sticky: Sticky | None = None
 ) -> Decision:
     """What to show, yet to be written down: the store knows what was shown before with the same key, or to whom."""
-    definition, learner = placement.definition, placement.learner
+    definition = placement.definition
     # what is not among the items cannot be shown anyway
     exclude = [item for item in wish.exclude if item in placement.numbers]
     arm = _arm(definition)
@@ -28,8 +28,14 @@ def decide(
         items = placement.choose(exclude, pin, segment)
     if arm != "learned":
         items = as_given([item.id for item in definition.items], definition.slots, exclude, pin)
-    holds = learner.in_epochs and arm == "learned" and definition.mode == "live" and not exclude and not pin
+    in_epochs = definition.mode == "live" and placement.learner.in_epochs
+    holds = in_epochs and arm == "learned" and not exclude and not pin
     window, waits = placement.window()
+    # of a list that is shown again, or to all for an epoch, it makes no sense to ask how likely it was
+    is_drawn = sticky is None and not in_epochs
+    conditions = _conditions(segment, exclude, pin) if is_drawn else NO_CONDITIONS
+    ledger = placement.ledger
+    drawn = ledger.drawn.get(conditions) if is_drawn else None
     decision = Decision(
         new_id(now),
         placement.name,
@@ -43,10 +49,12 @@ def decide(
         sticky,
         segment=segment,
         waits_seconds=waits,
+        propensities=None if drawn is None else drawn.propensities(items, arm),
     )
-    # of a list that is shown again, or to all for an epoch, it makes no sense to ask how likely it was
-    if sticky is None and not (learner.in_epochs and definition.mode == "live"):
-        placement.ledger.note(decision, _conditions(segment, exclude, pin))
+    if drawn is not None:
+        ledger.known += 1
+    elif is_drawn:
+        ledger.note(decision, conditions)
     return decision
 
 

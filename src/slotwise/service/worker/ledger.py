@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from slotwise.service.store.contract import Decision
+from slotwise.service.store.contract import Arm, Decision
 
 #: decisions that wait; of those beyond, nothing will be known
 MOST_WAITING: Final = 10_000
@@ -35,6 +36,35 @@ class DrawnAgain:
 
     lists: int
     pairs: Counter[tuple[int, str]]
+    #: how likely a decision is held out, and what it shows then
+    share: float = 0.0
+    given: tuple[str, ...] = ()
+
+    def propensities(self, items: Sequence[str], arm: Arm) -> tuple[float, ...]:
+        """Per slot, the probability that the item which is in it would be, before the arm was drawn.
+
+        (1 - share)·q + share·[the holdout has it there]. Of q, the probability in the learned arm, lists drawn again
+        are a sample, and a learned decision's own list is one more draw from the same distribution, so that it counts
+        too. Then q is never 0, and as any of the draws could have been the one that was shown, 1/q is right on average:
+        the mean of [item shown]/q is the probability that any of the draws has the item, for every item however rare.
+
+        >>> pairs = Counter({(0, "a"): 49, (1, "b"): 9})
+        >>> DrawnAgain(99, pairs).propensities(["a", "b"], "learned")
+        (0.5, 0.1)
+        >>> DrawnAgain(99, pairs, share=0.2, given=("a", "c")).propensities(["a", "b"], "learned")
+        (0.6, 0.08)
+        """
+        if arm == "shadow":
+            return (1.0,) * len(items)
+        own = int(arm == "learned")
+        lists, share, given = self.lists + own, self.share, self.given
+        found = []
+        for slot, item in enumerate(items):
+            propensity = (self.pairs.get((slot, item), 0) + own) / lists
+            if share:
+                propensity = (1.0 - share) * propensity + share * (slot < len(given) and given[slot] == item)
+            found.append(round(propensity, 6))
+        return tuple(found)
 
 
 @dataclass
@@ -44,7 +74,14 @@ class Ledger:
     waiting: dict[Conditions, list[Decision]] = field(default_factory=dict)
     #: None where drawing was too dear
     drawn: dict[Conditions, DrawnAgain | None] = field(default_factory=dict)
+    #: decisions of which it was known as they were made
+    known: int = 0
     _count: int = 0
+
+    @property
+    def is_of_use(self) -> bool:
+        """Whether there is anything to settle."""
+        return bool(self.waiting or self.known)
 
     def note(self, decision: Decision, conditions: Conditions) -> None:
         """Remember a decision."""

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import random
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -100,10 +101,10 @@ class Placement:
             drawn = self.drawn[number] = self.learner.choose_several(many, number, pin=pin)
         return drawn.pop()
 
-    def draw(self, count: int, conditions: Conditions) -> list[tuple[str, ...]]:
-        """More lists that `choose` could have given."""
+    def draw(self, count: int, conditions: Conditions) -> Counter[tuple[int, str]]:
+        """How often each item is in each slot, counted from 0, of more lists that `choose` could have given."""
         exclude, pin = conditions.wishes
-        return self.learner.choose_several(count, self.segments.number(conditions.segment), exclude=exclude, pin=pin)
+        return self.learner.count_several(count, self.segments.number(conditions.segment), exclude=exclude, pin=pin)
 
     def window(self) -> tuple[float, float | None]:
         """Seconds that a decision is to wait, and, where it is one of those that tell of delays, the longest it may."""
@@ -203,6 +204,8 @@ class Placements:
         self._thread = ThreadPoolExecutor(1, "slotwise-reader")
         self._turn = asyncio.Lock()
         self._refreshed = time.monotonic()
+        #: set whenever the store was looked at
+        self.was_refreshed = asyncio.Event()
         #: as the store had them at the last look
         self.counters: CountersByPlacement = {}
 
@@ -260,6 +263,7 @@ class Placements:
                 await self._follow(together)
             self.counters = await self.read(lambda store: store.counters())
             self._refreshed = began
+            self.was_refreshed.set()
 
     async def load(self) -> None:
         """Have the kernels of all that is known at hand; wait for them where a decision without them is slow."""

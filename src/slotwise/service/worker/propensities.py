@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
-from slotwise.service.store.contract import Decision
 from slotwise.service.worker.deciding import as_given
 from slotwise.service.worker.ledger import Conditions, DrawnAgain
 from slotwise.service.worker.placements import Placement
@@ -57,10 +56,11 @@ class Propensities:
                 # only now: more may have been noted while lists were drawn
                 drawn, decisions = ledger.drawn[conditions], ledger.take(conditions)
                 self._observe("unknown" if drawn is None else "known", len(decisions))
-                if drawn is None:
-                    continue
-                share, given = placement.definition.holdout, _given(placement, conditions)
-                self.give_back([(one.id, propensities(one, drawn, share, given)) for one in decisions])
+                if drawn is not None:
+                    self.give_back([(one.id, drawn.propensities(one.items, one.arm)) for one in decisions])
+            if ledger.known:
+                self._observe("known", ledger.known)
+                ledger.known = 0
 
     def take(self) -> list[Propensity]:
         """What was found since the last time, to be written."""
@@ -72,12 +72,15 @@ class Propensities:
         self._found = [*self._found, *found][:MOST_UNWRITTEN]
 
     async def _draw(self, placement: Placement, conditions: Conditions) -> DrawnAgain | None:
-        if placement.definition.mode == "shadow":
+        definition = placement.definition
+        if definition.mode == "shadow":
             # which no list of the learner's is shown in
             return DrawnAgain(0, Counter())
-        if placement.definition.mode == "frozen":
+        held_out = definition.holdout, _given(placement, conditions) if definition.holdout else ()
+        if definition.mode == "frozen":
             # there is but one
-            return DrawnAgain(1, Counter(enumerate(placement.choose(*conditions.wishes, conditions.segment))))
+            only = placement.choose(*conditions.wishes, conditions.segment)
+            return DrawnAgain(1, Counter(enumerate(only)), *held_out)
         cost = LIST_COST + len(placement.numbers)
         lists = min(MOST_LISTS, self._left // cost)
         too_many = len(placement.ledger.drawn) >= MOST_CONDITIONS
@@ -88,35 +91,9 @@ class Propensities:
         pairs = Counter[tuple[int, str]]()
         at_once = max(1, SPENT_AT_ONCE // cost)
         for start in range(0, lists, at_once):
-            for items in placement.draw(min(at_once, lists - start), conditions):
-                pairs.update(enumerate(items))
+            pairs.update(placement.draw(min(at_once, lists - start), conditions))
             await asyncio.sleep(0)
-        return DrawnAgain(lists, pairs)
-
-
-def propensities(decision: Decision, drawn: DrawnAgain, share: float, given: Sequence[str]) -> tuple[float, ...]:
-    """Per slot, the probability that the item which is in it would be, before the arm was drawn.
-
-    (1 - share)·q + share·[the holdout has it there]. Of q, the probability in the learned arm, lists drawn again are a
-    sample, and a learned decision's own list is one more draw from the same distribution, so that it counts too. Then q
-    is never 0, and as any of the draws could have been the one that was shown, 1/q is right on average: the mean of
-    [item shown]/q is the probability that any of the draws has the item, for every item however rare.
-
-    >>> shown = Decision("", "home", ("a", "b"), "learned", 0.0, 0.0)
-    >>> propensities(shown, DrawnAgain(99, Counter({(0, "a"): 49, (1, "b"): 9})), 0.0, ())
-    (0.5, 0.1)
-    >>> propensities(shown, DrawnAgain(99, Counter({(0, "a"): 49, (1, "b"): 9})), 0.2, ("a", "c"))
-    (0.6, 0.08)
-    """
-    if decision.arm == "shadow":
-        return (1.0,) * len(decision.items)
-    own = int(decision.arm == "learned")
-    found = []
-    for slot, item in enumerate(decision.items):
-        learned = (drawn.pairs[slot, item] + own) / (drawn.lists + own)
-        held_out = slot < len(given) and given[slot] == item
-        found.append(round((1.0 - share) * learned + share * held_out, 6))
-    return tuple(found)
+        return DrawnAgain(lists, pairs, *held_out)
 
 
 def _given(placement: Placement, conditions: Conditions) -> tuple[str, ...]:
