@@ -19,12 +19,13 @@ class Meddler(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
     daemon_threads = True
 
-    def __init__(self, service: str, what: What) -> None:
+    def __init__(self, service: str, what: What, most: int) -> None:
         super().__init__(("127.0.0.1", 0), _Passing)
         parts = urlsplit(service)
         self.service, self.what = (str(parts.hostname), int(parts.port or 80)), what
-        #: keys whose first answer was lost
+        #: keys whose first answer was lost, and how many there may be
         self.lost: set[bytes] = set()
+        self._most = most
 
     @property
     def url(self) -> str:
@@ -33,7 +34,7 @@ class Meddler(socketserver.ThreadingTCPServer):
     def loses(self, head: bytes) -> bool:
         """Whether the answer to this request is lost: the first one to each key."""
         key = head.partition(b"Idempotency-Key: ")[2].partition(b"\r\n")[0]
-        if self.what != "loses answers" or not key or key in self.lost:
+        if self.what != "loses answers" or not key or key in self.lost or len(self.lost) >= self._most:
             return False
         self.lost.add(key)
         return True
@@ -69,8 +70,8 @@ def _message(file: BinaryIO) -> bytes | None:
 
 
 @contextlib.contextmanager
-def meddling(service: str, what: What) -> Iterator[Meddler]:
-    with Meddler(service, what) as meddler:
+def meddling(service: str, what: What, most: int = 1000) -> Iterator[Meddler]:
+    with Meddler(service, what, most) as meddler:
         thread = threading.Thread(target=meddler.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         try:

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.service.serving import Client, serving
+from tests.service.serving import Client
 
 SIX = [f"item {number}" for number in range(6)]
-
-
-@pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with serving(f"sqlite:///{tmp_path_factory.mktemp('modes')}/store.db") as serving_client:
-        yield serving_client
 
 
 def teach(client: Client, name: str, **definition: Any) -> None:
