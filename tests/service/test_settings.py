@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,10 @@ def test_settings_come_from_file_and_environment(tmp_path: Path, monkeypatch: py
         ('root_path = "/slotwise"', "SLOTWISE_SERVER_KEY"),
         ('trusted_proxies = "10.0.0.1, proxy"', "'proxy' does not appear to be"),
         ('trusted_proxies = "*"', "trusted_proxies"),
+        ("decision_bytes = 10", "decision_bytes"),
+        ("read_seconds = 0", "read_seconds"),
+        ("write_seconds = -1.5", "write_seconds"),
+        ("drain_seconds = 0.5", "drain_seconds"),
         ("[placements.demo]\nslots = 0\nitems = []", "placements.demo.slots"),
         ('[placements."a\\nb"]\nslots = 1\nitems = ["a"]', "control"),
     ],
@@ -47,6 +52,18 @@ def test_settings_that_cannot_be_are_named_and_secrets_are_not(tmp_path: Path, t
         load(config)
     assert word in str(refused.value)
     assert "secret" not in str(refused.value)
+
+
+def test_all_settings_are_in_the_file_that_is_shown_with_their_defaults() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "serve.toml").read_text()
+    shown = tomllib.loads(text)
+    for name, field in Settings.model_fields.items():
+        if name == "server_key":
+            assert f"# {name} = " in text
+        elif name == "store":
+            assert shown[name] == field.default.get_secret_value()
+        elif name != "placements":
+            assert shown[name] == field.default, name
 
 
 def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from slotwise.errors import InvalidInput, UnreadableFile
 from slotwise.service.worker.definition import Definition, PlacementName, faults
 
+KIB, MIB = 1024, 1024 * 1024
 #: where the file is, for the workers that a server starts
 CONFIG = "SLOTWISE_CONFIG"
 
@@ -53,8 +54,19 @@ class Settings(BaseSettings):
     #: of a request before its body: how long it may take, and how large it may be
     header_seconds: Annotated[float, Field(gt=0, le=3600)] = 10.0
     header_bytes: Annotated[int, Field(ge=1024, le=1024 * 1024)] = 16 * 1024
-    #: how long a body may take
+    #: how long a body may take; and how large it may be, of an outcome or an item, a decision, a placement
     body_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    outcome_bytes: Annotated[int, Field(ge=1024, le=16 * MIB)] = 64 * KIB
+    decision_bytes: Annotated[int, Field(ge=1024, le=64 * MIB)] = 4 * MIB
+    placement_bytes: Annotated[int, Field(ge=1024, le=1024 * MIB)] = 32 * MIB
+    #: how long an answer may find nobody who reads it
+    send_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    #: how long what is to be written may wait for its turn, and then how long writing it may take
+    write_seconds: Annotated[float, Field(gt=0, le=60)] = 1.5
+    #: how long reading from PostgreSQL may take, as for estimates and history
+    read_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
+    #: for the requests that are being answered when the service is told to stop
+    drain_seconds: Annotated[int, Field(ge=1, le=600)] = 10
     #: the path that a proxy has the service under, as in /slotwise
     root_path: Annotated[str, AfterValidator(_path)] = ""
     #: addresses or networks, with commas, of the proxies that are believed about whom they ask for

@@ -10,12 +10,12 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 import h11
 import httpx
 import pytest
 
-from slotwise.service.http import connections
 from slotwise.service.http.connections import OTHER_FILES, PIECES_AT_ONCE, Connection, _Parser
 from tests.service.process import free_port, running
 from tests.service.serving import THREE, Client, serving
@@ -30,7 +30,7 @@ MANY = 400_000
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     store = f"sqlite:///{tmp_path_factory.mktemp('connections')}/store.db"
-    with serving(store, header_seconds=1.0, body_seconds=1.5, keep_alive_seconds=1) as serving_client:
+    with serving(store, header_seconds=1.0, body_seconds=1.5, send_seconds=1.0, keep_alive_seconds=1) as serving_client:
         serving_client.define()
         yield serving_client
 
@@ -164,8 +164,7 @@ def test_a_body_that_nobody_reads_is_closed(client: Client) -> None:
         assert status(rest(connection)) == 200
 
 
-def test_an_answer_that_nobody_reads_is_given_up(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "SEND_SECONDS", 1.0)
+def test_an_answer_that_nobody_reads_is_given_up(client: Client) -> None:
     with connected(client) as connection:
         ours = connection.getsockname()
 
@@ -179,6 +178,49 @@ def test_an_answer_that_nobody_reads_is_given_up(client: Client, monkeypatch: py
                 connection.send(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
             time.sleep(0.01)
         wait_for(lambda: not is_open(), "the connection to be given up")
+
+
+class Sent:
+    """A transport, and what was sent with it, piece by piece."""
+
+    def __init__(self, transport: Any) -> None:
+        self._transport = transport
+        self.pieces: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        self.pieces.append(data)
+        self._transport.write(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
+@pytest.mark.parametrize(
+    ("request_line", "bodies"),
+    [
+        (b"GET /healthz", [b'"alive"']),
+        # without a body, and one after the other
+        (b"HEAD /healthz", [b""]),
+        (b"GET /nowhere", [b"about:blank"]),
+        (b"GET /healthz", [b'"alive"'] * 3),
+    ],
+)
+def test_an_answer_is_sent_at_once(client: Client, request_line: bytes, bodies: list[bytes]) -> None:
+    with connected(client) as connection:
+        ours = connection.getsockname()
+        wait_for(lambda: any(one.client == ours for one in open_at(client)), "the connection to be taken")
+        taken = next(one for one in open_at(client) if one.client == ours)
+        transport: Any = taken.transport
+        sent = transport._transport = Sent(transport._transport)
+        for number, body in enumerate(bodies, 1):
+            connection.sendall(request_line + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            answer = connection.recv(65_536)
+            head, _, content = answer.partition(b"\r\n\r\n")
+            assert status(answer) == 404 if b"nowhere" in request_line else 200
+            assert b"content-length: " in head
+            assert body in content
+            # that nothing is left is for asyncio to see
+            assert [piece for piece in sent.pieces if piece][number - 1 :] == [answer]
 
 
 def test_beyond_the_cap_those_who_ask_for_nothing_make_room(tmp_path: Path) -> None:

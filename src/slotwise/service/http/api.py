@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeVar, cast
 
 from pydantic import Field
 
-from slotwise.service.http.bodies import MOST_FOR_DECISION, MOST_FOR_OUTCOME, MOST_FOR_PLACEMENT
+from slotwise.service.http.bodies import BodyLimits
 from slotwise.service.http.conditions import IdempotencyKey, IfMatch, IfNoneMatch, etag, expected
 from slotwise.service.http.operation import JSON, InQuery, Operation, Written
 from slotwise.service.http.problems import Refusal
@@ -85,13 +85,14 @@ Answer = TypeVar("Answer")
 #: a status, an answer, and the placement's ETag
 Tagged = tuple[int, Answer, Mapping[str, str]]
 NO_SETTINGS = ItemSettings()
+USUAL_BODIES = BodyLimits()
 
 
 class Api:
     """What can be asked of a worker; every path under /v1 is in `operations`, once."""
 
-    def __init__(self, worker: Worker) -> None:
-        self._worker = worker
+    def __init__(self, worker: Worker, bodies: BodyLimits = USUAL_BODIES) -> None:
+        self._worker, self._bodies = worker, bodies
 
     def operations(self) -> list[Operation]:
         """Those that are asked most come first, as they are tried in order."""
@@ -102,7 +103,7 @@ class Api:
                 self.decide,
                 answers={201: "What to show, by slot.", 200: "The decision that was made with this key before."},
                 refuses=(400, 401, 404, 413, 422, 503),
-                most_bytes=MOST_FOR_DECISION,
+                most_bytes=self._bodies.decision,
             ),
             Operation(
                 "PUT",
@@ -110,7 +111,7 @@ class Api:
                 self.report,
                 answers={200: "Recorded, now or before."},
                 refuses=(400, 401, 404, 409, 410, 413, 422, 503),
-                most_bytes=MOST_FOR_OUTCOME,
+                most_bytes=self._bodies.outcome,
             ),
             Operation(
                 "POST",
@@ -118,7 +119,7 @@ class Api:
                 self.report_by_token,
                 answers={200: "Recorded, now or before."},
                 refuses=(400, 403, 404, 409, 413, 422, 503),
-                most_bytes=MOST_FOR_OUTCOME,
+                most_bytes=self._bodies.outcome,
             ),
             Operation(
                 "GET",
@@ -133,7 +134,7 @@ class Api:
                 self.put_placement,
                 answers={200: "Changed, or as it was.", 201: "Created."},
                 refuses=(400, 401, 412, 413, 422, 503),
-                most_bytes=MOST_FOR_PLACEMENT,
+                most_bytes=self._bodies.placement,
             ),
             Operation(
                 "PATCH",
@@ -141,7 +142,7 @@ class Api:
                 self.patch_placement,
                 answers={200: "Changed, or as it was."},
                 refuses=(400, 401, 404, 412, 413, 422, 503),
-                most_bytes=MOST_FOR_PLACEMENT,
+                most_bytes=self._bodies.placement,
                 media_types=("application/merge-patch+json", JSON),
             ),
             Operation(
@@ -157,7 +158,7 @@ class Api:
                 self.put_item,
                 answers={200: "Changed, or as it was.", 201: "Added."},
                 refuses=(400, 401, 404, 412, 413, 422, 503),
-                most_bytes=MOST_FOR_OUTCOME,
+                most_bytes=self._bodies.outcome,
             ),
             Operation(
                 "DELETE",

@@ -15,6 +15,7 @@ from starlette.middleware import Middleware
 
 from slotwise.service import log_lines
 from slotwise.service.http.api import Api
+from slotwise.service.http.bodies import BodyLimits
 from slotwise.service.http.connections import STATE, Connections, Limits
 from slotwise.service.http.cors import OutcomesFromAnywhere
 from slotwise.service.http.dashboard_api import DashboardApi
@@ -35,14 +36,21 @@ def from_environment() -> Starlette:
     """What a server's process runs: settings from the environment and from the file that it names."""
     settings = load()
     log_lines.configure(settings.log_level)
-    stop_with_parent()
+    stop_with_parent(settings.drain_seconds)
     return application(settings)
 
 
 def application(settings: Settings, clock: Clock = time.time) -> Starlette:
     """A worker on the store of the settings, over HTTP."""
-    worker = Worker(settings.store.get_secret_value(), clock=clock, placements=settings.placements)
-    limits = Limits(settings.connections, settings.header_seconds, settings.body_seconds)
+    worker = Worker(
+        settings.store.get_secret_value(),
+        clock=clock,
+        placements=settings.placements,
+        write_seconds=settings.write_seconds,
+        read_seconds=settings.read_seconds,
+    )
+    limits = Limits(settings.connections, settings.header_seconds, settings.body_seconds, settings.send_seconds)
+    bodies = BodyLimits(settings.outcome_bytes, settings.decision_bytes, settings.placement_bytes)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[dict[str, Connections]]:
@@ -57,7 +65,7 @@ def application(settings: Settings, clock: Clock = time.time) -> Starlette:
         log.info("stopped")
 
     # those that are asked most come first, as they are tried in order
-    operations = [*Api(worker).operations(), *DashboardApi(worker).operations()]
+    operations = [*Api(worker, bodies).operations(), *DashboardApi(worker).operations()]
     app = Starlette(
         routes=[
             *(operation.route() for operation in operations),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from starlette.datastructures import Headers
@@ -9,15 +10,20 @@ from starlette.types import Receive, Scope
 
 from slotwise.service.http.problems import Refusal
 
-#: bytes
-MOST_FOR_OUTCOME: Final = 64 * 1024
-MOST_FOR_DECISION: Final = 4 * 1024 * 1024
-MOST_FOR_PLACEMENT: Final = 32 * 1024 * 1024
-
 #: what a server puts into the scope of a request whose body takes too long, and then sends an empty part of it
 TOO_SLOW: Final = "slotwise.too_slow"
 #: the rest of the body is not wanted
 _CLOSE: Final = {"Connection": "close"}
+
+
+@dataclass(frozen=True)
+class BodyLimits:
+    """The most bytes of a body, by what it says."""
+
+    #: or an item
+    outcome: int = 64 * 1024
+    decision: int = 4 * 1024 * 1024
+    placement: int = 32 * 1024 * 1024
 
 
 async def read_body(scope: Scope, receive: Receive, at_most: int) -> bytes:

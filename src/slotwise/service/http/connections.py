@@ -1,7 +1,7 @@
 """Connections that hold nobody else up: capped in number, limited in time, and read no faster than others can wait.
 
-uvicorn closes what idles after an answer, and bounds the size of a request's head. The rest is here: heads and bodies
-that never end, answers that nobody reads, bodies in tiny chunks, more connections than there are files for.
+uvicorn bounds the size of a request's head. The rest is here: connections that idle, heads and bodies that never end,
+answers that nobody reads, bodies in tiny chunks, more connections than there are files for.
 """
 
 from __future__ import annotations
@@ -33,8 +33,6 @@ PAUSE_SECONDS: Final = 0.05
 #: what is read, and thrown away, of a body that was refused: its sender would not see the answer otherwise
 LINGER_SECONDS: Final = 3.0
 MOST_DISCARDED: Final = 64 * 1024 * 1024
-#: how long an answer may find nobody who reads it
-SEND_SECONDS: Final = 30.0
 #: files that the process needs for anything else
 OTHER_FILES: Final = 64
 #: between two lines in the log about the same trouble
@@ -50,6 +48,7 @@ class Limits:
     connections: int = 1000
     header_seconds: float = 10.0
     body_seconds: float = 30.0
+    send_seconds: float = 30.0
 
 
 class Connections:
@@ -148,6 +147,16 @@ class Connection(H11Protocol):
             transport.write(_FULL)
             transport.close()
 
+    def on_response_complete(self) -> None:
+        """Be ready for the next request; `look` closes what idles, without a timer that is set for each."""
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.conn.our_state is h11.DONE and self.conn.their_state is h11.DONE:
+            self.conn.start_next_cycle()
+            self.handle_events()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._all.forget(self)
         super().connection_lost(exc)
@@ -222,13 +231,13 @@ class Connection(H11Protocol):
         if self.transport.is_closing():
             return "closing", LINGER_SECONDS
         if self.flow.write_paused:
-            return "sending", SEND_SECONDS
+            return "sending", limits.send_seconds
         if self.asks:
             return "body", limits.body_seconds
         if self._parser.their_state is h11.IDLE:
             if self.cycle is None or self._parser.trailing_data[0]:
                 return "head", limits.header_seconds
-            return "idle", max(limits.header_seconds, self.timeout_keep_alive + 1.0)
+            return "idle", self.timeout_keep_alive
         return "answering", float("inf")
 
 
@@ -262,15 +271,34 @@ class _Flow(FlowControl):
 
 
 class _Lingering:
-    """A transport that is closed only when the other side had the chance to read what it was sent."""
+    """A transport that is closed only when the other side had the chance to read what it was sent.
+
+    It keeps the head of an answer until there is something of its body, and sends both at once: sending costs as much
+    as all else that is done for a small answer, here and where it is read.
+    """
 
     def __init__(self, transport: asyncio.Transport, connection: Connection) -> None:
         self._transport, self._connection = transport, connection
-        self.write = transport.write
+        #: the request whose answer has begun, and what is kept of that
+        self._answered: Any = None
+        self._head = b""
         self.get_extra_info = transport.get_extra_info
         self.pause_reading, self.resume_reading = transport.pause_reading, transport.resume_reading
         self.abort = transport.abort
         self.set_protocol = transport.set_protocol
+
+    def write(self, data: bytes) -> None:
+        cycle = self._connection.cycle
+        if cycle is not self._answered and cycle.response_started:
+            self._answered, self._head = cycle, data
+        elif self._head:
+            self._send_head(data)
+        else:
+            self._transport.write(data)
+
+    def _send_head(self, data: bytes = b"") -> None:
+        head, self._head = self._head, b""
+        self._transport.write(head + data)
 
     def is_closing(self) -> bool:
         return self._connection.lingers or self._transport.is_closing()
@@ -278,6 +306,8 @@ class _Lingering:
     def close(self) -> None:
         if self.is_closing():
             return
+        if self._head:
+            self._send_head()
         if self._connection.asks:
             self._connection.linger(self._transport)
         else:

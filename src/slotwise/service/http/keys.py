@@ -7,6 +7,7 @@ import binascii
 import hashlib
 import hmac
 import logging
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, urlsplit
 
@@ -71,7 +72,7 @@ class ThisMachineOnly:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] != OUTCOMES and _is_elsewhere(Headers(scope=scope)):
+        if scope["type"] == "http" and scope["path"] != OUTCOMES and _asks_from_elsewhere(Headers(scope=scope)):
             detail = (
                 "without a key, only programs on this machine and the service's own pages may ask: "
                 "set SLOTWISE_SERVER_KEY, and send it as Authorization: Bearer KEY"
@@ -84,16 +85,20 @@ def _is_open(path: str) -> bool:
     return path in OPEN or path.startswith(OPEN_FOLDERS)
 
 
-def _is_elsewhere(headers: Headers) -> bool:
+def _asks_from_elsewhere(headers: Headers) -> bool:
+    """A proxy says that it passes something on for others; for the rest see below."""
+    is_passed_on = not FORWARDED.isdisjoint(headers.keys())
+    return is_passed_on or _is_elsewhere(headers.get("origin"), headers.get("host", "").lower())
+
+
+# the same few come again and again
+@lru_cache(maxsize=256)
+def _is_elsewhere(origin: str | None, host: str) -> bool:
     """A page that somebody on this machine happens to visit can reach loopback, too.
 
     Its origin tells: another machine's, or another port's of this one. Where a name of its owner's was made to point
-    here, so does the name that it asks for. Programs name no origin, and the simplest of them no host. A proxy says
-    that it passes something on for others.
+    here, so does the name that it asks for. Programs name no origin, and the simplest of them no host.
     """
-    if not FORWARDED.isdisjoint(headers.keys()):
-        return True
-    origin, host = headers.get("origin"), headers.get("host", "").lower()
     try:
         if origin is not None and urlsplit(origin.lower()).netloc != host:
             return True

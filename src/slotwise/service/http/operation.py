@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ from urllib.parse import parse_qs
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, create_model
 from starlette.datastructures import Headers
-from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -19,6 +19,7 @@ from slotwise.errors import InvalidInput
 from slotwise.service.http.bodies import read_body
 
 JSON: Final = "application/json"
+_IS_JSON: Final = (b"content-type", JSON.encode())
 
 
 class InQuery:
@@ -92,6 +93,8 @@ class Operation:
                 assert self.body is None, f"{handler.__name__} takes two bodies"
                 self.body, self._body_name = TypeAdapter(types[name]), name
                 self.body_required = parameter.default is parameter.empty
+                #: bodies that need no reading, as they say what the default says
+                self._nothing = () if self.body_required else self._without_content(parameter.default)
         self._query = create_model("Query", __config__=ConfigDict(extra="forbid"), **fields) if fields else None
         #: those that may be repeated
         self._lists = {name for name, (type_, _) in fields.items() if get_origin(get_args(type_)[0]) is list}
@@ -108,12 +111,23 @@ class Operation:
             arguments = {**arguments, **self._said(Headers(scope=scope))}
         if self.body is not None:
             content = await read_body(scope, receive, self._most_bytes)
-            if content or self.body_required:
+            if content not in self._nothing:
                 arguments = {**arguments, self._body_name: self.body.validate_json(content)}
         status, answer, *headers = await self._handler(**arguments)
-        added = headers[0] if headers else None
         content = answer if isinstance(answer, Written) else self.answer.dump_json(answer)
-        await Response(content, status, added, media_type=JSON)(scope, receive, send)
+        said = [(b"content-length", b"%d" % len(content)), _IS_JSON]
+        if headers:
+            said += [(name.lower().encode(), value.encode()) for name, value in headers[0].items()]
+        await send({"type": "http.response.start", "status": status, "headers": said})
+        await send({"type": "http.response.body", "body": content})
+
+    def _without_content(self, default: Any) -> tuple[bytes, ...]:
+        """No body at all; and an empty object, which clients like to send, where that is the same."""
+        assert self.body is not None
+        with contextlib.suppress(ValidationError):
+            if self.body.validate_json(b"{}") == default:
+                return b"", b"{}"
+        return (b"",)
 
     def _said(self, headers: Headers) -> dict[str, Any]:
         """The arguments that headers say; where one is missing, the handler's default."""

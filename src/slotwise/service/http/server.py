@@ -16,7 +16,6 @@ from slotwise.ranker.kernels import compiling
 from slotwise.service import log_lines
 from slotwise.service.http.connections import Connection
 from slotwise.service.http.greeting import greeting
-from slotwise.service.http.parent import DRAIN_SECONDS
 from slotwise.service.settings import Settings, load
 from slotwise.service.store import open_store
 from slotwise.service.worker.definition import Definition
@@ -82,7 +81,7 @@ def options(settings: Settings) -> dict[str, Any]:
         "ws": "none",
         "h11_max_incomplete_event_size": settings.header_bytes,
         "timeout_keep_alive": settings.keep_alive_seconds,
-        "timeout_graceful_shutdown": DRAIN_SECONDS,
+        "timeout_graceful_shutdown": settings.drain_seconds,
         "forwarded_allow_ips": settings.trusted_proxies,
         "log_config": None,
         "access_log": False,

@@ -26,11 +26,11 @@ from slotwise.service.worker.estimates import EstimateDesk
 from slotwise.service.worker.history import By, HistorySpan, believed, history
 from slotwise.service.worker.large_estimates import DOCUMENT, LargeEstimates, is_large
 from slotwise.service.worker.metrics import WorkerMetrics
-from slotwise.service.worker.placements import REFRESH_SECONDS, Placement, Placements, UnknownPlacement
+from slotwise.service.worker.placements import Placement, Placements, UnknownPlacement
 from slotwise.service.worker.propensities import Propensities, Propensity
 from slotwise.service.worker.tokens import Signer
 from slotwise.service.worker.uplift import Span
-from slotwise.service.worker.writer import Writer
+from slotwise.service.worker.writer import WRITE_SECONDS, Writer
 
 Clock = Callable[[], float]
 NO_WISH: Final = Wish()
@@ -40,6 +40,9 @@ FINALISE_SECONDS: Final = 0.1
 FINALISE_AT_ONCE: Final = 100
 #: decisions whose propensities are written in one transaction, for the same reason
 FILL_AT_ONCE: Final = 200
+#: from a look at the store, after which beliefs are new, until lists are drawn for propensities: under a load the first
+#: decisions have come in then, and all that follow are written together with theirs
+FILL_SECONDS: Final = 0.02
 #: between two looks whether an hour has ended
 END_SECONDS: Final = 1.0
 PROBE_SECONDS: Final = 2.0
@@ -74,13 +77,19 @@ class Worker:
     """
 
     def __init__(
-        self, store: str, *, clock: Clock = time.time, placements: Mapping[str, Definition] | None = None
+        self,
+        store: str,
+        *,
+        clock: Clock = time.time,
+        placements: Mapping[str, Definition] | None = None,
+        write_seconds: float = WRITE_SECONDS,
+        read_seconds: float = READ_SECONDS,
     ) -> None:
         self._clock = clock
         self._first = dict(placements or {})
         # a connection for each thread: a read does not wait for a write
         writing, reading = open_store(store), open_store(store)
-        reading.patience = READ_SECONDS
+        reading.patience = read_seconds
         secret = writing.secret()
         self._signer, self._digests = Signer(secret), Digests(secret)
         self._propensities, self._filling = (
@@ -91,7 +100,7 @@ class Worker:
         self._estimates = EstimateDesk(self._placements)
         self._large_estimates = LargeEstimates(store, clock)
         self.metrics = WorkerMetrics(lambda: self._placements.counters, self._placements.staleness)
-        self._writer = Writer(writing, self.metrics.committed)
+        self._writer = Writer(writing, self.metrics.committed, write_seconds)
         #: puts, changes and deletes placements
         self.changing = ChangeDesk(self._placements, self._writer, clock)
         #: answers what the owner's dashboard asks
@@ -301,7 +310,7 @@ class Worker:
         """Find how likely the lists were that were decided on since the last time, and keep that with the decisions."""
         async with self._filling:
             self._propensities.replenish()
-            waiting = [placement for placement in self._placements.all() if placement.ledger.waiting]
+            waiting = [placement for placement in self._placements.all() if placement.ledger.is_of_use]
             # what can be spent may not be enough for all, and none is to be always the last
             random.shuffle(waiting)
             for placement in waiting:
@@ -357,8 +366,11 @@ class Worker:
             await asyncio.sleep(FINALISE_SECONDS)
 
     async def _keep_filling(self) -> None:
+        refreshed = self._placements.was_refreshed
         while True:
-            await asyncio.sleep(REFRESH_SECONDS)
+            refreshed.clear()
+            await refreshed.wait()
+            await asyncio.sleep(FILL_SECONDS)
             try:
                 await self.fill_propensities()
             except SlotwiseError as problem:

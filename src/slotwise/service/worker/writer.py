@@ -25,8 +25,7 @@ MOST_AT_ONCE: Final = 1_000
 #: from the beginning of one transaction to that of the next, at least: a few requests share it before the disk is busy
 SECONDS_BETWEEN: Final = 0.002
 
-#: how long something may wait for its turn; and how long writing it may take: who asked is told within two seconds
-WAIT_SECONDS: Final = 1.5
+#: how long something may wait for its turn, and how long writing it may take: who asked is told within two seconds
 WRITE_SECONDS: Final = 1.5
 #: between two looks at what waits
 LOOK_SECONDS: Final = 0.1
@@ -55,9 +54,15 @@ class _Batch:
 class Writer:
     """Feeds a store, which it owns, from an event loop; an awaited answer is on disk."""
 
-    def __init__(self, store: Store, observe: Callable[[int, float], None] = lambda _size, _seconds: None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        observe: Callable[[int, float], None] = lambda _size, _seconds: None,
+        seconds: float = WRITE_SECONDS,
+    ) -> None:
         self._store = store
         self._observe = observe
+        self._seconds = seconds
         #: what came in during this turn of the loop, and what the thread has been handed
         self._gathered: list[_Job] = []
         self._jobs: queue.SimpleQueue[_Batch | None] = queue.SimpleQueue()
@@ -115,7 +120,7 @@ class Writer:
     def _look(self) -> None:
         """Refuse what has waited too long: the thread is held up, and will not find it any more."""
         now = time.monotonic()
-        while self._handed and (self._handed[0].is_taken() or now - self._handed[0].since > WAIT_SECONDS):
+        while self._handed and (self._handed[0].is_taken() or now - self._handed[0].since > self._seconds):
             batch = self._handed.popleft()
             if batch.take():
                 self._tell(
@@ -176,7 +181,7 @@ class Writer:
         """Decisions and reports; an error of theirs alone is their answer, a store that does not answer is raised."""
         if not jobs and not self._doubtful:
             return []
-        self._store.patience = WRITE_SECONDS
+        self._store.patience = self._seconds
         self._take_back()
         issuing = [job for job in jobs if isinstance(job[0], Decision)]
         reporting = [job for job in jobs if isinstance(job[0], Report)]
