@@ -460,7 +460,7 @@ FAULTS = [
     ),
     Fault(
         "propensities are of lists that heed no wishes",
-        "service/worker/placements.py",
+        "service/worker/placement.py",
         ", exclude=exclude, pin=pin",
         "",
         "tests/service/worker/test_propensities.py::test_items_are_shown_as_often_as_their_propensities_say",

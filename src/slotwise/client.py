@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal, Self, TypedDict, Unpack
 from urllib.parse import quote, urlencode, urlsplit
 
 from slotwise.errors import InvalidInput, ServiceProblem, ServiceUnreachable
@@ -296,32 +296,22 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(
-        self,
-        method: str,
-        path: str,
-        content: Any = None,
-        *,
-        again: bool = True,
-        headers: Mapping[str, str] | None = None,
-    ) -> dict[str, Any]:
-        return self._read(self._answered(method, path, content, again=again, headers=headers))
+    def _ask(self, method: str, path: str, content: Any = None, **how: Unpack[_How]) -> dict[str, Any]:
+        answer = self._answered(method, path, content, **how)
+        with contextlib.suppress(ValueError):
+            found = json.loads(answer.body)
+            if isinstance(found, dict):
+                return found
+        raise ServiceUnreachable(f"{self.url} does not answer as slotwise does")
 
-    def _answered(
-        self,
-        method: str,
-        path: str,
-        content: Any = None,
-        *,
-        again: bool = True,
-        headers: Mapping[str, str] | None = None,
-    ) -> _Answer:
+    def _answered(self, method: str, path: str, content: Any = None, **how: Unpack[_How]) -> _Answer:
+        again, headers = how.get("again", True), {**self._headers, **how.get("headers", {})}
         body = None if content is None else json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
         for attempt in range(self._retries + 1):
             wait = min(LONGEST_WAIT, FIRST_WAIT * 2**attempt) * 2 * random.random()
             last = attempt == self._retries
             try:
-                answer = self._pool.ask(method, self._path + path, body, {**self._headers, **(headers or {})})
+                answer = self._pool.ask(method, self._path + path, body, headers)
             except _NotConnected as failure:
                 if last:
                     raise ServiceUnreachable(f"{self.url} cannot be reached: {failure}") from failure
@@ -338,12 +328,13 @@ class Client:
             time.sleep(wait)
         raise AssertionError("unreachable")
 
-    def _read(self, answer: _Answer) -> dict[str, Any]:
-        with contextlib.suppress(ValueError):
-            found = json.loads(answer.body)
-            if isinstance(found, dict):
-                return found
-        raise ServiceUnreachable(f"{self.url} does not answer as slotwise does")
+
+class _How(TypedDict, total=False):
+    """How to ask."""
+
+    #: whether what was asked may be done a second time, which it may where nothing is said
+    again: bool
+    headers: Mapping[str, str]
 
 
 class _NotConnected(Exception):

@@ -107,7 +107,7 @@ def test_a_placement_that_cannot_be_estimated_does_not_hide_the_others(
 def test_what_goes_wrong_inside_while_learning_is_not_told_and_hurts_nobody_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from slotwise.service.worker.placements import Placement
+    from slotwise.service.worker.placement import Placement
 
     def broken(*_: object) -> None:
         raise OverflowError("something of ours")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from slotwise.service.store.contract import HOUR, Period, PeriodRow
-from slotwise.service.worker import Worker
+from slotwise.service.worker import Worker, half_life
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.half_life import GRID, fading_of, find_half_life
 from tests.service.serving import Clock
@@ -45,6 +47,36 @@ def test_nothing_is_forgotten_where_nothing_changes(seed: int) -> None:
 def test_a_short_one_is_found_after_reversals(seed: int, slots: int) -> None:
     wanted = AUTO if slots == 1 else Definition.model_validate({**AUTO.model_dump(), "slots": 2})
     assert find_half_life(wanted, drawn(seed, 72, slots=slots)) == 24.0
+
+
+def test_it_is_never_looked_for_where_decisions_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked, every = list[threading.Thread](), list[threading.Thread]()
+
+    def noting(*arguments: Any) -> float | None:
+        looked.append(threading.current_thread())
+        every.append(threading.current_thread())
+        return find_half_life(*arguments)
+
+    monkeypatch.setattr(half_life, "find_half_life", noting)
+    clock = Clock()
+    clock.now = NOW
+
+    async def test(worker: Worker) -> None:
+        assert looked, "read at the start"
+        looked.clear()
+        await worker.decide("home")
+        await worker.estimates("home")
+        assert looked, "estimated"
+        # in another hour it is found anew
+        clock.now += HOUR
+        looked.clear()
+        await worker.refresh()
+        await worker.decide("home")
+        assert looked, "read again"
+        assert threading.current_thread() not in every
+
+    run(tmp_path, clock, test, carried("home", AUTO, drawn(1, 72)))
+    assert len(every) >= 3
 
 
 def test_one_that_is_given_is_taken() -> None:

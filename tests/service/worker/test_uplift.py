@@ -11,7 +11,7 @@ from slotwise.errors import InvalidInput
 from slotwise.service.store import Store, open_store
 from slotwise.service.store.contract import Arm, ArmCounts, Change, Decision, Outcome, Period, Report, new_id
 from slotwise.service.worker.definition import Definition
-from slotwise.service.worker.uplift import ALWAYS, Evidence, Span, read_evidence, uplift
+from slotwise.service.worker.uplift import ALWAYS, AskedSpan, Evidence, Span, read_evidence, uplift
 from tests.postgres import Postgres
 
 HOUR = 3600
@@ -156,16 +156,16 @@ def test_a_time_that_ends_before_it_begins_is_refused() -> None:
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        (("tomorrow", None, None), "since must be a date or a time"),
-        ((None, "2026-13-01", None), "until must be a date or a time"),
-        ((None, None, "7"), "period must be like 24h, 7d or 4w, got '7'"),
-        ((None, None, "0d"), "period must be like"),
-        (("2026-11-01", None, "7d"), "period must be given without since and until, got '7d'"),
+        ({"since": "tomorrow"}, "since must be a date or a time"),
+        ({"until": "2026-13-01"}, "until must be a date or a time"),
+        ({"period": "7"}, "period must be like 24h, 7d or 4w, got '7'"),
+        ({"period": "0d"}, "period must be like"),
+        ({"since": "2026-11-01", "period": "7d"}, "period must be given without since and until, got '7d'"),
     ],
 )
-def test_what_is_no_time_is_refused_by_name(asked: tuple[str | None, str | None, str | None], why: str) -> None:
+def test_what_is_no_time_is_refused_by_name(asked: AskedSpan, why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
-        Span.asked(*asked, now=MONDAY)
+        Span.asked(MONDAY, **asked)
 
 
 def test_changes_of_the_share_are_read_from_the_changes_of_the_definition(store: Store) -> None:

@@ -30,7 +30,7 @@ from slotwise.service.worker import Worker
 from slotwise.service.worker.changing import patched, with_item, without_item
 from slotwise.service.worker.definition import Definition, Item, ItemDocument, ItemSettings, Wish, document_of
 from slotwise.service.worker.documents import EstimatesDocument, HistoryDocument
-from slotwise.service.worker.placements import Placement
+from slotwise.service.worker.placement import Placement
 from slotwise.service.worker.segments import known
 from slotwise.service.worker.times import rfc3339
 from slotwise.service.worker.worker import NO_WISH

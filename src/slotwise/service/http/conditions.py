@@ -11,7 +11,7 @@ from slotwise import checks
 from slotwise.errors import InvalidInput
 from slotwise.service.http.operation import InHeader
 from slotwise.service.worker.changing import Expected
-from slotwise.service.worker.placements import Placement
+from slotwise.service.worker.placement import Placement
 
 _TAG: Final = re.compile(r'(W/)?"([\x21\x23-\x7e]*)"', re.ASCII)
 #: a version fits into 64 bits

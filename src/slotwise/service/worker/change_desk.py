@@ -18,7 +18,8 @@ from slotwise.service.worker.changing import ANY, Expected, Revision, StaleVersi
 from slotwise.service.worker.definition import Definition, checked_name
 from slotwise.service.worker.documents import ChangeDocument
 from slotwise.service.worker.learning import try_out
-from slotwise.service.worker.placements import Placement, Placements, UnknownPlacement
+from slotwise.service.worker.placement import Placement
+from slotwise.service.worker.placements import Placements, UnknownPlacement
 from slotwise.service.worker.times import rfc3339
 from slotwise.service.worker.writer import Writer
 

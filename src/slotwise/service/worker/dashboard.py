@@ -24,7 +24,8 @@ from slotwise.service.worker.overview_documents import (
     TimelineDocument,
 )
 from slotwise.service.worker.pinboard import Pinboard, Pinned
-from slotwise.service.worker.placements import Placement, Placements
+from slotwise.service.worker.placement import Placement
+from slotwise.service.worker.placements import Placements
 from slotwise.service.worker.timeline import timeline
 
 #: what is reported and waits changes no counter: while decisions wait, they are looked at again after so many seconds

@@ -9,7 +9,7 @@ from slotwise.service.store.contract import Arm, Decision, Once, Sticky, new_id
 from slotwise.service.worker.definition import Definition, Wish
 from slotwise.service.worker.digests import Digests
 from slotwise.service.worker.ledger import NO_CONDITIONS, Conditions
-from slotwise.service.worker.placements import Placement
+from slotwise.service.worker.placement import Placement
 
 
 def decide(

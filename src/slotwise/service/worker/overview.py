@@ -65,7 +65,7 @@ class OverviewDesk:
 
     async def document(self, asked: Question, now: float, staleness: float = 0.0) -> OverviewDocument:
         """From the store as it is now."""
-        span = Span.asked(None, None, asked.period, now)
+        span = Span.asked(now, period=asked.period)
         recent = (await self._estimates.look(asked.name, asked.segment, span, for_owner=True)).document["uplift"]
         look = await self._estimates.look(asked.name, asked.segment, for_owner=True)
         everybody = look if not asked.segment else await self._estimates.look(asked.name, for_owner=True)

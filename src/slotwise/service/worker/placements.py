@@ -4,42 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 import time
-from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import repeat
 from typing import Final, TypeVar
 
-import numpy as np
-from pydantic import ValidationError
-
-from slotwise.errors import SlotwiseError, StoreUnavailable
-from slotwise.ranker import Learner
+from slotwise.errors import SlotwiseError
 from slotwise.service.store import Store
-from slotwise.service.store.contract import Arm, Counters, PeriodRow, TallyRow, Version, hour_of
-from slotwise.service.worker.definition import Definition, FollowingWindow, faults
-from slotwise.service.worker.fading import Recent, weighed
-from slotwise.service.worker.half_life import faded_counts, read_periods
-from slotwise.service.worker.learning import by_segment, learner_of, matrices, numbered
-from slotwise.service.worker.ledger import Conditions, Ledger
-from slotwise.service.worker.segments import Segments
-from slotwise.service.worker.values import values_of
-from slotwise.service.worker.windows import WHOLE_SHARE, window_now
-from slotwise.tally import Tally
-from slotwise.typing import FloatArray, IntArray
+from slotwise.service.store.contract import Arm, Counters, Version, hour_of
+from slotwise.service.worker.following import Broken, absorbing, look
+from slotwise.service.worker.placement import More, Placement
 
 Answer = TypeVar("Answer")
 CountersByPlacement = Mapping[str, Mapping[Arm, Counters]]
-#: how many lists are drawn at once: a call costs more than a draw where items are few
-MOST_DRAWN, DRAWN_ITEMS = 16, 4_000
 #: items of the placements that are brought up to date in one turn
 MOST_TOGETHER: Final = 2_000
-#: a learned value that changed by less, relatively, is left as it is
-LEAST_CHANGE: Final = 0.001
 #: a decision among more items than this takes more than a few milliseconds as long as nothing is compiled
 MOST_PLAIN_ITEMS: Final = 200
 #: between two looks at the store; together with the look itself well below the bound
@@ -58,134 +38,6 @@ class BrokenPlacement(SlotwiseError):
     """What the store has of it cannot be worked with; the others go on."""
 
 
-@dataclass
-class Placement:
-    """One placement as this worker knows it; its learner, its revision and what was drawn ahead change."""
-
-    name: str
-    definition: Definition
-    learner: Learner
-    #: the learner's items in the order of its tally
-    numbers: Mapping[str, int]
-    version: int
-    revision: int
-    segments: Segments
-    #: what the learner was told that no longer grows, by segment: counts under the names of older definitions
-    settled: Mapping[int, Tally]
-    #: the rows of which clicks said what they brought, by segment, slot and item; only whoever reads the store uses it
-    brought: dict[tuple[str, int, str], TallyRow]
-    #: how long decisions wait now, but for those that tell of delays
-    window_seconds: float
-    #: how its counts fade, and what was read of the periods to which something may be added; None where nothing fades
-    recent: Recent | None = None
-    #: lists that were drawn ahead, for decisions without wishes, by segment; thrown away when something is learned
-    drawn: dict[int, list[tuple[str, ...]]] = field(default_factory=dict)
-    #: what was decided by what the learner believes now
-    ledger: Ledger = field(default_factory=Ledger)
-
-    @cached_property
-    def listed(self) -> frozenset[str]:
-        """The items that may be shown."""
-        return frozenset(item.id for item in self.definition.items)
-
-    def choose(self, exclude: Collection[str], pin: Mapping[str, int], segment: str) -> tuple[str, ...]:
-        """A list for a visitor, the first slot first."""
-        number = self.segments.number(segment)
-        if self.definition.mode == "frozen":
-            return self.learner.choose_best(exclude, pin, number)
-        if exclude or pin != self.definition.pin:
-            return self.learner.choose(exclude, pin, number)
-        drawn = self.drawn.get(number)
-        if not drawn:
-            many = max(1, min(MOST_DRAWN, DRAWN_ITEMS // len(self.numbers)))
-            drawn = self.drawn[number] = self.learner.choose_several(many, number, pin=pin)
-        return drawn.pop()
-
-    def draw(self, count: int, conditions: Conditions) -> Counter[tuple[int, str]]:
-        """How often each item is in each slot, counted from 0, of more lists that `choose` could have given."""
-        exclude, pin = conditions.wishes
-        return self.learner.count_several(count, self.segments.number(conditions.segment), exclude=exclude, pin=pin)
-
-    def window(self) -> tuple[float, float | None]:
-        """Seconds that a decision is to wait, and, where it is one of those that tell of delays, the longest it may."""
-        wanted = self.definition.window_seconds
-        if not isinstance(wanted, FollowingWindow):
-            return wanted, None
-        if self.window_seconds >= wanted.at_most or random.random() < WHOLE_SHARE:
-            return wanted.at_most, wanted.at_most
-        return self.window_seconds, None
-
-    def more(self, rows: Iterable[TallyRow]) -> dict[int, tuple[IntArray, IntArray]] | None:
-        """Clicks and passes that the learner has not seen, by segment; None where it has to start anew."""
-        rows = list(rows)
-        if not all(self.segments.is_current(row.segment) for row in rows):
-            return None
-        found = {}
-        for segment, of in by_segment(self.segments, rows).items():
-            clicks, passes = matrices(of, self.numbers, self.definition.slots)
-            # rows that did not change after that revision are not among them
-            touched = (clicks > 0) | (passes > 0)
-            before = self.learner.tally_of(segment)
-            if segment in self.settled:
-                clicks, passes = clicks + self.settled[segment].clicks, passes + self.settled[segment].passes
-            found[segment] = (
-                np.where(touched, clicks - before.clicks, 0),
-                np.where(touched, passes - before.passes, 0),
-            )
-        return found
-
-    def more_weighed(
-        self, recent: Recent, rows: Iterable[PeriodRow]
-    ) -> dict[int, tuple[FloatArray, FloatArray]] | None:
-        """The same where counts fade, of rows of periods that changed."""
-        added = recent.added(rows)
-        if added is None:
-            return None
-        return {
-            segment: weighed(of, recent.fading, self.numbers, self.definition.slots)
-            for segment, of in by_segment(self.segments, added).items()
-        }
-
-    def absorb(self, more: _More) -> None:
-        """Take in what was counted up to a revision of the store's tally."""
-        if self.recent is not None:
-            self.recent.keep(more.periods)
-        for segment, (clicks, passes) in more.counts.items():
-            self.learner.absorb(clicks, passes, segment=segment)
-        for item, value in more.values.items():
-            self.learner.value(item, value)
-        # which list is held is for the store to say; what is proposed to it takes in what is new
-        self.learner.end_epoch()
-        self.drawn.clear()
-        self.ledger = Ledger()
-        self.window_seconds = more.window_seconds
-        self.revision = more.revision
-
-
-@dataclass(frozen=True)
-class _More:
-    """More for a placement to absorb."""
-
-    placement: Placement
-    #: clicks and passes by segment
-    counts: Mapping[int, tuple[IntArray, IntArray] | tuple[FloatArray, FloatArray]]
-    #: what clicks on items are worth from now on, of those for which that changed
-    values: Mapping[str, float]
-    window_seconds: float
-    revision: int
-    #: the rows of periods that are among the counts, where these fade
-    periods: Sequence[PeriodRow] = ()
-
-
-@dataclass(frozen=True)
-class _Broken:
-    """A placement that cannot be read, and when that was found."""
-
-    version: Version
-    why: str
-    found: float = field(default_factory=time.monotonic)
-
-
 class Placements:
     """All placements; decisions read them, and one task at a time brings them up to date."""
 
@@ -200,7 +52,7 @@ class Placements:
         #: waited for before what a placement believes moves
         self._before_change = before_change
         self._known: dict[str, Placement] = {}
-        self._broken: dict[str, _Broken] = {}
+        self._broken: dict[str, Broken] = {}
         self._thread = ThreadPoolExecutor(1, "slotwise-reader")
         self._turn = asyncio.Lock()
         self._refreshed = time.monotonic()
@@ -330,113 +182,17 @@ class Placements:
         known, hour = [self._known.get(version.placement) for version in versions], self.hour()
         for before, found in zip(
             known,
-            await self.read(lambda store: [*map(_look, repeat(store), versions, known, repeat(hour))]),
+            await self.read(lambda store: [*map(look, repeat(store), versions, known, repeat(hour))]),
             strict=True,
         ):
             if self._before_change is not None and before is not None and found is not None:
                 await self._before_change(before)
             # learners change here only, between two decisions and never during one
-            if isinstance(found, _More):
-                found = _absorbing(found)
-            if isinstance(found, _Broken):
+            if isinstance(found, More):
+                found = absorbing(found)
+            if isinstance(found, Broken):
                 self._broken[found.version.placement] = found
                 self._known.pop(found.version.placement, None)
             else:
                 self._known[found.name] = found
                 self._broken.pop(found.name, None)
-
-
-def _look(store: Store, version: Version, known: Placement | None, hour: int) -> Placement | _More | _Broken:
-    try:
-        return _changed(store, version, known, hour)
-    except StoreUnavailable:
-        raise
-    except Exception as problem:
-        return _found_broken(version, problem)
-
-
-def _absorbing(more: _More) -> Placement | _Broken:
-    placement = more.placement
-    try:
-        placement.absorb(more)
-    except Exception as problem:
-        return _found_broken(Version(placement.name, placement.version, more.revision), problem)
-    return placement
-
-
-def _found_broken(version: Version, problem: Exception) -> _Broken:
-    # one that cannot be followed must not hold up the others
-    log.error("placement cannot be followed", extra={"placement": version.placement}, exc_info=problem)
-    return _Broken(version, _why(problem))
-
-
-def _why(problem: Exception) -> str:
-    """In words that show nothing of the inside."""
-    if isinstance(problem, ValidationError):
-        fault = faults(problem, whole="the definition")[0]
-        return f"{fault['field']}: {fault['detail']}" + (f", got {fault['value']}" if "value" in fault else "")
-    return str(problem) if isinstance(problem, SlotwiseError) else "an error inside, which was logged"
-
-
-def _changed(store: Store, version: Version, known: Placement | None, hour: int) -> Placement | _More:
-    name = version.placement
-    if known is not None and known.version == version.version and (more := _more(store, version, known, hour)):
-        return more
-    definition = Definition.model_validate_json(store.definition(name))
-    with store.snapshot():
-        rows = store.tally(name)
-        periods = read_periods(store, name, definition)
-    faded = faded_counts(definition, periods, hour)
-    learner, segments = learner_of(definition, rows, faded=faded), Segments(definition.segments)
-    numbers = numbered(learner.items)
-    older = by_segment(segments, [row for row in rows if not segments.is_current(row.segment)])
-    return Placement(
-        name,
-        definition,
-        learner,
-        numbers,
-        version.version,
-        version.revision,
-        segments,
-        {segment: Tally(*matrices(of, numbers, definition.slots)) for segment, of in older.items()},
-        _brought(rows),
-        window_now(store, name, definition),
-        None if faded is None else Recent.of(faded, definition.longest_window),
-    )
-
-
-def _more(store: Store, version: Version, known: Placement, hour: int) -> _More | None:
-    """What is to be added to what is known; None where that has to start anew."""
-    name, recent = version.placement, known.recent
-    rows = store.tally(name, since=known.revision)
-    periods: list[PeriodRow] = []
-    counts: Mapping[int, tuple[IntArray, IntArray] | tuple[FloatArray, FloatArray]] | None
-    if recent is None:
-        counts = known.more(rows)
-    elif recent.fading.hour != hour:
-        return None
-    else:
-        periods = store.period_tally(name, after=known.revision)
-        counts = known.more_weighed(recent, periods)
-    if counts is None:
-        return None
-    known.brought.update(_brought(rows))
-    window = window_now(store, name, known.definition)
-    return _More(known, counts, _new_values(known), window, version.revision, periods)
-
-
-def _brought(rows: Iterable[TallyRow]) -> dict[tuple[str, int, str], TallyRow]:
-    return {(row.segment, row.slot, row.item): row for row in rows if row.valued}
-
-
-def _new_values(known: Placement) -> dict[str, float]:
-    """The values that changed by enough to matter, where they are learned."""
-    if known.definition.values != "learned":
-        return {}
-    items = [*known.numbers]
-    values, before = values_of(known.definition, items, known.brought.values()), known.learner.values
-    return {
-        item: value
-        for item, value in zip(items, values.tolist(), strict=True)
-        if abs(value - before[item]) > LEAST_CHANGE * before[item]
-    }

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from slotwise.service.worker.deciding import as_given
 from slotwise.service.worker.ledger import Conditions, DrawnAgain
-from slotwise.service.worker.placements import Placement
+from slotwise.service.worker.placement import Placement
 
 #: lists drawn for a belief and conditions, and the fewest that are worth it
 MOST_LISTS: Final = 500

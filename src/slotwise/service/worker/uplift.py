@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypedDict, Unpack
 
 from slotwise import checks
 from slotwise.errors import InvalidInput
@@ -28,6 +28,14 @@ _ARMS: Final[tuple[Arm, ...]] = ("learned", "holdout")
 Measure = Literal["click_rate", "value_per_view"]
 
 
+class AskedSpan(TypedDict, total=False):
+    """Two times, or a period that has just ended, as people write them; None is the same as nothing."""
+
+    since: str | None
+    until: str | None
+    period: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A time, in seconds since 1970, of which the hours that begin in it count; without an end where it is None."""
@@ -40,12 +48,13 @@ class Span:
             raise InvalidInput(f"since must be before until, got {rfc3339(self.since)} and {rfc3339(self.until)}")
 
     @classmethod
-    def asked(cls, since: str | None, until: str | None, period: str | None, now: float) -> Span:
+    def asked(cls, now: float, **asked: Unpack[AskedSpan]) -> Span:
         """Between two times as people write them, or the last hours, days or weeks.
 
-        >>> Span.asked("1970-01-02", None, None, 0.0), Span.asked(None, None, "7d", 30 * 86_400.0)
+        >>> Span.asked(0.0, since="1970-01-02"), Span.asked(30 * 86_400.0, period="7d")
         (Span(since=86400.0, until=None), Span(since=1987200.0, until=None))
         """
+        since, until, period = asked.get("since"), asked.get("until"), asked.get("period")
         if period is None:
             return cls(
                 None if since is None else seconds_of("since", since),

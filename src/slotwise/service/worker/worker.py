@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Self, Unpack
 
 from slotwise import checks
 from slotwise.errors import InvalidInput, SlotwiseError, StoreUnavailable
@@ -26,10 +26,11 @@ from slotwise.service.worker.estimates import EstimateDesk
 from slotwise.service.worker.history import By, HistorySpan, believed, history
 from slotwise.service.worker.large_estimates import DOCUMENT, LargeEstimates, is_large
 from slotwise.service.worker.metrics import WorkerMetrics
-from slotwise.service.worker.placements import Placement, Placements, UnknownPlacement
+from slotwise.service.worker.placement import Placement
+from slotwise.service.worker.placements import Placements, UnknownPlacement
 from slotwise.service.worker.propensities import Propensities, Propensity
 from slotwise.service.worker.tokens import Signer
-from slotwise.service.worker.uplift import Span
+from slotwise.service.worker.uplift import AskedSpan, Span
 from slotwise.service.worker.writer import WRITE_SECONDS, Writer
 
 Clock = Callable[[], float]
@@ -242,36 +243,20 @@ class Worker:
         """A decision and what has become of it, from the store as it is now; None where there is none of that id."""
         return await self._placements.read(lambda store: store.logged(decision)) if is_id(decision) else None
 
-    async def estimates(
-        self,
-        name: str,
-        segment: Sequence[str] = (),
-        *,
-        since: str | None = None,
-        until: str | None = None,
-        period: str | None = None,
-    ) -> EstimatesDocument:
+    async def estimates(self, name: str, segment: Sequence[str] = (), **span: Unpack[AskedSpan]) -> EstimatesDocument:
         """What is known of a placement's items and slots, from the store as it is now.
 
         Of everybody, or of the visitors that all of `segment` is true of, each KEY:VALUE. The uplift is since the
         start, or between two times, or over the last hours, days or weeks, as in 24h, 7d and 4w.
         """
         await self.placement(name)
-        return await self._estimates.document(name, segment, Span.asked(since, until, period, self._clock()))
+        return await self._estimates.document(name, segment, Span.asked(self._clock(), **span))
 
-    async def written_estimates(
-        self,
-        name: str,
-        segment: Sequence[str] = (),
-        *,
-        since: str | None = None,
-        until: str | None = None,
-        period: str | None = None,
-    ) -> bytes:
+    async def written_estimates(self, name: str, segment: Sequence[str] = (), **span: Unpack[AskedSpan]) -> bytes:
         """The same as JSON; for a large placement from another process, so that no decision waits for it."""
         if is_large((await self.placement(name)).definition):
-            return await self._large_estimates.written(name, segment, Span.asked(since, until, period, self._clock()))
-        return DOCUMENT.dump_json(await self.estimates(name, segment, since=since, until=until, period=period))
+            return await self._large_estimates.written(name, segment, Span.asked(self._clock(), **span))
+        return DOCUMENT.dump_json(await self.estimates(name, segment, **span))
 
     async def history(
         self, name: str, by: By = "day", since: str | None = None, until: str | None = None
