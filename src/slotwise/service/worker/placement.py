@@ -22,7 +22,7 @@ from slotwise.tally import Tally
 from slotwise.typing import FloatArray, IntArray
 
 #: how many lists are drawn at once: a call costs more than a draw where items are few
-MOST_DRAWN, DRAWN_ITEMS = 16, 4_000
+MOST_DRAWN, DRAWN_ITEMS = 16, 16_000
 
 
 @dataclass

@@ -20,8 +20,10 @@ MOST_LISTS: Final = 500
 LEAST_LISTS: Final = 100
 #: what a list costs beside its items, each of which costs 1: about a tenth of a microsecond
 LIST_COST: Final = 100
-#: what may be spent between two looks at the store: about a tenth of the time
+#: what may be spent between two looks at the store: a tenth of the time, as long as little is known of the items, and a
+#: hundredth once much is; and what may be spent on one belief and conditions, where that is enough for the fewest
 MOST_SPENT: Final = 400_000
+MOST_SPENT_ON_ONE: Final = 150_000
 #: what is spent before others get their turn
 SPENT_AT_ONCE: Final = 10_000
 #: conditions of which one belief's draws are remembered
@@ -82,7 +84,7 @@ class Propensities:
             only = placement.choose(*conditions.wishes, conditions.segment)
             return DrawnAgain(1, Counter(enumerate(only)), *held_out)
         cost = LIST_COST + len(placement.numbers)
-        lists = min(MOST_LISTS, self._left // cost)
+        lists = min(MOST_LISTS, self._left // cost, max(LEAST_LISTS, MOST_SPENT_ON_ONE // cost))
         too_many = len(placement.ledger.drawn) >= MOST_CONDITIONS
         # as plain Python, until the kernels are there, a list takes a hundred times as long
         if lists < LEAST_LISTS or too_many or not placement.learner.kernels.are_there:
