@@ -27,10 +27,10 @@ def held_back(fit: Fit, best: Recommendation) -> list[HeldBack]:
     An item's gain is its attractiveness times how much more its new slot is worth than the slots it was shown in.
 
     >>> from slotwise import Rankings
-    >>> clicks = [[240, 60], [120, 120]]
-    >>> fit = Fit.of_rankings(Rankings([[0, 1], [1, 0]], clicks, [300, 30], items=2), item_ids=["tea", "milk"])
-    >>> [one.item for one in held_back(fit, fit.best())]
-    []
+    >>> seen = Rankings([[0, 1], [1, 0]], [[900, 2250], [500, 50]], [9_000, 1_000], items=2)
+    >>> fit = Fit.of_rankings(seen, item_ids=["milk", "tea"])
+    >>> [(one.item, one.slot, one.better) for one in held_back(fit, fit.best())]
+    [('tea', 2, 1)]
     """
     numbers = {id: number for number, id in enumerate(fit.item_ids)}
     bias, alpha = fit.shrunken.position_bias, fit.shrunken.attractiveness
