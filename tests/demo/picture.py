@@ -20,13 +20,13 @@ from PIL import Image
 from tests.demo.test_run import choose, click, demo
 from tests.service.browser import Tab, opened
 
-WIDTH, HEIGHT = 1000, 860
+WIDTH, HEIGHT = 1040, 1220
 #: of the picture, beside what the browser shows
-SCALE: Final = 0.8
+SCALE: Final = 0.68
 #: seconds of the demo from one frame to the next, and milliseconds for which each is seen
-EVERY_SECONDS, SEEN_MILLISECONDS = 2.0, 350
+EVERY_SECONDS, SEEN_MILLISECONDS = 3.0, 400
 #: frames before and after an item becomes popular
-SETTLING, FOLLOWING = 24, 22
+SETTLING, FOLLOWING = 22, 22
 
 
 def frames(tab: Tab, count: int) -> Iterator[Image.Image]:
@@ -45,6 +45,7 @@ def filmed(folder: Path) -> list[Image.Image]:
     with demo(folder / "demo") as process, opened(folder / "browser") as tab:
         url = process.url()
         tab.call("Emulation.setDeviceMetricsOverride", width=WIDTH, height=HEIGHT, deviceScaleFactor=1, mobile=False)
+        tab.call("Emulation.setScrollbarsHidden", hidden=True)
         tab.open(f"{url}/demo")
         tab.wait_for("document.querySelectorAll('.shelf li').length === 8")
         click(tab, "truth")
@@ -59,7 +60,7 @@ def main(to: Path) -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         first, *others = filmed(Path(folder))
     seen = [SEEN_MILLISECONDS] * len(others) + [2000]
-    first.save(to, save_all=True, append_images=others, duration=seen, loop=0, quality=70, method=6)
+    first.save(to, save_all=True, append_images=others, duration=seen, loop=0, quality=70, method=2)
     print(json.dumps({"file": to.name, "frames": len(seen), "bytes": to.stat().st_size}))
 
 

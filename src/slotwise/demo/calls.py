@@ -19,16 +19,20 @@ class Calls:
     def __init__(self, url: str) -> None:
         self._address = Address(url)
         self._idle: list[Connection] = []
+        #: how many requests wait for their answers
+        self.unanswered = 0
 
     async def ask(self, method: str, path: str, body: Any = None) -> Any:
         """What is answered; a refusal is an error."""
         connection = self._idle.pop() if self._idle else Connection(self._address, TIMEOUT_SECONDS)
         head = self._address.head(method, path, f"{HEADER}: 1")
+        self.unanswered += 1
         try:
             status, content = await connection.ask(head, b"" if body is None else json.dumps(body).encode())
         except Unanswered as failure:
             raise ServiceUnreachable(f"{method} {path}: {failure}") from None
         finally:
+            self.unanswered -= 1
             self._idle.append(connection)
         answer = json.loads(content)
         if status >= 400:

@@ -96,6 +96,8 @@ class State(TypedDict):
     window_seconds: float
     visitors: int
     visitors_per_second: float
+    is_full: bool
+    """Whether fewer come than that, because this machine is too busy."""
     most_visitors_per_second: float
     mobile_share: float
     half_life_seconds: float | None
@@ -125,6 +127,7 @@ def state(shop: Shop) -> State:
         "window_seconds": WINDOW_SECONDS,
         "visitors": shop.visitors,
         "visitors_per_second": shop.visitors_per_second,
+        "is_full": shop.is_full(),
         "most_visitors_per_second": MOST_TRAFFIC,
         "mobile_share": shop.mobile_share,
         "half_life_seconds": shop.half_life_seconds,
@@ -193,7 +196,7 @@ def _slots(shop: Shop) -> list[SlotState]:
             "slot": slot,
             "truth": shop.truth.visibility_beside_first(slot),
             # not that of everybody: where crowds differ, their counts added up tell of neither
-            "learned": {device: slots[slot - 1] for device, slots in known.items()},
+            "learned": {device: slots[slot - 1] for device, slots in known.items() if slot <= len(slots)},
         }
         for slot in range(1, shop.truth.slots + 1)
     ]

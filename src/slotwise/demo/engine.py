@@ -20,7 +20,7 @@ from slotwise.demo.truth import Truth
 from slotwise.errors import InvalidInput, ServiceProblem, SlotwiseError
 
 #: of the viewer's seconds, as all of these
-WINDOW_SECONDS: Final = 3.0
+WINDOW_SECONDS: Final = 5.0
 #: how long a visitor looks at the list before anything happens, on average and at the most
 LOOK_SECONDS, LONGEST_LOOK_SECONDS = 0.4, 1.2
 FIRST_HALF_LIFE: Final = 90.0
@@ -30,8 +30,10 @@ FIRST_TRAFFIC, MOST_TRAFFIC = 40.0, 100.0
 ARRIVE_SECONDS: Final = 0.05
 POINT_SECONDS: Final = 0.5
 LEARNED_SECONDS: Final = 0.8
-#: visitors in the shop at a time; where the machine is too slow for the traffic, the others do not come
-MOST_AT_A_TIME: Final = 400
+#: requests that wait for their answers; where a machine is too busy for more, nobody else comes in
+MOST_UNANSWERED: Final = 20
+#: seconds since somebody had to stay outside, for which the shop is called full
+FULL_SECONDS: Final = 3.0
 #: what a service answers to a report after the deadline, with a key and with a token
 LATE: Final = frozenset({403, 410})
 #: changes that are remembered
@@ -57,6 +59,8 @@ class Shop:
         self._calls, self._clock = calls, clock
         self._rng = np.random.default_rng(seed)
         self._visits: set[asyncio.Task[None]] = set()
+        #: when somebody had to stay outside
+        self._turned_away: float | None = None
         self.truth = Truth.at_first(seed)
         self.products: list[Product] = [*FIRST]
         self.visitors_per_second = FIRST_TRAFFIC
@@ -74,6 +78,10 @@ class Shop:
         self.learned: dict[Device | None, Mapping[str, Any]] = {}
         #: the last thing that went wrong with a visit
         self.trouble: str | None = None
+
+    def is_full(self) -> bool:
+        """Whether somebody had to stay outside a moment ago, because this machine is too busy."""
+        return self._turned_away is not None and self.seconds() - self._turned_away < FULL_SECONDS
 
     def seconds(self) -> float:
         """Since the shop opened."""
@@ -177,8 +185,11 @@ class Shop:
             await asyncio.sleep(ARRIVE_SECONDS)
             now = self.seconds()
             arriving = int(self._rng.poisson(self.visitors_per_second * (now - before)))
-            before = now
-            for _ in range(min(arriving, MOST_AT_A_TIME - len(self._visits))):
+            before, room = now, MOST_UNANSWERED - self._calls.unanswered
+            if arriving > room:
+                # they would report too late, and it would be taken for no click
+                arriving, self._turned_away = max(0, room), now
+            for _ in range(arriving):
                 visit = asyncio.create_task(self._visit())
                 self._visits.add(visit)
                 visit.add_done_callback(self._visits.discard)
@@ -217,11 +228,12 @@ class Shop:
             await asyncio.sleep(POINT_SECONDS)
 
     async def _keep_reading(self) -> None:
-        # one after the other, with a pause: estimates take as long as a hundred decisions
         for device in itertools.cycle((None, *DEVICES)):
+            began = self.seconds()
             with contextlib.suppress(SlotwiseError):
                 await self.read_learned(device)
-            await asyncio.sleep(LEARNED_SECONDS)
+            # estimates take as long as a hundred decisions, which are not to wait for them all the time
+            await asyncio.sleep(max(LEARNED_SECONDS, 2.0 * (self.seconds() - began)))
 
     async def read_learned(self, device: Device | None) -> None:
         """Ask the service what it knows by now of the visitors on a device, or of everybody."""

@@ -60,6 +60,7 @@ function sentence(state) {
   $("state").textContent = `The lists get ${got(learned)} of the clicks that the best ones would`;
   $("more").textContent =
     `${count(state.visitors)} visitors so far. In the last ten seconds a list that never changes would have got ${got(fixed)}, and lists at random ${got(at_random)}.` +
+    (state.is_full ? ` This machine is too busy for ${state.visitors_per_second} visitors per second, so fewer come.` : "") +
     (state.trouble ? ` The last trouble with a visit: ${state.trouble}.` : "");
 }
 

@@ -47,7 +47,7 @@ export class Shelf {
     card.querySelector(".price").textContent = `€ ${item.price} · shown to ${percent(share, 0)}`;
     card.querySelector(".sure").style.width = `${share * 100}%`;
     card.querySelector(".right")?.remove();
-    if (right !== null) card.append(el("span", { class: right ? "right" : "right wrong" }, right ? "best here" : "not best"));
+    if (right !== null) card.append(el("span", { class: right ? "right" : "right wrong" }, right ? "best" : "not best"));
     return card;
   }
 }
