@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special
 
 from slotwise import NO_CLICK, Setting, policy
 from slotwise.belief import Lived, imagine, update, update_by_tally
@@ -198,20 +199,30 @@ def test_what_is_imagined_has_the_mode_and_spread_of_the_bias() -> None:
     assert_mean_is(np.diag(belief.spread @ belief.spread.T), (np.array(drawn) - belief.mode) ** 2)
 
 
-@pytest.mark.parametrize("passed", [15.0, 150.0])
-def test_the_level_of_an_item_is_as_uncertain_as_what_it_is_to_crowds_leaves_it(passed: float) -> None:
-    """Against the posterior of log m with ε integrated out, on a grid; λ is told, s, μ and κ are held."""
-    s, mean, own, segments = 2.0, 0.5, 4.0, 3
-    clicks = np.round(passed * np.array([[0.5, 0.1, 0.3], [0.3, 0.2, 0.9], [0.8, 0.1, 0.2]]))
-    belief = lived_plainly(Setting(1, 3, 100, np.ones(1), segments=segments), passes="hard")
-    belief.own_slots, belief.item_shape, belief.item_mean[:] = 1e9, s, mean
+LEVEL_SHAPE, LEVEL_MEAN, OWN = 2.0, 0.5, 4.0
+PART_CLICKED = np.array([[0.5, 0.1, 0.3], [0.3, 0.2, 0.9], [0.8, 0.1, 0.2]])
+
+
+def _three_crowds(passed: float, **options: Any) -> Lived:
+    """λ is told, s, μ and κ are held, and slots are the same to all."""
+    clicks = np.round(passed * PART_CLICKED)
+    belief = lived_plainly(Setting(1, 3, 100, np.ones(1), segments=3), passes="hard", **options)
+    belief.own_slots, belief.item_shape, belief.item_mean[:] = 1e9, LEVEL_SHAPE, LEVEL_MEAN
     belief.counted[:] = 1.0
     belief.clicks[0], belief.slot_clicks[0], belief.passes[:] = clicks, clicks.sum(axis=1, keepdims=True), passed
     fit_bias(belief)
     for _ in range(200):
-        belief.own_taste = own
+        belief.own_taste = OWN
         learn_levels(belief)
-    belief.own_taste = own
+    belief.own_taste = OWN
+    return belief
+
+
+@pytest.mark.parametrize("passed", [15.0, 150.0])
+def test_the_level_of_an_item_is_as_uncertain_as_what_it_is_to_crowds_leaves_it(passed: float) -> None:
+    """Against the posterior of log m with ε integrated out, on a grid."""
+    s, mean, own = LEVEL_SHAPE, LEVEL_MEAN, OWN
+    clicks, belief = np.round(passed * PART_CLICKED), _three_crowds(passed)
     rng, drawn = np.random.default_rng(14), []
     for _ in range(2_000):
         draw_shared(belief, rng)
@@ -228,6 +239,24 @@ def test_the_level_of_an_item_is_as_uncertain_as_what_it_is_to_crowds_leaves_it(
     assert np.mean(drawn, axis=0) == pytest.approx(centre, abs=0.3 * sd.max())
     # the error of an sd from so many draws is 1.6 %
     assert np.std(drawn, axis=0) == pytest.approx(sd, rel=0.15)
+
+
+@pytest.mark.parametrize("passed", [3.0, 15.0, 150.0])
+def test_where_levels_are_not_drawn_the_evidence_says_how_uncertain_they_are(passed: float) -> None:
+    """The same means, and the same spread of log α, as with levels that are drawn and α drawn given them."""
+    settled, drawing, rng = _three_crowds(passed, draws_levels=False), _three_crowds(passed), np.random.default_rng(15)
+    for segment in range(3):
+        turn_to(settled, segment)
+        turn_to(drawing, segment)
+        shape, rate = _drawn(settled, 1)
+        drawn = []
+        for _ in range(2_000):
+            draw_shared(drawing, rng)
+            bring_to_hand(drawing, rng)
+            drawn.append(rng.gamma(drawing.shape) / drawing.rate)
+        # the error of a mean from so many draws is at most 2 %, that of a variance 4 %
+        assert shape / rate == pytest.approx(np.mean(drawn, axis=0), rel=0.1)
+        assert special.polygamma(1, shape) == pytest.approx(np.var(np.log(drawn), axis=0), rel=0.3)
 
 
 def test_lists_are_folded_without_losing_a_round() -> None:

@@ -13,7 +13,15 @@ from slotwise import NO_CLICK, Rankings, Setting
 from slotwise.belief import Lived, learned_bias, update, update_by_tally
 from slotwise.belief.interface import turn_to
 from slotwise.belief.learned import find_mode as find_simple_mode
-from slotwise.belief.pooling import find_mode, fit_bias, refresh, take_means, weigh_lists
+from slotwise.belief.pooling import (
+    EXTRA_FEATURES,
+    RIDGE,
+    find_mode,
+    fit_bias,
+    refresh,
+    take_means,
+    weigh_lists,
+)
 from slotwise.belief.prior import NO_EXPOSURE
 from slotwise.compiled import interpreted
 from slotwise.estimate import maximum_likelihood
@@ -166,11 +174,12 @@ def test_weights_of_features_are_found_within_their_stated_error() -> None:
 
 def test_the_ridge_grows_where_features_explain_nothing() -> None:
     useful, useless = (_with_features(weights, seed=6) for weights in (WEIGHTS, np.array([-1.5, 0.0, 0.0, 0.0])))
-    assert useless.ridge > 5.0 > useful.ridge
+    assert useless.ridge > RIDGE > 5.0 > useful.ridge
     assert np.abs(useless.weights[1:]).max() < 0.15
-    # weights of sd 1/√5 made up, twice, and the three that there are: (p + 2)/(Σβ² + Σvar β + 2/5)
+    # of made-up weights of sd 1/√R, e of them, and the three that there are: (p + e)/(Σβ² + Σvar β + e/R)
     root = useful.weights_root[1:, 1:]
-    expected = (FEATURES + 2.0) / ((useful.weights[1:] ** 2).sum() + (root**2).sum() + 2.0 / 5.0)
+    made_up = EXTRA_FEATURES / RIDGE
+    expected = (FEATURES + EXTRA_FEATURES) / ((useful.weights[1:] ** 2).sum() + (root**2).sum() + made_up)
     assert useful.ridge == pytest.approx(expected, rel=0.02)
 
 

@@ -94,9 +94,12 @@ class Lived:
     ridge: float
     #: x_sj - x_j, segments × items × features with a 0 in front; no features where items have the same in all segments
     own_features: FloatArray
-    #: m: its mean, and as last drawn
+    #: m: its mean, as last drawn, and the evidence of it where it is not drawn but settled at its mean
     level: FloatArray
     drawn_level: FloatArray
+    level_evidence: FloatArray
+    #: whether m is drawn; otherwise what is not known of it is taken off the evidence of each cell
+    draws_levels: bool
     #: κ, and the mean of ε, segments × items
     own_taste: float
     own_level: FloatArray
@@ -139,8 +142,12 @@ def lived(
     ridge: Any = RIDGE,
     room: int = ROOM,
     new_items_at_most: Any = NEW_ITEMS_AT_MOST,
+    draws_levels: bool = True,
 ) -> Lived:
-    """Before the first round; the position bias is drawn unless the setting tells it."""
+    """Before the first round; the position bias is drawn unless the setting tells it.
+
+    `draws_levels` is for policies that sample; those with a bound of their own want evidence in place of a draw.
+    """
     checks.one_of("passes", passes, get_args(Passes))
     segments, items, slots = setting.segments, setting.items, setting.slots
     tried = half_lives(memory)
@@ -183,6 +190,8 @@ def lived(
         own_features=own_features,
         level=np.full(items, prior_mean),
         drawn_level=np.full(items, prior_mean),
+        level_evidence=np.full(items, ATTRACTIVENESS_SHAPE),
+        draws_levels=draws_levels,
         own_taste=checks.positive_number("own_taste", own_taste),
         own_level=np.ones((segments, items)),
         own_mean=np.ones((segments, items)),
@@ -339,7 +348,7 @@ def _draw_levels(belief: Lived, rng: np.random.Generator) -> None:
     """m_j ~ Gamma(w(s + Σ_s N_sj), w(s/μ_j + Σ_s E_sj ε_sj)), ε at its mean; what is in flight narrows it.
 
     ε is not known but from the same clicks: with it integrated out, N of a cell say as much of m as Nκ/(κ + mE) would
-    if it were. w is the part that is left.
+    if it were. w is the part that is left. Where m is not drawn it is settled at its mean.
     """
     segments, items, slots = belief.passes.shape
     waiting = _pass_rate(belief) if belief.in_flight > 0.0 else 0.0
@@ -360,7 +369,11 @@ def _draw_levels(belief: Lived, rng: np.random.Generator) -> None:
             flying += part * waiting * sent * belief.own_level[segment, item]
         widened = evidence / shape
         narrowed = widened + flying / rate
-        belief.drawn_level[item] = rng.standard_gamma(shape * narrowed) / (rate * narrowed)
+        belief.level_evidence[item] = shape * narrowed
+        if belief.draws_levels:
+            belief.drawn_level[item] = rng.standard_gamma(shape * narrowed) / (rate * narrowed)
+        else:
+            belief.drawn_level[item] = shape / rate
 
 
 @inlined
@@ -399,8 +412,15 @@ def bring_to_hand(belief: Lived, rng: np.random.Generator) -> None:
             prior / (belief.drawn_level[item] * _drawn_own(belief, item)) if segments > 1 else belief.prior_rate[item]
         )
         shape = prior + belief.clicks[IN_USE, segment, item]
+        of_prior = rate
         for slot in range(slots):
             rate += bias[slot] * belief.passes[segment, item, slot]
+        if segments > 1 and not belief.draws_levels:
+            # the variance of log α is 1/shape, and that of log m times the square of the prior's part in the mean
+            drawn_to = of_prior / rate
+            known = 1.0 / (1.0 + shape * drawn_to * drawn_to / belief.level_evidence[item])
+            shape *= known
+            rate *= known
         if waiting > 0.0:
             flying = 0.0
             for slot in range(slots):

@@ -24,9 +24,9 @@ EXTRA_SLOTS = 2.0
 #: κ and τ are no larger: crowds are then alike for all that matters
 MOST_ALIKE = 1e4
 #: 1/variance of the weight of a feature of standard deviation 1 before anything is known, and of the made-up features
-#: that it is learned from
-RIDGE = 5.0
-EXTRA_FEATURES = 2.0
+#: that it is learned from: of less than one, so that it can grow where features explain nothing
+RIDGE = 20.0
+EXTRA_FEATURES = 0.5
 
 
 @jit

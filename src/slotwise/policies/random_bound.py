@@ -101,6 +101,7 @@ def random_bound(
         bias_shape=bias_shape,
         bias_spread=bias_spread,
         keep=KEEP,
+        draws_levels=False,
     )
     return start(setting, belief, level, bonus, order, acts)
 
@@ -125,7 +126,9 @@ def random_bound_known(
     acts: Acts = "rounds",
 ) -> Any:
     """With the position bias known."""
-    belief = lived(setting, passes=passes, memory=memory, new_items_at_most=new_items_at_most, keep=KEEP)
+    belief = lived(
+        setting, passes=passes, memory=memory, new_items_at_most=new_items_at_most, keep=KEEP, draws_levels=False
+    )
     return start(setting, belief, level, bonus, order, acts)
 
 
