@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import subprocess
-import sys
-from pathlib import Path
 
-COMMAND = Path(sys.executable).with_name("slotwise")
+from tests.commands import COMMAND
 
 
 def _slotwise(*arguments: str) -> str:

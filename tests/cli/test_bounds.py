@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,19 +8,15 @@ import pytest
 
 from slotwise import bounds
 from slotwise.problems import problem
-
-COMMAND = Path(sys.executable).with_name("slotwise")
+from tests.commands import slotwise
+from tests.waiting import FOR_EVER
 
 
 def test_bounds_of_a_problem(tmp_path: Path) -> None:
     (tmp_path / "mine.json").write_text(json.dumps({"position_bias": [1.0, 0.5], "attractiveness": [0.3] * 10}))
-    done = subprocess.run(
-        [COMMAND, "bounds", "--problem", "mine.json", "--rounds", "1000", "--hard-instance", "hard.json", "--json"],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=tmp_path,
-    )
+    arguments = ("--problem", "mine.json", "--rounds", "1000", "--hard-instance", "hard.json", "--json")
+    done = slotwise("bounds", *arguments, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["lower_bound"] == pytest.approx(bounds.lower_bound(10, 1_000, [1.0, 0.5]))
     assert found["upper_bound_known_bias"] == pytest.approx(bounds.upper_bound_known_bias(10, 1_000, [1.0, 0.5]))
@@ -32,13 +26,13 @@ def test_bounds_of_a_problem(tmp_path: Path) -> None:
 
 
 def test_what_the_lower_bound_asks_for_is_said() -> None:
-    done = subprocess.run([COMMAND, "bounds", "--problem", "a"], capture_output=True, text=True, check=True)
+    done = slotwise("bounds", "--problem", "a", "--seconds", str(FOR_EVER))
     assert "Proposition 1" in done.stdout
     assert "Proposition 2 does not apply: the lower bound asks for at least 16 items" in done.stdout
 
 
 def test_the_limit_is_shown() -> None:
-    done = subprocess.run([COMMAND, "bounds", "--problem", "a"], capture_output=True, text=True, check=True)
+    done = slotwise("bounds", "--problem", "a", "--seconds", str(FOR_EVER))
     assert "Limit C, biases known" in done.stdout
     assert "24.11" in done.stdout
     assert "45.23" in done.stdout
@@ -47,10 +41,9 @@ def test_the_limit_is_shown() -> None:
 
 def test_the_limit_is_in_the_json_and_so_is_why_it_is_not() -> None:
     def found(*options: str) -> Any:
-        command = [str(COMMAND), "bounds", "--problem", "b", "--json", *options]
-        return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        return json.loads(slotwise("bounds", "--problem", "b", "--json", *options).stdout)
 
-    in_time = found()
+    in_time = found("--seconds", str(FOR_EVER))
     assert in_time["limit_known_bias"] == pytest.approx(2.4344, rel=1e-4)
     assert in_time["limit_unknown_bias"] == pytest.approx(6.9793, rel=1e-4)
     assert in_time["limit_unknown_bias_not_found"] is None
@@ -61,8 +54,6 @@ def test_the_limit_is_in_the_json_and_so_is_why_it_is_not() -> None:
 
 
 def test_seconds_must_be_positive() -> None:
-    done = subprocess.run(
-        [COMMAND, "bounds", "--problem", "b", "--seconds", "0"], capture_output=True, text=True, check=False
-    )
+    done = slotwise("bounds", "--problem", "b", "--seconds", "0")
     assert done.returncode != 0
     assert "seconds must be positive and finite, got 0.0" in done.stderr

@@ -3,35 +3,23 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from slotwise.cli import main
 from slotwise.estimate import estimators
 from slotwise.logs import Columns, fits
+from tests.commands import COMMAND, slotwise
 from tests.logs.fitting.test_from_log import generated
 from tests.logs.plain import dirty_rows, table
 
-COMMAND = Path(sys.executable).with_name("slotwise")
 
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """The command in this process, which has compiled and imported already: what it prints, or says when it fails."""
-
-    def slotwise(*arguments: str, code: int = 0) -> str:
-        monkeypatch.setattr(sys, "argv", ["slotwise", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        assert (ended.value.code or 0) == code, err
-        return err if code else out
-
-    return slotwise
+def run(*arguments: str, code: int = 0) -> str:
+    """What the command prints, or says when it fails."""
+    done = slotwise(*arguments)
+    assert done.returncode == code, done.stderr
+    return done.stderr if code else done.stdout
 
 
 @pytest.fixture
@@ -65,7 +53,7 @@ def test_json_of_one_placement(folder: Path) -> None:
     assert found["identifiable"]
 
 
-def test_placements_and_report(folder: Path, run: Callable[..., str]) -> None:
+def test_placements_and_report(folder: Path) -> None:
     arguments = ("fit", "dirty.parquet", "--placement", "page", "--order", "turn", "--multi-click", "last")
     found = json.loads(run(*arguments, "--json", "--out", "out"))
     wanted = fits(folder / "dirty.parquet", Columns(placement="page", order="turn"), multi_click="last")
@@ -82,13 +70,13 @@ def test_placements_and_report(folder: Path, run: Callable[..., str]) -> None:
     assert "the last click counts" in screen
 
 
-def test_words(folder: Path, run: Callable[..., str]) -> None:
+def test_words(folder: Path) -> None:
     screen = run("fit", "clean.parquet")
     assert "500 impressions of 3 slots and 4 items" in screen
     assert "position bias" in screen
 
 
-def test_names_are_printed_as_they_are(folder: Path, run: Callable[..., str]) -> None:
+def test_names_are_printed_as_they_are(folder: Path) -> None:
     rows = [
         f"{one},{slot},{item},{int(one % 4 == slot)}" for one in range(40) for slot, item in ((1, "[/b]"), (2, ":x:"))
     ]
@@ -98,7 +86,7 @@ def test_names_are_printed_as_they_are(folder: Path, run: Callable[..., str]) ->
     assert ":x:" in screen
 
 
-def test_the_whole_list_and_what_cannot_be_said_are_on_the_screen(folder: Path, run: Callable[..., str]) -> None:
+def test_the_whole_list_and_what_cannot_be_said_are_on_the_screen(folder: Path) -> None:
     """Five slots, each with items of its own, so that nothing can be compared; names with commas."""
     rows = [f'{one},{slot},"tea, {slot}",{int(one % 9 == slot)}' for one in range(90) for slot in range(1, 6)]
     (folder / "apart.csv").write_text("\n".join(["impression,slot,item,clicked", *rows]))
@@ -111,7 +99,7 @@ def test_the_whole_list_and_what_cannot_be_said_are_on_the_screen(folder: Path, 
     assert json.loads(run("evaluate", "apart.csv", "--ranking", '["tea, 1", "tea, 2"]', "--json"))["by_model"]
 
 
-def test_several_clicks_are_said_first(folder: Path, run: Callable[..., str]) -> None:
+def test_several_clicks_are_said_first(folder: Path) -> None:
     """Every fourth impression clicks both items, the lower one first; every fourth the upper one alone."""
     rows = []
     for one in range(400):
@@ -127,7 +115,7 @@ def test_several_clicks_are_said_first(folder: Path, run: Callable[..., str]) ->
     assert re.search(r"first click counts\. .* by rule: first 5\d\.\d %; last 5\d\.\d %.*; drop 3\d\.\d %", first)
 
 
-def test_a_log_that_was_counted_already(folder: Path, run: Callable[..., str]) -> None:
+def test_a_log_that_was_counted_already(folder: Path) -> None:
     (folder / "counted.csv").write_text("items,clicked,times\na|b,a,30\na|b,,50\nb|a,a,10\nb|a,,40\n")
     found = json.loads(run("fit", "counted.csv", "--weight", "times", "--json"))
     assert (found["impressions"], found["no_click"]) == (130, 90)
@@ -141,7 +129,7 @@ def test_a_log_that_was_counted_already(folder: Path, run: Callable[..., str]) -
     }
 
 
-def test_clicks_in_a_table_of_their_own(folder: Path, run: Callable[..., str]) -> None:
+def test_clicks_in_a_table_of_their_own(folder: Path) -> None:
     shown = [f"{one},{slot},{'ab'[(one + slot) % 2]}" for one in range(40) for slot in (1, 2)]
     (folder / "shown.csv").write_text("\n".join(["impression,slot,item", *shown]))
     # one impression has two clicks on the same item, one a click on what was not there
@@ -157,7 +145,7 @@ def test_clicks_in_a_table_of_their_own(folder: Path, run: Callable[..., str]) -
     assert {name: one["clicks"] for name, one in lists["items"].items()} == {"a": 2, "b": 1}
 
 
-def test_evaluate(folder: Path, run: Callable[..., str]) -> None:
+def test_evaluate(folder: Path) -> None:
     list_of_three = ("evaluate", "clean.parquet", "--ranking", "2,0,1")
     found = json.loads(run(*list_of_three, "--json"))
     assert found["by_model"]["low"] < found["by_model"]["click_rate"] < found["by_model"]["high"]
@@ -167,7 +155,7 @@ def test_evaluate(folder: Path, run: Callable[..., str]) -> None:
     assert "simulated on the fitted model" in " ".join(by_policy.split())
 
 
-def test_evaluate_what_logs_really_hold(folder: Path, run: Callable[..., str]) -> None:
+def test_evaluate_what_logs_really_hold(folder: Path) -> None:
     """Propensities of items in slots; a mixture from a file; what another log shows."""
     (folder / "mixture.json").write_text(
         json.dumps({"lists": [{"items": ["2", "0", "1"], "probability": p} for p in (0.25, 0.75)]})
@@ -210,10 +198,10 @@ def test_evaluate_what_logs_really_hold(folder: Path, run: Callable[..., str]) -
         (("evaluate", "dirty.parquet", "--ranking", "i1", "--placement", "page"), "give both or none"),
     ],
 )
-def test_what_is_refused(folder: Path, run: Callable[..., str], arguments: tuple[str, ...], message: str) -> None:
+def test_what_is_refused(folder: Path, arguments: tuple[str, ...], message: str) -> None:
     assert message in run(*arguments, code=2)
 
 
-def test_the_help_names_every_estimator_that_a_log_can_be_fitted_with(run: Callable[..., str]) -> None:
+def test_the_help_names_every_estimator_that_a_log_can_be_fitted_with() -> None:
     told = run("fit", "--help")
     assert all(entry.id in told for entry in estimators() if entry.position_bias == "unknown")

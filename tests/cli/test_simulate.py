@@ -1,29 +1,25 @@
-"""The command line as its users meet it: a process, its two streams and its exit code."""
+"""The command line as its users meet it: its two streams and its exit code."""
 
 from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from slotwise.choice import ChoiceModelEntry
+from tests.commands import COMMAND, slotwise
 from tests.registered import choice_models
-
-COMMAND = Path(sys.executable).with_name("slotwise")
-
-
-def _slotwise(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=False, cwd=cwd)
 
 
 def test_simulate_json_is_one_object_and_nothing_else() -> None:
-    done = _slotwise(
-        *("simulate", "--problem", "b", "--policy", "epoch-ucb", "--policy", "toprank"),
+    """As a process, whatever else it says or imports."""
+    command = (
+        *(COMMAND, "simulate", "--problem", "b", "--policy", "epoch-ucb", "--policy", "toprank"),
         *("--rounds", "500", "--replications", "3", "--seed", "7", "--jobs", "2", "--json"),
     )
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert {key: found[key] for key in ("rounds", "replications", "seed")} == {
@@ -36,7 +32,7 @@ def test_simulate_json_is_one_object_and_nothing_else() -> None:
         assert set(numbers) == {"final_regret", "mean", "standard_error", "seconds"}
         assert len(numbers["final_regret"]) == 3
         assert sum(numbers["final_regret"]) / 3 == pytest.approx(numbers["mean"])
-    again = _slotwise(
+    again = slotwise(
         *("simulate", "--problem", "b", "--policy", "toprank", "--rounds", "500", "--replications", "3"),
         *("--seed", "7", "--jobs", "1", "--json"),
     )
@@ -46,7 +42,7 @@ def test_simulate_json_is_one_object_and_nothing_else() -> None:
 
 def test_simulate_table_plot_and_file(tmp_path: Path) -> None:
     (tmp_path / "mine.json").write_text('{"position_bias": [1, 0.5], "attractiveness": [0.2, 0.3, 0.1]}')
-    done = _slotwise(
+    done = slotwise(
         *("simulate", "--problem", "mine.json", "--policy", "epoch-ucb", "--rounds", "200", "--replications", "2"),
         *("--plot", "regret.png", "--parquet", "regret.parquet"),
         cwd=tmp_path,
@@ -63,14 +59,14 @@ def test_simulate_towards_a_goal(tmp_path: Path) -> None:
     users = {"position_bias": [1, 0.5], "attractiveness": [0.2, 0.3, 0.1]}
     (tmp_path / "mine.json").write_text(json.dumps(users | goal))
     arguments = ("simulate", "--problem", "mine.json", "--rounds", "200", "--replications", "2", "--json")
-    done = _slotwise(*arguments, "--policy", "epoch-ucb", cwd=tmp_path)
+    done = slotwise(*arguments, "--policy", "epoch-ucb", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["policies"]["epoch-ucb"]["mean"] >= 0.0
-    refused = _slotwise(*arguments, "--policy", "epoch-ucb", "--policy", "toprank", cwd=tmp_path)
+    refused = slotwise(*arguments, "--policy", "epoch-ucb", "--policy", "toprank", cwd=tmp_path)
     assert refused.returncode == 2
     assert refused.stdout == ""
     assert refused.stderr.startswith("error: toprank cannot work towards a goal")
-    no_bounds = _slotwise("bounds", "--problem", "mine.json", cwd=tmp_path)
+    no_bounds = slotwise("bounds", "--problem", "mine.json", cwd=tmp_path)
     assert no_bounds.returncode == 2
     assert no_bounds.stderr == "error: the bounds are for clicks, and mine.json has values or constraints\n"
 
@@ -90,19 +86,19 @@ def test_simulate_a_world_that_changes(tmp_path: Path) -> None:
     }
     (tmp_path / "mine.json").write_text(json.dumps(world))
     arguments = ("simulate", "--replications", "2", "--policy", "epoch-ucb", "--json")
-    done = _slotwise(*arguments, "--problem", "mine.json", cwd=tmp_path)
+    done = slotwise(*arguments, "--problem", "mine.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["rounds"] == 100
     assert set(found["policies"]["epoch-ucb"]) == {"final_regret", "mean", "standard_error", "seconds"}
-    shop = _slotwise(*arguments, "--problem", "shop", "--rounds", "300")
+    shop = slotwise(*arguments, "--problem", "shop", "--rounds", "300")
     assert shop.returncode == 0, shop.stderr
     assert json.loads(shop.stdout)["policies"]["epoch-ucb"]["mean"] > 0.0
-    refused = _slotwise(*arguments, "--policy", "toprank", "--problem", "shop")
+    refused = slotwise(*arguments, "--policy", "toprank", "--problem", "shop")
     assert refused.returncode == 2
     assert refused.stderr.startswith("error: toprank cannot take pins and exclusions per decision")
     for command in (["bounds"], ["drive", "http://127.0.0.1:9"]):
-        of_mnl = _slotwise(*command, "--problem", "shop")
+        of_mnl = slotwise(*command, "--problem", "shop")
         assert of_mnl.returncode == 2
         assert (
             of_mnl.stderr == "error: shop must be of users who choose by multinomial logit, got a world that changes\n"
@@ -113,11 +109,11 @@ def test_simulate_a_world_that_changes(tmp_path: Path) -> None:
 def test_simulate_users_of_every_model(tmp_path: Path, model: ChoiceModelEntry) -> None:
     (tmp_path / "mine.json").write_text(json.dumps({"model": model.id, **model.example}))
     arguments = ("--problem", "mine.json", "--policy", "toprank", "--rounds", "50", "--replications", "1", "--json")
-    done = _slotwise("simulate", *arguments, cwd=tmp_path)
+    done = slotwise("simulate", *arguments, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["policies"]["toprank"]["mean"] >= 0.0
     if model.id != "mnl":
-        refused = _slotwise("bounds", "--problem", "mine.json", cwd=tmp_path)
+        refused = slotwise("bounds", "--problem", "mine.json", cwd=tmp_path)
         assert refused.returncode == 2
         assert "must be of users who choose by multinomial logit" in refused.stderr
 
@@ -144,7 +140,7 @@ def test_simulate_users_of_every_model(tmp_path: Path, model: ChoiceModelEntry) 
     ],
 )
 def test_bad_input_gets_one_clear_line_and_exit_code_2(tmp_path: Path, arguments: list[str], message: str) -> None:
-    done = _slotwise("simulate", *arguments, cwd=tmp_path)
+    done = slotwise("simulate", *arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stdout == ""
     assert message in done.stderr
@@ -153,7 +149,7 @@ def test_bad_input_gets_one_clear_line_and_exit_code_2(tmp_path: Path, arguments
 
 def test_a_file_that_cannot_be_written_loses_no_numbers(tmp_path: Path) -> None:
     (tmp_path / "taken.png").mkdir()
-    done = _slotwise(
+    done = slotwise(
         *("simulate", "--problem", "b", "--policy", "toprank", "--rounds", "50", "--replications", "1"),
         *("--plot", "taken.png", "--json"),
         cwd=tmp_path,

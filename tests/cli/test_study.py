@@ -1,17 +1,12 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
-
-def _study(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [str(Path(sys.executable).parent / "slotwise"), "study", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+from tests.commands import slotwise
 
 
 def test_a_quick_study_writes_its_tables_and_figure(tmp_path: Path) -> None:
-    done = _study("calibration", "--quick", "--out", str(tmp_path / "new"))
+    done = slotwise("study", "calibration", "--quick", "--out", str(tmp_path / "new"))
     assert done.returncode == 0, done.stderr
     assert "tables.md" in done.stdout
     assert "| Gibbs, joint likelihood, on choices | α₁ |" in (tmp_path / "new" / "tables.md").read_text()
@@ -19,11 +14,11 @@ def test_a_quick_study_writes_its_tables_and_figure(tmp_path: Path) -> None:
 
 
 def test_an_unknown_study_and_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
-    done = _study("nonsense")
+    done = slotwise("study", "nonsense")
     assert done.returncode == 2
     assert "name must be policies or estimators or calibration or lived, got 'nonsense'" in done.stderr
     (tmp_path / "file").write_text("")
-    done = _study("calibration", "--quick", "--out", str(tmp_path / "file" / "below"))
+    done = slotwise("study", "calibration", "--quick", "--out", str(tmp_path / "file" / "below"))
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
     assert "cannot write into" in done.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 import re
 import shutil
 import signal
@@ -26,9 +25,7 @@ from slotwise.experiments.store import Store
 from slotwise.policies.registry import compared_in
 from slotwise.problems import paper_problems
 from slotwise.simulate.replicate import Replication
-from tests.waiting import wait_for
-
-COMMAND = Path(sys.executable).with_name("slotwise")
+from tests.commands import COMMAND, slotwise
 
 
 @pytest.fixture(scope="module")
@@ -105,18 +102,31 @@ def _arrays(folder: Path) -> dict[str, list[Any]]:
     return found
 
 
+#: the command, killed by itself as soon as so many replications are kept: nobody has to be quick enough to kill it
+KILLED = """
+import os, signal, sys
+from slotwise.cli import main
+from slotwise.experiments.store import Store
+save, left = Store.save, [int(sys.argv.pop(1))]
+def save_or_die(*arguments):
+    save(*arguments)
+    left[0] -= 1
+    if left[0] == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+Store.save = save_or_die
+main()
+"""
+
+
 def test_a_run_killed_half_way_ends_bit_identical(tmp_path: Path) -> None:
-    arguments = [str(COMMAND), "paper", "--quick", "--problem", "b", "--replications", "6", "--out"]
-    subprocess.run([*arguments, tmp_path / "whole"], capture_output=True, check=True)
-    running = subprocess.Popen([*arguments, tmp_path / "killed"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    wait_for(lambda: len(list((tmp_path / "killed").rglob("*.npz"))) >= 15, "replications")
-    os.kill(running.pid, signal.SIGKILL)
-    running.communicate()
-    kept = len(list((tmp_path / "killed").rglob("*.npz")))
-    assert 15 <= kept < 42
+    arguments = ["paper", "--quick", "--problem", "b", "--replications", "3", "--out"]
+    subprocess.run([COMMAND, *arguments, tmp_path / "whole"], capture_output=True, check=True)
+    killed = [sys.executable, "-c", KILLED, "10", *arguments, str(tmp_path / "killed")]
+    assert subprocess.run(killed, capture_output=True, check=False).returncode == -signal.SIGKILL
+    assert len(list((tmp_path / "killed").rglob("*.npz"))) == 10
     assert not (tmp_path / "killed" / "report.html").exists()
     before = {file: file.stat().st_mtime_ns for file in (tmp_path / "killed").rglob("*.npz")}
-    subprocess.run([*arguments, tmp_path / "killed"], capture_output=True, check=True)
+    subprocess.run([COMMAND, *arguments, tmp_path / "killed"], capture_output=True, check=True)
     assert all(file.stat().st_mtime_ns == stamp for file, stamp in before.items()), "nothing was computed twice"
     assert _arrays(tmp_path / "killed") == _arrays(tmp_path / "whole")
     for name in ("regret_b.parquet", "regret_b.png", "coverage.csv", "claims.csv"):
@@ -205,9 +215,7 @@ def test_figures_that_do_not_fit_lose_no_replication(whole: Path, tmp_path: Path
 )
 def test_bad_input(tmp_path: Path, arguments: list[str], message: str) -> None:
     (tmp_path / "file").write_text("in the way")
-    done = subprocess.run(
-        [COMMAND, "paper", "--quick", *arguments], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
+    done = slotwise("paper", "--quick", *arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr.replace("\n", " ")
     assert "Traceback" not in done.stderr
