@@ -32,7 +32,7 @@ print(json.dumps({"order": order.tolist(), "hits": sum(select_best.stats.cache_h
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    shutil.copytree(PACKAGE, tmp_path / "slotwise", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, tmp_path / "slotwise")
     return tmp_path
 
 

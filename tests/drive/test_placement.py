@@ -34,8 +34,11 @@ names = map("there {}".format, itertools.count())
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     folder = tmp_path_factory.mktemp("drive")
-    with running(folder, f"sqlite:///{folder}/store.db", free_port()) as process:
-        yield process
+    with pytest.MonkeyPatch.context() as patch:
+        # a few decisions each, under more than one policy
+        patch.setenv("SLOTWISE_COMPILE", "never")
+        with running(folder, f"sqlite:///{folder}/store.db", free_port()) as process:
+            yield process
 
 
 @pytest.fixture

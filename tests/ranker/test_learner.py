@@ -16,7 +16,7 @@ from slotwise.errors import InvalidInput, UnknownName
 from slotwise.lists.per_decision import impose
 from slotwise.policies import absorb, choose, default_policy, learn, policy
 from slotwise.ranker import Learner
-from slotwise.ranker.warm_up import warm_up
+from slotwise.ranker.warm_up import warm_up_rankers
 from slotwise.typing import NO_CLICK
 from tests.registered import policies
 
@@ -347,7 +347,7 @@ def test_nothing_is_left_to_compile_after_warming_up(bias: Any) -> None:
             kernels += one._from_python.values()
         return sum(len(getattr(kernel, "signatures", ())) for kernel in kernels)
 
-    warm_up()
+    warm_up_rankers()
     before = compiled()
     learner = Learner(["a", "b", "c"], 2, position_bias=bias)
     learner.learn(learner.choose(exclude=["c"], pin={"b": 1}), "b")

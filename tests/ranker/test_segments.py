@@ -144,7 +144,8 @@ def test_segments_that_are_not_there_are_refused_and_nothing_is_counted(monkeypa
     monkeypatch.setattr(module, "MOST_SEGMENTS", 2)
     with pytest.raises(InvalidInput, match="segments must be at most 2, got one more"):
         learner.add_segment()
-    held = Learner(IDS, 2, policy="random-bound:acts=epochs")
+    with compiling("never"):
+        held = Learner(IDS, 2, policy="random-bound:acts=epochs")
     with pytest.raises(InvalidInput, match="shows one list to all visitors"):
         held.add_segment()
     assert held.segments == 1
