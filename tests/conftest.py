@@ -49,6 +49,9 @@ LONG = (
     "tests/logs/test_spark.py",
     "tests/ranker/test_kernels.py",
     "tests/test_broken_on_purpose.py",
+    # waits for most of its time
+    "tests/service/store/test_hanging.py",
+    "tests/cli/test_study.py",
 )
 POLICIES = {entry.id for entry in policies()}
 

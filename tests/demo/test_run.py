@@ -68,7 +68,7 @@ def demo(folder: Path, *options: str) -> Iterator[Demo]:
 
 
 def state(url: str) -> dict[str, Any]:
-    found: dict[str, Any] = httpx.get(f"{url}/demo/state", timeout=60).json()
+    found: dict[str, Any] = httpx.get(f"{url}/demo/state", timeout=FOR_EVER).json()
     return found
 
 
@@ -77,7 +77,7 @@ def test_it_ends_with_one_sentence_when_told_to_and_leaves_nothing_behind(tmp_pa
     with demo(tmp_path) as process:
         url = process.url()
         wait_for(lambda: state(url)["visitors"] > 20, "visitors")
-        assert httpx.get(f"{url}/demo", timeout=60).status_code == 200
+        assert httpx.get(f"{url}/demo", timeout=FOR_EVER).status_code == 200
         process.popen.send_signal(told)
         assert process.end() == 0
         *_, last = process.said.splitlines()

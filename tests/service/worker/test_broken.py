@@ -97,7 +97,7 @@ def test_a_placement_that_cannot_be_estimated_does_not_hide_the_others(
         client.define("odd")
         monkeypatch.setattr(OverviewDesk, "document", document)
         # the server closes the connection after that
-        answer = httpx.get(f"{client.base_url}/v1/placements/odd/state", timeout=60.0)
+        answer = httpx.get(f"{client.base_url}/v1/placements/odd/state", timeout=FOR_EVER)
         assert answer.status_code == 500
         assert "ours" not in answer.text
         assert client.get("/v1/placements/home/state").json()["kind"] == "nothing_yet"
