@@ -19,7 +19,10 @@ import pytest
 from tests.service.browser import Tab, needs_a_browser, opened
 from tests.service.process import free_port
 from tests.service.serving import Client, serving
+from tests.uncompiled import nothing_is_compiled
 from tests.waiting import FOR_EVER, wait_for
+
+__all__ = ["nothing_is_compiled"]
 
 EXAMPLE = Path(__file__).parents[1] / "docs" / "example_site.py"
 FALLBACK = ["tea", "coffee", "milk"]
@@ -47,10 +50,17 @@ def site(service: str, **environment: str) -> Iterator[str]:
         process.communicate()
 
 
-@pytest.fixture
-def service(tmp_path: Path) -> Iterator[Client]:
-    with serving(f"sqlite:///{tmp_path}/store.db") as client:
+@pytest.fixture(scope="module")
+def one_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with serving(f"sqlite:///{tmp_path_factory.mktemp('store')}/store.db") as client:
         yield client
+
+
+@pytest.fixture
+def service(one_service: Client) -> Client:
+    """As on the first day: nobody has made the placement yet."""
+    one_service.delete("/v1/placements/drinks", params={"confirm": "drinks"})
+    return one_service
 
 
 def visitor(address: str) -> httpx.Client:

@@ -1,4 +1,4 @@
-"""The same functions without the compiler, in a Python of their own."""
+"""The same functions without the compiler, in a Python of their own, and tests that need none."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 
@@ -23,3 +26,11 @@ def uncompiled(module: str, function: str) -> Any:
         cwd=ROOT,
     )
     return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_is_compiled() -> Iterator[None]:
+    """For modules that import it: services decide in plain Python, as a few lists are not worth compiling for."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SLOTWISE_COMPILE", "never")
+        yield

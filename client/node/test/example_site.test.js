@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { createServer } from "node:net";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
@@ -64,8 +65,11 @@ test("a visit of several pages, left and come back to, is one decision with one 
 });
 
 test("while the service is down the page shows its own list", async (context) => {
-  // nothing listens on this port
-  const page = await visit(`${await site(context, "http://127.0.0.1:1")}/`);
+  const gone = createServer().listen(0, "127.0.0.1");
+  await once(gone, "listening");
+  const { port } = /** @type {import("node:net").AddressInfo} */ (gone.address());
+  gone.close();
+  const page = await visit(`${await site(context, `http://127.0.0.1:${port}`)}/`);
   assert.deepEqual(page.items, FALLBACK);
   assert.ok(!page.text.includes("<script"));
 });

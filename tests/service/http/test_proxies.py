@@ -12,6 +12,9 @@ import pytest
 from slotwise.service import http
 from slotwise.service.http.keys import FORWARDED
 from tests.service.serving import Client, serving
+from tests.uncompiled import nothing_is_compiled
+
+__all__ = ["nothing_is_compiled"]
 
 KEY = "s3cret"
 FOR_A_KEY = {"Authorization": f"Bearer {KEY}"}
