@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo "make paper   the paper's experiments: figures, tables, claims and a report in results/paper"
-	@echo "make demo    a shop that is made up, in the browser: watch it learn what its visitors like"
+	@echo "make demo    a made-up shop in the browser: watch it learn what its visitors like"
 	@echo "make serve   the service on this machine, with a demo placement"
 	@echo "make test    lint, types, import layers, tests and doctests"
 	@echo "make lint    ruff, mypy and import-linter alone"
