@@ -36,6 +36,15 @@ def positive_vector(name: str, values: Any, each: str) -> FloatArray:
     return vector
 
 
+def probability_vector(name: str, values: Any, each: str) -> FloatArray:
+    """A fresh array of numbers from 0 to 1; `each` says what one entry belongs to: a slot, an item."""
+    vector = number_vector(name, values)
+    wrong = np.flatnonzero(~((vector >= 0.0) & (vector <= 1.0)))
+    if wrong.size:
+        raise InvalidInput(f"{name} must be from 0 to 1, got {float(vector[wrong[0]])!r} for {each} {wrong[0] + 1}")
+    return vector
+
+
 def positive_number(name: str, value: Any) -> float:
     """A positive, finite number."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):

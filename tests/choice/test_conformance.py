@@ -10,19 +10,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import NO_CLICK, policy, simulate
+from slotwise import policy, simulate
 from slotwise.choice import (
     ChoiceModelEntry,
     best_ranking,
     best_ranking_by_brute_force,
     choice_model,
     click_probabilities,
+    click_rates,
     draw,
+    draw_clicks,
+    first_click,
+    may_click_several,
+    probability_of,
     regret,
     reward,
 )
 from slotwise.errors import InvalidInput, InvalidRanking, UnknownName
 from slotwise.problems import problem
+from slotwise.typing import BoolArray
 from tests.chance import assert_frequencies
 from tests.registered import choice_models
 from tests.uncompiled import uncompiled
@@ -38,16 +44,27 @@ def _rankings(users: Any) -> list[Any]:
     return [np.array(ranking) for ranking in itertools.permutations(range(users.items), users.slots)]
 
 
+def _click_sets(users: Any) -> BoolArray:
+    """Every way to click, or not."""
+    return np.array(list(itertools.product([False, True], repeat=users.slots)))
+
+
 @every_model
-def test_probabilities_are_probabilities_and_the_reward_is_that_of_a_click(model: ChoiceModelEntry) -> None:
+def test_what_it_answers_follows_from_the_law_of_its_clicks(model: ChoiceModelEntry) -> None:
+    """The first click, the clicks on each slot and their expected number, from the probability of every click set."""
     users = _users(model)
     assert 1 < users.slots < users.items <= 6, "the example should have a choice, and be small"
+    sets = _click_sets(users)
     for ranking in _rankings(users):
-        probabilities = click_probabilities(users, ranking)
-        assert probabilities.shape == (users.slots + 1,)
-        assert (probabilities >= 0).all()
-        assert probabilities.sum() == pytest.approx(1.0)
-        assert reward(users, ranking) == pytest.approx(1.0 - probabilities[NO_CLICK])
+        law = np.array([probability_of(users, ranking, clicks) for clicks in sets])
+        assert (law >= 0).all()
+        assert law.sum() == pytest.approx(1.0)
+        assert click_rates(users, ranking) == pytest.approx(law @ sets)
+        assert reward(users, ranking) == pytest.approx((law @ sets).sum())
+        first = np.zeros(users.slots + 1)
+        np.add.at(first, [first_click(clicks) for clicks in sets], law)
+        assert click_probabilities(users, ranking) == pytest.approx(first)
+        assert may_click_several(users) or law[sets.sum(axis=1) > 1].max() == 0.0
 
 
 @every_model
@@ -57,6 +74,30 @@ def test_draws_have_the_choice_probabilities(model: ChoiceModelEntry) -> None:
         clicked = np.array([draw(users, ranking, rng) for _ in range(10_000)])
         counts = np.bincount(clicked % (users.slots + 1), minlength=users.slots + 1)
         assert_frequencies(click_probabilities(users, ranking), counts)
+
+
+@every_model
+def test_drawn_clicks_have_the_law_of_its_clicks(model: ChoiceModelEntry) -> None:
+    """All slots together: clicks that are each as frequent as they should be may still not be independent."""
+    users, rng = _users(model), np.random.default_rng(6)
+    sets, clicks = _click_sets(users), np.zeros(users.slots, np.bool_)
+    for ranking in _rankings(users)[:: len(_rankings(users)) - 1]:
+        counts = np.zeros(len(sets))
+        for _ in range(10_000):
+            draw_clicks(users, ranking, clicks, rng)
+            counts[int(clicks @ (1 << np.arange(users.slots)[::-1]))] += 1
+        possible = np.array([probability_of(users, ranking, one) for one in sets])
+        assert counts[possible == 0.0].sum() == 0
+        assert_frequencies(possible[possible > 0.0], counts[possible > 0.0])
+
+
+@every_model
+def test_what_are_no_clicks_is_refused(model: ChoiceModelEntry) -> None:
+    users = _users(model)
+    if may_click_several(users):
+        for clicks in ([True], [0] * users.slots):
+            with pytest.raises(InvalidInput, match=f"clicks must be True or False for each of the {users.slots} slots"):
+                probability_of(users, best_ranking(users), clicks)
 
 
 @every_model
@@ -93,7 +134,7 @@ def test_a_problem_file_says_which_model_it_is_of(model: ChoiceModelEntry, tmp_p
     file = tmp_path / "users.json"
     file.write_text(json.dumps({"model": model.id, **model.example}))
     users = problem(str(file)).users
-    assert type(users) is model.make
+    assert type(users) is type(_users(model))
     ranking = best_ranking(users)
     assert click_probabilities(users, ranking) == pytest.approx(click_probabilities(_users(model), ranking))
     for field in model.fields:
@@ -109,7 +150,12 @@ def _seen() -> dict[str, Any]:
         users, rng = _users(model), np.random.default_rng(4)
         shown = best_ranking(users)
         run = simulate(users, "toprank", rounds=100, replications=2, seed=5, jobs=1)["toprank"]
+        clicks = np.zeros((50, users.slots), np.bool_)
+        for row in clicks:
+            draw_clicks(users, shown, row, rng)
         found[model.id] = [
+            clicks.tolist(),
+            click_rates(users, shown).tolist(),
             [draw(users, shown, rng) for _ in range(50)],
             float(reward(users, shown)),
             click_probabilities(users, shown).tolist(),

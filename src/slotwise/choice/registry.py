@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from slotwise.errors import UnknownName
 
-Model = TypeVar("Model", bound=type)
+Model = TypeVar("Model", bound=Callable[..., Any])
 
 _registered: dict[str, ChoiceModelEntry] = {}
 
@@ -20,7 +20,7 @@ class ChoiceModelEntry:
     id: str
     name: str
     citation: str
-    #: the class of its users, made by field name
+    #: the class of its users, or a function that makes them; by field name
     make: Callable[..., Any]
     #: users to try it with: a value for every field, as a problem file has them
     example: Mapping[str, Any]
@@ -32,7 +32,7 @@ class ChoiceModelEntry:
 
 
 def register(id: str, *, name: str, citation: str, example: Mapping[str, Any]) -> Callable[[Model], Model]:
-    """Decorate the class of a choice model's users; the arguments are as in `ChoiceModelEntry`."""
+    """Decorate the class of a choice model's users, or what makes them; the arguments are as in `ChoiceModelEntry`."""
 
     def add(model: Model) -> Model:
         _registered[id] = ChoiceModelEntry(id, name, citation, model, dict(example))

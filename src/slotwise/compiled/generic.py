@@ -55,6 +55,10 @@ class Generic:
 
         return add
 
+    def is_answered_by(self, value: Any) -> bool:
+        """Whether a record or an object has an implementation of its own."""
+        return type(value) in self._from_python or hasattr(value, self._name)
+
     def __call__(self, *arguments: Any) -> Any:
         kind = type(arguments[0])
         if kind in PLAIN and not is_interpreting():

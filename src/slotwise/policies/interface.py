@@ -15,12 +15,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from slotwise.belief import interface as belief_about
+from slotwise.choice.model import first_click
 from slotwise.compiled import generic, is_compiled, jit
 from slotwise.errors import InvalidInput
 from slotwise.lists.make import make_lists, make_pair_lists
 from slotwise.lists.per_decision import impose, obeys
 from slotwise.setting import Setting
-from slotwise.typing import FloatArray, IntArray, Ranking
+from slotwise.typing import BoolArray, FloatArray, IntArray, Ranking
 
 Policy = TypeVar("Policy")
 
@@ -46,6 +47,20 @@ def choose(policy: Any, rng: np.random.Generator) -> Ranking:  # type: ignore[em
 @generic()
 def learn(policy: Any, ranking: Ranking, clicked: int) -> None:
     """Take in the outcome of one round: the slot that was clicked, or NO_CLICK."""
+
+
+def _learn_first(policy: Any, ranking: Ranking, clicks: BoolArray) -> None:
+    learn(policy, ranking, first_click(clicks))
+
+
+@generic(default=_learn_first)
+def learn_clicks(policy: Any, ranking: Ranking, clicks: BoolArray) -> None:
+    """Take in one round of users who may click several times: per slot, whether it was clicked.
+
+    `simulate` calls this in place of `learn` where users may click several times. A policy that has none of its own
+    learns the first click, the uppermost, as a service counts it. One that learns from all clicks implements `learn`
+    as well, for users who click once.
+    """
 
 
 def choose_several(policy: Any, rng: np.random.Generator, lists: IntArray) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from slotwise import checks
-from slotwise.choice import MNL, best_ranking, reward
+from slotwise.choice import MNL, best_ranking, may_click_several, reward
 from slotwise.compiled import is_ours, is_record, plain, postponed_interrupt, uncached
 from slotwise.errors import InvalidInput, InvalidRanking
 from slotwise.lists import Goal, best_list
@@ -20,10 +19,12 @@ from slotwise.policies.registry import PolicyEntry, absorb_tally, parse
 from slotwise.problems import World
 from slotwise.rng import stream
 from slotwise.setting import Setting
+from slotwise.simulate.clicks import advance_clicks
 from slotwise.simulate.drawn import draw_items
 from slotwise.simulate.live import live
 from slotwise.simulate.living import begin
 from slotwise.simulate.loop import advance, trace
+from slotwise.simulate.own import CheckedPolicy, check_users
 from slotwise.simulate.progress import Bar
 from slotwise.simulate.results import Results, Run
 from slotwise.tally import Tally
@@ -54,7 +55,9 @@ def simulate(
 ) -> Results:
     """Let each policy act on `users` for `rounds` rounds, `replications` times over, and record its regret.
 
-    `users` may be a `World`, in which outcomes come late, items come and go, and tastes differ and drift.
+    `users` may be a `World`, in which outcomes come late, items come and go, and tastes differ and drift. They may also
+    be an object of your own that answers what `slotwise.choice` asks, at the speed of plain Python. Of users who may
+    click several times in a round, policies with `learn_clicks` are told all clicks, and others the first.
     `policies` are ids of registered policies, `policy(id, option=…)`, or your own: a function or class that is called
     with a `Setting` and returns an object with `choose(rng)` and `learn(ranking, clicked)`. Replication i of every
     policy has the i-th stream of `seed`; the numbers do not depend on `jobs`, nor on joblib's backend.
@@ -79,6 +82,7 @@ def simulate(
             raise InvalidInput("a goal cannot be followed in a World, whose regret is in clicks; leave out one of them")
         setting = users.setting(horizon)
     else:
+        check_users(users)
         bias = getattr(users, "position_bias", None)
         setting = Setting(users.slots, users.items, horizon, position_bias=bias, goal=goal)
     if goal is not None:
@@ -154,21 +158,39 @@ def run_replications(
     """Run the replications with these numbers and yield each as it ends, in whatever order."""
     if not indices:
         return
+    # once: it may have to be searched for
+    best = 0.0 if isinstance(users, World) else _best_reward(users, setting.goal)
     # a round before anything else: compiling is not simulating, and threads would wait for each other
     with postponed_interrupt():
-        _Simulation(users, policy, setting, np.random.default_rng(0), points, start).play(1)
+        _Simulation(users, policy, setting, best, np.random.default_rng(0), points, start).play(1)
     # here, for whoever takes no more than a constant from this file
     import joblib
 
     work = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered", batch_size=1)
-    yield from work(joblib.delayed(_replicate)(users, policy, setting, seed, index, points, start) for index in indices)
+    yield from work(
+        joblib.delayed(_replicate)(users, policy, setting, best, seed, index, points, start) for index in indices
+    )
+
+
+def _best_reward(users: Any, goal: Goal | None) -> float:
+    if goal is None:
+        return float(reward(users, best_ranking(users)))
+    return float(reward(valued(users, goal), best_list(users, goal)))
 
 
 def _replicate(
-    users: Any, policy: PolicyLike, setting: Setting, seed: int, index: int, points: IntArray, start: Tally | None
+    users: Any,
+    policy: PolicyLike,
+    setting: Setting,
+    best: float,
+    seed: int,
+    index: int,
+    points: IntArray,
+    start: Tally | None,
 ) -> Replication:
     begin = time.perf_counter()
-    simulation = _Simulation(users, policy, setting, np.random.default_rng(stream(seed, index)), points, start)
+    rng = np.random.default_rng(stream(seed, index))
+    simulation = _Simulation(users, policy, setting, best, rng, points, start)
     left, stretch = setting.rounds, 256
     while left > 0:
         since = time.perf_counter()
@@ -188,6 +210,7 @@ class _Simulation:
         users: Any,
         policy: PolicyLike,
         setting: Setting,
+        best: float,
         rng: np.random.Generator,
         points: IntArray,
         start: Tally | None,
@@ -195,7 +218,7 @@ class _Simulation:
         self.label = _label(policy)
         self.loop: Callable[..., bool]
         if isinstance(users, World):
-            self.loop, best = live, 0.0
+            self.loop = live
             # of its own: whatever a policy draws, it lives in the same world as others
             world_rng = rng.spawn(1)[0]
             drawn = draw_items(users, setting.rounds, world_rng)
@@ -204,16 +227,16 @@ class _Simulation:
             self.randomness = [rng, world_rng]
             self.or_else = ", or not all of items that are there" if setting.rules_per_decision else ""
         else:
-            best_shown = best_ranking(users) if setting.goal is None else best_list(users, setting.goal)
             users = users if setting.goal is None else valued(users, setting.goal)
-            self.loop, best = advance, float(reward(users, best_shown))
+            self.loop = advance_clicks if may_click_several(users) else advance
             self.randomness = [rng]
             self.or_else = "" if setting.goal is None else ", or one that the goal does not allow"
         self.users = users
         self.trace = trace(setting.slots, setting.items, best, points)
         self.policy = _started(policy, setting, start)
-        if not is_record(self.policy):
-            self.policy = _Checked(self.policy, self.label, setting)
+        if not is_record(self.policy) or not is_record(users):
+            own = not is_record(self.policy)
+            self.policy = CheckedPolicy(self.policy, self.label, setting) if own else plain(self.policy)
             self.users, self.trace = plain(users), plain(self.trace)
             self.loop = getattr(self.loop, "py_func", self.loop)
         elif not (is_ours(self.policy) and is_ours(users)):
@@ -234,42 +257,6 @@ def _started(policy: PolicyLike, setting: Setting, start: Tally | None) -> Any:
     if start is not None:
         absorb_tally(_label(policy), started, start, setting)
     return started
-
-
-#: what a user's own policy may answer beside `choose` and `learn`; see `slotwise.policies.interface`
-MAY_ANSWER = ("turn_to", "expect", "settle", "impose_rules", "absorb", "learns_from", "end_epoch")
-
-
-class _Checked:
-    """A user's own policy, its rankings checked before anything is done with them."""
-
-    def __init__(self, policy: Any, label: str, setting: Setting) -> None:
-        for method in ("choose", "learn", *(["impose_rules"] if setting.rules_per_decision else [])):
-            if not callable(getattr(policy, method, None)):
-                why = ", as items come and go" if method == "impose_rules" else ""
-                raise InvalidInput(f"policy {label} must make an object with {method}{why}, got {policy!r}")
-        self.policy, self.label, self.setting = policy, label, setting
-        self.check = checks.ranking_of if setting.goal is None else setting.goal.ranking_of
-        if setting.rules_per_decision:
-            self.check = partial(checks.ranking_of, may_be_empty=True)
-
-    def choose(self, rng: np.random.Generator) -> Any:
-        ranking = self.policy.choose(rng)
-        try:
-            return self.check(ranking, slots=self.setting.slots, items=self.setting.items).copy()
-        except InvalidRanking as problem:
-            raise InvalidRanking(f"policy {self.label}: {problem}") from None
-
-    def learn(self, ranking: Any, clicked: int) -> None:
-        # a copy, as that of an outcome that was on its way is used again
-        self.policy.learn(ranking.copy(), clicked)
-
-    def __getattr__(self, name: str) -> Any:
-        """What else it answers, if it does."""
-        if name not in MAY_ANSWER:
-            raise AttributeError(name)
-        answer = getattr(self.policy, name)
-        return lambda *given: answer(*(one.copy() if isinstance(one, np.ndarray) else one for one in given))
 
 
 def _check_goal(goal: Any, users: Any) -> None:
