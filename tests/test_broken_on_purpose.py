@@ -465,6 +465,47 @@ FAULTS = [
         "",
         "tests/service/worker/test_propensities.py::test_items_are_shown_as_often_as_their_propensities_say",
     ),
+    Fault(
+        "one draw decides over all slots of a page",
+        "choice/position_based.py",
+        """    for slot in range(len(ranking)):
+        # a draw for every slot: they are independent
+        clicks[slot] = rng.random() < users""",
+        """    drawn = rng.random()
+    for slot in range(len(ranking)):
+        clicks[slot] = drawn < users""",
+        "tests/choice/test_conformance.py::test_drawn_clicks_have_the_law_of_its_clicks[pbm]",
+    ),
+    Fault(
+        "slots are clicked independently, each as often as it should be, where they are not",
+        "choice/mixture.py",
+        "    if rng.random() < users.share:\n        draw_clicks(users.first, ranking, clicks, rng)\n    else:\n"
+        "        draw_clicks(users.second, ranking, clicks, rng)\n",
+        "    rates = click_rates(users, ranking)\n    for slot in range(len(ranking)):\n"
+        "        clicks[slot] = rng.random() < rates[slot]\n",
+        "tests/choice/test_conformance.py::test_drawn_clicks_have_the_law_of_its_clicks[mixture]",
+    ),
+    Fault(
+        "users look on after a click as if there had been none",
+        "choice/dependent_click.py",
+        "looking = rng.random() < users.continuation[slot]",
+        "looking = True",
+        "tests/choice/test_conformance.py::test_drawn_clicks_have_the_law_of_its_clicks[dcm]",
+    ),
+    Fault(
+        "users forget where they clicked last",
+        "choice/user_browsing.py",
+        "        clicks[slot] = rng.random() < chance\n        if clicks[slot]:\n            last = slot\n",
+        "        clicks[slot] = rng.random() < chance\n",
+        "tests/choice/test_conformance.py::test_drawn_clicks_have_the_law_of_its_clicks[ubm]",
+    ),
+    Fault(
+        "the last of several clicks counts",
+        "choice/model.py",
+        "    for slot in range(len(clicks)):\n        if clicks[slot]:\n",
+        "    for slot in range(len(clicks) - 1, -1, -1):\n        if clicks[slot]:\n",
+        "tests/simulate/test_clicks.py::test_a_policy_is_told_all_clicks_if_it_listens_and_the_first_if_not",
+    ),
 ]
 
 

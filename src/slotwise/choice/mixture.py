@@ -20,7 +20,7 @@ from slotwise.choice.model import (
 from slotwise.choice.registry import choice_model, register
 from slotwise.choice.search import searched_ranking
 from slotwise.compiled import is_record, record
-from slotwise.errors import InvalidInput
+from slotwise.errors import InvalidInput, UnknownName
 from slotwise.typing import BoolArray, FloatArray, Ranking
 
 
@@ -72,7 +72,7 @@ def mixture(*, shares: Any, users: Any) -> Any:
     """
     parts = checks.positive_vector("shares", shares, each="kind")
     if not math.isclose(parts.sum(), 1.0, abs_tol=1e-9):
-        raise InvalidInput(f"shares must sum to 1, got {parts.sum()!r}")
+        raise InvalidInput(f"shares must sum to 1, got {float(parts.sum())}")
     if isinstance(users, str) or not isinstance(users, Sequence) or len(users) != len(parts):
         raise InvalidInput(f"users must be a list with one entry per share, {len(parts)}, got {checks.short(users)}")
     kinds = [_users_of(f"users[{place}]", one) for place, one in enumerate(users)]
@@ -93,9 +93,14 @@ def _users_of(name: str, given: Any) -> Any:
             raise InvalidInput(f"{name} must be users of a registered model, got {checks.short(given)}")
         return given
     fields = dict(given)
-    model = choice_model(str(fields.pop("model", "mnl")))
+    try:
+        model = choice_model(str(fields.pop("model", "mnl")))
+    except UnknownName as problem:
+        raise InvalidInput(f"{name}: {problem}") from None
     if set(fields) != set(model.fields):
-        raise InvalidInput(f"{name} must have {', '.join(model.fields)} for {model.id}, got {', '.join(fields)}")
+        raise InvalidInput(
+            f"{name} must have {', '.join(model.fields)} for {model.id}, got {', '.join(fields) or 'nothing'}"
+        )
     try:
         return model.make(**fields)
     except InvalidInput as problem:
