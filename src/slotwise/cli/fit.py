@@ -29,6 +29,7 @@ LAST = "best list begins with"
     "slotwise fit clicks.parquet --out report",
     "slotwise fit 'logs/*.csv.gz' --placement query --order click_time --json",
     "slotwise fit clicks.parquet --to-store sqlite:///slotwise.db --name home",
+    "slotwise fit clicks.parquet --click-model compare --problem-out page.json",
 )
 @known_ids("Estimators", ESTIMATOR_IDS)
 @takes_options
@@ -46,6 +47,25 @@ def fit(
     name: Annotated[
         str | None, typer.Option(help="What the placement is called there; by default as in the log, where it has any.")
     ] = None,
+    click_model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            help="Fit models of all clicks instead, and say which describes the page: compare, or mnl, pbm, cascade, "
+            "dcm or ubm, which the log must then identify.",
+        ),
+    ] = None,
+    problem_out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write users of the click model, or of the one that describes the page, as a problem for slotwise "
+            "simulate.",
+        ),
+    ] = None,
+    at: Annotated[
+        str | None, typer.Option(metavar="PLACEMENT", help="Whose users, where the log has several placements.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Estimate what slots and items are worth, from a click log.
@@ -57,6 +77,15 @@ def fit(
 
     if (to_store is None) != (name is None) and not (name is None and source.placement):
         raise InvalidInput("--to-store needs the --name of the placement, where the log names none, and --name a store")
+    if click_model is not None:
+        if to_store is not None:
+            raise InvalidInput("--to-store starts from the ordinary fit: leave out --click-model")
+        from slotwise.cli.click_models import fit_click_models
+
+        fit_click_models(source, click_model, out=out, problem_out=problem_out, at=at, as_json=as_json)
+        return
+    if problem_out is not None or at is not None:
+        raise InvalidInput("--problem-out and --at need a --click-model, such as compare")
     found = source.fits()
     cleaning = {rule: count for rule, count in found[0].cleaning.items() if count}
     if as_json:

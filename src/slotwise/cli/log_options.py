@@ -27,7 +27,8 @@ class LogOptions:
         str,
         typer.Argument(
             metavar="LOG",
-            help="Parquet or CSV (.gz, .zst): a file, a folder or a quoted pattern; a .duckdb file; or postgresql://…",
+            help="Parquet or CSV (.gz, .zst): a file, a folder or a quoted pattern; a .duckdb file; postgresql://…; "
+            "or a file of a public dataset.",
         ),
     ]
     impression: Annotated[
@@ -75,6 +76,14 @@ class LogOptions:
         ),
     ] = None
     estimator: Annotated[str, typer.Option(metavar="ID", help="One of those listed above.")] = "scaling"
+    format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="yandex for sessions of the relevance prediction challenge, open-bandit for files of that dataset; by "
+            "default as the file looks. Both name their own columns.",
+        ),
+    ] = None
     table: Annotated[str | None, typer.Option(metavar="NAME", help="The table, where LOG is a database.")] = None
     engine: Annotated[str, typer.Option(help="duckdb, or spark for what outgrows this machine.")] = "duckdb"
     master: Annotated[
@@ -119,12 +128,18 @@ class LogOptions:
             "clicks": self.clicks,
         }
 
+    def opened(self) -> tuple[Any, Columns]:
+        """The log and its columns; the table of a public dataset, if it is one."""
+        from slotwise.logs.reading.formats import load, recognised
+
+        format = self.format or recognised(self.log)
+        return (self.log, self.columns) if format is None else load(self.log, format)
+
     def fits(self) -> list[Fit]:
         """Fit every placement of the log, and say on stderr what is being done."""
         from slotwise.logs import fits
 
         rule: Any = self.multi_click
         with telling() as tell:
-            return fits(
-                self.log, self.columns, estimator=self.estimator, multi_click=rule, progress=tell, **self.reading
-            )
+            log, columns = self.opened()
+            return fits(log, columns, estimator=self.estimator, multi_click=rule, progress=tell, **self.reading)

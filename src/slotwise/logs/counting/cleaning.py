@@ -45,25 +45,38 @@ class CleanLog:
     rule: MultiClick
     #: of the impressions with several clicks, by slot and item: shown, first, last; None if their order is not known
     several: pa.Table | None
+    #: where all clicks are kept, the slot of the first in time of each impression with several; None if not known
+    first_clicks: pa.Table | None = None
 
 
 @contextmanager
 def clean_log(
-    source: Any, columns: Columns, multi_click: MultiClick | None = None, **reading: Unpack[ReadOptions]
+    source: Any,
+    columns: Columns,
+    multi_click: MultiClick | None = None,
+    every_click: bool = False,
+    **reading: Unpack[ReadOptions],
 ) -> Iterator[CleanLog]:
     """Read a log and clean it; the rows are there for as long as the block lasts."""
-    with read_with_clicks(source, **reading) as (table, clicks), cleaned(table, columns, multi_click, clicks) as log:
+    with (
+        read_with_clicks(source, **reading) as (table, clicks),
+        cleaned(table, columns, multi_click, clicks, every_click) as log,
+    ):
         yield log
 
 
 @contextmanager
 def cleaned(
-    table: ir.Table, columns: Columns, multi_click: MultiClick | None = None, clicks: ir.Table | None = None
+    table: ir.Table,
+    columns: Columns,
+    multi_click: MultiClick | None = None,
+    clicks: ir.Table | None = None,
+    every_click: bool = False,
 ) -> Iterator[CleanLog]:
     """Apply the rules of `RULES`, and count; the rows are there for as long as the block lasts.
 
     Of several clicks in an impression the first or the last counts, or the impression is dropped. The default is the
-    first where the log has their order, and to drop where it has not.
+    first where the log has their order, and to drop where it has not. With `every_click`, all of them are kept.
     """
     with ExitStack() as stack:
 
@@ -74,7 +87,8 @@ def cleaned(
 
         layout = Layout.of(table, columns, clicks)
         rows = layout.rows(keep)
-        rule = _rule(multi_click, ordered="order" in rows.columns)
+        # no tally can be counted by this one
+        rule: Any = "all" if every_click else _rule(multi_click, ordered="order" in rows.columns)
         counts, first = check_rows(layout, rows)
         keys = tuple(name for name in ("placement", "impression") if name in rows.columns)
         usable = _usable(rows, keys, 1 - first)
@@ -86,7 +100,7 @@ def cleaned(
         totals: dict[str | None, PageCounts] = {}
         _count_pages(totals, regular.mutate(counted=ibis.literal(True), several=ibis.literal(False)), keys)
         counts["missing_slots"] += _total(regular, regular.gap)
-        unique, several = None, None
+        unique, several, first_clicks = None, None, None
         if any_odd:
             unique = keep(_unique(usable.semi_join(odd, list(keys)), keys))
             judged = keep(_judged(unique, keys, rule))
@@ -95,9 +109,10 @@ def cleaned(
             whole = whole.union(_mended(unique, judged, keys, rule))
             if "first" in unique.columns and any(found.multi_click for found in totals.values()):
                 several = _several(unique, judged, keys).to_pyarrow()
+                first_clicks = _first_clicks(unique, judged, keys).to_pyarrow() if every_click else None
         refuse_lost(list(totals.values()), counts, unique, keys)
         counts["lost_placements"] = sum(not found.counted for found in totals.values())
-        yield CleanLog(whole, keys, counts, totals, rule, several)
+        yield CleanLog(whole, keys, counts, totals, rule, several, first_clicks)
 
 
 def _rule(multi_click: MultiClick | None, *, ordered: bool) -> MultiClick:
@@ -211,7 +226,7 @@ def _joined(rows: ir.Table, keys: Sequence[str]) -> ir.Table:
     return rows.mutate(slot=slot, item=item, joined=joined)
 
 
-def _judged(unique: ir.Table, keys: Sequence[str], rule: MultiClick) -> ir.Table:
+def _judged(unique: ir.Table, keys: Sequence[str], rule: str) -> ir.Table:
     """The verdict on each odd impression: kept, or why it is left out."""
     placed = unique.slot.notnull() & unique.item.notnull()
     order = unique["first"] if "first" in unique.columns else ibis.null("float64")
@@ -232,7 +247,7 @@ def _judged(unique: ir.Table, keys: Sequence[str], rule: MultiClick) -> ir.Table
         (found.slots < found.shown, "conflicting_slots"),
         (found["items"] < found.shown, "repeated_items"),
         (several & ibis.literal(rule == "drop"), "multi_click_drop"),
-        (several & (found.unordered > 0), "multi_click_unordered"),
+        (several & (found.unordered > 0) & ibis.literal(rule != "all"), "multi_click_unordered"),
         else_="kept",
     )
     gap = (found.last > found.shown).fill_null(False)
@@ -275,11 +290,11 @@ def _total(pages: ir.Table, where: ir.BooleanValue) -> int:
     return int(pages.aggregate(total=impressions_in(pages, where)).to_pyarrow()["total"][0].as_py() or 0)
 
 
-def _mended(unique: ir.Table, judged: ir.Table, keys: Sequence[str], rule: MultiClick) -> ir.Table:
-    """The rows of the odd impressions that are kept, with at most one click each."""
+def _mended(unique: ir.Table, judged: ir.Table, keys: Sequence[str], rule: str) -> ir.Table:
+    """The rows of the odd impressions that are kept, with at most one click each, unless all are to be."""
     good = judged.filter(judged.verdict == "kept").select(*keys, "no_click")
     rows = unique.inner_join(good, list(keys))
-    if rule != "drop":
+    if rule not in ("drop", "all"):
         rows = rows.mutate(turn=_turn(rows, keys, rule))
         rows = rows.mutate(clicked=rows.clicked & (rows.turn == 0))
     return _row(rows, keys, page_clicked=~rows.no_click)
@@ -301,6 +316,14 @@ def _several(unique: ir.Table, judged: ir.Table, keys: Sequence[str]) -> ir.Tabl
         first=impressions_in(rows, rows.early == 0),
         last=impressions_in(rows, rows.late == 0),
     )
+
+
+def _first_clicks(unique: ir.Table, judged: ir.Table, keys: Sequence[str]) -> ir.Table:
+    """The slot of the first click of each impression with several, whose order is known."""
+    sound = judged.several & judged.ordered & (judged.verdict == "kept")
+    rows = unique.semi_join(judged.filter(sound).select(*keys), list(keys))
+    rows = rows.mutate(early=_turn(rows, keys, "first"))
+    return rows.filter(rows.early == 0).select(*keys, "slot")
 
 
 def _count_pages(totals: dict[str | None, PageCounts], pages: ir.Table, keys: Sequence[str]) -> None:

@@ -30,5 +30,6 @@ RULES = {
     "multi_click_first": "impressions with clicks on several items: the first click counts",
     "multi_click_last": "impressions with clicks on several items: the last click counts",
     "multi_click_drop": "impressions with clicks on several items: left out",
+    "multi_click_all": "impressions with clicks on several items: all clicks count",
     "multi_click_unordered": "impressions with clicks on several items and their order missing: left out",
 }
