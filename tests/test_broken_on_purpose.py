@@ -400,8 +400,8 @@ FAULTS = [
     Fault(
         "items that were not shown last are looked at more often",
         "policies/random_bound.py",
-        "level = _level(policy, rate[item], average, rng)\n                if far",
-        "level = 1.5 * _level(policy, rate[item], average, rng)\n                if far",
+        "level = _level(policy, left, rate[item], average)\n",
+        "level = 1.5 * _level(policy, left, rate[item], average)\n",
         "tests/policies/test_random_bound.py::test_sets_are_shown_as_often_as_the_definition_says[[0, 1]]",
     ),
     Fault(

@@ -35,9 +35,10 @@ FILES = (
 
 
 def test_a_file_of_each_kind_is_all_it_takes(tmp_path: Path) -> None:
-    for folder in ("src", "tests", "docs"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
-    for file in ("README.md", "CONTRIBUTING.md", "pyproject.toml"):
+    # with all that the pages lead to
+    for folder in ("src", "tests", "docs", "client", "deploy"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("node_modules"))
+    for file in ("README.md", "CONTRIBUTING.md", "CITATION.cff", "pyproject.toml"):
         shutil.copy(ROOT / file, tmp_path)
     examples = EXAMPLE.findall((ROOT / "CONTRIBUTING.md").read_text())
     assert {folder for folder, _, _ in examples} == {"policies", "estimate", "choice"}

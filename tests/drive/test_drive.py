@@ -53,6 +53,7 @@ def test_the_service_converges_to_the_best_list_and_counts_exactly_once(
         rounds=rounds,
         rate=1_200.0,
         window=0.2,
+        seconds=FOR_EVER,
         segments=False,
     )
     assert found.differences == []

@@ -92,8 +92,8 @@ class Process:
 
 
 @contextlib.contextmanager
-def running(folder: Path, store: str, port: int, workers: int = 1) -> Iterator[Process]:
-    process = Process(folder, store, port, workers)
+def running(folder: Path, store: str, port: int, workers: int = 1, **settings: str) -> Iterator[Process]:
+    process = Process(folder, store, port, workers, **settings)
     try:
         process.wait_until_ready()
         yield process
