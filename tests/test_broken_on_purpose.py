@@ -506,6 +506,13 @@ FAULTS = [
         "    for slot in range(len(clicks) - 1, -1, -1):\n        if clicks[slot]:\n",
         "tests/simulate/test_clicks.py::test_a_policy_is_told_all_clicks_if_it_listens_and_the_first_if_not",
     ),
+    Fault(
+        "features are shown of the visitor before",
+        "simulate/contextual.py",
+        "        draw_visitor(visits, visit_rng)\n        see_features(policy, visits.features)\n",
+        "        see_features(policy, visits.features)\n        draw_visitor(visits, visit_rng)\n",
+        "tests/simulate/test_contextual.py::test_clicks_and_regret_follow_from_the_features_that_were_told",
+    ),
 ]
 
 

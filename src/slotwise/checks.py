@@ -45,6 +45,15 @@ def probability_vector(name: str, values: Any, each: str) -> FloatArray:
     return vector
 
 
+def finite_vector(name: str, values: Any, each: str) -> FloatArray:
+    """A fresh array of finite numbers; `each` says what one entry belongs to: a slot, an item."""
+    vector = number_vector(name, values)
+    wrong = np.flatnonzero(~np.isfinite(vector))
+    if wrong.size:
+        raise InvalidInput(f"{name} must be finite, got {float(vector[wrong[0]])!r} for {each} {wrong[0] + 1}")
+    return vector
+
+
 def positive_number(name: str, value: Any) -> float:
     """A positive, finite number."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):

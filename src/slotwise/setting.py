@@ -26,3 +26,5 @@ class Setting:
     segments: int = 1
     #: what is known of items, items × features, or of segments and items together, segments × items × features, or None
     features: FloatArray | None = None
+    #: how many features every item has that are told anew in each round, by `see_features`; 0 if there are none
+    context: int = 0

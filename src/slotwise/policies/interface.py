@@ -84,6 +84,15 @@ def turn_to(policy: Any, segment: int) -> None:
     """From here on, what is chosen and learned is for a visitor of this segment; 0 until anything is said."""
 
 
+@generic(default=lambda policy, features: None)  # noqa: ARG005
+def see_features(policy: Any, features: FloatArray) -> None:
+    """What is known of this visitor and every item, items × features, before a list is chosen for him.
+
+    Told in every round where the setting has a `context`, which is how many features there are. The array is not the
+    policy's own: it holds until the outcome of the round was learned. A policy that has no use for it needs nothing.
+    """
+
+
 @generic(default=lambda policy, ranking: None)  # noqa: ARG005
 def expect(policy: Any, ranking: Ranking) -> None:
     """Know that this list was shown, and that its outcome comes later: after other choices, not before the next."""

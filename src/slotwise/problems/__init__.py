@@ -1,6 +1,7 @@
 """Problems: users or a world, how long they are simulated and what for; by name, drawn at random, or from a file."""
 
 from slotwise.problems.changes import Churn, Cycle, Delay, Jump, Segment, Walk
+from slotwise.problems.contextual import ContextualMNL
 from slotwise.problems.named import (
     DEFAULT_ROUNDS,
     REPLICATIONS,
@@ -17,6 +18,7 @@ __all__ = [
     "DEFAULT_ROUNDS",
     "REPLICATIONS",
     "Churn",
+    "ContextualMNL",
     "Cycle",
     "Delay",
     "Jump",

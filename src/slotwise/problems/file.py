@@ -2,7 +2,8 @@
 
     {"position_bias": [1, 0.5], "attractiveness": [0.2, 0.4, 0.1]}
 
-with "model" and what that needs instead, if users do not choose by multinomial logit; and, if it is not for clicks
+with "model" and what that needs instead, if users do not choose by multinomial logit ("contextual" is for users and
+items with features, as in a `ContextualMNL`); and, if it is not for clicks
 alone, any of "values", "pinned" {"item": slot}, "excluded", "groups", "at_most" and "may_be_empty", as in a `Goal`.
 Items and slots count from 0. A world that changes has any of "segments", "delay", "arrivals", "departures", "churn",
 "drift", "walk", "cycle", "features" and "step", as in a `World`; docs/environments.md has an example of each. "rounds"
@@ -20,6 +21,7 @@ from slotwise.choice import ChoiceModelEntry, choice_model
 from slotwise.errors import InvalidInput, UnknownName, UnreadableFile
 from slotwise.lists import Goal
 from slotwise.problems.changes import Churn, Cycle, Delay, Jump, Segment, Walk
+from slotwise.problems.contextual import CONTEXTUAL, ContextualMNL
 from slotwise.problems.presence import NEVER
 from slotwise.problems.world import World
 
@@ -48,6 +50,8 @@ def read_problem(path: str) -> Content:
     content = _read(path)
     if not isinstance(content, dict):
         raise InvalidInput(f'{path} must hold an object with "position_bias" and "attractiveness", got {content!r}')
+    if content.get(MODEL) == CONTEXTUAL:
+        return _contextual(path, content)
     model = _model(path, content.get(MODEL, DEFAULT_MODEL))
     is_world = any(key in content for key in WORLD)
     for key in model.fields:
@@ -72,6 +76,18 @@ def read_problem(path: str) -> Content:
     except InvalidInput as problem:
         raise InvalidInput(f"{path}: {problem}") from None
     return Content(users, goal, rounds)
+
+
+def _contextual(path: str, content: dict[str, Any]) -> Content:
+    given = {key: value for key, value in content.items() if key not in (MODEL, ROUNDS)}
+    try:
+        users = _record(ContextualMNL, "a contextual problem", given)
+        rounds = content.get(ROUNDS)
+        if rounds is not None:
+            rounds = checks.whole_number(ROUNDS, rounds, at_least=1, at_most=NEVER)
+    except InvalidInput as problem:
+        raise InvalidInput(f"{path}: {problem}") from None
+    return Content(users, None, rounds)
 
 
 def _world(content: dict[str, Any]) -> World:

@@ -25,7 +25,7 @@ def advance_clicks(policy: Any, users: Any, rng: np.random.Generator, trace: Tra
     clicks = np.zeros(trace.clicks.shape[0], np.bool_)
     for now in range(trace.round + 1, trace.round + rounds + 1):
         ranking = choose(policy, rng)
-        if not _is_ranking(ranking, trace.clicks.shape[0], trace.shown, now):
+        if not is_ranking(ranking, trace.clicks.shape[0], trace.shown, now):
             return False
         draw_clicks(users, ranking, clicks, rng)
         count_round(trace.clicks, trace.passes, ranking, first_click(clicks), False)
@@ -43,7 +43,7 @@ def advance_clicks(policy: Any, users: Any, rng: np.random.Generator, trace: Tra
 
 
 @inlined
-def _is_ranking(ranking: Ranking, slots: int, shown: IntArray, now: int) -> bool:
+def is_ranking(ranking: Ranking, slots: int, shown: IntArray, now: int) -> bool:
     """Whether these are distinct items, one a slot; `shown` has per item the last round that showed it."""
     if len(ranking) != slots:
         return False

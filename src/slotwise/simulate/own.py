@@ -14,7 +14,17 @@ from slotwise.errors import InvalidInput, InvalidRanking
 from slotwise.setting import Setting
 
 #: what a policy may answer beside `choose` and `learn`; see `slotwise.policies.interface`
-MAY_ANSWER = ("learn_clicks", "turn_to", "expect", "settle", "impose_rules", "absorb", "learns_from", "end_epoch")
+MAY_ANSWER = (
+    "learn_clicks",
+    "see_features",
+    "turn_to",
+    "expect",
+    "settle",
+    "impose_rules",
+    "absorb",
+    "learns_from",
+    "end_epoch",
+)
 
 
 class CheckedPolicy:

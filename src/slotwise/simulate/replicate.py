@@ -16,10 +16,11 @@ from slotwise.errors import InvalidInput, InvalidRanking
 from slotwise.lists import Goal, best_list
 from slotwise.lists.valued import valued
 from slotwise.policies.registry import PolicyEntry, absorb_tally, parse
-from slotwise.problems import World
+from slotwise.problems import ContextualMNL, World
 from slotwise.rng import stream
 from slotwise.setting import Setting
 from slotwise.simulate.clicks import advance_clicks
+from slotwise.simulate.contextual import advance_contextual, first_visit
 from slotwise.simulate.drawn import draw_items
 from slotwise.simulate.live import live
 from slotwise.simulate.living import begin
@@ -55,7 +56,8 @@ def simulate(
 ) -> Results:
     """Let each policy act on `users` for `rounds` rounds, `replications` times over, and record its regret.
 
-    `users` may be a `World`, in which outcomes come late, items come and go, and tastes differ and drift. They may also
+    `users` may be a `World`, in which outcomes come late, items come and go, and tastes differ and drift, or a
+    `ContextualMNL`, whose items have features that are drawn afresh for each visitor. They may also
     be an object of your own that answers what `slotwise.choice` asks, at the speed of plain Python. Of users who may
     click several times in a round, policies with `learn_clicks` are told all clicks, and others the first.
     `policies` are ids of registered policies, `policy(id, option=…)`, or your own: a function or class that is called
@@ -81,6 +83,8 @@ def simulate(
         if goal is not None:
             raise InvalidInput("a goal cannot be followed in a World, whose regret is in clicks; leave out one of them")
         setting = users.setting(horizon)
+    elif isinstance(users, ContextualMNL):
+        setting = users.setting(horizon, goal)
     else:
         check_users(users)
         bias = getattr(users, "position_bias", None)
@@ -159,7 +163,7 @@ def run_replications(
     if not indices:
         return
     # once: it may have to be searched for
-    best = 0.0 if isinstance(users, World) else _best_reward(users, setting.goal)
+    best = 0.0 if isinstance(users, World | ContextualMNL) else _best_reward(users, setting.goal)
     # a round before anything else: compiling is not simulating, and threads would wait for each other
     with postponed_interrupt():
         _Simulation(users, policy, setting, best, np.random.default_rng(0), points, start).play(1)
@@ -226,6 +230,14 @@ class _Simulation:
             users = begin(users, drawn, world_rng)
             self.randomness = [rng, world_rng]
             self.or_else = ", or not all of items that are there" if setting.rules_per_decision else ""
+        elif isinstance(users, ContextualMNL):
+            self.loop = advance_contextual
+            # of their own: whatever a policy draws, it has the same visitors as others
+            visit_rng = rng.spawn(1)[0]
+            users = first_visit(users, visit_rng)
+            setting = replace(setting, features=users.lasting if users.lasting.size else None)
+            self.randomness = [rng, visit_rng]
+            self.or_else = ""
         else:
             users = users if setting.goal is None else valued(users, setting.goal)
             self.loop = advance_clicks if may_click_several(users) else advance
