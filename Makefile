@@ -2,9 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+CORE := $(VENV)/.ready-to-compile
 RUN := $(VENV)/.ready-to-run
 DEV := $(VENV)/.ready-to-develop
 WARM := $(VENV)/.compiled
+PAPER := $(VENV)/.compiled-for-the-paper
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PIN = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
 # one worker per core; PYTEST_ARGS= for one after the other
@@ -16,7 +18,7 @@ MAKEFLAGS += --jobs=2
 # the tests start hundreds of processes: each would compile slotwise to bytecode anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help paper demo serve test lint types layers pytest bench soak pin clean
+.PHONY: help paper demo serve ready test lint pytest bench soak pin clean
 
 help:
 	@echo "make paper   the paper's experiments: figures, tables, claims and a report in results/paper"
@@ -29,13 +31,18 @@ help:
 	@echo "make pin     renew the requirements files from pyproject.toml"
 	@echo "make clean   remove what was built"
 
-# what it takes to run slotwise: quick to install
-$(RUN): requirements.txt pyproject.toml
+# what it takes to compile kernels: installed first, so that they are compiled while the rest is installed
+$(CORE): requirements-core.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "slotwise needs Python 3.11 or newer, this is " + sys.version)'
 	@echo "setting up $(VENV) …"
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(INSTALL) --require-hashes -r requirements.txt
+	@$(INSTALL) --require-hashes -r requirements-core.txt
 	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $(CORE)
+
+# what it takes to run slotwise: quick to install
+$(RUN): $(CORE) requirements.txt
+	@$(INSTALL) --require-hashes -r requirements.txt
 	@touch $(RUN)
 
 # what it takes to develop it: Spark, PostgreSQL, linters
@@ -45,12 +52,18 @@ $(DEV): $(RUN) requirements-dev.txt
 	@touch $(DEV)
 
 # the kernels of all policies, so that no two tests compile the same
-$(WARM): $(RUN)
+$(WARM): $(CORE)
 	@echo "compiling the policies …"
 	@$(BIN)/python -m slotwise.ranker.warm_up
 	@touch $(WARM)
 
-paper: $(RUN)
+# those of the paper's policies
+$(PAPER): $(CORE)
+	@echo "compiling the paper's policies …"
+	@$(BIN)/python -m slotwise.simulate.warm_up paper
+	@touch $(PAPER)
+
+paper: $(RUN) $(PAPER)
 	$(BIN)/slotwise paper
 
 demo: $(RUN)
@@ -58,6 +71,9 @@ demo: $(RUN)
 
 serve: $(RUN)
 	$(BIN)/slotwise serve --config docs/serve.toml
+
+# what `make test` needs, without the tests
+ready: $(DEV) $(WARM)
 
 test: lint pytest
 
@@ -80,6 +96,7 @@ pin: $(DEV)
 	$(INSTALL) uv
 	$(PIN) --upgrade --all-extras --group build --group dev -o requirements-dev.txt
 	$(PIN) --extra cli --extra plot --extra frames --extra serve --group build -c requirements-dev.txt -o requirements.txt
+	$(PIN) --group build -c requirements-dev.txt -o requirements-core.txt
 
 clean:
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

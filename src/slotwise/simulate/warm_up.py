@@ -1,17 +1,23 @@
-"""`python -m slotwise.simulate.warm_up`: compile every policy into the cache, for whoever would rather wait now."""
+"""`python -m slotwise.simulate.warm_up`: compile policies into the cache, for whoever would rather wait now.
+
+Without an argument it compiles every policy; with the name of a study, such as `paper`, those that the study compares.
+"""
 
 from __future__ import annotations
 
+import sys
+
 from slotwise.choice import MNL
 from slotwise.policies import policies
+from slotwise.policies.registry import compared_in
 from slotwise.simulate.replicate import simulate
 
 
-def warm_up() -> None:
-    """Play one round of every policy."""
+def warm_up(study: str | None = None) -> None:
+    """Play one round of every policy, or of those that a study compares."""
     users = MNL(position_bias=[1.0, 0.5], attractiveness=[0.5, 0.4, 0.3])
-    simulate(users, policies(), rounds=1, progress=False)
+    simulate(users, compared_in(study) if study else policies(), rounds=1, progress=False)
 
 
 if __name__ == "__main__":
-    warm_up()
+    warm_up(*sys.argv[1:])
