@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -43,35 +43,33 @@ def test_a_placement_is_put_read_and_listed(client: Client) -> None:
     assert "shelf 1?" in [placement["name"] for placement in client.placements()]
 
 
-def test_the_life_of_a_decision(client: Client) -> None:
-    client.put_placement("life", slots=2, items=["a", "b", "c"], window_seconds=1.0)
-    asked = datetime.now(UTC)
-    decision = client.decide("life", exclude=["a"], pin={"c": 1})
-    assert isinstance(decision, Decision)
-    assert decision.items == ("c", "b")
-    assert (decision.placement, decision.arm) == ("life", "learned")
-    # the service cuts off what is below a millisecond
-    assert asked + timedelta(seconds=0.999) <= decision.expires <= datetime.now(UTC) + timedelta(seconds=1.0)
-    unseen, silent = client.decide("life"), client.decide("life")
-    assert client.outcome(decision, clicked=None) is False
-    assert client.outcome(decision, clicked="b") is False
-    assert client.outcome(decision.id, clicked="b") is True
-    assert client.outcome(unseen, shown=False) is False
-    with pytest.raises(ServiceProblem) as conflict:
-        client.outcome(decision, clicked="c")
-    assert conflict.value.status == 409
-    while client.estimates("life")["decisions"]["pending"]:
-        time.sleep(0.1)
-    with pytest.raises(ServiceProblem) as late:
-        client.outcome(silent, clicked=silent.items[0])
-    assert late.value.status == 410
-    found = client.decision(decision.id)
-    assert (found["items"], found["outcome"], found["clicked"]) == (["c", "b"], "clicked", ["b"])
-    with pytest.raises(ServiceProblem) as unknown:
-        client.decision("0" * 32)
-    assert unknown.value.status == 404
-    counted = client.estimates("life")["decisions"]
-    assert [counted[kind] for kind in ("clicked", "no_click", "not_shown", "late")] == [1, 1, 1, 1]
+def test_the_life_of_a_decision(tmp_path: Path) -> None:
+    with serving(f"sqlite:///{tmp_path}/store.db") as asked, Client(str(asked.base_url), timeout=FOR_EVER) as client:
+        client.put_placement("life", slots=2, items=["a", "b", "c"], window_seconds=60.0)
+        decision = client.decide("life", exclude=["a"], pin={"c": 1})
+        assert isinstance(decision, Decision)
+        assert decision.items == ("c", "b")
+        assert (decision.placement, decision.arm) == ("life", "learned")
+        assert decision.expires == datetime.fromtimestamp(asked.clock.now + 60.0, UTC)
+        unseen, silent = client.decide("life"), client.decide("life")
+        assert client.outcome(decision, clicked=None) is False
+        assert client.outcome(decision, clicked="b") is False
+        assert client.outcome(decision.id, clicked="b") is True
+        assert client.outcome(unseen, shown=False) is False
+        with pytest.raises(ServiceProblem) as conflict:
+            client.outcome(decision, clicked="c")
+        assert conflict.value.status == 409
+        asked.settle("life")
+        with pytest.raises(ServiceProblem) as late:
+            client.outcome(silent, clicked=silent.items[0])
+        assert late.value.status == 410
+        found = client.decision(decision.id)
+        assert (found["items"], found["outcome"], found["clicked"]) == (["c", "b"], "clicked", ["b"])
+        with pytest.raises(ServiceProblem) as unknown:
+            client.decision("0" * 32)
+        assert unknown.value.status == 404
+        counted = client.estimates("life")["decisions"]
+        assert [counted[kind] for kind in ("clicked", "no_click", "not_shown", "late")] == [1, 1, 1, 1]
 
 
 def test_refusals_carry_the_problem_document(client: Client) -> None:
