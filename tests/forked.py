@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 #: what takes a second or two to import, and is the same whatever the copy
-IMPORTED = ("hypothesis", "joblib", "numba", "numpy", "psycopg", "pytest", "scipy.optimize", "scipy.stats")
+IMPORTED = (
+    "hypothesis", "ibis", "joblib", "numba", "numpy", "prometheus_client", "psycopg", "pydantic", "pytest",
+    "scipy.optimize", "scipy.stats",
+)  # fmt: skip
 
 #: reads a folder and pytest's arguments from each line, runs them in a fork, and answers with the exit code
 SERVE = """
