@@ -14,11 +14,14 @@ PAGE_COUNTS = ("impressions", "clicked", "counted", "no_click", "multi_click")
 COLUMNS = ("page", "impression", "slot", "item", "clicked", "turn")
 
 
-def dirty_rows(seed: int, impressions: int = 400, from_zero: bool = False) -> list[list[Any]]:
-    """Rows of COLUMNS, most of them regular."""
+def dirty_rows(
+    seed: int, impressions: int = 400, from_zero: bool = False, together: float = 0.0, in_order: bool = True
+) -> list[list[Any]]:
+    """Rows of COLUMNS, most of them regular; a share of the impressions have their rows together, in order of ids."""
     rng = np.random.default_rng(seed)
     rows: list[list[Any]] = []
-    for impression in range(impressions):
+    scattered: list[list[Any]] = []
+    for impression in range(impressions) if in_order else rng.permutation(impressions).tolist():
         length = rng.integers(2, 6)
         items, clicked = rng.permutation(9)[:length], rng.integers(-3, length)
         shown: list[list[Any]] = [
@@ -28,11 +31,15 @@ def dirty_rows(seed: int, impressions: int = 400, from_zero: bool = False) -> li
         if clicked >= 0:
             shown[clicked][5] = 1.0
         spoil(shown, int(rng.integers(25)), rng)
-        rows += shown
+        if rng.random() < together:
+            rows += shown
+        else:
+            scattered += shown
+    rng.shuffle(scattered)
+    rows += scattered
     for row in rows:
         if from_zero and row[2] is not None:
             row[2] -= 1
-    rng.shuffle(rows)
     return rows
 
 

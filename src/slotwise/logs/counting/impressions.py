@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
+import ibis.expr.types as ir
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from slotwise.errors import InvalidInput
-from slotwise.logs.counting.cleaning import OPTIONAL, CleanLog
+from slotwise.logs.counting.cleaning import CleanLog
+from slotwise.logs.counting.gathering import OPTIONAL
+from slotwise.logs.counting.streaming import Streamed
 from slotwise.logs.counting.tallies import LogTally
 from slotwise.logs.reading.engine_functions import bucket
 from slotwise.rankings import Rankings
-from slotwise.typing import EMPTY, NO_CLICK, IntArray
+from slotwise.typing import EMPTY, NO_CLICK, BoolArray, IntArray
 
 #: impressions are sampled by a hash of their id, which falls into one of this many parts
 PARTS = 1_000_003
@@ -22,36 +26,63 @@ PROPENSITY = "propensity must be the same in all rows of an impression, the prob
 WEIGHT = "weight must be the same in all rows of an impression"
 
 
+@dataclass(frozen=True, eq=False)
 class Impressions:
     """The impressions of one placement: what was shown in each, the slot clicked, the propensity if it was logged."""
 
-    def __init__(self, rows: pa.Table, counted: LogTally) -> None:
+    items: int
+    #: impressions × slots
+    shown: IntArray
+    clicked: IntArray
+    #: of each list, or impressions × slots; NaN where it is not known
+    propensity: Any = None
+    #: how many impressions each stands for; None if one
+    weight: Any = None
+
+    @classmethod
+    def of_rows(cls, rows: pa.Table, counted: LogTally) -> Impressions:
         """From rows as in `CleanLog.rows`, with the items of a tally of them."""
         pages = pc.dictionary_encode(rows["impression"].combine_chunks()).indices.to_numpy()
         places = rows["slot"].to_numpy() - 1
         items = pc.index_in(rows["item"], value_set=pa.array(counted.item_ids)).to_numpy()
-        self.items = counted.items
-        self.shown: IntArray = np.full((pages.max(initial=-1) + 1, counted.slots), EMPTY)
-        self.shown[pages, places] = items
-        self.clicked: IntArray = np.full(len(self.shown), NO_CLICK)
-        hit = np.asarray(rows["clicked"])
-        self.clicked[pages[hit]] = places[hit]
-        #: of each list, or impressions × slots; NaN where it is not known
-        self.propensity: Any = None
+        found = cls._of_places(pages, places, items, np.asarray(rows["clicked"]), counted)
+        propensity, weight, count = None, None, len(found.shown)
         if "propensity" in rows.column_names:
             given = rows["propensity"].cast(pa.float64()).to_numpy()
             _refuse_improbable(given)
-            self.propensity = _per_page(PROPENSITY, given, pages, len(self.shown))
+            propensity = _per_page(PROPENSITY, given, pages, count)
         elif "item_propensity" in rows.column_names:
             given = rows["item_propensity"].cast(pa.float64()).to_numpy()
             _refuse_improbable(given)
-            self.propensity = np.full(self.shown.shape, np.nan)
-            self.propensity[pages, places] = given
-        #: how many impressions each stands for; None if one
-        self.weight: Any = None
+            propensity = np.full(found.shown.shape, np.nan)
+            propensity[pages, places] = given
         if "weight" in rows.column_names:
             given = rows["weight"].cast(pa.float64()).to_numpy()
-            self.weight = _per_page(WEIGHT, given, pages, len(self.shown)).astype(np.int64)
+            weight = _per_page(WEIGHT, given, pages, count).astype(np.int64)
+        return replace(found, propensity=propensity, weight=weight)
+
+    @classmethod
+    def _of_places(
+        cls, pages: IntArray, places: IntArray, items: IntArray, hit: BoolArray, counted: LogTally
+    ) -> Impressions:
+        shown: IntArray = np.full((pages.max(initial=-1) + 1, counted.slots), EMPTY)
+        shown[pages, places] = items
+        clicked: IntArray = np.full(len(shown), NO_CLICK)
+        clicked[pages[hit]] = places[hit]
+        return cls(counted.items, shown, clicked)
+
+    @classmethod
+    def of_runs(cls, runs: IntArray, items: IntArray, marks: IntArray, counted: LogTally) -> Impressions:
+        """From rows with the number of their impression, which rises, and marks as in `Rows`."""
+        pages = np.cumsum(np.diff(runs, prepend=-1) > 0) - 1
+        return cls._of_places(pages, (marks >> 1) - 1, items, (marks & 1) == 1, counted)
+
+    def __add__(self, other: Impressions) -> Impressions:
+        """Those of both, which have neither propensities nor weights."""
+        both = self, other
+        return Impressions(
+            self.items, np.concatenate([one.shown for one in both]), np.concatenate([one.clicked for one in both])
+        )
 
     @property
     def rankings(self) -> Rankings:
@@ -68,20 +99,50 @@ def impressions_by_placement(
 ) -> tuple[dict[str | None, Impressions], bool]:
     """The impressions of every placement, and whether they are a sample: of about `at_most`, drawn by their ids."""
     total = sum(one.counted for one in counted.values())
-    rows, sampled = log.rows, at_most is not None and total > at_most
-    if at_most is not None and sampled:
-        rows = rows.filter(bucket([rows[key] for key in log.keys], PARTS) < int(PARTS * at_most / total))
+    share = 1.0 if at_most is None or total <= at_most else at_most / total
+    if log.streamed is None or log.streamed.sample.share < share:
+        return _of_rows(log, log.rows, share, counted), share < 1.0
+    found = _of_sample(log.streamed, share, counted)
+    if log.others is not None:
+        more = _of_rows(log, log.others, share, counted)
+        found = {name: found[name] + more[name] if name in found else more[name] for name in counted}
+    return found, share < 1.0
+
+
+def _of_sample(
+    streamed: Streamed, share: float, counted: Mapping[str | None, LogTally]
+) -> dict[str | None, Impressions]:
+    """Of the impressions that were kept while the log was read, those drawn among this share."""
+    lots, lengths, pairs, marks = streamed.sample.whole()
+    kept = np.repeat(lots < share, lengths)
+    runs, pairs, marks = np.repeat(np.arange(len(lots)), lengths)[kept], pairs[kept], marks[kept]
+    items = streamed.item_places({name: one.item_ids for name, one in counted.items()})[pairs]
+    order = np.argsort(streamed.group[pairs], kind="stable")
+    ends = np.searchsorted(streamed.group[pairs][order], np.arange(len(streamed.placements) + 1))
+    found = {}
+    for place, name in enumerate(streamed.placements):
+        mine = order[ends[place] : ends[place + 1]]
+        if name in counted:
+            found[name] = Impressions.of_runs(runs[mine], items[mine], marks[mine], counted[name])
+    return found
+
+
+def _of_rows(
+    log: CleanLog, rows: ir.Table, share: float, counted: Mapping[str | None, LogTally]
+) -> dict[str | None, Impressions]:
+    if share < 1.0:
+        rows = rows.filter(bucket([rows[key] for key in log.keys], PARTS) < int(PARTS * share))
     names = [*log.keys, "slot", "item", "clicked", *(name for name in OPTIONAL if name in rows.columns)]
     found = rows.select(*names).to_pyarrow()
     if "placement" not in log.keys:
-        return {None: Impressions(found, counted[None])}, sampled
+        return {None: Impressions.of_rows(found, counted[None])}
     codes = pc.index_in(found["placement"], value_set=pa.array(list(counted))).to_numpy()
     order = np.argsort(codes, kind="stable")
     ends = np.searchsorted(codes[order], np.arange(len(counted) + 1))
     return {
-        name: Impressions(found.take(pa.array(order[ends[place] : ends[place + 1]])), counted[name])
+        name: Impressions.of_rows(found.take(pa.array(order[ends[place] : ends[place + 1]])), counted[name])
         for place, name in enumerate(counted)
-    }, sampled
+    }
 
 
 def _refuse_improbable(values: np.ndarray) -> None:

@@ -16,8 +16,8 @@ MOST_SLOTS = 1_000
 STRAY = 0.1
 
 
-def check_rows(layout: Layout, rows: ir.Table) -> tuple[dict[str, int], int]:
-    """What can be counted row by row, and the lowest slot; refuses a log whose slots or clicks make no sense."""
+def check_rows(layout: Layout, rows: ir.Table) -> tuple[dict[str, int], int, int]:
+    """What can be counted row by row, the lowest and the highest slot; refuses slots or clicks that make no sense."""
     columns = layout.columns
     # for a Parquet file these are known without reading it
     given = {
@@ -49,7 +49,7 @@ def check_rows(layout: Layout, rows: ir.Table) -> tuple[dict[str, int], int]:
         _refuse_stray_zero(rows, columns.slot)
     counts["slots_from_0"] = int(first == 0)
     counts["slots_from_later"] = max(0, first - 1)
-    return counts, first
+    return counts, first, last
 
 
 def _refuse_misread(layout: Layout) -> None:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from slotwise.errors import InvalidInput
-from slotwise.logs.counting.cleaning import CleanLog, clean_log, impressions_in
+from slotwise.logs.counting.cleaning import CleanLog, clean_log
 from slotwise.logs.counting.cleaning_rules import MultiClick
+from slotwise.logs.counting.page_counts import impressions_in
+from slotwise.logs.counting.streaming import PairCounts
 from slotwise.logs.reading.columns import Columns
 from slotwise.logs.reading.options import LogOptions, apart
 from slotwise.tally import Tally
@@ -137,37 +139,59 @@ def tallies(
 
 def tally_by_placement(log: CleanLog) -> dict[str | None, LogTally]:
     """The tally of each placement of a cleaned log, in order of their names; under None where it has none."""
-    rows = log.rows
+    streamed = {} if log.streamed is None else log.streamed.by_placement()
+    grouped = _grouped(log)
+    if "placement" not in log.keys:
+        return {None: _tally(None, log, streamed.get(None), grouped, log.several)}
+    names = sorted({*streamed, *([] if grouped is None else grouped["placement"].unique().to_pylist())}, key=str)
+    more, several = _by_placement(grouped, names), _by_placement(log.several, names)
+    return {name: _tally(name, log, streamed.get(name), more[name], several[name]) for name in names}
+
+
+def _grouped(log: CleanLog) -> pa.Table | None:
+    """By placement, slot and item, how often shown and clicked, and the passes, of what was not counted in passing."""
+    if log.others is None:
+        return None
+    rows = log.others
     by = [key for key in log.keys if key == "placement"]
-    grouped = rows.group_by([*by, "slot", "item"]).aggregate(
+    counts = rows.group_by([*by, "slot", "item"]).aggregate(
         shown=impressions_in(rows),
         clicks=impressions_in(rows, rows.clicked),
         passes=impressions_in(rows, ~rows.page_clicked),
     )
-    counts = grouped.to_pyarrow()
-    if not by:
-        return {None: _tally(counts, None, log, log.several)}
-    names = sorted(counts["placement"].unique().to_pylist())
-    several = _by_placement(log.several, names) if log.several is not None else dict.fromkeys(names)
-    return {name: _tally(found, name, log, several[name]) for name, found in _by_placement(counts, names).items()}
+    return counts.to_pyarrow()
 
 
-def _by_placement(table: pa.Table, names: list[str]) -> dict[str, pa.Table]:
+def _by_placement(table: pa.Table | None, names: list[str | None]) -> dict[str | None, pa.Table | None]:
     """The rows of each of these placements."""
+    if table is None:
+        return dict.fromkeys(names)
     codes = pc.index_in(table["placement"], value_set=pa.array(names, pa.string())).fill_null(-1).to_numpy()
     order = np.argsort(codes, kind="stable")
     ends = np.searchsorted(codes[order], np.arange(len(names) + 1))
     return {name: table.take(pa.array(order[ends[place] : ends[place + 1]])) for place, name in enumerate(names)}
 
 
-def _tally(counts: pa.Table, placement: str | None, log: CleanLog, several: pa.Table | None) -> LogTally:
-    items, item_ids = _coded(counts["item"])
-    slots = counts["slot"].to_numpy() - 1
-    shape = int(slots.max()) + 1, len(item_ids)
+def _tally(
+    placement: str | None,
+    log: CleanLog,
+    streamed: PairCounts | None,
+    grouped: pa.Table | None,
+    several: pa.Table | None,
+) -> LogTally:
+    known = [part for part in (streamed and streamed.items, grouped and grouped["item"]) if part is not None]
+    codes, item_ids = _coded(pa.chunked_array([chunk for part in known for chunk in _chunks(part)], pa.string()))
+    there = 0 if streamed is None else len(streamed.items)
+    slots = np.zeros(0, np.int64) if grouped is None else grouped["slot"].to_numpy() - 1
+    filled = 0 if streamed is None else int(np.flatnonzero(streamed.shown.any(axis=0))[-1]) + 1
+    shape = max(filled, int(slots.max(initial=-1)) + 1), len(item_ids)
 
-    def matrix(name: str) -> IntArray:
+    def matrix(name: Literal["shown", "clicks", "passes"]) -> IntArray:
         made = np.zeros(shape, np.int64)
-        made[slots, items] = counts[name].cast(pa.int64()).to_numpy()
+        if streamed is not None:
+            made[:filled, codes[:there]] = getattr(streamed, name)[:, :filled].T
+        if grouped is not None:
+            np.add.at(made, (slots, codes[there:]), grouped[name].cast(pa.int64()).to_numpy())
         return made
 
     pages = log.pages[placement]
@@ -186,6 +210,10 @@ def _tally(counts: pa.Table, placement: str | None, log: CleanLog, several: pa.T
         rule=log.rule,
         several=several,
     )
+
+
+def _chunks(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
+    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
 
 
 def _coded(texts: pa.ChunkedArray) -> tuple[IntArray, tuple[str, ...]]:

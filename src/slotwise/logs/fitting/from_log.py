@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
-import ibis
 import numpy as np
-import pyarrow as pa
 
 from slotwise.belief import posterior
 from slotwise.errors import InvalidInput, UnknownName
@@ -17,6 +15,7 @@ from slotwise.estimate import estimator as registered
 from slotwise.logs.counting.cleaning import CleanLog, clean_log
 from slotwise.logs.counting.cleaning_rules import MultiClick
 from slotwise.logs.counting.impressions import Impressions, impressions_by_placement
+from slotwise.logs.counting.normalisers import Factors, log_normalisers
 from slotwise.logs.counting.tallies import LogTally, tally_by_placement
 from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.fitting.inverse_propensity import Logged
@@ -24,7 +23,7 @@ from slotwise.logs.reading.columns import Columns
 from slotwise.logs.reading.options import LogOptions, apart
 from slotwise.rankings import Rankings
 from slotwise.tally import Tally
-from slotwise.typing import EMPTY, FloatArray
+from slotwise.typing import EMPTY
 
 #: whole lists are kept for at most this many impressions, for what a tally cannot say
 SAMPLE = 200_000
@@ -45,6 +44,7 @@ class FitOptions(LogOptions, total=False):
 def fit(source: Any, columns: Columns | None = None, **options: Unpack[FitOptions]) -> Fit:
     """Fit a log of one placement; `options` are those of `fits`.
 
+    >>> import pyarrow as pa
     >>> log = pa.table({
     ...     "impression": [1, 1, 2, 2, 3, 3, 4, 4, 5, 5],
     ...     "slot": [1, 2, 1, 2, 1, 2, 1, 2, 1, 2],
@@ -84,17 +84,19 @@ def fits(
         raise UnknownName("estimator", estimator, ESTIMATOR_NAMES)
     progress = progress or (lambda _: None)
     progress("looking the log over")
-    with clean_log(source, columns, multi_click, **reading) as log:
+    # inverse propensity uses only the few impressions that showed the very list: all of them are needed
+    every = registered(estimator).needs == "rankings" or bool(columns.propensity or columns.item_propensity)
+    at_most = None if every else sample
+    with clean_log(source, columns, multi_click, sample=at_most, **reading) as log:
         progress("counting")
         counted = tally_by_placement(log)
         progress("reading whole lists")
-        # inverse propensity uses only the few impressions that showed the very list: all of them are needed
-        every = registered(estimator).needs == "rankings" or bool(columns.propensity or columns.item_propensity)
-        impressions, sampled = impressions_by_placement(log, counted, None if every else sample)
+        impressions, sampled = impressions_by_placement(log, counted, at_most)
         progress("estimating")
         found = [_fit(one, impressions[name], estimator, sampled) for name, one in counted.items()]
         progress("how likely the log is")
-        likelihoods = _log_likelihoods(log, counted, [one.odds_factors() for one in found])
+        factors = {one.placement: one.odds_factors() for one in found}
+        likelihoods = _log_likelihoods(log, counted, factors)
     return [replace(one, log_likelihood=likelihood) for one, likelihood in zip(found, likelihoods, strict=True)]
 
 
@@ -139,37 +141,13 @@ def _estimate(estimator: str, counted: Tally, rankings: Rankings, sampled: bool)
     return chosen.estimate(counted if sampled and chosen.needs == "tally" else rankings)
 
 
-def _log_likelihoods(
-    log: CleanLog, counted: Mapping[str | None, LogTally], parts: list[tuple[FloatArray, FloatArray]]
-) -> list[float]:
-    """Σ_kj N_kj log γ_kj - Σ log(1 + S) over all impressions, of each placement; the second sum where the log is."""
-    names = list(counted)
-    items = {
-        "placement": pa.array([name or "" for name in names for _ in counted[name].item_ids]),
-        "item": pa.array([item for name in names for item in counted[name].item_ids]),
-        "worth": pa.array(np.concatenate([alpha for alpha, _ in parts])),
-    }
-    slots = {
-        "placement": pa.array([name or "" for name in names for _ in range(counted[name].slots)]),
-        "slot": pa.array(np.concatenate([np.arange(1, counted[name].slots + 1) for name in names])),
-        "bias": pa.array(np.concatenate([bias for _, bias in parts])),
-    }
-    by = [key for key in log.keys if key == "placement"]
-    if not by:
-        del items["placement"], slots["placement"]
-    weighed = log.rows.join(ibis.memtable(pa.table(items)), [*by, "item"]).join(
-        ibis.memtable(pa.table(slots)), [*by, "slot"]
-    )
-    stands_for = {"weight": weighed.weight.max()} if "weight" in log.rows.columns else {}
-    pages = weighed.group_by(log.keys).aggregate(all=(weighed.worth * weighed.bias).sum(), **stands_for)
-    grouped = pages.group_by(by) if by else pages
-    each = (1.0 + pages["all"]).ln()
-    total = (each * pages.weight if stands_for else each).sum()
-    sums = {row.get("placement"): row["total"] for row in grouped.aggregate(total=total).to_pyarrow().to_pylist()}
+def _log_likelihoods(log: CleanLog, counted: Mapping[str | None, LogTally], factors: Factors) -> list[float]:
+    """Σ_kj N_kj log γ_kj - Σ log(1 + S) over all impressions, of each placement."""
+    sums = log_normalisers(log, counted, factors)
     likelihoods = []
-    for name, (alpha, bias) in zip(names, parts, strict=True):
-        clicks = counted[name].clicks
+    for name, one in counted.items():
+        alpha, bias = factors[name]
         with np.errstate(divide="ignore"):
             odds = np.log(np.outer(bias, alpha))
-        likelihoods.append(float((clicks * np.where(clicks > 0, odds, 0.0)).sum() - sums[name]))
+        likelihoods.append(float((one.clicks * np.where(one.clicks > 0, odds, 0.0)).sum() - sums[name]))
     return likelihoods

@@ -24,6 +24,16 @@ def duckdb_hash(text: Any) -> Any:
     """DuckDB's: 64 bits."""
 
 
+@ibis.udf.scalar.builtin(name="hash", signature=((dt.string, dt.string), dt.uint64))  # type: ignore[untyped-decorator]
+def duckdb_hash_of_two(text: Any, other: Any) -> Any:
+    """DuckDB's, of both together."""
+
+
+@ibis.udf.scalar.builtin(name="hash", signature=((dt.string, dt.int64), dt.uint64))  # type: ignore[untyped-decorator]
+def duckdb_hash_with_number(text: Any, number: Any) -> Any:
+    """DuckDB's, of both together."""
+
+
 @ibis.udf.scalar.builtin(name="bit_count", signature=((dt.uint64,), dt.int64))  # type: ignore[untyped-decorator]
 def bit_count(number: Any) -> Any:
     """DuckDB's: how many bits are set."""

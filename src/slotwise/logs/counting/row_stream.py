@@ -1,0 +1,146 @@
+"""The rows of a log one after the other, as numbers: the impression of each, its slot and click, and its item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import ibis
+import ibis.expr.types as ir
+import numpy as np
+import pyarrow as pa
+
+from slotwise.logs.counting.runs import UNKNOWN, Integers, fill_table, look_up
+from slotwise.logs.reading.engine_functions import duckdb_hash, duckdb_hash_of_two, duckdb_hash_with_number
+
+#: rows that are looked at together
+ROWS = 1 << 19
+#: what the engine may have read ahead
+AHEAD = "64MB"
+KEY = "slotwise_key"
+
+
+class Rows(NamedTuple):
+    """Rows of whole impressions."""
+
+    keys: Integers
+    #: twice the slot, and one more if it was clicked; negative where there is no slot or no item
+    marks: Integers
+    #: the number of the pair of placement and item; UNKNOWN where there is no item
+    pairs: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class RowStream:
+    """A log that can be read from its beginning any number of times."""
+
+    usable: ir.Table
+    #: what tells tallies apart: nothing, or placement
+    by: tuple[str, ...]
+    #: a row for each pair of placement and item, the most frequent first
+    pairs: pa.Table
+    #: from hashes to rows of `pairs`, as `fill_table` fills it
+    table: Integers
+
+    @classmethod
+    def of(cls, usable: ir.Table, by: tuple[str, ...]) -> RowStream | None:
+        """Number what there is; None if two pairs have the same hash."""
+        known = usable.filter(usable.item.notnull())
+        counted = known.group_by([*by, "item"]).aggregate(times=known.count())
+        # what is counted most often then stands together, where the processor has it at hand
+        pairs = counted.order_by(counted.times.desc()).select(*by, "item", hash=_hash(counted, by)).to_pyarrow()
+        hashes = _numbers(pairs["hash"].combine_chunks())
+        table = np.full((1 << (2 * len(hashes)).bit_length(), 2), UNKNOWN, np.int64)
+        if not fill_table(hashes, table):
+            return None
+        return cls(usable, by, pairs.drop_columns("hash"), table)
+
+    def with_key(self) -> ir.Table:
+        """The log's own rows, with the number of their impression."""
+        return self.usable.mutate(**{KEY: self._key})
+
+    @property
+    def _key(self) -> ir.Value:
+        """A number of an impression: its id, if that is a number and all there is; else a hash of 64 bits.
+
+        If two impressions had the same hash they would be taken for one in pieces, and if they followed each other, for
+        one with everything twice. Either way both are looked at row by row.
+        """
+        impression, kind = self.usable.impression, self.usable.impression.type()
+        if kind.is_unsigned_integer() or not kind.is_integer():
+            text = impression.cast("string")
+            hashed = duckdb_hash_of_two(self.usable.placement, text) if self.by else duckdb_hash(text)
+        elif self.by:
+            hashed = duckdb_hash_with_number(self.usable.placement, impression)
+        else:
+            return impression.cast("int64")
+        return (hashed >> 1).cast("int64")
+
+    def read(self) -> Iterator[Rows]:
+        """All rows in the order in which they stand in the log, those that follow one another never parted."""
+        rows = self.usable
+        mark = (rows.slot * 2 + rows.clicked.cast("int64")).cast("int16")
+        mark = ibis.ifelse(rows.slot.notnull() & rows.item.notnull(), mark, -1).fill_null(-1)
+        wanted = rows.select(key=self._key, mark=mark.cast("int16"), hash=_hash(rows, self.by))
+        return _never_parted(Rows(keys, marks, self._look_up(hashes)) for keys, marks, hashes in _in_order(wanted))
+
+    def _look_up(self, hashes: Integers) -> Integers:
+        pairs = np.empty(len(hashes), np.int32)
+        look_up(hashes, self.table, pairs)
+        return pairs
+
+
+def _hash(rows: ir.Table, by: tuple[str, ...]) -> ir.Value:
+    return duckdb_hash_of_two(rows.placement, rows.item) if by else duckdb_hash(rows.item)
+
+
+def _in_order(wanted: ir.Table) -> Iterator[list[Integers]]:
+    connection: Any = wanted.get_backend()
+    with _settings(connection.con, preserve_insertion_order="true", streaming_buffer_size=AHEAD):
+        for batch in connection._to_duckdb_relation(wanted).to_arrow_reader(ROWS):
+            if batch.num_rows:
+                yield [_numbers(column) for column in batch.columns]
+
+
+def _never_parted(parts: Iterable[Rows]) -> Iterator[Rows]:
+    """The same rows, those of one key that follow one another always in one part."""
+    held: list[Rows] = []
+    for part in parts:
+        last = part.keys[-1]
+        cut = _start_of_last(part.keys)
+        if cut == 0 and held and held[0].keys[0] == last:
+            held.append(part)
+            continue
+        if held:
+            part = Rows(*(np.concatenate(columns) for columns in zip(*held, part, strict=True)))
+            cut = _start_of_last(part.keys)
+        if cut:
+            yield Rows(*(column[:cut] for column in part))
+        held = [Rows(*(column[cut:] for column in part))]
+    if held:
+        yield Rows(*(np.concatenate(columns) for columns in zip(*held, strict=True)))
+
+
+def _start_of_last(keys: Integers) -> int:
+    others = np.flatnonzero(keys != keys[-1])
+    return int(others[-1]) + 1 if len(others) else 0
+
+
+def _numbers(column: pa.Array) -> Integers:
+    found: Integers = column.to_numpy(zero_copy_only=False)
+    return found.view(np.int64) if found.dtype == np.uint64 else found
+
+
+@contextmanager
+def _settings(connection: Any, **wanted: str) -> Iterator[None]:
+    """With these settings of DuckDB, and with those of before afterwards."""
+    before = {name: connection.execute(f"SELECT current_setting('{name}')").fetchone()[0] for name in wanted}
+    try:
+        for name, value in wanted.items():
+            connection.execute(f"SET {name} = '{value}'")
+        yield
+    finally:
+        for name, value in before.items():
+            connection.execute(f"SET {name} = '{value}'")

@@ -1,0 +1,223 @@
+"""Impressions whose rows stand together in the log, counted as they are read.
+
+Most logs are written an impression at a time, so that its rows follow one another. Each can then be looked at by itself
+as it comes by, and no engine has to gather hundreds of millions of rows by impression first. What is odd about an
+impression is left to be judged row by row; where impressions turn out to be scattered, this way is given up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import ibis
+import ibis.expr.types as ir
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from slotwise.logs.counting.page_counts import PageCounts
+from slotwise.logs.counting.row_stream import KEY, Rows, RowStream
+from slotwise.logs.counting.runs import Integers, add_log_sums, count_runs
+from slotwise.logs.counting.samples import Sample
+from slotwise.typing import BoolArray, FloatArray
+
+#: smaller logs are counted in less time than it takes to load the kernels
+FEWEST_ROWS = 500_000
+#: counts have 32 bits
+MOST_ROWS = 2**31
+#: counts are kept for each slot of each item: a log with more of these, most of them 0, is counted by the engine
+MOST_CELLS = 50_000_000
+#: of the impressions, at most this share may be in pieces
+MOST_IN_PIECES = 0.05
+#: what a row must not carry, as each of these is another way to count
+UNSUITED = ("weight", "propensity", "item_propensity")
+
+
+class PairCounts(NamedTuple):
+    """Of one placement, items and their counts by slot: impressions, clicks, impressions without a click."""
+
+    items: pa.Array
+    shown: Integers
+    clicks: Integers
+    passes: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Streamed:
+    """The impressions of a log that have nothing odd about them, counted, and the keys of the others."""
+
+    rows: RowStream
+    #: for each pair of placement and item, the place of its placement in `placements`
+    group: Integers
+    placements: tuple[str | None, ...]
+    #: pairs × slots: clicks, and impressions with a click and without one
+    clicks: Integers
+    held: Integers
+    passes: Integers
+    pages: dict[str | None, PageCounts]
+    #: impressions with a gap in their slots
+    gaps: int
+    #: in order
+    odd: Integers
+    sample: Sample
+
+    def by_placement(self) -> dict[str | None, PairCounts]:
+        """What was counted of every placement with an impression."""
+        items = self.rows.pairs["item"].combine_chunks()
+        found = {}
+        for name, mine in self._pairs_of():
+            shown = self.held[mine] + self.passes[mine]
+            used = mine[shown.any(axis=1)]
+            if len(used):
+                shown = shown[shown.any(axis=1)]
+                found[name] = PairCounts(items.take(pa.array(used)), shown, self.clicks[used], self.passes[used])
+        return found
+
+    def _pairs_of(self) -> Iterator[tuple[str | None, Integers]]:
+        """The pairs of each placement."""
+        order = np.argsort(self.group, kind="stable")
+        ends = np.searchsorted(self.group[order], np.arange(len(self.placements) + 1))
+        for place, name in enumerate(self.placements):
+            yield name, order[ends[place] : ends[place + 1]]
+
+    def item_places(self, ids: Mapping[str | None, Sequence[str]]) -> Integers:
+        """For each pair, the place of its item among those of its placement; -1 if it is not among them."""
+        places = np.full(len(self.group), -1)
+        items = self.rows.pairs["item"].combine_chunks()
+        for name, mine in self._pairs_of():
+            known = pa.array(ids.get(name, ()), pa.string())
+            places[mine] = pc.index_in(items.take(pa.array(mine)), value_set=known).fill_null(-1).to_numpy()
+        return places
+
+    def odd_rows(self) -> ir.Table:
+        """All rows of the impressions that were not counted."""
+        wanted = ibis.memtable(pa.table({KEY: self.odd}))
+        return self.rows.with_key().semi_join(wanted, KEY).drop(KEY)
+
+    def log_sums(self, attractiveness: FloatArray, position_bias: FloatArray) -> dict[str | None, float]:
+        """Σ log(1 + Σ λα) over the impressions that were counted: α by pair, λ by placement and slot."""
+        total = np.zeros(len(self.placements))
+        for rows in self.rows.read():
+            part = np.zeros(len(self.placements))
+            add_log_sums(*rows, self.odd, self.group, attractiveness, position_bias, part)
+            total += part
+        return dict(zip(self.placements, total.tolist(), strict=True))
+
+
+def stream(usable: ir.Table, keys: Sequence[str], rows: int, slots: int, sample: int | None) -> Streamed | None:
+    """Count what can be counted in passing, of so many rows in so many slots; None if this log is not for it.
+
+    About `sample` of the impressions are kept, or up to twice as many; all, if it is None.
+    """
+    suited = FEWEST_ROWS <= rows < MOST_ROWS and not any(name in usable.columns for name in UNSUITED)
+    if not suited or usable.get_backend().name != "duckdb":
+        return None
+    numbered = RowStream.of(usable, tuple(key for key in keys if key != "impression"))
+    if numbered is None or numbered.pairs.num_rows * slots > MOST_CELLS:
+        return None
+    counter = _Counter(numbered, slots, sample)
+    if not counter.count(left_out=np.zeros(0, np.int64)):
+        return None
+    pieces = counter.in_pieces()
+    if len(pieces):
+        # once more, without those
+        counter = _Counter(numbered, slots, sample)
+        counter.count(left_out=pieces)
+    return counter.counted()
+
+
+class _Counter:
+    """What is added up while a log goes by."""
+
+    def __init__(self, rows: RowStream, slots: int, sample: int | None) -> None:
+        self.rows = rows
+        pairs = rows.pairs.num_rows
+        self.placements: tuple[str | None, ...] = (None,)
+        self.group = np.zeros(pairs, np.int64)
+        if "placement" in rows.pairs.column_names:
+            coded = rows.pairs["placement"].combine_chunks().dictionary_encode()
+            self.placements = tuple(coded.dictionary.to_pylist())
+            self.group = coded.indices.to_numpy().astype(np.int64)
+        self.slots = slots
+        self.seen_slots, self.cells = np.zeros(slots + 1, np.int32), np.zeros((pairs, 1 + 2 * slots), np.int32)
+        self.clicks = np.zeros((pairs, slots), np.int32)
+        self.pages = np.zeros((len(self.placements), 3), np.int64)
+        self.sample = Sample(math.inf if sample is None else sample)
+        #: the keys of the impressions seen so far, unless each is larger than the one before
+        self.keys: list[Integers] = []
+        self.largest: int | None = None
+        self.odd: list[Integers] = []
+
+    def count(self, left_out: Integers) -> bool:
+        """Read the log; False as soon as it is plain that impressions are scattered over it."""
+        self.odd.append(left_out)
+        for rows in self.rows.read():
+            starts, regular = self._count_runs(rows, left_out)
+            keys = rows.keys[starts]
+            odd = keys[~regular]
+            self.odd.append(odd[~np.isin(odd, left_out)])
+            self.sample.add(keys, starts, regular, rows)
+            if len(left_out) == 0 and not self._remember(keys):
+                return False
+        return True
+
+    def _count_runs(self, rows: Rows, left_out: Integers) -> tuple[Integers, BoolArray]:
+        starts, regular = np.empty(len(rows.keys), np.int64), np.empty(len(rows.keys), np.bool_)
+        runs = count_runs(
+            *rows,
+            left_out,
+            self.group,
+            self.slots,
+            self.seen_slots,
+            self.cells,
+            self.clicks,
+            self.pages,
+            starts,
+            regular,
+        )
+        return starts[:runs], regular[:runs]
+
+    def _remember(self, keys: Integers) -> bool:
+        """Whether impressions may well be in one piece each."""
+        rising = bool((keys[1:] > keys[:-1]).all()) and (self.largest is None or keys[0] > self.largest)
+        if rising and not self.keys:
+            # nothing to remember but the last: all others are smaller
+            self.largest = int(keys[-1])
+            return True
+        if self.largest is not None and not self.keys:
+            if keys.min() <= self.largest:
+                return False
+            self.keys.append(np.array([self.largest]))
+        self.keys.append(keys)
+        return len(_twice(keys)) <= MOST_IN_PIECES * len(keys)
+
+    def in_pieces(self) -> Integers:
+        """The keys of the impressions that are in more than one piece, in order."""
+        return _twice(np.concatenate(self.keys)) if self.keys else np.zeros(0, np.int64)
+
+    def counted(self) -> Streamed:
+        pages = {
+            name: PageCounts(impressions=every, clicked=clicked, counted=every, no_click=every - clicked)
+            for name, (every, clicked, _) in zip(self.placements, self.pages.tolist(), strict=True)
+        }
+        return Streamed(
+            rows=self.rows,
+            group=self.group,
+            placements=self.placements,
+            clicks=self.clicks,
+            held=self.cells[:, 1 + self.slots :],
+            passes=self.cells[:, 1 : 1 + self.slots],
+            pages=pages,
+            gaps=int(self.pages[:, 2].sum()),
+            odd=np.unique(np.concatenate(self.odd)),
+            sample=self.sample,
+        )
+
+
+def _twice(keys: Integers) -> Integers:
+    """The numbers that occur more than once, in order."""
+    ordered = np.sort(keys)
+    return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
