@@ -109,7 +109,9 @@ def cleaned(
         counts, first, last = check_rows(layout, rows)
         keys = tuple(name for name in ("placement", "impression") if name in rows.columns)
         usable = _usable(rows, keys, 1 - first)
-        streamed = stream(usable, keys, counts["rows"], last - first + 1, sample)
+        # lists are unfolded, and rows of clicks added, in no useful order
+        in_order = not layout.wide and layout.clicks is None and not every_click
+        streamed = stream(usable, keys, counts["rows"], last - first + 1, sample) if in_order else None
         if streamed is None:
             totals, gaps, whole, odd = _gathered(usable, keys, keep)
         else:
@@ -130,7 +132,15 @@ def cleaned(
         refuse_lost(list(totals.values()), counts, unique, keys)
         counts["lost_placements"] = sum(not found.counted for found in totals.values())
         yield CleanLog(
-            keys, counts, totals, rule, several, streamed, whole, lambda: _all_rows(usable, keys, rule, keep)
+            keys=keys,
+            counts=counts,
+            pages=totals,
+            rule=rule,
+            several=several,
+            first_clicks=first_clicks,
+            streamed=streamed,
+            others=whole,
+            gather=lambda: _all_rows(usable, keys, rule, keep),
         )
 
 

@@ -122,6 +122,8 @@ def stream(usable: ir.Table, keys: Sequence[str], rows: int, slots: int, sample:
     if not counter.count(left_out=np.zeros(0, np.int64)):
         return None
     pieces = counter.in_pieces()
+    if len(pieces) > MOST_IN_PIECES * counter.pages[:, 0].sum():
+        return None
     if len(pieces):
         # once more, without those
         counter = _Counter(numbered, slots, sample)
@@ -146,9 +148,11 @@ class _Counter:
         self.clicks = np.zeros((pairs, slots), np.int32)
         self.pages = np.zeros((len(self.placements), 3), np.int64)
         self.sample = Sample(math.inf if sample is None else sample)
-        #: the keys of the impressions seen so far, unless each is larger than the one before
+        #: as long as keys rise, all of them are below this; afterwards those that follow are remembered
+        self.below = np.iinfo(np.int64).min
         self.keys: list[Integers] = []
-        self.largest: int | None = None
+        #: those that came again, or may have
+        self.doubtful: list[Integers] = []
         self.odd: list[Integers] = []
 
     def count(self, left_out: Integers) -> bool:
@@ -181,22 +185,21 @@ class _Counter:
         return starts[:runs], regular[:runs]
 
     def _remember(self, keys: Integers) -> bool:
-        """Whether impressions may well be in one piece each."""
-        rising = bool((keys[1:] > keys[:-1]).all()) and (self.largest is None or keys[0] > self.largest)
-        if rising and not self.keys:
-            # nothing to remember but the last: all others are smaller
-            self.largest = int(keys[-1])
-            return True
-        if self.largest is not None and not self.keys:
-            if keys.min() <= self.largest:
-                return False
-            self.keys.append(np.array([self.largest]))
-        self.keys.append(keys)
-        return len(_twice(keys)) <= MOST_IN_PIECES * len(keys)
+        """Whether most impressions may be in one piece."""
+        again = keys <= self.below
+        self.doubtful.append(keys[again])
+        keys = keys[~again]
+        if not self.keys and (keys[1:] > keys[:-1]).all():
+            self.below = max(self.below, int(keys[-1])) if len(keys) else self.below
+        else:
+            self.keys.append(keys)
+            self.doubtful.append(_twice(keys))
+        return sum(map(len, self.doubtful)) <= MOST_IN_PIECES * int(self.pages[:, 0].sum())
 
     def in_pieces(self) -> Integers:
-        """The keys of the impressions that are in more than one piece, in order."""
-        return _twice(np.concatenate(self.keys)) if self.keys else np.zeros(0, np.int64)
+        """The keys of the impressions that are in more than one piece, or may be, in order."""
+        twice = _twice(np.concatenate(self.keys)) if self.keys else np.zeros(0, np.int64)
+        return np.unique(np.concatenate([twice, *self.doubtful]))
 
     def counted(self) -> Streamed:
         pages = {
