@@ -36,3 +36,17 @@ def assert_frequencies(probabilities: ArrayLike, counts: ArrayLike) -> None:
         expected = np.append(expected[~rare], expected[rare].sum())
     p = stats.chisquare(observed, expected * observed.sum() / expected.sum()).pvalue
     assert p > FALSE_ALARM, f"p = {p:.2g}"
+
+
+def assert_mean_is_below(lower: ArrayLike, higher: ArrayLike) -> None:
+    """The mean of the first samples is below that of the second: a z-test of independent samples.
+
+    It fails by chance where the means are so near that their order could have come out the other way.
+    """
+    one, other = np.asarray(lower, np.float64), np.asarray(higher, np.float64)
+    error = math.sqrt(one.var(ddof=1) / len(one) + other.var(ddof=1) / len(other))
+    score = (other.mean() - one.mean()) / error
+    limit = stats.norm.isf(FALSE_ALARM)
+    assert score > limit, (
+        f"{one.mean():.4g} against {other.mean():.4g}: {score:.1f} standard errors, {limit:.1f} wanted"
+    )

@@ -24,6 +24,7 @@ LIMITS = {
     "tally": "start from a tally",
     "values": "be relied on to find the best list where a click is not worth the same on all items",
     "empty slots": "be relied on to find out that a slot is best left empty",
+    "soon": "be relied on to do better than lists at random within a few thousand rounds",
     "chance": "be relied on to do better than lists at random where slots may be left empty",
 }
 
@@ -63,6 +64,8 @@ class PolicyEntry:
     legend: Mapping[str, int] = field(default_factory=dict)
     #: options with which the study of policies compares it on the paper's problems only; {} is without any
     also_compared: Sequence[Options] = ()
+    #: whether it is here to be compared with: compiled when it is asked for, and not at set-up
+    rival: bool = False
     options: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -148,6 +151,7 @@ def register(
     colour: str | None = None,
     legend: Mapping[str, int] | None = None,
     also_compared: Sequence[Options] = (),
+    rival: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate the function that makes a policy from a `Setting`; its keyword-only arguments are the options.
 
@@ -173,6 +177,7 @@ def register(
             colour=colour,
             legend=dict(legend or {}),
             also_compared=tuple(also_compared),
+            rival=rival,
         )
         return make
 

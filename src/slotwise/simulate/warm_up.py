@@ -1,6 +1,7 @@
 """`python -m slotwise.simulate.warm_up`: compile policies into the cache, for whoever would rather wait now.
 
-Without an argument it compiles every policy; with the name of a study, such as `paper`, those that the study compares.
+Without an argument it compiles every policy but the rivals, which whoever asks for one waits for; with the name of a
+study, such as `paper`, those that the study compares.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from slotwise.simulate.replicate import simulate
 
 
 def warm_up(study: str | None = None) -> None:
-    """Play one round of every policy, or of those that a study compares."""
+    """Play one round of every policy that is no rival, or of those that a study compares."""
     users = MNL(position_bias=[1.0, 0.5], attractiveness=[0.5, 0.4, 0.3])
-    simulate(users, compared_in(study) if study else policies(), rounds=1, progress=False)
+    wanted = compared_in(study) if study else [entry for entry in policies() if not entry.rival]
+    simulate(users, wanted, rounds=1, progress=False)
 
 
 if __name__ == "__main__":
