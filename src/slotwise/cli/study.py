@@ -10,11 +10,13 @@ import typer
 from slotwise import checks
 from slotwise.cli.options import Jobs, example, known_ids
 from slotwise.experiments import studies
+from slotwise.experiments.leaderboard_kinds import KINDS
 from slotwise.experiments.lived_plan import PARTS
 
 
 @example("slotwise study calibration --quick --out results/calibration", "slotwise study lived --part segments")
 @known_ids("Parts of the study lived", PARTS)
+@known_ids("Parts of the leaderboard", KINDS)
 @known_ids("Studies", studies.STUDIES)
 def study(
     name: Annotated[str, typer.Argument(metavar="NAME", help="One of those listed above.")],
@@ -25,20 +27,24 @@ def study(
     jobs: Jobs = -1,
     quick: Annotated[bool, typer.Option("--quick", help="Run a small part of it, to try it out.")] = False,
     part: Annotated[
-        list[str] | None, typer.Option(metavar="PART", help="Of lived: this part only; may be repeated.")
+        list[str] | None, typer.Option(metavar="PART", help="Of lived or leaderboard: this part only; may be repeated.")
     ] = None,
     replications: Annotated[
-        int | None, typer.Option(help="Of lived: replications, or problems, per row; each part has its own.")
+        int | None,
+        typer.Option(help="Of lived: replications, or problems, per row; each part has its own. Of leaderboard: 20."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of lived: 2 by default; constants were chosen on 1.")] = None,
+    rounds: Annotated[int | None, typer.Option(help="Of leaderboard: 10,000 by default.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Of lived: 2 by default; constants were chosen on 1. Of leaderboard: 1.")
+    ] = None,
     page: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Of lived: also put the tables into this page.")
+        Path | None, typer.Option(metavar="FILE", help="Of lived and leaderboard: also write this page.")
     ] = None,
 ) -> None:
     """Write the tables and figures of the studies in docs.
 
-    The study of policies takes most of an hour, and lived some hours; if one of them is interrupted, the same command
-    continues from what is in the folder.
+    The study of policies takes most of an hour, lived some hours, and the leaderboard half an hour; if one of them is
+    interrupted, the same command continues from what is in the folder.
     """
     checks.one_of("name", name, list(studies.STUDIES))
     folder = Path("results") / name if out is None else out
@@ -50,6 +56,7 @@ def study(
             quick=quick,
             parts=part or None,
             replications=replications,
+            rounds=rounds,
             seed=seed,
             page=page,
         )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from slotwise.drawing import save
 from slotwise.errors import InvalidInput, UnwritableFile
-from slotwise.experiments import estimators, lived, study, study_figures
+from slotwise.experiments import estimators, leaderboard_page, lived, study, study_figures
+from slotwise.experiments.leaderboard import QUICK, Size
 from slotwise.experiments.lived_plan import Plan
 from slotwise.experiments.store import writable_folder
 from slotwise.files import replacing
@@ -69,6 +71,23 @@ def _lived(
     lived.write(out, Plan(seed=seed, replications=replications, quick=quick), parts=parts, page=page, jobs=jobs)
 
 
+def _leaderboard(
+    out: Path,
+    jobs: int,
+    quick: bool,
+    *,
+    parts: Sequence[str] = (),
+    seed: int = Size.seed,
+    replications: int | None = None,
+    rounds: int | None = None,
+    page: Path | None = None,
+) -> None:
+    size = QUICK if quick else Size()
+    given = {"replications": replications, "rounds": rounds}
+    chosen = replace(size, seed=seed, **{name: value for name, value in given.items() if value is not None})
+    leaderboard_page.write(out, chosen, parts=parts, page=page, jobs=jobs)
+
+
 def _write_tables(out: Path, text: str) -> None:
     with replacing(out / "tables.md") as file:
         file.write(text.encode())
@@ -79,4 +98,5 @@ STUDIES: dict[str, Callable[..., None]] = {
     "estimators": _estimators,
     "calibration": _calibration,
     "lived": _lived,
+    "leaderboard": _leaderboard,
 }

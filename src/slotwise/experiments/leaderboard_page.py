@@ -1,0 +1,166 @@
+"""The leaderboard as a page: a table, what it comes to in words, and a heat map. Nothing on it is typed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from slotwise.drawing import new_figure, save
+from slotwise.experiments.leaderboard import TAIL, Scores, Size, cells, relative, run, scores
+from slotwise.experiments.leaderboard_kinds import BIAS, ITEMS, KINDS
+from slotwise.files import replacing
+from slotwise.policies import default_policy
+from slotwise.policies.registry import policy
+from slotwise.tables import write_csv
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: whatever loses more times what the best does is one colour
+MOST = 30.0
+
+
+def write(
+    out: Path,
+    size: Size,
+    *,
+    parts: Sequence[str] = (),
+    page: Path | None = None,
+    jobs: int = -1,
+    progress: bool | None = None,
+) -> None:
+    """Run what is missing; write the table, the heat map and all numbers into `out`, and the page, if one is named."""
+    made = scores(run(cells(size, parts), out, jobs=jobs, progress=progress), size)
+    save(heat_map(made), out, "leaderboard")
+    rows = [
+        (id, kind, made.mean[id][kind], made.error[id][kind], made.tail[id][kind])
+        for id in made.mean
+        for kind in made.mean[id]
+    ]
+    write_csv(out / "leaderboard.csv", ("policy", "users", "mean", "standard_error", "tail"), rows)
+    text = page_of(made)
+    for path in [out / "tables.md", *([page] if page is not None else [])]:
+        with replacing(path) as file:
+            file.write(text.encode())
+    if page is not None:
+        shutil.copyfile(out / "leaderboard.png", page.parent / "leaderboard.png")
+
+
+def page_of(made: Scores) -> str:
+    """The whole page, as Markdown."""
+    size = made.size
+    kinds = "\n".join(f"- **{KINDS[kind].name}**: {KINDS[kind].about}." for kind in made.kinds)
+    return f"""# Leaderboard: every policy on every kind of users
+
+<!-- written by `slotwise study leaderboard --page docs/leaderboard.md`; do not edit -->
+
+What policies lose against the best list, in clicks per 1,000 rounds: the mean of {size.replications} runs of
+{size.rounds:,} rounds, and in brackets what one run in ten exceeds; {len(BIAS)} slots, {ITEMS} items, seed {size.seed}.
+The least of each column is bold. Policies marked † are told the position bias, where there is one to be told; a dash is
+where a policy cannot act.
+
+{findings(made)}
+![How many times what the best policy loses each one loses](leaderboard.png)
+
+{table(made)}
+The users:
+
+{kinds}
+
+Policies are listed in the order of what they lose, relative to the best of each column; those that act everywhere come
+first. `slotwise study leaderboard` makes this page; `slotwise simulate` gives the same numbers for the same users,
+rounds, replications and seed. [CONTRIBUTING.md](../CONTRIBUTING.md) says how a policy of your own comes onto it.
+"""
+
+
+def table(made: Scores) -> str:
+    """A row per policy, a column per kind."""
+    least = {kind: made.best(kind) for kind in made.kinds}
+    lines = [
+        "| policy | " + " | ".join(KINDS[kind].name for kind in made.kinds) + " |",
+        "| --- |" + " ---: |" * len(made.kinds),
+    ]
+    for id in made.mean:
+        numbers = []
+        for kind in made.kinds:
+            if kind not in made.mean[id]:
+                numbers.append("–")
+                continue
+            mean = f"{made.mean[id][kind]:.1f}"
+            numbers.append(f"{f'**{mean}**' if least[kind] == id else mean} ({made.tail[id][kind]:.1f})")
+        lines.append(f"| {_marked(id)} | " + " | ".join(numbers) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _marked(id: str) -> str:
+    return f"`{id}`{'†' if policy(id).position_bias == 'known' else ''}"
+
+
+def findings(made: Scores) -> str:
+    """Which policy when the model is wrong, and what the default loses then, in words."""
+    ours = default_policy().id
+    told_nothing = [id for id in made.mean if policy(id).position_bias != "known"]
+    lines = []
+    for title, kinds in (
+        ("Where users do not choose by multinomial logit", [k for k in made.kinds if not KINDS[k].is_mnl]),
+        ("Where the page does not stay as it is", [k for k in made.kinds if not KINDS[k].stays]),
+    ):
+        if not kinds or ours not in made.mean or any(kind not in made.mean[ours] for kind in kinds):
+            continue
+        best = min(told_nothing, key=lambda one: made.standing(one, kinds))
+        each = "; ".join(_against_the_best(made, kind) for kind in kinds)
+        lines.append(
+            f"**{title}, use `{best}`**: of the policies that are not told the bias it comes nearest to the best of "
+            f"each kind, losing {made.standing(best, kinds):.2f} times as much (geometric mean). The default, "
+            f"`{ours}`, loses {made.standing(ours, kinds):.2f} times as much. By kind: {each}.\n"
+        )
+    return "\n".join(lines)
+
+
+def _against_the_best(made: Scores, kind: str) -> str:
+    ours, best = default_policy().id, made.best(kind)
+    if ours == best:
+        return f"{KINDS[kind].name}: the default loses least, {made.mean[ours][kind]:.1f}"
+    return f"{KINDS[kind].name}: the default loses {made.mean[ours][kind]:.1f}, `{best}` {made.mean[best][kind]:.1f}"
+
+
+def heat_map(made: Scores) -> Figure:
+    """Policies × kinds, mean and tail: the number lost, coloured by how many times the least mean it is."""
+    from matplotlib.colors import LogNorm
+
+    ids, kinds = list(made.mean), made.kinds
+    drawn = new_figure(3.2 + 1.45 * len(kinds), 1.6 + 0.27 * len(ids))
+    panels = drawn.subplots(1, 2, sharey=True)
+    for axes, of, title in zip(panels, (made.mean, made.tail), ("mean", f"worst {1 - TAIL:.0%} of runs"), strict=True):
+        ratios = np.full((len(ids), len(kinds)), np.nan)
+        for id, kind, ratio in relative(made, of):
+            ratios[ids.index(id), kinds.index(kind)] = ratio
+        image = axes.imshow(np.clip(ratios, 1.0, MOST), norm=LogNorm(1.0, MOST), cmap="YlOrRd", aspect="auto")
+        for row, id in enumerate(ids):
+            for column, kind in enumerate(kinds):
+                if kind in of[id]:
+                    dark = ratios[row, column] > MOST**0.7
+                    axes.text(
+                        column,
+                        row,
+                        f"{of[id][kind]:.1f}",
+                        ha="center",
+                        va="center",
+                        fontsize=6.5,
+                        color="white" if dark else "black",
+                    )
+        axes.set_xticks(range(len(kinds)), [KINDS[kind].name for kind in kinds], rotation=40, ha="right", fontsize=8)
+        axes.set_title(title, fontsize="medium")
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+    names = [f"{id}†" if policy(id).position_bias == "known" else id for id in ids]
+    panels[0].set_yticks(range(len(ids)), names, fontsize=8)
+    bar = drawn.colorbar(image, ax=list(panels), shrink=0.5, pad=0.01)
+    bar.set_ticks([1, 2, 5, 10, MOST], labels=["1", "2", "5", "10", f"{MOST:g}+"])
+    bar.set_label("times the least mean of the column", fontsize=8)
+    drawn.suptitle("Clicks lost per 1,000 rounds", fontsize="medium")
+    return drawn
