@@ -11,7 +11,7 @@ from slotwise.policies.registry import LIMITS, compared_in, parse, register
 def test_the_nearest_names_are_offered() -> None:
     with pytest.raises(UnknownName, match="unknown policy 'top-rank': did you mean toprank"):
         policy("top-rank")
-    with pytest.raises(UnknownName, match="there are epoch-ucb, epoch-ucb-upb, "):
+    with pytest.raises(UnknownName, match="there are batchrank, bubblerank, "):
         policy("zzz")
 
 

@@ -175,7 +175,8 @@ def scores(found: Mapping[tuple[str, str], FloatArray], size: Size) -> Scores:
     kinds = list(dict.fromkeys(kind for kind, _ in found))
     ids = list(dict.fromkeys(id for _, id in found))
     per = 1_000.0 / size.rounds
-    made = Scores(size, kinds, *({id: {} for id in ids} for _ in range(3)))
+    empty: list[dict[str, dict[str, float]]] = [{id: {} for id in ids} for _ in range(3)]
+    made = Scores(size, kinds, *empty)
     for (kind, id), regret in found.items():
         made.mean[id][kind] = per * float(regret.mean())
         made.tail[id][kind] = per * float(np.quantile(regret, TAIL))

@@ -82,10 +82,14 @@ def _leaderboard(
     rounds: int | None = None,
     page: Path | None = None,
 ) -> None:
-    size = QUICK if quick else Size()
-    given = {"replications": replications, "rounds": rounds}
-    chosen = replace(size, seed=seed, **{name: value for name, value in given.items() if value is not None})
-    leaderboard_page.write(out, chosen, parts=parts, page=page, jobs=jobs)
+    usual = QUICK if quick else Size()
+    size = replace(
+        usual,
+        seed=seed,
+        replications=usual.replications if replications is None else replications,
+        rounds=usual.rounds if rounds is None else rounds,
+    )
+    leaderboard_page.write(out, size, parts=parts, page=page, jobs=jobs)
 
 
 def _write_tables(out: Path, text: str) -> None:
