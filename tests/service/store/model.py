@@ -20,6 +20,7 @@ class Known:
     reported: float = 0.0
     final: bool = False
     late: bool = False
+    propensities: tuple[float, ...] | None = None
 
     @property
     def kind(self) -> str:
@@ -46,8 +47,8 @@ class Placement:
     changes: list[int] = field(default_factory=list)
     #: by key: what was asked for, and the decision's id
     keys: dict[str, tuple[str, str]] = field(default_factory=dict)
-    #: by visitor: the terms, the items, the arm and the end
-    lists: dict[str, tuple[str, tuple[str, ...], Arm, float]] = field(default_factory=dict)
+    #: by visitor: the terms, the items, the arm, the end, and the decision that they were for
+    lists: dict[str, tuple[str, tuple[str, ...], Arm, float, str]] = field(default_factory=dict)
     repeats: Counter[str] = field(default_factory=Counter)
 
 
@@ -133,13 +134,22 @@ class Model:
         if sticky is None:
             return decision
         if sticky.visitor in placement.lists:
-            terms, items, arm, until = placement.lists[sticky.visitor]
+            terms, items, arm, until, id = placement.lists[sticky.visitor]
             may_be_shown = all(item in sticky.allowed for item in items) and len(items) == len(decision.items)
             as_pinned = all(items[slot - 1 : slot] == (item,) for item, slot in sticky.pinned.items())
             if terms == sticky.terms and decision.issued < until and may_be_shown and as_pinned:
-                return replace(decision, items=items, arm=arm)
-        placement.lists[sticky.visitor] = sticky.terms, decision.items, decision.arm, sticky.until
+                return replace(decision, items=items, arm=arm, list_of=id)
+        placement.lists[sticky.visitor] = sticky.terms, decision.items, decision.arm, sticky.until, decision.id
         return decision
+
+    def fill(self, id: str, propensities: tuple[float, ...]) -> None:
+        if id in self.known and self.known[id].decision.list_of is None:
+            self.known[id].propensities = propensities
+
+    def propensities(self, id: str) -> tuple[float, ...] | None:
+        # a list that is shown again was drawn as it was the first time
+        first = self.known.get(self.known[id].decision.list_of or id)
+        return first.propensities if first else None
 
     def report(self, id: str, outcome: Outcome, now: float) -> str:
         if id not in self.known:

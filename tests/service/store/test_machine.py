@@ -216,6 +216,18 @@ class Machine(RuleBasedStateMachine):
     def compact(self, worker: int, seconds: float) -> None:
         assert self.stores[worker].compact(self.now - seconds, 100) == self.model.compact(self.now - seconds)
 
+    @rule(worker=workers, ids=st.lists(issued, min_size=1, max_size=3, unique=True))
+    def fill_propensities(self, worker: int, ids: list[str]) -> None:
+        """Also of decisions that are gone, and of those whose visitor has seen the list before."""
+        found = [(id, (float(len(self.model.known)), float(number))) for number, id in enumerate(ids)]
+        self.stores[worker].fill_propensities(found)
+        for id, propensities in found:
+            self.model.fill(id, propensities)
+        for id in self.model.known:
+            logged = self.stores[worker].logged(id)
+            assert logged is not None
+            assert logged.propensities == self.model.propensities(id)
+
     @rule(worker=workers, days=st.sampled_from([-1, 0, 1]))
     def merge(self, worker: int, days: int) -> None:
         """Also hours that are not over, to which something is added afterwards."""

@@ -204,14 +204,31 @@ def test_what_is_shown_for_certain_has_a_propensity_of_one_but_for_the_holdout(s
     drive(store, test)
 
 
-def test_a_visitor_who_sees_the_same_list_again_leaves_them_null(store: str) -> None:
-    async def test(worker: Worker, _: Clock) -> None:
+def test_a_list_that_a_visitor_sees_again_has_those_with_which_it_was_drawn(store: str) -> None:
+    async def test(worker: Worker, clock: Clock) -> None:
         first, again = [await worker.decide("home", Wish(visitor="somebody")) for _ in range(2)]
         await worker.fill_propensities()
-        assert first.items == again.items
-        assert [await found(worker, decision.id) for decision in (first, again)] == [None, None]
+        drawn = await found(worker, first.id)
+        assert drawn is not None
+        # the belief moves, another list is drawn with propensities that are known, and the old one is shown
+        clock.now += 60.0
+        await worker.finalise()
+        await worker.refresh()
+        await worker.decide("home")
+        await worker.fill_propensities()
+        later = await worker.decide("home", Wish(visitor="somebody"))
+        await worker.fill_propensities()
+        for decision in (again, later):
+            assert decision.items == first.items
+            assert await found(worker, decision.id) == drawn
+        # one that cannot be shown again is replaced, and what replaces it is drawn anew
+        other = await worker.decide("home", Wish(visitor="somebody", exclude=[first.items[0]]))
+        await worker.fill_propensities()
+        own = await found(worker, other.id)
+        assert own not in (None, drawn)
+        assert await found(worker, (await worker.decide("home", Wish(visitor="somebody"))).id) == own
 
-    drive(store, test, sticky_seconds=600.0)
+    drive(store, test, sticky_seconds=600.0, holdout=0.5)
 
 
 @pytest.mark.parametrize(

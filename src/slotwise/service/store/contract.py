@@ -103,6 +103,8 @@ class Decision:
     waits_seconds: float | None = None
     #: by slot, the probability that its item would be there, where that is known as it is issued
     propensities: tuple[float, ...] | None = None
+    #: the decision that its list was drawn for, where a visitor sees that again
+    list_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

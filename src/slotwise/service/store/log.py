@@ -11,7 +11,9 @@ from slotwise.service.store.database import Database, chunks, marks, read, writt
 #: the columns of an outcome
 OUTCOME: Final = "outcome, clicked, clicked_then, value"
 _SELECT: Final = (
-    f"SELECT id, placement, items, arm, issued, deadline, segment, propensities, late, final, {OUTCOME} FROM decisions"
+    "SELECT id, placement, items, arm, issued, deadline, segment, CASE WHEN list_of IS NULL THEN propensities ELSE "
+    "(SELECT first.propensities FROM decisions AS first WHERE first.id = decisions.list_of) END, "
+    f"late, final, {OUTCOME} FROM decisions"
 )
 
 
@@ -31,7 +33,9 @@ class Log(Database):
                     self.all(f"SELECT 1 FROM decisions WHERE id IN ({marks(ids)}) ORDER BY id{self.for_update}", ids)
             self.many(
                 "WITH filled (id, propensities) AS (VALUES ROWS) UPDATE decisions "
-                "SET propensities = filled.propensities FROM filled WHERE decisions.id = filled.id",
+                "SET propensities = filled.propensities FROM filled WHERE decisions.id = filled.id "
+                # what was drawn for it was not shown
+                "AND decisions.list_of IS NULL",
                 rows,
             )
 

@@ -223,7 +223,14 @@ CREATE TABLE period_ends (
 #: per slot, how likely it was that its item would be there; filled in after the decision was answered
 _PROPENSITIES = "ALTER TABLE decisions ADD COLUMN propensities TEXT"
 
-MIGRATIONS: Final[tuple[str, ...]] = (_FIRST, _SECOND, _BY_SEGMENT_AND_PERIOD, _PROPENSITIES)
+#: the decision that a visitor's list was drawn for, which has the propensities of all that show it again; '' where that
+#: was before anybody noted it
+_LISTS_SHOWN_AGAIN = """
+ALTER TABLE visitors ADD COLUMN decision TEXT NOT NULL DEFAULT '';
+ALTER TABLE decisions ADD COLUMN list_of TEXT
+"""
+
+MIGRATIONS: Final[tuple[str, ...]] = (_FIRST, _SECOND, _BY_SEGMENT_AND_PERIOD, _PROPENSITIES, _LISTS_SHOWN_AGAIN)
 #: stands in a migration for the hour in which it is made
 THIS_HOUR: Final = "THIS_HOUR"
 

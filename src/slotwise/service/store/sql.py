@@ -42,8 +42,8 @@ MOST_CHANGES = 100_000
 _ADD_COUNTERS = adding("counters", ("placement", "segment", "arm"), COUNTERS)
 _ADD_TALLY = adding("tally", ("placement", "segment", "slot", "item"), TALLY_COUNTS, revised=True)
 _INSERT = (
-    "INSERT INTO decisions (id, placement, items, arm, issued, deadline, epoch, segment, waits, propensities) "
-    "VALUES ROWS"
+    "INSERT INTO decisions (id, placement, items, arm, issued, deadline, epoch, segment, waits, propensities, "
+    "list_of) VALUES ROWS"
 )
 _ADD_DELAYS = adding("delays", ("placement", "at_most", "number"), ("clicks",))
 
@@ -201,7 +201,7 @@ class SqlStore(Definitions, Periods, Log):
             kept = {decision.id: decision for decision in stick(self, sticky)}
             for number, decision in enumerate(issued):
                 issued[number] = seen = kept.get(decision.id, decision)
-                if seen is not decision:
+                if (seen.items, seen.arm) != (decision.items, decision.arm):
                     # what a visitor has seen before is of no epoch of today
                     epochs.pop(decision.id, None)
         rows = []
@@ -220,6 +220,7 @@ class SqlStore(Definitions, Periods, Log):
                     decision.segment,
                     decision.waits_seconds,
                     None if known is None else written(known),
+                    decision.list_of,
                 )
             )
         self.many(_INSERT, rows)

@@ -10,19 +10,23 @@ from slotwise.service.store.contract import Decision
 from slotwise.service.store.database import Database, read, written
 
 _INSERT = (
-    "INSERT INTO visitors (placement, visitor, terms, items, arm, until) VALUES ROWS ON CONFLICT (placement, visitor) "
+    "INSERT INTO visitors (placement, visitor, terms, items, arm, until, decision) VALUES ROWS "
+    "ON CONFLICT (placement, visitor) "
 )
 #: where there is a list it stays, and is locked and returned
-_PROPOSE = _INSERT + "DO UPDATE SET until = visitors.until RETURNING placement, visitor, terms, items, arm, until"
+_PROPOSE = _INSERT + (
+    "DO UPDATE SET until = visitors.until RETURNING placement, visitor, terms, items, arm, until, decision"
+)
 _REPLACE = _INSERT + (
-    "DO UPDATE SET terms = excluded.terms, items = excluded.items, arm = excluded.arm, until = excluded.until"
+    "DO UPDATE SET terms = excluded.terms, items = excluded.items, arm = excluded.arm, until = excluded.until, "
+    "decision = excluded.decision"
 )
 _DROP = (
     "DELETE FROM visitors WHERE (placement, visitor) IN "
     "(SELECT placement, visitor FROM visitors WHERE until <= ? ORDER BY until LIMIT ?{skip_locked})"
 )
 
-#: placement, visitor, terms, items, arm, until
+#: placement, visitor, terms, items, arm, until, and the decision that the list was drawn for
 _Row = tuple[Any, ...]
 
 
@@ -54,17 +58,19 @@ def _row(decision: Decision) -> _Row:
     sticky = decision.sticky
     assert sticky is not None
     items = written(decision.items)
-    return decision.placement, sticky.visitor, sticky.terms, items, decision.arm, sticky.until
+    return decision.placement, sticky.visitor, sticky.terms, items, decision.arm, sticky.until, decision.id
 
 
 def _holds(row: _Row, decision: Decision) -> bool:
     """Whether the list of a row can be shown to its visitor again."""
     sticky = decision.sticky
     assert sticky is not None
-    _, _, terms, items, _, until = row
+    _, _, terms, items, _, until, _ = row
     return terms == sticky.terms and decision.issued < until and sticky.allows(read(items), len(decision.items))
 
 
 def _as_kept(decision: Decision, row: _Row) -> Decision:
-    items, arm = tuple(read(row[3])), row[4]
-    return decision if (decision.items, decision.arm) == (items, arm) else replace(decision, items=items, arm=arm)
+    _, _, _, items, arm, _, drawn_for = row
+    if drawn_for == decision.id:
+        return decision
+    return replace(decision, items=tuple(read(items)), arm=arm, list_of=drawn_for, propensities=None)

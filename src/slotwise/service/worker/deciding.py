@@ -31,8 +31,8 @@ def decide(
     in_epochs = definition.mode == "live" and placement.learner.in_epochs
     holds = in_epochs and arm == "learned" and not exclude and not pin
     window, waits = placement.window()
-    # of a list that is shown again, or to all for an epoch, it makes no sense to ask how likely it was
-    is_drawn = sticky is None and not in_epochs
+    # of a list that is shown to all for an epoch, it makes no sense to ask how likely it was
+    is_drawn = not in_epochs
     conditions = _conditions(segment, exclude, pin) if is_drawn else NO_CONDITIONS
     ledger = placement.ledger
     drawn = ledger.drawn.get(conditions) if is_drawn else None
