@@ -23,7 +23,7 @@ def import_(
     The store must not have a placement of that name. A running service takes it up by itself.
     """
     with opened(store) as open_store:
-        from slotwise.service.worker.definition import checked_name
+        from slotwise.service.worker.names import checked_name
         from slotwise.service.worker.placement_file import from_file
 
         placement = from_file(file)

@@ -13,7 +13,9 @@ from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from slotwise.errors import InvalidInput, UnreadableFile
-from slotwise.service.worker.definition import Definition, PlacementName, faults
+from slotwise.service.worker.definition import Definition
+from slotwise.service.worker.faults import faults
+from slotwise.service.worker.names import PlacementName
 
 KIB, MIB = 1024, 1024 * 1024
 #: where the file is, for the workers that a server starts

@@ -13,9 +13,10 @@ import pytest
 from slotwise.service.store import open_store
 from slotwise.service.store.contract import DAY, HOUR, Outcome, Period, PeriodRow, Portable, TallyRow, hour_of
 from slotwise.service.worker import Worker
-from slotwise.service.worker.definition import Definition, Wish
+from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.fading import Faded, Fading, Recent
 from slotwise.service.worker.learning import learner_of
+from slotwise.service.worker.wish import Wish
 from slotwise.typing import FloatArray
 from tests.service.serving import NOON, Clock
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from slotwise.service.store.contract import Outcome
 from slotwise.service.worker import Worker
-from slotwise.service.worker.definition import Definition, Wish
+from slotwise.service.worker.definition import Definition
+from slotwise.service.worker.wish import Wish
 from tests.service.serving import Clock
 
 

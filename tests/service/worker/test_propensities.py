@@ -14,10 +14,11 @@ from slotwise.service.store import open_store
 from slotwise.service.store.contract import Outcome, Report
 from slotwise.service.worker import Worker
 from slotwise.service.worker.deciding import as_given, decide
-from slotwise.service.worker.definition import Definition, Wish
+from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.ledger import NO_CONDITIONS, Conditions
 from slotwise.service.worker.placements import Placements
 from slotwise.service.worker.propensities import MOST_LISTS, MOST_SPENT, Propensities
+from slotwise.service.worker.wish import Wish
 from slotwise.service.worker.worker import FILL_AT_ONCE
 from tests.chance import assert_mean_is
 from tests.service.serving import NOON, Clock

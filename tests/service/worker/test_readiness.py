@@ -24,7 +24,7 @@ import asyncio, sys
 from numba.core import event
 from slotwise.service.store.contract import Outcome
 from slotwise.service.worker import Worker
-from slotwise.service.worker.definition import Wish
+from slotwise.service.worker.wish import Wish
 
 taken = []
 

@@ -14,9 +14,10 @@ from slotwise.errors import InvalidInput, StoreUnavailable
 from slotwise.service.store import open_store
 from slotwise.service.store.contract import Decision, Outcome, Receipt, new_id
 from slotwise.service.worker import Worker
-from slotwise.service.worker.definition import Definition, Wish
+from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.placements import UnknownPlacement
 from slotwise.service.worker.tokens import ForgedToken, Signer
+from slotwise.service.worker.wish import Wish
 from tests.service.serving import Clock
 
 BOTH = Wish(pin={"a": 1, "b": 2})

@@ -28,11 +28,13 @@ from slotwise.service.http.schemas import (
 from slotwise.service.store.contract import Logged, Outcome, Receipt
 from slotwise.service.worker import Worker
 from slotwise.service.worker.changing import patched, with_item, without_item
-from slotwise.service.worker.definition import Definition, Item, ItemDocument, ItemSettings, Wish, document_of
+from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.documents import EstimatesDocument, HistoryDocument
+from slotwise.service.worker.items import Item, ItemDocument, ItemSettings, document_of
 from slotwise.service.worker.placement import Placement
 from slotwise.service.worker.segments import known
 from slotwise.service.worker.times import rfc3339
+from slotwise.service.worker.wish import Wish
 from slotwise.service.worker.worker import NO_WISH
 
 #: where browsers report to, with a token and no key

@@ -12,7 +12,8 @@ from slotwise.service.http.conditions import IfNew, is_new
 from slotwise.service.http.operation import InQuery, Operation, Written
 from slotwise.service.worker import Worker
 from slotwise.service.worker.dashboard import Dashboard
-from slotwise.service.worker.definition import LONGEST_NAME, MOST_ITEMS
+from slotwise.service.worker.definition import MOST_ITEMS
+from slotwise.service.worker.names import LONGEST_NAME
 from slotwise.service.worker.overview_documents import ItemsPage, NamedState, OverviewDocument, TimelineDocument
 from slotwise.service.worker.pinboard import Pinned
 

@@ -16,8 +16,8 @@ from starlette.routing import Match, Route
 from slotwise.errors import SlotwiseError, StoreRefused, StoreUnavailable
 from slotwise.service.http.schemas import ProblemDocument
 from slotwise.service.worker.changing import StaleVersion, UnknownItem
-from slotwise.service.worker.definition import faults
 from slotwise.service.worker.documents import FieldProblem
+from slotwise.service.worker.faults import faults
 from slotwise.service.worker.placements import BrokenPlacement, UnknownPlacement
 from slotwise.service.worker.tokens import ForgedToken
 

@@ -19,8 +19,9 @@ from typing_extensions import TypedDict
 
 from slotwise.lists.goal import LARGEST_VALUE
 from slotwise.service.store.contract import Arm, Kind, Outcome
-from slotwise.service.worker.definition import EXAMPLE, LONGEST_NAME, Definition, FollowingWindow, Mode
+from slotwise.service.worker.definition import EXAMPLE, Definition, FollowingWindow, Mode
 from slotwise.service.worker.documents import CHANGE, ChangeDocument, FieldProblem, closed
+from slotwise.service.worker.names import LONGEST_NAME
 
 _ID: Final = "019a8c3f7d2b5e60c1f2a3b4c5d6e7f8"
 _TOKEN: Final = "AZqMP30rXmDB8qO0xdbn-EHaPz3Q..."

@@ -15,9 +15,10 @@ from slotwise.errors import StoreUnavailable
 from slotwise.service.store import Store
 from slotwise.service.store.contract import Change, Put
 from slotwise.service.worker.changing import ANY, Expected, Revision, StaleVersion, difference
-from slotwise.service.worker.definition import Definition, checked_name
+from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.documents import ChangeDocument
 from slotwise.service.worker.learning import try_out
+from slotwise.service.worker.names import checked_name
 from slotwise.service.worker.placement import Placement
 from slotwise.service.worker.placements import Placements, UnknownPlacement
 from slotwise.service.worker.times import rfc3339

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from slotwise.errors import InvalidInput, SlotwiseError
-from slotwise.service.worker.definition import Definition, ItemSettings
+from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.documents import ChangedItems, FieldChange
+from slotwise.service.worker.items import ItemSettings
 
 #: of the items that a change names
 MOST_NAMED: Final = 100

@@ -6,10 +6,11 @@ import random
 from collections.abc import Collection, Mapping, Sequence
 
 from slotwise.service.store.contract import Arm, Decision, Once, Sticky, new_id
-from slotwise.service.worker.definition import Definition, Wish
+from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.digests import Digests
 from slotwise.service.worker.ledger import NO_CONDITIONS, Conditions
 from slotwise.service.worker.placement import Placement
+from slotwise.service.worker.wish import Wish
 
 
 def decide(

@@ -1,152 +1,42 @@
-"""A placement's definition and a decision's wishes, and what is wrong with what is neither."""
+"""A placement as its owner wants it."""
 
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any, Final, Literal, NotRequired, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
-    PlainSerializer,
     StringConstraints,
     Tag,
-    TypeAdapter,
-    ValidationError,
     model_validator,
-    with_config,
 )
 from pydantic_core import PydanticCustomError
 
 # pydantic reads the one in `typing` from Python 3.12 on only
-from typing_extensions import TypedDict
-
 from slotwise import checks
 from slotwise.errors import InvalidInput, SlotwiseError
-from slotwise.lists.goal import LARGEST_VALUE
 from slotwise.policies import Setting
 from slotwise.ranker.learner import policy_for
-from slotwise.service.worker.documents import FieldProblem, closed
+from slotwise.service.worker.items import MOST_FEATURES, Finite, Item, ListedItem, Strict
+from slotwise.service.worker.names import LONGEST_NAME, Name
 from slotwise.service.worker.segments import MOST_SEGMENTS, OTHER, Segments
 
 MOST_ITEMS: Final = 100_000
 MOST_SLOTS: Final = 100
-MOST_FEATURES: Final = 50
 #: items times slots: what a placement takes in memory, and in time that others wait
 MOST_PAIRS: Final = 2_000_000
-LONGEST_NAME: Final = 200
 #: of one slot beside another: beyond that, sums of what is learned are no numbers any more
 SMALLEST_BIAS, LARGEST_BIAS = 1e-9, 1e9
 SHORTEST_WINDOW, LONGEST_WINDOW = 0.1, 30 * 86_400.0
 #: hours
 SHORTEST_HALF_LIFE, LONGEST_HALF_LIFE = 1.0, 24 * 365 * 10.0
 SHORTEST_STICKY, LONGEST_STICKY = 1.0, 30 * 86_400.0
-#: Other, control; other, surrogate; separators of lines and paragraphs
-_NO_TEXT: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
-
-
-def _without_control_characters(name: str) -> str:
-    # all of ASCII that is text, at once
-    if not (name.isascii() and name.isprintable()):
-        for character in name:
-            if unicodedata.category(character) in _NO_TEXT:
-                raise PydanticCustomError("control_character", "must not have control characters in it")
-    return name
-
-
-Name = Annotated[
-    str, StringConstraints(min_length=1, max_length=LONGEST_NAME), AfterValidator(_without_control_characters)
-]
-#: it stands between two slashes in an address
-PlacementName = Annotated[Name, StringConstraints(pattern=r"^[^/]*$")]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
-
-
-#: before the name of a kind that a value may be of; it is not part of where something is wrong
-_KIND: Final = "="
-
-
-def _kind_of(value: Any) -> str:
-    if isinstance(value, dict | BaseModel):
-        return "=object"
-    return "=text" if isinstance(value, str) else "=number"
-
-
-def _object_or(other: str) -> Discriminator:
-    """Which of two kinds a value is to be read as, so that what is said to be wrong with it is about that one."""
-    return Discriminator(lambda value: "=object" if _kind_of(value) == "=object" else other)
-
-
-Feature = Annotated[
-    Annotated[Finite, Tag("=number")] | Annotated[str, Tag("=text")],
-    Discriminator(lambda value: "=text" if isinstance(value, str) else "=number"),
-]
-
-
-class ItemSettings(_Strict):
-    """What there is to say of an item beside its id."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"value": 2.5, "features": {"price": 3.2}}, {}]})
-
-    value: Annotated[Finite, Field(gt=0, le=LARGEST_VALUE)] | None = None
-    """What a click on it is worth beside clicks on the others; 1 where it is not said."""
-    features: Annotated[dict[Name, Feature], Field(max_length=MOST_FEATURES)] = {}
-    """What is known of it, numbers and texts by name: what is learned of an item tells of those that are like it."""
-
-
-class Item(ItemSettings):
-    """Something that can be shown."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"id": "beans", "value": 2.5}]})
-
-    id: Name
-
-
-def _named(item: Any) -> Any:
-    return {"id": item} if isinstance(item, str) else item
-
-
-@with_config(closed({"id": "beans", "value": 2.5}))
-class ItemDocument(TypedDict):
-    """An item, with what was said of it."""
-
-    id: str
-    value: NotRequired[float]
-    features: NotRequired[dict[str, float | str]]
-
-
-def document_of(item: Item) -> ItemDocument:
-    """An item as it was given."""
-    found: ItemDocument = {"id": item.id}
-    if item.value is not None:
-        found["value"] = item.value
-    if item.features:
-        found["features"] = item.features
-    return found
-
-
-def _as_given(item: Item) -> str | ItemDocument:
-    found = document_of(item)
-    return found if len(found) > 1 else item.id
-
-
-#: an id alone, or with what a click on it is worth and what is known of it
-ListedItem = Annotated[
-    Item,
-    BeforeValidator(_named, json_schema_input_type=Name | Item),
-    PlainSerializer(_as_given, return_type=str | ItemDocument),
-]
-
 
 EXAMPLE: Final[dict[str, Any]] = {
     "slots": 3,
@@ -155,13 +45,18 @@ EXAMPLE: Final[dict[str, Any]] = {
 }
 
 
+def _object_or(other: str) -> Discriminator:
+    """Which of two kinds a value is to be read as, so that what is said to be wrong with it is about that one."""
+    return Discriminator(lambda value: "=object" if isinstance(value, dict | BaseModel) else other)
+
+
 def _key_of_segments(key: str) -> str:
     if ":" in key:
         raise PydanticCustomError("key", "must not have a colon in it, which stands between key and value in a request")
     return key
 
 
-class FollowingWindow(_Strict):
+class FollowingWindow(Strict):
     """A window that follows the delays of the clicks that are reported."""
 
     at_most: Annotated[Finite, Field(ge=SHORTEST_WINDOW, le=LONGEST_WINDOW)]
@@ -170,7 +65,7 @@ class FollowingWindow(_Strict):
     """The share of the clicks within `at_most` that the window is to catch; it is the shortest from a minute on."""
 
 
-class HalfLife(_Strict):
+class HalfLife(Strict):
     """How fast what was counted fades."""
 
     half_life_hours: Annotated[Finite, Field(ge=SHORTEST_HALF_LIFE, le=LONGEST_HALF_LIFE)]
@@ -185,7 +80,7 @@ Memory = Annotated[Annotated[Literal["auto"], Tag("=text")] | Annotated[HalfLife
 Mode = Literal["live", "frozen", "shadow"]
 
 
-class Definition(_Strict):
+class Definition(Strict):
     """A placement as its owner wants it."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
@@ -204,7 +99,9 @@ class Definition(_Strict):
         | None
     ) = None
     """How visible each slot is; null where that is to be learned."""
-    segments: dict[Annotated[Name, AfterValidator(_key_of_segments)], Annotated[list[Name], Field(min_length=1)]] = {}
+    segments: dict[Annotated[Name, AfterValidator(_key_of_segments)], Annotated[list[Name], Field(min_length=1)]] = (
+        Field(default={})
+    )
     """What is told apart in visitors: the values that each key of a decision's `context` is looked at for."""
     memory: Memory | None = None
     """Whether what was counted fades: null for never, "auto" for as fast as foretells clicks best."""
@@ -213,7 +110,7 @@ class Definition(_Strict):
     mode: Mode = "live"
     """Whether lists are learned and tried (live), the best one of what is known is shown to all (frozen), or the items
     are shown in the order given here while the estimates say what would have been shown (shadow)."""
-    pin: dict[str, Annotated[int, Field(ge=1, le=MOST_SLOTS)]] = {}
+    pin: dict[str, Annotated[int, Field(ge=1, le=MOST_SLOTS)]] = Field(default={})
     """Items to the slots in which everybody sees them, counted from 1; a decision's own wishes go before."""
     new_items_at_most: Annotated[Finite, Field(gt=0, le=1)] | None = None
     """The share of the slots for items without a counted outcome; null leaves that to the policy."""
@@ -354,58 +251,3 @@ class Definition(_Strict):
     def text(self) -> str:
         """As it is stored; the same definition is the same text."""
         return json.dumps(self.model_dump(), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-
-
-class Wish(_Strict):
-    """What a decision must heed."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [{}, {"exclude": ["cocoa"], "pin": {"tea": 1}, "visitor": "9f2c41"}, {"context": {}}]
-        }
-    )
-
-    # made anew for each, which is quicker than copying an empty one
-    exclude: list[str] = Field(default_factory=list, max_length=MOST_ITEMS, json_schema_extra={"default": []})
-    """Items that are not to be shown."""
-    pin: dict[str, Annotated[int, Field(ge=1, le=MOST_SLOTS)]] = Field(
-        default_factory=dict, json_schema_extra={"default": {}}
-    )
-    """Items to the slots in which they must be, counted from 1."""
-    context: dict[str, str] = Field(default_factory=dict, json_schema_extra={"default": {}})
-    """What is known of the visitor, under the keys of the placement's `segments`."""
-    visitor: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)] | None = None
-    """Who is looking, in whatever words of yours: kept as a digest only, and only where a placement is sticky."""
-
-
-_name: Final = TypeAdapter[str](PlacementName)
-
-
-def checked_name(name: str) -> str:
-    """The name of a placement, or an error that says what is wrong with it."""
-    try:
-        return _name.validate_python(name)
-    except ValidationError as problem:
-        raise InvalidInput(f"name: {faults(problem)[0]['detail']}, got {checks.short(name)}") from None
-
-
-def is_name(name: str) -> bool:
-    """Whether a placement can be called so."""
-    try:
-        checked_name(name)
-    except InvalidInput:
-        return False
-    return True
-
-
-def faults(problem: ValidationError, *, whole: str = "body") -> list[FieldProblem]:
-    """The fields, their values and what is wrong with each; tokens are not repeated."""
-    found: list[FieldProblem] = []
-    for error in problem.errors(include_url=False, include_context=False)[:20]:
-        field = ".".join(str(part) for part in error["loc"] if not str(part).startswith(_KIND)) or whole
-        fault: FieldProblem = {"field": field[:LONGEST_NAME], "detail": error["msg"]}
-        said = error["type"] == "missing" or ", got " in error["msg"]
-        if error["loc"] and "token" not in error["loc"] and not said:
-            fault["value"] = checks.short(error["input"])
-        found.append(fault)
-    return found

@@ -13,8 +13,9 @@ from pydantic import ValidationError
 from slotwise.errors import SlotwiseError, StoreUnavailable
 from slotwise.service.store import Store
 from slotwise.service.store.contract import PeriodRow, TallyRow, Version
-from slotwise.service.worker.definition import Definition, faults
+from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.fading import Recent
+from slotwise.service.worker.faults import faults
 from slotwise.service.worker.half_life import faded_counts, read_periods
 from slotwise.service.worker.learning import by_segment, learner_of, matrices, numbered
 from slotwise.service.worker.placement import More, Placement

@@ -27,8 +27,10 @@ from slotwise.service.store.contract import (
     TallyRow,
     hour_of,
 )
-from slotwise.service.worker.definition import MOST_SLOTS, Definition, Name, PlacementName, faults
+from slotwise.service.worker.definition import MOST_SLOTS, Definition
+from slotwise.service.worker.faults import faults
 from slotwise.service.worker.learning import try_out
+from slotwise.service.worker.names import Name, PlacementName
 
 FORMAT: Final = "slotwise placement 2"
 #: millions of them fit into 64 bits together

@@ -11,8 +11,10 @@ from pydantic import ValidationError
 from slotwise.errors import InvalidInput, SlotwiseError
 from slotwise.ranker.kernels import compiling
 from slotwise.service.store.contract import Period, PeriodRow, Portable, TallyRow, hour_of
-from slotwise.service.worker.definition import Definition, checked_name, faults
+from slotwise.service.worker.definition import Definition
+from slotwise.service.worker.faults import faults
 from slotwise.service.worker.learning import try_out
+from slotwise.service.worker.names import checked_name
 from slotwise.tally import Tally
 from slotwise.typing import IntArray
 

@@ -19,18 +19,20 @@ from slotwise.service.store.contract import HOUR, Decision, Logged, Outcome, Rec
 from slotwise.service.worker import deciding
 from slotwise.service.worker.change_desk import ChangeDesk
 from slotwise.service.worker.dashboard import Dashboard
-from slotwise.service.worker.definition import Definition, Wish, is_name
+from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.digests import Digests
 from slotwise.service.worker.documents import EstimatesDocument, HistoryDocument
 from slotwise.service.worker.estimates import EstimateDesk
 from slotwise.service.worker.history import By, HistorySpan, believed, history
 from slotwise.service.worker.large_estimates import DOCUMENT, LargeEstimates, is_large
 from slotwise.service.worker.metrics import WorkerMetrics
+from slotwise.service.worker.names import is_name
 from slotwise.service.worker.placement import Placement
 from slotwise.service.worker.placements import Placements, UnknownPlacement
 from slotwise.service.worker.propensities import Propensities, Propensity
 from slotwise.service.worker.tokens import Signer
 from slotwise.service.worker.uplift import AskedSpan, Span
+from slotwise.service.worker.wish import Wish
 from slotwise.service.worker.writer import WRITE_SECONDS, Writer
 
 Clock = Callable[[], float]

@@ -1,0 +1,52 @@
+"""Names of placements and items, and what is wrong with what is none."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, StringConstraints, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
+
+from slotwise import checks
+from slotwise.errors import InvalidInput
+from slotwise.service.worker.faults import faults
+
+LONGEST_NAME: Final = 200
+#: Other, control; other, surrogate; separators of lines and paragraphs
+_NO_TEXT: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
+
+
+def _without_control_characters(name: str) -> str:
+    # all of ASCII that is text, at once
+    if not (name.isascii() and name.isprintable()):
+        for character in name:
+            if unicodedata.category(character) in _NO_TEXT:
+                raise PydanticCustomError("control_character", "must not have control characters in it")
+    return name
+
+
+Name = Annotated[
+    str, StringConstraints(min_length=1, max_length=LONGEST_NAME), AfterValidator(_without_control_characters)
+]
+#: it stands between two slashes in an address
+PlacementName = Annotated[Name, StringConstraints(pattern=r"^[^/]*$")]
+
+_name: Final = TypeAdapter[str](PlacementName)
+
+
+def checked_name(name: str) -> str:
+    """The name of a placement, or an error that says what is wrong with it."""
+    try:
+        return _name.validate_python(name)
+    except ValidationError as problem:
+        raise InvalidInput(f"name: {faults(problem)[0]['detail']}, got {checks.short(name)}") from None
+
+
+def is_name(name: str) -> bool:
+    """Whether a placement can be called so."""
+    try:
+        checked_name(name)
+    except InvalidInput:
+        return False
+    return True
