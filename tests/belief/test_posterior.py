@@ -15,7 +15,7 @@ from slotwise.errors import InvalidInput
 from slotwise.logs import fit
 from slotwise.policies import default_policy
 from slotwise.ranker import Learner
-from slotwise.service.store.contract import TallyRow
+from slotwise.service.store.rows import TallyRow
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.estimates import estimated
 from slotwise.typing import FloatArray

@@ -12,7 +12,7 @@ from slotwise import logs
 from slotwise.cli.app import app
 from slotwise.errors import SlotwiseError
 from slotwise.service.store import open_store
-from slotwise.service.store.contract import Decision, Outcome, Report, new_id
+from slotwise.service.store.decisions import Decision, Outcome, Report, new_id
 from slotwise.service.worker.definition import Definition
 from tests.service.serving import serving
 

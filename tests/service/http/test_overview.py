@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise.service.store.contract import HOUR
+from slotwise.service.store.rows import HOUR
 from tests.service.serving import Client
 from tests.waiting import wait_for
 

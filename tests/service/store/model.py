@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from slotwise.service.store.contract import DAY, HOUR, Arm, Decision, Outcome
+from slotwise.service.store.decisions import Arm, Decision, Outcome
+from slotwise.service.store.rows import DAY, HOUR
 
 
 @dataclass

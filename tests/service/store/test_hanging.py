@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from slotwise.errors import CommitInDoubt, StoreUnavailable
-from slotwise.service.store.contract import Decision, Outcome, new_id
+from slotwise.service.store.decisions import Decision, Outcome, new_id
 from slotwise.service.store.postgresql import PostgresqlStore
 from slotwise.service.worker import Worker
 from slotwise.service.worker.writer import Writer

@@ -23,18 +23,10 @@ from hypothesis.stateful import (
 )
 
 from slotwise.service.store import Store, open_store
-from slotwise.service.store.contract import (
-    COUNTERS,
-    TALLY_COUNTS,
-    Change,
-    Decision,
-    Once,
-    Outcome,
-    Report,
-    Sticky,
-    new_id,
-)
+from slotwise.service.store.contract import Change
+from slotwise.service.store.decisions import Decision, Once, Outcome, Report, Sticky, new_id
 from slotwise.service.store.delays import number_of
+from slotwise.service.store.rows import COUNTERS, TALLY_COUNTS
 from slotwise.service.store.sql import SqlStore
 from tests.postgres import Postgres
 from tests.service.store.model import Model

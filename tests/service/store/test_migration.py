@@ -23,8 +23,9 @@ import psycopg
 import pytest
 
 from slotwise.service.store import open_store
-from slotwise.service.store.contract import Counters, Decision, Outcome, Report, new_id
+from slotwise.service.store.decisions import Decision, Outcome, Report, new_id
 from slotwise.service.store.postgresql import MIGRATION_LOCK, PostgresqlStore
+from slotwise.service.store.rows import Counters
 from slotwise.service.store.schema import MIGRATIONS
 from slotwise.service.store.sql import SqlStore
 from slotwise.service.worker.definition import Definition

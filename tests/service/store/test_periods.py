@@ -10,21 +10,10 @@ from pathlib import Path
 import pytest
 
 from slotwise.service.store import Store, open_store
-from slotwise.service.store.contract import (
-    DAY,
-    HOUR,
-    Counters,
-    Decision,
-    Outcome,
-    Period,
-    PeriodRow,
-    Report,
-    TallyRow,
-    hour_of,
-    new_id,
-)
+from slotwise.service.store.decisions import Decision, Outcome, Report, new_id
 from slotwise.service.store.delays import end_of, number_of
 from slotwise.service.store.postgresql import PostgresqlStore
+from slotwise.service.store.rows import DAY, HOUR, Counters, Period, PeriodRow, TallyRow, hour_of
 from slotwise.service.store.schema import MIGRATIONS
 from slotwise.service.store.sql import SqlStore
 from slotwise.service.store.sqlite import SqliteStore

@@ -13,8 +13,10 @@ import pytest
 
 from slotwise.errors import InvalidInput, SlotwiseError, StoreRefused, StoreUnavailable, UnwritableFile
 from slotwise.service.store import Store, open_existing, open_store
-from slotwise.service.store.contract import Counters, Decision, Outcome, Portable, Report, Sticky, TallyRow, new_id
+from slotwise.service.store.contract import Portable
+from slotwise.service.store.decisions import Decision, Outcome, Report, Sticky, new_id
 from slotwise.service.store.postgresql import PostgresqlStore
+from slotwise.service.store.rows import Counters, TallyRow
 from slotwise.service.store.schema import MIGRATIONS
 from slotwise.service.store.sqlite import SqliteStore
 from tests.postgres import Postgres

@@ -13,7 +13,7 @@ import pytest
 from slotwise import logs
 from slotwise.errors import InvalidInput, UnwritableFile
 from slotwise.service.store import Store, open_store
-from slotwise.service.store.contract import Arm, Decision, Outcome, Report, new_id
+from slotwise.service.store.decisions import Arm, Decision, Outcome, Report, new_id
 from slotwise.service.worker.decision_log import export
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.estimates import estimated

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from slotwise.service.store.contract import DAY, HOUR, Period, PeriodRow
+from slotwise.service.store.rows import DAY, HOUR, Period, PeriodRow
 from slotwise.service.worker.drift import BY_CHANCE, RECENT_DAYS, find_drift
 
 #: the beginning of a day

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise.service.store.contract import HOUR, Period, PeriodRow
+from slotwise.service.store.rows import HOUR, Period, PeriodRow
 from slotwise.service.worker import Worker, half_life
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.half_life import GRID, fading_of, find_half_life

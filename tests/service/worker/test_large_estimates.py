@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from slotwise.errors import InvalidInput, StoreUnavailable
-from slotwise.service.store.contract import HOUR, Outcome, hour_of
+from slotwise.service.store.decisions import Outcome
+from slotwise.service.store.rows import HOUR, hour_of
 from slotwise.service.worker import Worker, large_estimates
 from slotwise.service.worker.documents import EstimatesDocument
 from slotwise.service.worker.large_estimates import LargeEstimates, is_large

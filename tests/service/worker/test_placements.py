@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from slotwise.service.store.contract import Outcome
+from slotwise.service.store.decisions import Outcome
 from slotwise.service.worker import Worker
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.wish import Wish

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from slotwise.service.store import open_store
-from slotwise.service.store.contract import Outcome, Report
+from slotwise.service.store.decisions import Outcome, Report
 from slotwise.service.worker import Worker
 from slotwise.service.worker.deciding import as_given, decide
 from slotwise.service.worker.definition import Definition

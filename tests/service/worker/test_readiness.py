@@ -22,7 +22,7 @@ from tests.waiting import FOR_EVER
 SCRIPT = """
 import asyncio, sys
 from numba.core import event
-from slotwise.service.store.contract import Outcome
+from slotwise.service.store.decisions import Outcome
 from slotwise.service.worker import Worker
 from slotwise.service.worker.wish import Wish
 

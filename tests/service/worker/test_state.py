@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slotwise.service.store.contract import DAY, HOUR, Counters
+from slotwise.service.store.rows import DAY, HOUR, Counters
 from slotwise.service.worker.documents import ItemEstimate
 from slotwise.service.worker.drift import Drift
 from slotwise.service.worker.state import Facts, Pair, state, views_needed

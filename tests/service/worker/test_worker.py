@@ -12,7 +12,7 @@ import pytest
 
 from slotwise.errors import InvalidInput, StoreUnavailable
 from slotwise.service.store import open_store
-from slotwise.service.store.contract import Decision, Outcome, Receipt, new_id
+from slotwise.service.store.decisions import Decision, Outcome, Receipt, new_id
 from slotwise.service.worker import Worker
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.placements import UnknownPlacement

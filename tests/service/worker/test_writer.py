@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from slotwise.errors import CommitInDoubt, StoreUnavailable
-from slotwise.service.store.contract import Decision, Once, Outcome, Report, new_id
+from slotwise.service.store.decisions import Decision, Once, Outcome, Report, new_id
 from slotwise.service.store.sqlite import BUSY_SECONDS, SqliteStore
 from slotwise.service.worker.writer import WRITE_SECONDS, Writer
 from tests.waiting import FOR_EVER

@@ -25,7 +25,7 @@ from slotwise.service.http.schemas import (
     PlacementSummary,
     ReportedOutcome,
 )
-from slotwise.service.store.contract import Logged, Outcome, Receipt
+from slotwise.service.store.decisions import Logged, Outcome, Receipt
 from slotwise.service.worker import Worker
 from slotwise.service.worker.changing import patched, with_item, without_item
 from slotwise.service.worker.definition import Definition

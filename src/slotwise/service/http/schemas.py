@@ -18,7 +18,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from slotwise.lists.goal import LARGEST_VALUE
-from slotwise.service.store.contract import Arm, Kind, Outcome
+from slotwise.service.store.decisions import Arm, Kind, Outcome
 from slotwise.service.worker.definition import EXAMPLE, Definition, FollowingWindow, Mode
 from slotwise.service.worker.documents import CHANGE, ChangeDocument, FieldProblem, closed
 from slotwise.service.worker.names import LONGEST_NAME

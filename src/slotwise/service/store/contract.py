@@ -6,157 +6,26 @@ machines do to the same database, every decision is counted once. Times are seco
 
 from __future__ import annotations
 
-import re
-import secrets
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
-Arm = Literal["learned", "holdout", "shadow"]
-Kind = Literal["clicked", "no_click", "not_shown"]
-#: what became of a decision that was to be issued: it was; its key had been used, and that decision is given back; its
-#: key had been used for another request; its placement was deleted a moment ago
-Fate = Literal["issued", "repeated", "other_request", "unknown_placement"]
+from slotwise.service.store.decisions import Arm, Decision, Logged, Receipt, Report
+from slotwise.service.store.rows import (
+    LAST,
+    ArmCounts,
+    Counters,
+    HistoryRow,
+    ItemClicks,
+    PeriodCounters,
+    PeriodRow,
+    TallyRow,
+)
+
 #: what became of a definition that was put: `stale` where the placement is not at the version that was expected
 PutVerdict = Literal["created", "changed", "same", "stale"]
 DropVerdict = Literal["dropped", "stale", "unknown"]
-Verdict = Literal["recorded", "duplicate", "conflict", "late", "unknown_decision", "unknown_item"]
-
-_ID: Final = re.compile(r"[0-9a-f]{32}", re.ASCII)
-
-
-def new_id(now: float) -> str:
-    """An id that nobody guesses; ids sort by the time they were made.
-
-    >>> len(new_id(0.0)), new_id(1.0) < new_id(2.0)
-    (32, True)
-    """
-    return least_id(now) + secrets.token_hex(10)
-
-
-def is_id(text: str) -> bool:
-    """Whether a decision can be called so."""
-    return _ID.fullmatch(text) is not None
-
-
-def least_id(now: float) -> str:
-    """What all ids made from `now` on are greater than: milliseconds since 1970."""
-    return f"{max(0, int(now * 1000)):012x}"
-
-
-@dataclass(frozen=True, slots=True)
-class Once:
-    """A caller's key for a decision: within the decision's window, the same key is the same decision."""
-
-    key: str
-    #: a digest of what was asked for: with the same key it must be the same
-    request: str
-
-
-@dataclass(frozen=True, slots=True)
-class Sticky:
-    """Who is to see the same list, and for how long."""
-
-    #: a keyed digest: who it is cannot be told from it
-    visitor: str
-    #: a digest of the terms under which a list was made: under other terms a new one is made
-    terms: str
-    until: float
-    #: what may be shown: a list with something else in it is replaced
-    allowed: Container[str]
-    #: items to the slots in which they must be, counted from 1
-    pinned: Mapping[str, int] = field(default_factory=dict)
-
-    def allows(self, items: Sequence[str], slots: int) -> bool:
-        """Whether a list from before can be shown again where `slots` items are to be shown now."""
-        return (
-            len(items) == slots
-            and all(item in self.allowed for item in items)
-            and all(slot <= slots and items[slot - 1] == item for item, slot in self.pinned.items())
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """One list issued for one page view."""
-
-    #: made by `new_id`
-    id: str
-    placement: str
-    #: by slot
-    items: tuple[str, ...]
-    arm: Arm
-    issued: float
-    deadline: float
-    #: whether it shows the list that its placement holds; `items` then are what to hold where nothing is held
-    holds: bool = False
-    #: of the definition that it was made from: a list of an older one is shown this once and never held
-    version: int = 1
-    once: Once | None = None
-    #: where it is given, `items` and `arm` are for a visitor who has no list yet
-    sticky: Sticky | None = None
-    fate: Fate = "issued"
-    #: for whom, as `slotwise.service.worker.segments` writes it; "" where nothing is known of the visitor
-    segment: str = ""
-    #: the longest window of its placement where it is one of those that wait for all of it; their clicks tell of delays
-    waits_seconds: float | None = None
-    #: by slot, the probability that its item would be there, where that is known as it is issued
-    propensities: tuple[float, ...] | None = None
-    #: the decision that its list was drawn for, where a visitor sees that again
-    list_of: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a list: a click on one of its items, no click, or that nobody saw it."""
-
-    kind: Kind
-    #: what was clicked first, which is what counts
-    item: str | None = None
-    #: what was clicked after it, in that order
-    then: tuple[str, ...] = ()
-    #: what the click brought, where that was said
-    value: float | None = None
-
-    @property
-    def clicks(self) -> tuple[str, ...]:
-        """Everything that was clicked, in order."""
-        return () if self.item is None else (self.item, *self.then)
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """An outcome on its way in."""
-
-    decision: str
-    outcome: Outcome
-    now: float
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What the store made of a report, and the decision as it was found."""
-
-    verdict: Verdict
-    items: tuple[str, ...] = ()
-    #: what had been recorded before
-    recorded: Outcome | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Logged:
-    """A decision, and what has become of it."""
-
-    decision: Decision
-    #: None where nothing was reported, which is a no-click once it is final
-    outcome: Outcome | None
-    #: whether it is past its deadline, and counted
-    final: bool
-    #: whether an outcome came after the deadline
-    late: bool = False
-    #: by slot, the probability that its item would be there; None where that is not known, or not yet
-    propensities: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,155 +52,6 @@ class Change:
     #: in the caller's words
     what: str
     version: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class TallyRow:
-    """One item in one slot, counted from 0, over all final decisions of a segment that somebody saw."""
-
-    slot: int
-    item: str
-    clicks: int = 0
-    passes: int = 0
-    #: how often it stood there, whatever was clicked
-    shows: int = 0
-    #: the clicks that said what they brought, what that was together, and the sum of its squares
-    valued: int = 0
-    value: float = 0.0
-    squares: float = 0.0
-    segment: str = ""
-
-
-#: what a row counts, in the order of its fields
-TALLY_COUNTS: Final = ("clicks", "passes", "shows", "valued", "value", "squares")
-
-
-@dataclass(frozen=True, slots=True)
-class Counters:
-    """How many decisions of one arm came to what."""
-
-    issued: int = 0
-    clicked: int = 0
-    no_click: int = 0
-    #: those of `no_click` about which nothing was reported
-    silent: int = 0
-    not_shown: int = 0
-    #: decisions with an outcome after their deadline; this and the next two are never learned
-    late: int = 0
-    duplicates: int = 0
-    conflicts: int = 0
-    #: those of `clicked` with clicks on more than one item
-    several: int = 0
-    #: what the clicks brought, where that was said, and the sum of its squares
-    value: float = 0.0
-    squares: float = 0.0
-
-    @property
-    def final(self) -> int:
-        """Past their deadline, and counted."""
-        return self.clicked + self.no_click + self.not_shown
-
-    @property
-    def pending(self) -> int:
-        """Waiting for their deadline."""
-        return self.issued - self.final
-
-    def all(self) -> tuple[float, ...]:
-        """Every one, in the order of their names."""
-        return tuple(getattr(self, name) for name in COUNTERS)
-
-    def __add__(self, other: Counters) -> Counters:
-        return Counters(*(mine + more for mine, more in zip(self.all(), other.all(), strict=True)))  # type: ignore[arg-type]
-
-
-#: a time that never comes
-LAST: Final = 2**62
-#: the names of all of them
-COUNTERS = tuple(Counters.__dataclass_fields__)
-
-
-HOUR: Final = 3600
-DAY: Final = 24 * HOUR
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Period:
-    """When decisions were issued: an hour or a day, UTC, or with no length all that was before its start."""
-
-    #: seconds since 1970
-    start: int
-    hours: int = 1
-
-
-def hour_of(time: float) -> int:
-    """The beginning of its hour.
-
-    >>> hour_of(7300.5)
-    7200
-    """
-    return int(time // HOUR) * HOUR
-
-
-@dataclass(frozen=True, slots=True)
-class PeriodRow:
-    """What a tally's row counts, of the decisions of one arm that were issued in a period."""
-
-    period: Period
-    segment: str
-    #: empty in what was counted before arms were told apart
-    arm: Arm | Literal[""]
-    slot: int
-    item: str
-    clicks: int
-    passes: int
-    shows: int
-
-    def counts(self) -> tuple[int, int, int]:
-        """Clicks, passes and shows."""
-        return self.clicks, self.passes, self.shows
-
-
-class HistoryRow(NamedTuple):
-    """One item in one slot, over all decisions that were issued in a period and that somebody saw."""
-
-    period: Period
-    slot: int
-    item: str
-    clicks: int
-    shows: int
-
-
-@dataclass(frozen=True, slots=True)
-class PeriodCounters:
-    """What became of the decisions of one segment and arm that were issued in a period."""
-
-    period: Period
-    segment: str
-    arm: Arm
-    counters: Counters
-
-
-class ArmCounts(NamedTuple):
-    """What the decisions of one arm that were issued in a period came to."""
-
-    period: Period
-    #: "" where all segments were asked for together
-    segment: str
-    arm: Arm
-    clicked: int
-    no_click: int
-    value: float
-    squares: float
-
-
-class ItemClicks(NamedTuple):
-    """Clicks on an item, in whichever slot, of the decisions of one arm that were issued in a period."""
-
-    period: Period
-    segment: str
-    arm: Arm
-    item: str
-    clicks: int
 
 
 @dataclass(frozen=True)

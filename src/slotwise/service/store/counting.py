@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from slotwise.service.store.contract import COUNTERS, Arm, Outcome
+from slotwise.service.store.decisions import Arm, Outcome
 from slotwise.service.store.delays import number_of
+from slotwise.service.store.rows import COUNTERS
 
 CLICKS, PASSES, SHOWS, VALUED, VALUE, SQUARES = range(6)
 

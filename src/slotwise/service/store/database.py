@@ -14,7 +14,7 @@ from typing import Any, Final
 from pydantic_core import from_json, to_json
 
 from slotwise.errors import StoreRefused
-from slotwise.service.store.contract import hour_of
+from slotwise.service.store.rows import hour_of
 from slotwise.service.store.schema import THIS_HOUR, statements
 
 Row = tuple[Any, ...]

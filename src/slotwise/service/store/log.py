@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from slotwise.service.store.contract import Arm, Decision, Kind, Logged, Outcome
 from slotwise.service.store.database import Database, chunks, marks, read, written
+from slotwise.service.store.decisions import Arm, Decision, Kind, Logged, Outcome
 
 #: the columns of an outcome
 OUTCOME: Final = "outcome, clicked, clicked_then, value"

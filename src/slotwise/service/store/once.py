@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from slotwise.service.store.contract import Decision
 from slotwise.service.store.database import Database, read
+from slotwise.service.store.decisions import Decision
 
 #: a key that was used is free again once its decision's deadline has passed
 _CLAIM = (

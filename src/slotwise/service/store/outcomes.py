@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from slotwise.service.store.contract import Outcome, Verdict
+from slotwise.service.store.decisions import Outcome, Verdict
 
 
 def judge(

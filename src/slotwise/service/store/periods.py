@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import astuple
 from typing import Any
 
-from slotwise.service.store.contract import (
+from slotwise.service.store.database import Database, adding, sums
+from slotwise.service.store.rows import (
     COUNTERS,
     DAY,
     LAST,
@@ -18,7 +19,6 @@ from slotwise.service.store.contract import (
     PeriodCounters,
     PeriodRow,
 )
-from slotwise.service.store.database import Database, adding, sums
 
 _COUNTS = ("clicks", "passes", "shows")
 ADD_PERIOD_TALLY = adding(

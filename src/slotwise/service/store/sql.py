@@ -13,27 +13,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from slotwise.errors import InvalidInput
-from slotwise.service.store.contract import (
-    COUNTERS,
-    TALLY_COUNTS,
-    Arm,
-    Counters,
-    Decision,
-    Outcome,
-    Portable,
-    Receipt,
-    Report,
-    TallyRow,
-    hour_of,
-    least_id,
-)
+from slotwise.service.store.contract import Portable
 from slotwise.service.store.counting import Count, Where
 from slotwise.service.store.database import Row, adding, chunks, marks, read, sums, written
+from slotwise.service.store.decisions import Arm, Decision, Outcome, Receipt, Report, least_id
 from slotwise.service.store.definitions import Definitions
 from slotwise.service.store.log import OUTCOME, Log, outcome_of
 from slotwise.service.store.once import Key, Used, claim, drop_keys, key_of
 from slotwise.service.store.outcomes import judge
 from slotwise.service.store.periods import ADD_PERIOD_COUNTERS, ADD_PERIOD_TALLY, Periods
+from slotwise.service.store.rows import COUNTERS, TALLY_COUNTS, Counters, TallyRow, hour_of
 from slotwise.service.store.sticky import drop_lists, stick
 
 #: of a placement that is carried to another store, the newest

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from slotwise.service.store.contract import Decision
 from slotwise.service.store.database import Database, read, written
+from slotwise.service.store.decisions import Decision
 
 _INSERT = (
     "INSERT INTO visitors (placement, visitor, terms, items, arm, until, decision) VALUES ROWS "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from slotwise.service.store.contract import Counters
+from slotwise.service.store.rows import Counters
 from slotwise.service.worker.documents import MemoryDocument
 from slotwise.service.worker.drift import Drifts
 from slotwise.service.worker.fit import Fit

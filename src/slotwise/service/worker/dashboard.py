@@ -10,7 +10,7 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from slotwise.service.store import open_store
-from slotwise.service.store.contract import hour_of
+from slotwise.service.store.rows import hour_of
 from slotwise.service.worker.estimates import EstimateDesk
 from slotwise.service.worker.history import By, HistorySpan
 from slotwise.service.worker.large_estimates import LargeEstimates, is_large

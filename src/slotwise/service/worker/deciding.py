@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Mapping, Sequence
 
-from slotwise.service.store.contract import Arm, Decision, Once, Sticky, new_id
+from slotwise.service.store.decisions import Arm, Decision, Once, Sticky, new_id
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.digests import Digests
 from slotwise.service.worker.ledger import NO_CONDITIONS, Conditions

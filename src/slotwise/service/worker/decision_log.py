@@ -12,7 +12,7 @@ from typing import Any, Final
 from slotwise.errors import InvalidInput, MissingExtra, UnwritableFile
 from slotwise.files import replacing
 from slotwise.service.store import Store
-from slotwise.service.store.contract import Logged, least_id
+from slotwise.service.store.decisions import Logged, least_id
 from slotwise.service.worker.segments import known
 
 try:

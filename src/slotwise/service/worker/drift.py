@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from slotwise.service.store.contract import DAY, PeriodRow
+from slotwise.service.store.rows import DAY, PeriodRow
 from slotwise.typing import FloatArray
 
 #: how far back a change is looked for, and how far what was before reaches, in days

@@ -9,7 +9,9 @@ from typing import Final, NamedTuple
 
 from slotwise.ranker import Learner
 from slotwise.service.store import Store
-from slotwise.service.store.contract import Arm, Counters, PeriodRow, TallyRow, Version
+from slotwise.service.store.contract import Version
+from slotwise.service.store.decisions import Arm
+from slotwise.service.store.rows import Counters, PeriodRow, TallyRow
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.documents import (
     DecisionCounts,

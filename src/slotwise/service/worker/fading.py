@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from slotwise.service.store.contract import HOUR, Period, PeriodRow
+from slotwise.service.store.rows import HOUR, Period, PeriodRow
 from slotwise.typing import FloatArray
 
 

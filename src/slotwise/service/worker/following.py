@@ -12,7 +12,8 @@ from pydantic import ValidationError
 
 from slotwise.errors import SlotwiseError, StoreUnavailable
 from slotwise.service.store import Store
-from slotwise.service.store.contract import PeriodRow, TallyRow, Version
+from slotwise.service.store.contract import Version
+from slotwise.service.store.rows import PeriodRow, TallyRow
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.fading import Recent
 from slotwise.service.worker.faults import faults

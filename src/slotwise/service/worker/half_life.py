@@ -10,7 +10,7 @@ import numpy as np
 
 from slotwise.belief.memory import FADE, LEAD
 from slotwise.service.store import Store
-from slotwise.service.store.contract import HOUR, Period, PeriodRow
+from slotwise.service.store.rows import HOUR, Period, PeriodRow
 from slotwise.service.worker.definition import Definition, HalfLife
 from slotwise.service.worker.fading import Faded, Fading, is_over, middle
 from slotwise.service.worker.learning import learner_of, numbered

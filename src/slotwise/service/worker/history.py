@@ -8,15 +8,8 @@ from typing import Final, Literal, NamedTuple, TypeVar
 
 from slotwise.errors import InvalidInput
 from slotwise.service.store import Store
-from slotwise.service.store.contract import (
-    DAY,
-    HOUR,
-    Arm,
-    Counters,
-    HistoryRow,
-    Period,
-    PeriodCounters,
-)
+from slotwise.service.store.decisions import Arm
+from slotwise.service.store.rows import DAY, HOUR, Counters, HistoryRow, Period, PeriodCounters
 from slotwise.service.worker.change_desk import change_document
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.documents import (

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 
 from slotwise.errors import StoreUnavailable
 from slotwise.service.store import open_store
-from slotwise.service.store.contract import hour_of
+from slotwise.service.store.rows import hour_of
 from slotwise.service.worker.definition import MOST_ITEMS, Definition
 from slotwise.service.worker.documents import EstimatesDocument
 from slotwise.service.worker.estimates import EstimateDesk, Remembered

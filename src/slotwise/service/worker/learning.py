@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from slotwise.ranker import Learner
-from slotwise.service.store.contract import PeriodRow, TallyRow
+from slotwise.service.store.rows import PeriodRow, TallyRow
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.fading import Faded, weighed
 from slotwise.service.worker.segments import Segments

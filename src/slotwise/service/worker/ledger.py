@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from slotwise.service.store.contract import Arm, Decision
+from slotwise.service.store.decisions import Arm, Decision
 
 #: decisions that wait; of those beyond, nothing will be known
 MOST_WAITING: Final = 10_000

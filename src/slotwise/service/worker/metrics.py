@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from slotwise.service.store.contract import Counters
+from slotwise.service.store.rows import Counters
 from slotwise.service.worker.placements import CountersByPlacement
 
 #: how old the snapshot that decisions are made from may be

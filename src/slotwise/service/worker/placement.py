@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from slotwise.ranker import Learner
-from slotwise.service.store.contract import PeriodRow, TallyRow
+from slotwise.service.store.rows import PeriodRow, TallyRow
 from slotwise.service.worker.definition import Definition, FollowingWindow
 from slotwise.service.worker.fading import Recent, weighed
 from slotwise.service.worker.learning import by_segment, matrices

@@ -14,16 +14,15 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from slotwise.errors import SlotwiseError, UnreadableFile
 from slotwise.ranker.kernels import compiling
-from slotwise.service.store.contract import (
+from slotwise.service.store.contract import Change, Portable
+from slotwise.service.store.decisions import Arm
+from slotwise.service.store.rows import (
     COUNTERS,
     TALLY_COUNTS,
-    Arm,
-    Change,
     Counters,
     Period,
     PeriodCounters,
     PeriodRow,
-    Portable,
     TallyRow,
     hour_of,
 )

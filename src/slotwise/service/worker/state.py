@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
-from slotwise.service.store.contract import DAY, HOUR, Counters
+from slotwise.service.store.rows import DAY, HOUR, Counters
 from slotwise.service.worker.documents import ItemEstimate
 from slotwise.service.worker.drift import Drift
 from slotwise.service.worker.overview_documents import StateDocument, StateKind

@@ -10,7 +10,8 @@ from statistics import NormalDist
 from typing import Final
 
 from slotwise.service.store import Store
-from slotwise.service.store.contract import DAY, Arm, HistoryRow, Period, PeriodCounters
+from slotwise.service.store.decisions import Arm
+from slotwise.service.store.rows import DAY, HistoryRow, Period, PeriodCounters
 from slotwise.service.worker.change_desk import change_document
 from slotwise.service.worker.comparison import LEVEL, Sums
 from slotwise.service.worker.definition import Definition

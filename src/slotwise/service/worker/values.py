@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from slotwise.service.store.contract import TallyRow
+from slotwise.service.store.rows import TallyRow
 from slotwise.service.worker.definition import Definition
 from slotwise.typing import FloatArray
 

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from slotwise.errors import InvalidInput, SlotwiseError
 from slotwise.ranker.kernels import compiling
-from slotwise.service.store.contract import Period, PeriodRow, Portable, TallyRow, hour_of
+from slotwise.service.store.contract import Portable
+from slotwise.service.store.rows import Period, PeriodRow, TallyRow, hour_of
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.faults import faults
 from slotwise.service.worker.learning import try_out

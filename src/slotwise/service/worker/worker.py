@@ -15,7 +15,8 @@ from typing import Final, Self, Unpack
 from slotwise import checks
 from slotwise.errors import InvalidInput, SlotwiseError, StoreUnavailable
 from slotwise.service.store import Store, open_store
-from slotwise.service.store.contract import HOUR, Decision, Logged, Outcome, Receipt, Report, hour_of, is_id
+from slotwise.service.store.decisions import Decision, Logged, Outcome, Receipt, Report, is_id
+from slotwise.service.store.rows import HOUR, hour_of
 from slotwise.service.worker import deciding
 from slotwise.service.worker.change_desk import ChangeDesk
 from slotwise.service.worker.dashboard import Dashboard

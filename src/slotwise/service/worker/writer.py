@@ -13,8 +13,8 @@ from typing import Any, Final, TypeVar
 
 from slotwise.errors import CommitInDoubt, StoreUnavailable
 from slotwise.service.store import Store
-from slotwise.service.store.contract import Decision, Outcome, Receipt, Report
 from slotwise.service.store.database import PATIENCE
+from slotwise.service.store.decisions import Decision, Outcome, Receipt, Report
 
 Answer = TypeVar("Answer")
 #: what may wait; more is refused, so that memory stays bounded when the disk cannot keep up
