@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import resource
 import socket
@@ -16,6 +17,7 @@ import h11
 import httpx
 import pytest
 
+from slotwise.service.http.bodies import TOO_SLOW
 from slotwise.service.http.connections import OTHER_FILES, PIECES_AT_ONCE, Connection, _Parser
 from tests.service.process import free_port, running
 from tests.service.serving import THREE, Client, serving
@@ -25,6 +27,8 @@ HEAD = b"POST /v1/outcomes HTTP/1.1\r\nHost: localhost\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
 #: far more than anybody has to send before being refused
 MANY = 400_000
+#: more than any test takes
+LONG = 3_000.0
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +36,14 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     store = f"sqlite:///{tmp_path_factory.mktemp('connections')}/store.db"
     with serving(store, header_seconds=1.0, body_seconds=1.5, send_seconds=1.0, keep_alive_seconds=1) as serving_client:
         serving_client.define()
+        yield serving_client
+
+
+@pytest.fixture(scope="module")
+def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """Closes nothing while it is looked at."""
+    store = f"sqlite:///{tmp_path_factory.mktemp('patient')}/store.db"
+    with serving(store, header_seconds=LONG, body_seconds=LONG, keep_alive_seconds=int(LONG)) as serving_client:
         yield serving_client
 
 
@@ -156,6 +168,36 @@ def test_what_idles_after_an_answer_is_closed(client: Client, after: bytes) -> N
         assert status(connection.recv(65_536)) == 200
         connection.sendall(after)
         rest(connection)
+
+
+@pytest.mark.parametrize(
+    ("sent", "doing"),
+    [
+        (b"", "head"),
+        (HEAD, "head"),
+        (HEAD + b"Content-Length: 9\r\n\r\n", "body"),
+        (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", "idle"),
+    ],
+)
+def test_a_connection_may_take_its_time_and_no_longer(patient: Client, sent: bytes, doing: str) -> None:
+    """By the time that it is told: nobody has to wait for what takes minutes to happen."""
+    with connected(patient) as connection:
+        ours = connection.getsockname()
+        wait_for(lambda: any(one.client == ours for one in open_at(patient)), "the connection to be taken")
+        taken = next(one for one in open_at(patient) if one.client == ours)
+        connection.sendall(sent)
+        wait_for(lambda: taken._doing()[0] == doing, "what was sent")
+
+        async def is_kept_after(*seconds: float) -> list[bool]:
+            kept, now = [], taken.loop.time()
+            for later in seconds:
+                taken.look(now + later)
+                kept.append(not taken.transport.is_closing() and TOO_SLOW not in (taken.scope or {}))
+            return kept
+
+        # at the first look it is only seen, and that may have been the server's own a moment ago
+        looking = asyncio.run_coroutine_threadsafe(is_kept_after(0.0, 0.5 * LONG, LONG), taken.loop)
+        assert looking.result(FOR_EVER) == [True, True, False]
 
 
 def test_a_body_that_nobody_reads_is_closed(client: Client) -> None:

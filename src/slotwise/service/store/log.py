@@ -11,8 +11,8 @@ from slotwise.service.store.decisions import Arm, Decision, Kind, Logged, Outcom
 #: the columns of an outcome
 OUTCOME: Final = "outcome, clicked, clicked_then, value"
 _SELECT: Final = (
-    "SELECT id, placement, items, arm, issued, deadline, segment, CASE WHEN list_of IS NULL THEN propensities ELSE "
-    "(SELECT first.propensities FROM decisions AS first WHERE first.id = decisions.list_of) END, "
+    "SELECT id, placement, items, arm, issued, deadline, segment, COALESCE(propensities, "
+    "(SELECT first.propensities FROM decisions AS first WHERE first.id = decisions.list_of)), "
     f"late, final, {OUTCOME} FROM decisions"
 )
 
