@@ -65,6 +65,18 @@ def test_a_second_process_compiles_nothing_and_an_edit_of_a_called_file_is_seen(
     assert third["order"] != first["order"]
 
 
+def test_the_same_sources_elsewhere_share_what_was_compiled(
+    copy: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Otherwise whatever says that kernels are there would say so of another copy's."""
+    first, other = _run(SCRIPT, copy), tmp_path_factory.mktemp("other")
+    shutil.copytree(PACKAGE, other / "slotwise")
+    # as if installed anew, a day later
+    for file in (other / "slotwise").rglob("*.py"):
+        os.utime(file, (time.time() + 86_400.0,) * 2)
+    assert _run(SCRIPT, other, XDG_CACHE_HOME=str(copy / "cache")) == {"order": first["order"], "hits": 1}
+
+
 FOREIGN = """
 import json, sys, numpy as np
 from slotwise import MNL, simulate

@@ -13,6 +13,7 @@ import logging
 import os
 import re
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable
@@ -22,7 +23,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import config
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 from numba.core.registry import CPUDispatcher
 
 from slotwise.compiled.interpreted import Kernel
@@ -83,8 +84,32 @@ def _or_interpreted(compiled: Function) -> Function:
     return compiled
 
 
+class _InVersion(UserProvidedCacheLocator):  # type: ignore[misc]
+    """By the file's place in the package: wherever the same sources are installed, they share what was compiled.
+
+    numba goes by a file's path and its time, which are others in every copy. The folder of the cache is that of these
+    sources, to the last bit.
+    """
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        super().__init__(py_func, py_file)
+        place = Path(py_file).resolve().relative_to(PACKAGE).parent
+        # of which numba keeps no two versions in one folder
+        program = f"numba-{numba.__version__}-{sys.implementation.cache_tag}"
+        self._cache_path = str(Path(config.CACHE_DIR, program, place))
+
+    def get_source_stamp(self) -> str:
+        return ""
+
+
+class _KernelCache(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_InVersion,)
+
+
 class _Cache(FunctionCache):  # type: ignore[misc]
     """numba's, but a disk that is full or gone read-only costs a compilation in the next process, and nothing else."""
+
+    _impl_class = _KernelCache
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         try:
