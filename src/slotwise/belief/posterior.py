@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from slotwise import checks
+from slotwise.belief.alike import variance_of_likeness
 from slotwise.belief.best_list import best_list, best_list_chances
 from slotwise.belief.interface import hold_still, turn_to, update_by_tally
 from slotwise.belief.learned import BIAS_SHAPE
@@ -189,8 +190,9 @@ def _variance_of_shared(
     """How much more log(λ_1α) and log(λ/λ_1) vary because what they are drawn to was learned itself.
 
     An item is drawn to what its features say of it, and in a segment to what it is to everybody: by b, the part that
-    its prior has in what is believed of it, so that b² of the variance of that is added. A segment's slots are drawn to
-    λ, the covariance of which passes on to items by the slots that they were seen in.
+    its prior has in what is believed of it, so that b² of the variance of that is added. How strongly it is
+    drawn to that in a segment is not known either (`slotwise.belief.alike`). A segment's slots are drawn to λ, the
+    covariance of which passes on to items by the slots that they were seen in.
     """
     roots = belief.features @ belief.weights_root if belief.features.shape[1] > 1 else np.zeros((len(prior_share), 1))
     of_priors, of_slots = (roots**2).sum(axis=1), np.zeros(len(slot_shares))
@@ -200,13 +202,11 @@ def _variance_of_shared(
         part = belief.own_taste / (belief.own_taste + belief.level * belief.own_mean * belief.exposure)
         evidence = belief.item_shape + (part * belief.clicks[IN_USE]).sum(axis=0)
         of_priors = 1.0 / evidence + (belief.item_shape / evidence) ** 2 * of_priors
-        # κ is learned with m taken as known, which of n segments are spread around by n - 1 of n parts
-        others = np.maximum(1, (belief.exposure > 0.0).sum(axis=0) - 1)
-        of_priors += 1.0 / (belief.own_taste * others)
+        of_items = variance_of_likeness(belief)
         if not told:
             beside_first = belief.spread - belief.spread[0]
             of_slots = (beside_first**2).sum(axis=1)
-            of_items = ((slot_shares.T @ beside_first) ** 2).sum(axis=1)
+            of_items = of_items + ((slot_shares.T @ beside_first) ** 2).sum(axis=1)
     return of_items + prior_share**2 * of_priors, of_slots
 
 
