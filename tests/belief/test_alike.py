@@ -45,7 +45,11 @@ def test_it_is_the_variance_under_the_posterior_of_kappa(clicks: list[list[int]]
         stats.gamma.logpdf(1.0, kappa, scale=1.0 / kappa) + kappa * (digamma(OWN_TASTE) - np.log(OWN_TASTE))
     )
     joint = np.exp(log_joint - log_joint.max())
-    of_kappa, mean = joint.sum(axis=1) / joint.sum(), lambda x: (joint * x).sum(axis=1) / joint.sum(axis=1)
+    of_kappa = joint.sum(axis=1) / joint.sum()
+
+    def mean(x: Any) -> Any:
+        return (joint * x).sum(axis=1) / joint.sum(axis=1)
+
     log_level = np.log(level)
     spread = mean(log_level**2) - mean(log_level) ** 2
     taste, middle, seen = alike.GRID, np.exp(mean(log_level)), clicks[0][0]

@@ -196,7 +196,7 @@ def test_a_connection_may_take_its_time_and_no_longer(patient: Client, sent: byt
             return kept
 
         # at the first look it is only seen, and that may have been the server's own a moment ago
-        looking = asyncio.run_coroutine_threadsafe(is_kept_after(0.0, 0.5 * LONG, LONG), taken.loop)
+        looking = asyncio.run_coroutine_threadsafe(is_kept_after(0.0, 0.5 * LONG, 1.1 * LONG), taken.loop)
         assert looking.result(FOR_EVER) == [True, True, False]
 
 
