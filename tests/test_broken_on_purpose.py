@@ -329,7 +329,7 @@ FAULTS = [
     ),
     Fault(
         "a round counts as a little more of a pass than it is worth",
-        "belief/lived.py",
+        "belief/lived_counts.py",
         "        weight = 1.0 / total\n",
         "        weight = 1.02 / total\n",
         "tests/belief/test_pooling.py::test_soft_passes_at_the_truth_are_rounds_over_one_plus_the_sum",
@@ -364,28 +364,28 @@ FAULTS = [
     ),
     Fault(
         "what is in flight is taken for passes",
-        "belief/lived.py",
+        "belief/lived_draws.py",
         "            shape *= narrowed\n",
         "",
         "tests/belief/test_lived.py::test_what_is_in_flight_narrows_and_moves_nothing",
     ),
     Fault(
         "the bias is drawn with a fifth too little spread for pages as they are",
-        "belief/lived.py",
+        "belief/lived_draws.py",
         "drawn += belief.spread[slot, other] * noise[other]",
         "drawn += 0.8 * belief.spread[slot, other] * noise[other]",
         "tests/belief/test_lived.py::test_what_is_imagined_has_the_mode_and_spread_of_the_bias",
     ),
     Fault(
         "the weights of features are drawn with half their spread",
-        "belief/lived.py",
+        "belief/lived_draws.py",
         "drawn += belief.weights_root[column, other] * belief.feature_noise[other]",
         "drawn += 0.5 * belief.weights_root[column, other] * belief.feature_noise[other]",
         "tests/belief/test_lived.py::test_a_new_item_starts_where_its_features_say[1]",
     ),
     Fault(
         "an item's level seems as well known as if crowds were one",
-        "belief/lived.py",
+        "belief/lived_draws.py",
         "evidence += part * clicks",
         "evidence += clicks",
         "tests/belief/test_lived.py::test_the_level_of_an_item_is_as_uncertain_as_what_it_is_to_crowds_leaves_it",
@@ -420,7 +420,7 @@ FAULTS = [
     ),
     Fault(
         "crowds are taken to be twice as alike as they are",
-        "belief/lived.py",
+        "belief/lived_draws.py",
         "        prior = belief.own_taste\n",
         "        prior = 2.5 * belief.own_taste\n",
         "tests/experiments/test_calibration.py"

@@ -12,7 +12,9 @@ from scipy import special
 from slotwise import NO_CLICK, Setting, policy
 from slotwise.belief import Lived, imagine, update, update_by_tally
 from slotwise.belief.interface import expect, settle, turn_to
-from slotwise.belief.lived import bring_to_hand, draw_shared, fold_rarest, is_lived, keep_house
+from slotwise.belief.lived import is_lived
+from slotwise.belief.lived_counts import fold_rarest, keep_house
+from slotwise.belief.lived_draws import bring_to_hand, draw_shared
 from slotwise.belief.pooling import fit_bias, learn_levels, refresh, weigh_lists
 from slotwise.compiled import interpreted
 from slotwise.errors import InvalidInput

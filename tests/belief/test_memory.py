@@ -12,7 +12,7 @@ from scipy import optimize, special
 from slotwise import NO_CLICK, Setting, policy
 from slotwise.belief import Lived, imagine, update
 from slotwise.belief.interface import turn_to
-from slotwise.belief.lived import keep_house
+from slotwise.belief.lived_counts import keep_house
 from slotwise.belief.memory import FADE, GRID, LEAD, end_period, half_lives, starting_memory
 from slotwise.errors import InvalidInput
 from slotwise.typing import FloatArray

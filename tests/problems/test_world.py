@@ -155,6 +155,7 @@ def test_churn_from_a_file(tmp_path: Path) -> None:
         ({"drift": {"round": 5}}, "drift must be a list of at least one object"),
         ({"drift": [{"round": 5}]}, 'drift[0] lacks the key "attractiveness"'),
         ({"drift": [{"round": -5, "attractiveness": [1, 2, 3]}]}, "drift[0].round must be at least 0, got -5"),
+        ({"drift": [{"round": 2**63, "attractiveness": [1, 2, 3]}]}, "drift[0].round must be at most"),
         (
             {"drift": [{"round": 5, "attractiveness": [1, 2]}]},
             "drift[0].attractiveness must have one entry per item",
@@ -180,6 +181,7 @@ def test_churn_from_a_file(tmp_path: Path) -> None:
             "cycle.phases must be a number for each of the 3 items, got [0.1]",
         ),
         ({"step": 0}, "step must be at least 1, got 0"),
+        ({"step": 2**63}, "step must be at most"),
         # churn
         ({"churn": {"middle": 0.1}}, 'churn lacks the key "spread"'),
         ({"churn": CHURN | {"middle": 0}}, "churn.middle must be positive and finite, got 0"),

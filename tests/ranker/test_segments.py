@@ -173,14 +173,14 @@ def test_a_start_anew_believes_what_was_absorbed_in_pieces() -> None:
 def test_with_many_segments_what_is_learned_of_all_is_learned_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not once for each of them: the time that it takes grows with the number of segments itself."""
     times: list[int] = []
-    lived = importlib.import_module("slotwise.belief.lived")
-    refresh = lived.refresh
+    refreshing = importlib.import_module("slotwise.belief.lived_counts")
+    refresh = refreshing.refresh
 
     def counted(belief: Any) -> None:
         times.append(1)
         refresh(belief)
 
-    monkeypatch.setattr(lived, "refresh", counted)
+    monkeypatch.setattr(refreshing, "refresh", counted)
     with compiling("never"):
         learner = Learner(IDS, 2, segments=40)
         for segment in range(40):

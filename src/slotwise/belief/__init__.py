@@ -5,6 +5,8 @@ from slotwise.belief.gibbs import gibbs_bias, joint_gibbs
 from slotwise.belief.interface import hold_back, imagine, is_new, update, update_by_epoch, update_by_tally
 from slotwise.belief.learned import BIAS_SHAPE, LearnedBias, learned_bias
 from slotwise.belief.lived import NEW_ITEMS_AT_MOST, Lived, Passes, is_lived, lived
+from slotwise.belief.lived_counts import _hold_still as _hold_still
+from slotwise.belief.lived_draws import _imagine as _imagine
 from slotwise.belief.newcomers import _hold_back as _hold_back
 from slotwise.belief.posterior import Posterior, believed, one_by_one, posterior, posterior_of
 from slotwise.belief.prior import (
@@ -24,7 +26,6 @@ from slotwise.belief.shows import (
     no_shows,
     show_by_rate,
 )
-from slotwise.belief.stillness import _hold_still as _hold_still
 from slotwise.belief.told import ToldBias, told_bias
 
 __all__ = [

@@ -30,7 +30,8 @@ from slotwise.belief.alike import variance_of_likeness
 from slotwise.belief.best_list import best_list, best_list_chances
 from slotwise.belief.interface import hold_still, turn_to, update_by_tally
 from slotwise.belief.learned import BIAS_SHAPE
-from slotwise.belief.lived import IN_USE, Lived, lived, settle_on_means
+from slotwise.belief.lived import IN_USE, Lived, lived
+from slotwise.belief.lived_counts import settle_on_means
 from slotwise.errors import InvalidInput
 from slotwise.estimate import Estimate, GammaPrior, is_identifiable
 from slotwise.estimate.curvature import Curvature
@@ -198,7 +199,7 @@ def _variance_of_shared(
     of_priors, of_slots = (roots**2).sum(axis=1), np.zeros(len(slot_shares))
     of_items = np.zeros_like(of_priors)
     if len(belief.passes) > 1:
-        # as in `slotwise.belief.lived`, where m is drawn
+        # as in `slotwise.belief.lived_draws`, where m is drawn
         part = belief.own_taste / (belief.own_taste + belief.level * belief.own_mean * belief.exposure)
         evidence = belief.item_shape + (part * belief.clicks[IN_USE]).sum(axis=0)
         of_priors = 1.0 / evidence + (belief.item_shape / evidence) ** 2 * of_priors

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +11,6 @@ from slotwise.errors import InvalidInput
 from slotwise.experiments import lived_families as families
 from slotwise.experiments.lived_cells import Cell, Way, chunks, family, setting_of
 from slotwise.experiments.lived_families import Case
-from slotwise.policies import policy
 from slotwise.policies.registry import parse
 from slotwise.problems import further_problems, paper_problems, problem
 
@@ -27,13 +25,16 @@ QUICK = (OURS, PLAIN)
 QUICK_ROUNDS, QUICK_REPLICATIONS = 24, 2
 QUICK_PROBLEMS = "abi"
 
-TRIED = {"level": (0.35, 0.5, 0.7, 1.0), "order": (0.0, 0.25, 0.5), "bias_spread": (0.9, 1.0)}
-_usual = inspect.signature(policy(OURS).make).parameters
-#: variants on random problems; those that are the defaults are left out
-VARIANTS = (
-    *(f"{OURS}:{option}={value}" for option in TRIED for value in TRIED[option] if value != _usual[option].default),
-    f"{OURS}:memory=auto",
+#: other settings of it, on random problems: of its levels, its order and its draw of the bias, and forgetting
+TRIED = (
+    "level=0.5,bonus=0.5",
+    "level=0.5,bonus=0",
+    "level=1,bonus=0",
+    "order=0",
+    "bias_spread=1",
+    "memory=auto",
 )
+VARIANTS = tuple(f"{OURS}:{options}" for options in TRIED)
 RANDOM_FAMILIES = {"stationary": families.stationary, "lived": families.lived}
 #: replications on one random problem
 EACH = 4
@@ -104,7 +105,8 @@ def problems(plan: Plan) -> list[Cell]:
         for id, one in (paper_problems() | further_problems()).items()
         if not plan.quick or id in QUICK_PROBLEMS
         for policy in plan.policies(POLICIES)
-        for cell in plan.cells("problems", id, policy, _named(plan, id, one.rounds), 1_000, size=50, each=None)
+        for usual in [1_000 if policy in (OURS, PLAIN) else 200]
+        for cell in plan.cells("problems", id, policy, _named(plan, id, one.rounds), usual, size=50, each=None)
     ]
 
 

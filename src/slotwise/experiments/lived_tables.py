@@ -93,10 +93,7 @@ def problems(found: Found, plan: Plan) -> str:  # noqa: ARG001
     mine = _of(found, "problems")
     by = {(row, policy): one for (_, row, policy, _), one in mine.items()}
     rows, policies = _rows(mine), _policies(mine)
-    some = next(iter(mine.values()))
-    text = (
-        f"Mean ± standard error (99 % quantile) of regret, {len(some.final):,} replications; the least mean is bold.\n"
-    )
+    text = f"Mean ± standard error (99 % quantile) of regret, {_sizes(by, policies)}; the least mean is bold.\n"
     least = {row: min(policies, key=lambda policy: mean(by[row, policy])) for row in rows}
 
     def shown(row: str, policy: str) -> str:
@@ -127,6 +124,16 @@ def problems(found: Found, plan: Plan) -> str:  # noqa: ARG001
         f"Its mean is not above that of `{PLAIN}` on {len(lower)}, and the least of all on {len(best)} of "
         f"{len(rows)}.\n"
     )
+
+
+def _sizes(by: dict[tuple[str, str], Finding], policies: list[str]) -> str:
+    """How many replications there are, most first, and of what."""
+    of = {policy: min(len(one.final) for (_, its), one in by.items() if its == policy) for policy in policies}
+    most = max(of.values())
+    if min(of.values()) == most:
+        return f"{most:,} replications"
+    named = " and ".join(f"`{policy}`" for policy in policies if of[policy] == most)
+    return f"{most:,} replications of {named}, {min(of.values()):,} of the others"
 
 
 def _split(policies: list[str]) -> list[list[str]]:

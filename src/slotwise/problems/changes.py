@@ -77,7 +77,7 @@ class Churn:
         _positive("churn.middle", self.middle, at_most=HEAVIEST)
         _not_negative("churn.spread", self.spread, at_most=WIDEST)
         _not_negative("churn.arrivals", self.arrivals, at_most=LONGEST_MEAN)
-        checks.whole_number("churn.every", self.every, at_least=1)
+        checks.whole_number("churn.every", self.every, at_least=1, at_most=NEVER)
         if self.lifetime is not None and _positive("churn.lifetime", self.lifetime, at_most=LONGEST_MEAN) < 1.0:
             raise InvalidInput(f"churn.lifetime must be at least 1 round, got {self.lifetime!r}")
         checks.whole_number("churn.start", self.start, at_least=0, at_most=MOST_ITEMS)

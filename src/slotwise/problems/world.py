@@ -57,7 +57,7 @@ class World:
             given = getattr(self, name)
             if not isinstance(given, kind) and not (given is None and name != "delay"):
                 raise InvalidInput(f"{name} must be a {kind.__name__}, got {checks.short(given)}")
-        checks.whole_number("step", self.step, at_least=1)
+        checks.whole_number("step", self.step, at_least=1, at_most=NEVER)
         segments = _segments(self)
         biases = np.array([segment.position_bias for segment in segments])
         attractiveness = np.array([segment.attractiveness for segment in segments])
@@ -217,7 +217,7 @@ def _jumps(given: Any, segments: int, items: int) -> tuple[Jump, ...]:
     made = []
     for number, jump in enumerate(given):
         name = f"drift[{number}]"
-        at = checks.whole_number(f"{name}.round", jump.round, at_least=0)
+        at = checks.whole_number(f"{name}.round", jump.round, at_least=0, at_most=NEVER)
         per_segment = _is_list(jump.attractiveness) and any(map(_is_list, jump.attractiveness))
         rows = jump.attractiveness if per_segment else [jump.attractiveness] * segments
         if len(rows) != segments:
