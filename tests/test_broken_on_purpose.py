@@ -412,6 +412,13 @@ FAULTS = [
         "tests/policies/test_random_bound.py::test_sets_are_shown_as_often_as_the_definition_says[[0, 1]]",
     ),
     Fault(
+        "what is sampled is less certain than posterior sampling has it",
+        "policies/random_bound.py",
+        "rng.standard_gamma(belief.shape[item]) / belief.rate[item]",
+        "rng.standard_gamma(0.7 * belief.shape[item]) / (0.7 * belief.rate[item])",
+        "tests/policies/test_random_bound.py::test_lists_that_are_sampled_are_shown_as_often_as_a_draw_has_them_best",
+    ),
+    Fault(
         "features of segments and items together teach nothing",
         "belief/pooling.py",
         "_score_cells(belief, step, matrix)\n    factorise",

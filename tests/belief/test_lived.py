@@ -21,7 +21,7 @@ from slotwise.errors import InvalidInput
 from slotwise.policies import policies
 from slotwise.typing import EMPTY, FloatArray
 from tests.belief.plainly import drawn_rounds, list_sum, lived_plainly
-from tests.chance import assert_mean_is
+from tests.chance import assert_frequencies, assert_mean_is
 
 BIAS = np.array([1.0, 0.6, 0.3])
 ALPHA = np.array([0.6, 0.2, 0.4, 0.1])
@@ -199,6 +199,20 @@ def test_what_is_imagined_has_the_mode_and_spread_of_the_bias() -> None:
         drawn.append(np.log(belief.drawn_bias))
     assert_mean_is(belief.mode, drawn)
     assert_mean_is(np.diag(belief.spread @ belief.spread.T), (np.array(drawn) - belief.mode) ** 2)
+
+
+def test_a_part_of_the_draws_has_all_of_its_spread() -> None:
+    """Whatever others are narrowed to, and all of them where all are to."""
+    narrow, wide = (_after(1, 150, seed=10, bias_spread=spread, whole_draws=1.0) for spread in (0.5, 1.0))
+    for belief in (narrow, wide):
+        draw_shared(belief, np.random.default_rng(11))
+    assert narrow.drawn_bias == pytest.approx(wide.drawn_bias, rel=1e-9)
+    some, rng = _after(1, 150, seed=10, whole_draws=0.3), np.random.default_rng(12)
+    seen = []
+    for _ in range(400):
+        draw_shared(some, rng)
+        seen.append(some.is_whole)
+    assert_frequencies([0.3, 0.7], [sum(seen), 400 - sum(seen)])
 
 
 LEVEL_SHAPE, LEVEL_MEAN, OWN = 2.0, 0.5, 4.0

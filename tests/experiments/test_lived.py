@@ -119,6 +119,15 @@ def test_all_that_is_compared_is_registered_and_has_no_place_twice() -> None:
         assert len({cell.name for cell in cells}) == len(cells)
 
 
+def test_few_are_ours_in_all_its_settings_and_plain_sampling() -> None:
+    for part in PARTS.values():
+        compared = {cell.policy for cell in part(Plan(few=True))}
+        assert compared <= {cell.policy for cell in part(Plan())}
+        assert {policy.partition(":")[0] for policy in compared} <= {OURS, PLAIN}
+        assert not any(policy.startswith(f"{PLAIN}:") for policy in compared)
+    assert set(VARIANTS) <= {cell.policy for cell in PARTS["random"](Plan(few=True))}
+
+
 def test_random_problems_of_the_report_are_not_those_of_the_choice() -> None:
     for family in (lived_families.stationary, lived_families.lived):
         chosen, reported = ([family(seed, number, at_most=10**9).rounds for number in range(30)] for seed in (1, 2))

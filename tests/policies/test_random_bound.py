@@ -10,6 +10,7 @@ from slotwise import MNL, NO_CLICK, Goal, Setting, policy, simulate
 from slotwise.belief import Lived, is_new
 from slotwise.bounds.poisson import upper_bound
 from slotwise.compiled import interpreted
+from slotwise.errors import InvalidInput
 from slotwise.policies import choose, learn
 from slotwise.policies.interface import expect, settle, turn_to
 from slotwise.policies.random_bound import KEEP, ORDER, RandomBound, _is_below, _level
@@ -36,8 +37,8 @@ def _started(setting: Setting, id: str = "random-bound-known", **options: Any) -
 
 
 def _after(history: list[tuple[list[int], int, int]], **options: Any) -> Any:
-    """The policy after so many rounds of each list and outcome."""
-    started, rng = _started(Setting(2, 4, 10_000, BIAS), **options), np.random.default_rng(1)
+    """The policy after so many rounds of each list and outcome; it does not sample unless it is told to."""
+    started, rng = _started(Setting(2, 4, 10_000, BIAS), **{"sampled": 0} | options), np.random.default_rng(1)
     for ranking, clicked, times in history:
         for _ in range(times):
             choose(started, rng)
@@ -86,6 +87,27 @@ def test_sets_are_shown_as_often_as_the_definition_says(last: list[int]) -> None
     every = sorted(set(expected) | set(counted))
     # the reference is drawn too: its error is small beside that of the counts, and the chance of a false alarm with it
     assert_frequencies([expected.get(one, 0) / draws for one in every], [counted.get(one, 0) for one in every])
+
+
+def test_lists_that_are_sampled_are_shown_as_often_as_a_draw_has_them_best() -> None:
+    started, rng = _after(HISTORY, sampled=1.0), np.random.default_rng(9)
+    counted: dict[tuple[int, ...], int] = {}
+    for _ in range(2_000):
+        shown = tuple(choose(started, rng).tolist())
+        counted[shown] = counted.get(shown, 0) + 1
+    shape, rate, draws = started.belief.shape, started.belief.rate, 20_000
+    expected: dict[tuple[int, ...], int] = {}
+    for row in np.argsort(-rng.standard_gamma(shape, (draws, 4)) / rate, axis=1)[:, :2].tolist():
+        expected[tuple(row)] = expected.get(tuple(row), 0) + 1
+    assert len(counted) >= 3
+    every = sorted(set(expected) | set(counted))
+    assert_frequencies([expected.get(one, 0) / draws for one in every], [counted.get(one, 0) for one in every])
+
+
+@pytest.mark.parametrize("sampled", [-0.1, 1.5, float("nan"), "often", True])
+def test_the_part_that_is_sampled_is_a_share(sampled: Any) -> None:
+    with pytest.raises(InvalidInput, match="sampled must be"):
+        _started(Setting(2, 4, 10, BIAS), sampled=sampled)
 
 
 def test_the_order_is_by_a_small_bonus_for_what_was_seen_little() -> None:

@@ -76,6 +76,9 @@ class Lived:
     bias_shape: float
     bias_spread: float
     is_told: bool
+    #: the part of the draws that have all of their spread, and whether the last one has
+    whole_draws: float
+    is_whole: bool
     #: the mode of log λ, and a root of its covariance
     mode: FloatArray
     spread: FloatArray
@@ -136,6 +139,7 @@ def lived(
     memory: Any = "none",
     bias_shape: Any = BIAS_SHAPE,
     bias_spread: Any = 1.0,
+    whole_draws: float = 0.0,
     keep: int = 1,
     own_taste: Any = OWN_TASTE,
     own_slots: Any = OWN_SLOTS,
@@ -176,6 +180,8 @@ def lived(
         bias_shape=checks.positive_number("bias_shape", bias_shape),
         bias_spread=checks.positive_number("bias_spread", bias_spread),
         is_told=told is not None,
+        whole_draws=whole_draws,
+        is_whole=False,
         mode=np.zeros(slots) if told is None else np.log(told),
         spread=np.zeros((slots, slots)),
         keep=keep,

@@ -42,9 +42,12 @@ def draw_shared(belief: Lived, rng: np.random.Generator) -> None:
     bias, noise, mode = belief.drawn_bias, belief.noise, belief.mode
     slots, columns = len(mode), len(belief.weights)
     scale = 1.0
+    if belief.whole_draws > 0.0:
+        belief.is_whole = rng.random() < belief.whole_draws
     if not belief.is_told:
+        wider = 1.0 / belief.bias_spread if belief.is_whole else 1.0
         for slot in range(slots):
-            noise[slot] = rng.standard_normal()
+            noise[slot] = wider * rng.standard_normal()
         now, then = 0.0, 0.0
         for slot in range(slots):
             drawn = mode[slot]

@@ -37,6 +37,9 @@ def study(
     seed: Annotated[
         int | None, typer.Option(help="Of lived: 2 by default; constants were chosen on 1. Of leaderboard: 1.")
     ] = None,
+    few: Annotated[
+        bool, typer.Option("--few", help="Of lived: only random-bound, and posterior-sampling beside it.")
+    ] = False,
     page: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Of lived and leaderboard: also write this page.")
     ] = None,
@@ -57,6 +60,7 @@ def study(
             parts=part or None,
             replications=replications,
             rounds=rounds,
+            few=few or None,
             seed=seed,
             page=page,
         )

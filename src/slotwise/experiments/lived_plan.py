@@ -27,6 +27,7 @@ QUICK_PROBLEMS = "abi"
 
 #: other settings of it, on random problems: of its levels, its order and its draw of the bias, and forgetting
 TRIED = (
+    "sampled=0",
     "level=0.5,bonus=0.5",
     "level=0.5,bonus=0",
     "level=1,bonus=0",
@@ -63,6 +64,8 @@ class Plan:
     #: of every policy on every row, or of problems where each replication is on one of its own; each part has its own
     replications: int | None = None
     quick: bool = False
+    #: only the policy that the study is about, in all its settings, and the one that all are compared with
+    few: bool = False
 
     def rounds(self, rounds: int) -> int:
         return min(rounds, QUICK_ROUNDS) if self.quick else rounds
@@ -77,7 +80,10 @@ class Plan:
         return list(wanted[:quick] if self.quick else wanted)
 
     def policies(self, wanted: Sequence[str]) -> list[str]:
-        return [one for one in wanted if one in QUICK] if self.quick else list(wanted)
+        """All of them, or as many as `--quick` or `--few` take."""
+        if self.quick:
+            return [one for one in wanted if one in QUICK]
+        return [one for one in wanted if not self.few or one in QUICK or one.startswith(f"{OURS}:")]
 
     def cells(
         self,
@@ -129,7 +135,7 @@ def segments(plan: Plan) -> list[Cell]:
         for drawn in [
             family(families.segments, crowds=crowds, items=items, slots=slots, rounds=plan.rounds(rounds), apart=apart)
         ]
-        for policy in plan.some((OURS, SOFT), 1)
+        for policy in plan.policies((OURS, SOFT))
         for way in WAYS
         for cell in plan.cells(
             "segments", f"{crowds}, {items}, {slots}, {rounds:,} | {apart}", policy, drawn, 200, size=10, way=way
@@ -160,7 +166,7 @@ def features(plan: Plan) -> list[Cell]:
         for drawn in [
             family(families.features, explained=explained, used=used, items=items, rounds=plan.rounds(20_000))
         ]
-        for policy in plan.some((OURS, SOFT), 1)
+        for policy in plan.policies((OURS, SOFT))
         for cell in plan.cells(
             "features", f"{explained:.0%} {'used' if used else 'not used'}", policy, drawn, 100, size=10
         )

@@ -66,9 +66,11 @@ def _lived(
     parts: Sequence[str] = (),
     seed: int = Plan.seed,
     replications: int | None = None,
+    few: bool = False,
     page: Path | None = None,
 ) -> None:
-    lived.write(out, Plan(seed=seed, replications=replications, quick=quick), parts=parts, page=page, jobs=jobs)
+    plan = Plan(seed=seed, replications=replications, quick=quick, few=few)
+    lived.write(out, plan, parts=parts, page=page, jobs=jobs)
 
 
 def _leaderboard(
