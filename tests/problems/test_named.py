@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from slotwise.choice import best_ranking, regret
-from slotwise.errors import SlotwiseError, UnknownName
-from slotwise.problems import further_problems, paper_problems, problem, random_problem
+from slotwise.errors import InvalidInput, SlotwiseError, UnknownName
+from slotwise.problems import further_problems, other_users, paper_problems, problem, random_problem
 
 
 def test_the_papers_problems() -> None:
@@ -71,5 +71,14 @@ def test_a_wrong_file_is_refused_by_name(tmp_path: Path, content: str | bytes | 
 
 
 def test_an_unknown_problem() -> None:
-    with pytest.raises(UnknownName, match=r"problem 'z': there are a, b, c, d, e, f, g, h, i, j, k, shop, FILE.json"):
+    names = "a, b, c, d, e, f, g, h, i, j, k, shop, pbm, cascade, dcm, ubm, mixture, contextual, FILE.json"
+    with pytest.raises(UnknownName, match=f"problem 'z': there are {names}"):
         problem("z")
+
+
+def test_other_users_are_known_by_name() -> None:
+    for id, found in other_users().items():
+        assert (found.users.slots, found.users.items) == (4, 12)
+        assert type(problem(id).users) is type(found.users)
+        with pytest.raises(InvalidInput, match=f"{id} must be of users who choose by multinomial logit"):
+            problem(id, of_mnl=True)

@@ -15,7 +15,11 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing els
 Jobs = Annotated[int, typer.Option(help="Threads; -1 for one per core.")]
 ProblemName = Annotated[
     str,
-    typer.Option("--problem", metavar="NAME", help="a, b or c of the paper, one of d to k, shop, or FILE.json."),
+    typer.Option(
+        "--problem",
+        metavar="NAME",
+        help="a, b or c of the paper, one of d to k, shop, pbm, cascade, dcm, ubm, mixture, contextual, or FILE.json.",
+    ),
 ]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same numbers.")]
 

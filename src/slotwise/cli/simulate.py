@@ -24,6 +24,7 @@ PICTURES = (".png", ".svg", ".pdf")
     "slotwise simulate --problem a --policy random-bound --rounds 1000",
     "slotwise simulate --problem b --policy toprank --plot b.png",
     "slotwise simulate --problem shop --policy random-bound --rounds 5000",
+    "slotwise simulate --problem cascade --policy toprank --rounds 5000",
 )
 def simulate(
     problem_name: ProblemName,
@@ -49,7 +50,8 @@ def simulate(
     policies` lists the policies. FILE.json holds position_bias and attractiveness and, if it is not about clicks,
     values, pinned, excluded, groups, at_most and may_be_empty. A world that changes has segments, delay, arrivals,
     departures, churn, drift, walk, cycle and features; `--problem shop` has all at once. docs/environments.md explains
-    each.
+    each. Users who click by another model have "model" and its parameters, and may click several times; docs/users.md
+    has them all.
     """
     chosen = problem(problem_name)
     for file in (plot, parquet):

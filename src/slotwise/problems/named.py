@@ -1,18 +1,20 @@
-"""Problems: the three of Grant and Leslie, §6, eight further ones, a shop, random ones, and those from files."""
+"""Problems: the three of Grant and Leslie, §6, eight further ones, a shop, other users, random ones, and files."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from slotwise.choice import MNL
+from slotwise.choice import MNL, Cascade, DependentClick, PositionBased, UserBrowsing, mixture
 from slotwise.errors import InvalidInput, UnknownName
 from slotwise.lists import Goal
 from slotwise.problems.changes import Churn, Cycle, Delay, Segment, Walk
+from slotwise.problems.contextual import ContextualMNL
 from slotwise.problems.file import read_problem
 from slotwise.problems.world import World
 
@@ -129,6 +131,57 @@ def shop() -> Problem:
     )
 
 
+#: of the problems of `other_users`: items as attractive in each, when looked at, and slots
+ATTRACTION = 0.5 * 0.825 ** np.arange(12)
+DECAY = 0.8 ** np.arange(4)
+
+
+def _position_based() -> Any:
+    return PositionBased(position_bias=DECAY, attraction=ATTRACTION)
+
+
+def _cascade() -> Any:
+    return Cascade(slots=4, attraction=ATTRACTION)
+
+
+def _dependent_click() -> Any:
+    return DependentClick(continuation=0.7 * DECAY, attraction=ATTRACTION)
+
+
+def _user_browsing() -> Any:
+    # the further above the last click was, the less is looked at; whoever has not clicked yet gives up by and by
+    near = [[0.9**distance for distance in range(slot)] + [DECAY[slot]] for slot in range(4)]
+    return UserBrowsing(examination=near, attraction=ATTRACTION)
+
+
+def _mixture() -> Any:
+    calm = MNL(position_bias=DECAY, attractiveness=ATTRACTION)
+    return mixture(shares=[0.5, 0.25, 0.25], users=[calm, _position_based(), _cascade()])
+
+
+def _contextual() -> Any:
+    return ContextualMNL(position_bias=0.3 * DECAY, weights=[2.0, -2.0, 1.0, -1.0, 2.0, -1.0], items=12, fixed=3)
+
+
+#: what makes them, as to make them all takes a while
+OTHER_USERS: dict[str, Callable[[], Any]] = {
+    "pbm": _position_based,
+    "cascade": _cascade,
+    "dcm": _dependent_click,
+    "ubm": _user_browsing,
+    "mixture": _mixture,
+    "contextual": _contextual,
+}
+
+
+def other_users() -> dict[str, Problem]:
+    """Pages of 4 slots and 12 items whose visitors click by another model, and one of visitors with features.
+
+    The items are as attractive in each but the last, from 0.5 down to 0.06; the crowds of the mixture agree on them.
+    """
+    return {id: Problem(id, make(), DEFAULT_ROUNDS) for id, make in OTHER_USERS.items()}
+
+
 DEFAULT_ROUNDS = 50_000
 
 
@@ -143,11 +196,13 @@ def problem(name: str, *, of_mnl: bool = False) -> Problem:
     known = paper_problems() | further_problems() | {"shop": shop()}
     if name in known:
         found = known[name]
+    elif name in OTHER_USERS:
+        found = Problem(name, OTHER_USERS[name](), DEFAULT_ROUNDS)
     elif name.endswith(".json") or os.path.sep in name or os.path.exists(name):
         users, goal, rounds = read_problem(name)
         found = Problem(name, users, DEFAULT_ROUNDS if rounds is None else rounds, goal)
     else:
-        raise UnknownName("problem", name, [*known, "FILE.json"])
+        raise UnknownName("problem", name, [*known, *OTHER_USERS, "FILE.json"])
     if of_mnl and not isinstance(found.users, MNL):
         kind = "a world that changes" if isinstance(found.users, World) else type(found.users).__name__
         raise InvalidInput(f"{name} must be of users who choose by multinomial logit, got {kind}")

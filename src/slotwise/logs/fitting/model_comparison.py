@@ -132,7 +132,7 @@ class Comparison:
         one, two = (self.mean(getattr(model, values)) for model in (chosen, other))
         clear = self.is_clear(getattr(chosen, values), getattr(other, values))
         how = "clearly better than" if clear else "as well as any, no clear difference from"
-        return f"“{chosen.name}” describes {what}, {how} “{other.name}”: {one:.4f} and {two:.4f} per impression."
+        return f"“{chosen.name}” describes {what}, {how} “{other.name}” (log-likelihood {one:.4f} and {two:.4f})."
 
     def _impossible_in_words(self) -> str:
         """Which models have several clicks impossible."""
@@ -144,7 +144,8 @@ class Comparison:
 
     def _number_in_words(self) -> str:
         expected = ", ".join(f"{self.mean(one.clicks):.2f} by “{one.name}”" for one in self.models)
-        return f"An impression has {self.mean(self.clicks.astype(np.float64)):.2f} clicks; {expected}."
+        seen = self.mean(self.clicks.astype(np.float64))
+        return f"An impression has {seen:.2f} clicks on average. Expected are {expected}."
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers; None where a model has what happened impossible."""

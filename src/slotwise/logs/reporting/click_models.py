@@ -34,15 +34,15 @@ def rows(found: Comparison) -> list[list[str]]:
 
 
 def placement_rows(comparisons: Sequence[Comparison]) -> list[list[str]]:
-    """Placement; impressions held out; share with several clicks; the best model of the first click, and of all."""
+    """Placement; impressions held out; share with several clicks; what describes the first click, and all clicks."""
     judged = sorted((one for one in comparisons if one.models), key=lambda one: -one.held_out)
     return [
         [
             str(one.placement),
             f"{one.held_out:,}",
             percent(one.several),
-            one.best("first")[0].name,
-            next((model.name for model in one.best("every")), "none"),
+            one.simplest("first").name,
+            one.simplest("every").name if one.best("every") else "none",
         ]
         for one in judged
     ]
