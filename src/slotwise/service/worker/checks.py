@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from slotwise.service.store.rows import Counters
@@ -52,8 +53,19 @@ def checks_of(found: Observed) -> list[Check]:
 def _waiting(counters: Counters, until: str | None) -> Check:
     if not counters.pending:
         return {"id": "waiting", "level": "fine", "sentence": "No decision waits for its deadline."}
-    outcome = "none of them has an outcome yet" if until is None else f"the first with an outcome is counted at {until}"
+    if counters.pending == 1:
+        outcome = "it has no outcome yet" if until is None else f"its outcome is counted at {_at(until)}"
+        return {"id": "waiting", "level": "fine", "sentence": f"One decision waits, and {outcome}."}
+    outcome = "none of them has an outcome yet"
+    if until is not None:
+        outcome = f"the first with an outcome is counted at {_at(until)}"
     return {"id": "waiting", "level": "fine", "sentence": f"{counters.pending:,} decisions wait, and {outcome}."}
+
+
+def _at(time: str) -> str:
+    """16 November, 02:48 UTC."""
+    when = datetime.fromisoformat(time)
+    return f"{when.day} {when:%B, %H:%M} UTC"
 
 
 def _late(counters: Counters) -> Check:

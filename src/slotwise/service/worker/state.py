@@ -103,10 +103,11 @@ def _learned(facts: Facts, seen: int) -> StateDocument:
             "close",
             f"Close: {inside} and {outside} are nearly alike, so it matters little which of them is shown.",
         )
-    more = views_needed(pair, seen)
-    if more is None:
+    needed = views_needed(pair, seen)
+    if needed is None:
         return _state("too_early", f"Too early: {inside} and {outside} cannot be told apart yet.")
-    return _state("too_early", f"Too early: about {more:,} more views.", views=more)
+    more = f"{inside} looks better than {outside}, and that may still be chance."
+    return _state("too_early", f"Too early: about {needed:,} more views.", more=more, views=needed)
 
 
 def _with_mode(facts: Facts, found: StateDocument) -> StateDocument:

@@ -42,10 +42,10 @@ export function chance(probability) {
   return `${Math.round(probability * 100)}\u202f%`;
 }
 
-/** +0.5 percentage points, or +0.12 where it is an amount */
+/** +0.52 points, of a hundred, or +0.12 where it is an amount */
 export function difference(number, measure) {
   const sign = number > 0 ? "+" : number < 0 ? "\u2212" : "";
-  return sign + measured(Math.abs(number), measure).replace("\u202f%", " pp");
+  return sign + measured(Math.abs(number), measure).replace("\u202f%", " points");
 }
 
 /** A click rate in per cent, or a value per view. */
