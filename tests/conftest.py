@@ -68,10 +68,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _shared(item: pytest.Item) -> str | None:
-    """What a module sets up once, or the kernels of a policy, which two workers would compile at the same time."""
+    """What a module or folder sets up once, or the kernels of a policy, which two workers would compile at once."""
     fixtures = getattr(item, "_fixtureinfo", None)
     for made in fixtures.name2fixturedefs.values() if fixtures is not None else ():
-        if made[-1].scope == "module":
+        if made[-1].scope in ("module", "package"):
             return str(made[-1].baseid)
     parameters = getattr(item, "callspec", None)
     for value in parameters.params.values() if parameters is not None else ():

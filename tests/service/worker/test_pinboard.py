@@ -116,3 +116,16 @@ def test_a_tag_is_the_same_as_long_as_the_document_is() -> None:
         assert (await one.board.get("c", 1, one.make(8))).tag != (await one.board.get("a", 1, one.make(7))).tag
 
     asyncio.run(test())
+
+
+def test_another_version_is_made_at_once() -> None:
+    async def test() -> None:
+        desk = Desk(seconds=1.0)
+        await desk.board.get("home", 1, desk.make(1), version=1)
+        changed = await desk.board.get("home", 2, desk.make(2), version=2)
+        assert changed.content == b"2"
+        # and then as seldom as before
+        assert await desk.board.get("home", 3, desk.make(3), version=2) == changed
+        assert desk.made == 2
+
+    asyncio.run(test())

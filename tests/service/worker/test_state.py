@@ -69,15 +69,16 @@ def test_it_is_quiet_after_a_day_without_a_decision(hours: int, kind: str) -> No
 
 
 def test_it_says_since_when_it_is_quiet() -> None:
-    assert told(SURE, last_hour=int(NOW) - 2 * DAY) == "Quiet: no list was asked for since Monday."
-    assert told(SURE, last_hour=int(NOW) - 20 * DAY) == "Quiet: no list was asked for since 24 December."
+    assert told(SURE, last_hour=int(NOW) - 2 * DAY) == "Quiet: no list has been asked for since Monday."
+    assert told(SURE, last_hour=int(NOW) - 20 * DAY) == "Quiet: no list has been asked for since 24 December."
 
 
 def test_a_drift_comes_before_what_was_learned_and_does_not_hide_it() -> None:
     found = state(replace(SURE, drift=DRIFT))
     assert found["kind"] == "changed"
     assert found["sentence"] == "Something changed on Tuesday: visitors click less on “a”."
-    assert found["more"] == "Settled: this list is the best one."
+    assert str(found["more"]).startswith("Settled: this list is the best one. What was counted before weighs in full")
+    assert state(replace(SURE, drift=DRIFT, fades=True))["more"] == "Settled: this list is the best one."
     assert "more on most items" in told(SURE, drift=DRIFT._replace(after=0.9, alike=3))
 
 

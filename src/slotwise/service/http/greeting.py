@@ -69,7 +69,7 @@ def _store(url: str) -> str:
 def _key(settings: Settings) -> str:
     if settings.key is None:
         return "none, so only this machine is served; SLOTWISE_SERVER_KEY sets one"
-    return "set, and requests must carry it; a browser asks for it as a password, with any name"
+    return "set, and requests must carry it; the dashboard asks for it"
 
 
 def _next(url: str, placements: Mapping[str, int], *, has_key: bool) -> list[str]:

@@ -62,7 +62,7 @@ class Dashboard:
         async def make() -> bytes:
             return OVERVIEW.dump_json(await self._overview(placement, asked))
 
-        return await self._board.get(asked, self._moment(placement), make)
+        return await self._board.get(asked, self._moment(placement), make, version=placement.version)
 
     async def state(self, name: str) -> Pinned:
         """The one sentence of a placement, as JSON: from its overview, which whoever reads the sentence opens next."""
@@ -72,7 +72,7 @@ class Dashboard:
             state: StateDocument = json.loads(overview.content)["state"]
             return STATE.dump_json({**state, "name": name})
 
-        return await self._board.get(("state", name), overview.tag, make)
+        return await self._board.get(("state", name), overview.tag, make, version=overview.tag)
 
     async def timeline(self, name: str, by: By = "day", since: str | None = None, until: str | None = None) -> Pinned:
         """What happened by hour or by day, as JSON."""
@@ -82,7 +82,9 @@ class Dashboard:
         async def make() -> bytes:
             return await asyncio.to_thread(_timeline, self._store, name, by, span)
 
-        return await self._board.get(("timeline", name, by, span), self._moment(placement), make)
+        return await self._board.get(
+            ("timeline", name, by, span), self._moment(placement), make, version=placement.version
+        )
 
     async def items(self, name: str, search: str = "", offset: int = 0, limit: int = 50) -> ItemsPage:
         """Items whose names have that in them, the most relevant first."""
@@ -102,7 +104,6 @@ class Dashboard:
         counters = self._placements.counters.get(placement.name, {})
         now = self._clock()
         return (
-            placement.version,
             placement.revision,
             tuple(sorted(counters.items())),
             hour_of(now),

@@ -97,6 +97,7 @@ class OverviewDesk:
             by_hour.ends,
             last,
             by_hour.drift.clearest,
+            definition.memory is not None,
         )
         return {
             "name": asked.name,

@@ -27,6 +27,7 @@ class Pinned(NamedTuple):
 class _Kept(NamedTuple):
     pinned: Pinned
     #: what it was made from
+    version: Hashable
     moment: Hashable
     #: until when it is shown, whatever changes
     until: float
@@ -40,30 +41,37 @@ class Pinboard:
         self._kept: dict[Hashable, _Kept] = {}
         self._making: dict[Hashable, asyncio.Task[Pinned]] = {}
 
-    async def get(self, asked: Hashable, moment: Hashable, make: Callable[[], Awaitable[bytes]]) -> Pinned:
+    async def get(
+        self, asked: Hashable, moment: Hashable, make: Callable[[], Awaitable[bytes]], *, version: Hashable = None
+    ) -> Pinned:
         """The document that `make` makes: a new one only if `moment` is another, and the last one was long enough ago.
+
+        Of another `version` it is made at once, as whoever changed something wants to see that it was done.
 
         Two makings are apart by at least 2 seconds, and by 25 times as long as one of them takes, so that a document
         takes no more than a twenty-fifth of a worker's time, however many look at it; but by no more than 30 seconds.
         """
         kept = self._kept.get(asked)
-        if kept is not None and (kept.moment == moment or self._timer() < kept.until):
+        if kept is not None and kept.version == version and (kept.moment == moment or self._timer() < kept.until):
             return kept.pinned
-        task = self._making.get(asked)
+        making = asked, version
+        task = self._making.get(making)
         if task is None:
-            task = self._making[asked] = asyncio.create_task(self._make(asked, moment, make))
-            task.add_done_callback(lambda _: self._making.pop(asked, None))
+            task = self._making[making] = asyncio.create_task(self._make(asked, version, moment, make))
+            task.add_done_callback(lambda _: self._making.pop(making, None))
         # whoever asked first may go before it is done
         return await asyncio.shield(task)
 
-    async def _make(self, asked: Hashable, moment: Hashable, make: Callable[[], Awaitable[bytes]]) -> Pinned:
+    async def _make(
+        self, asked: Hashable, version: Hashable, moment: Hashable, make: Callable[[], Awaitable[bytes]]
+    ) -> Pinned:
         began = self._timer()
         content = await make()
         now = self._timer()
         pinned = Pinned(f'"{hashlib.blake2b(content, digest_size=12).hexdigest()}"', content)
         wait = min(MOST_SECONDS, max(LEAST_SECONDS, TIMES_COST * (now - began)))
         self._kept.pop(asked, None)
-        self._kept[asked] = _Kept(pinned, moment, now + wait)
+        self._kept[asked] = _Kept(pinned, version, moment, now + wait)
         while len(self._kept) > MOST_KEPT or (len(self._kept) > 1 and self._bytes() > MOST_BYTES):
             del self._kept[next(iter(self._kept))]
         return pinned

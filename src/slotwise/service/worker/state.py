@@ -46,6 +46,8 @@ class Facts:
     #: the beginning of the last hour in which a decision was issued
     last_hour: int | None
     drift: Drift | None
+    #: whether what was counted long ago weighs less
+    fades: bool = False
 
 
 def state(facts: Facts) -> StateDocument:
@@ -68,12 +70,15 @@ def state(facts: Facts) -> StateDocument:
         return _state("one_item", "There is one item, so there is nothing to choose between.")
     if facts.last_hour is not None and facts.now - facts.last_hour - HOUR >= QUIET_SECONDS:
         when = facts.last_hour + HOUR
-        return _state("quiet", f"Quiet: no list was asked for since {_day(when, facts.now)}.", since=when)
+        return _state("quiet", f"Quiet: no list has been asked for since {_day(when, facts.now)}.", since=when)
     learned = _learned(facts, seen)
     if facts.drift is not None:
         when = facts.drift.since
         sentence = f"Something changed on {_day(when, facts.now)}: {facts.drift.in_words()}."
-        return _state("changed", sentence, more=learned["sentence"], since=when)
+        more = learned["sentence"]
+        if not facts.fades:
+            more += " What was counted before weighs in full: Memory, under Settings, lets it fade."
+        return _state("changed", sentence, more=more, since=when)
     return _with_mode(facts, learned)
 
 

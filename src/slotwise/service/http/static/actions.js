@@ -40,7 +40,10 @@ function starting(act) {
     said("");
     try {
       const done = await act();
-      if (done) said(done);
+      if (!done) return;
+      said(done);
+      // so that the page does not wait until it would have asked anyway
+      dispatchEvent(new Event("slotwise-changed"));
     } catch (why) {
       said(why.message);
     }

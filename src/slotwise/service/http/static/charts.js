@@ -3,7 +3,7 @@
  *   lineChart({title, times, series: [{name, values, low, high, paint}], marks: [{time, text}], write})
  *   shareChart({title, times, series: [{name, values, paint}], marks, write})
  *
- * Both return a <figure>. `highest` is the top of the scale where that is fixed, `most` what it may be at the most.
+ * Both return a <figure>. `unfinished` says that the last period is not over. `highest` is the top of the scale where that is fixed, `most` what it may be at the most.
  * `times` are milliseconds; a value is a number, or null where there is none: a line has a gap
  * there. `paint` is one of accent, quiet, 1 to 5 and rest: colours are those of dashboard.css. A chart follows the width
  * that it has, is read with a pointer, a finger, or the arrow keys, and has its numbers in a table below it.
@@ -35,8 +35,8 @@ export function shareChart(options) {
 }
 
 class Chart {
-  constructor({ title, times, series, marks = [], write, stacked, highest = null, most = Infinity, height = HEIGHT, note = null }) {
-    Object.assign(this, { title, times, series, marks, write, stacked, height });
+  constructor({ title, times, series, marks = [], write, stacked, unfinished = false, highest = null, most = Infinity, height = HEIGHT, note = null }) {
+    Object.assign(this, { title, times, series, marks, write, stacked, height, unfinished });
     this.at = null;
     this.highest = highest ?? Math.min(most, ceiling(series));
     this.readout = el("output", { class: "readout" });
@@ -87,7 +87,7 @@ class Chart {
   /** As a table, made when it is opened. */
   numbers() {
     const body = el("div", { class: "wide" });
-    const details = el("details", { class: "why", "data-key": `numbers:${this.title}` }, el("summary", null, "The numbers"), body);
+    const details = el("details", { class: "why", "data-key": `numbers:${this.title}` }, el("summary", { "data-key": `open:${this.title}` }, "The numbers"), body);
     details.addEventListener("toggle", () => {
       if (!details.open || body.firstChild) return;
       const head = el("tr", null, el("th", { scope: "col" }, "from (UTC)"), this.series.map((of) => el("th", { scope: "col", class: "n" }, name(of.name))));
@@ -154,13 +154,18 @@ class Chart {
       const line = runs.map((run) =>
         run.length === 1
           ? svg("circle", { class: `paint-${of.paint}`, r: 3, cx: this.x(this.times[run[0]]), cy: this.y(of.values[run[0]]) })
-          : svg("path", {
-              class: `line paint-${of.paint}${of.dashed ? " dashed" : ""}`,
-              d: "M" + run.map((at) => this.dot(at, of.values[at])).join("L"),
-            }),
+          : this.along(of, run),
       );
-      return [...band, ...line];
+      return [...band, ...line.flat(2)];
     });
+  }
+
+  /** A line; its last part is faint where it leads to a period that is not over. */
+  along(of, run) {
+    const path = (part, kind = "") =>
+      svg("path", { class: `line paint-${of.paint}${of.dashed ? " dashed" : ""}${kind}`, d: "M" + part.map((at) => this.dot(at, of.values[at])).join("L") });
+    if (!this.unfinished || run.at(-1) !== this.times.length - 1) return path(run);
+    return [run.length > 2 ? path(run.slice(0, -1)) : [], path(run.slice(-2), " faint")];
   }
 
   areas() {
@@ -235,7 +240,7 @@ class Chart {
     const next = this.times[at + 1] ?? time + HOUR;
     const marks = this.marks.filter((mark) => mark.time >= time && mark.time < next).map((mark) => ` · ${mark.text}`);
     this.readout.replaceChildren(
-      `${moment(time)}: `,
+      `${moment(time)}${this.unfinished && at === this.times.length - 1 ? ", so far" : ""}: `,
       ...this.series.flatMap((of, number) => [number ? " · " : "", name(of.name), ` ${this.said(of, at)}`]),
       ...marks,
     );

@@ -54,11 +54,13 @@ function askForKey() {
     wrong ? el("p", { id: "wrong", class: "note", role: "alert" }, "That key is not the right one.") : null,
     el("label", { for: "key" }, "Key"),
     field,
-    el("button", { type: "submit" }, "Look"),
+    el("button", { type: "submit" }, "Open"),
     el("p", { class: "quiet small" }, "It is what SLOTWISE_SERVER_KEY was set to. It stays in this tab, and is forgotten with it."),
   );
   swap(main, form);
   field.focus();
 }
 
+// a dialog was given the right one
+addEventListener("slotwise-key", start);
 await start();

@@ -67,6 +67,8 @@ export function confirm({ title, words = [], fields = [], verb, grave = false, a
           submit.disabled = true;
           try {
             answer = await act();
+            // the page may have been refused meanwhile
+            if (key?.value) dispatchEvent(new Event("slotwise-key"));
             dialog.close();
           } catch (why) {
             refused(why);

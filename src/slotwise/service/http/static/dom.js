@@ -35,7 +35,7 @@ export function why(question, ...answers) {
   return el(
     "details",
     { class: "why", "data-key": question },
-    el("summary", null, question),
+    el("summary", { "data-key": `open:${question}` }, question),
     answers.map((answer) => (typeof answer === "string" ? el("p", null, answer) : answer)),
   );
 }

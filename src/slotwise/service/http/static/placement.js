@@ -8,6 +8,7 @@
 import { path } from "./api.js";
 import { el, swap } from "./dom.js";
 import { follow } from "./live.js";
+import * as changes from "./parts/changes.js";
 import * as health from "./parts/health.js";
 import * as items from "./parts/items.js";
 import * as list from "./parts/list.js";
@@ -18,7 +19,7 @@ import * as state from "./parts/state.js";
 import * as time from "./parts/time.js";
 
 /** Parts by name, in order; the two of a pair stand side by side where there is room. */
-const LAYOUT = [{ state }, { pays, list }, { time }, { items }, { slots, segments }, { health }];
+const LAYOUT = [{ state }, { pays, list }, { time }, { items }, { slots, segments }, { health }, { changes }];
 const USUALLY = { period: "7d", range: "", slot: "1" };
 
 /** Draw one placement, and keep it up to date. */
@@ -63,6 +64,7 @@ export function showPlacement({ main, signal, tell }, name) {
     return follow(`${path("placements", name, "overview")}?${query}`, show, tell, AbortSignal.any([signal, asking.signal]));
   }
 
+  addEventListener("slotwise-changed", start, { signal });
   return start();
 }
 

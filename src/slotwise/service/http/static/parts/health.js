@@ -14,7 +14,7 @@ const KINDS = {
   not_shown: ["not shown", "Nobody saw the list; it counts for nothing."],
   late: ["late", "An outcome came after the window; it is never learned."],
   duplicates: ["reported again", "The same outcome once more; it changes nothing."],
-  conflicts: ["reported otherwise", "Another outcome than before; the first stands."],
+  conflicts: ["contradicted", "Another outcome than the first, which stands."],
   several: ["several clicks", "Clicks on more than one item of a list; the first counts."],
 };
 

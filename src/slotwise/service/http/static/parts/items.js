@@ -23,12 +23,13 @@ export function draw(overview, page) {
   const canSearch = item_count > AT_FIRST && !overview.segment.length;
 
   async function show() {
-    const here = !asked.search && asked.most <= items.length;
-    const found = here ? { items, found: item_count } : await search(page, asked);
+    // what is searched is everybody's: of some visitors, what is here is all there is
+    const here = !canSearch || (!asked.search && asked.most <= items.length);
+    const found = here ? { items, found: canSearch ? item_count : items.length } : await search(page, asked);
     if (!found) return;
     const shown = found.items.slice(0, asked.most);
     swap(body, table(page, shown, best));
-    said.textContent = asked.search
+    said.textContent = canSearch && asked.search
       ? `${many(found.found, "item has", "items have")} “${asked.search}” in the name.`
       : shown.length < item_count
         ? `The ${count(shown.length)} most relevant of ${many(item_count, "item")}.`
@@ -98,28 +99,42 @@ function table(page, items, best) {
   const values = items.some((item) => item.value !== null);
   const most = Math.max(1e-9, ...items.map((item) => item.high ?? 0));
   const heads = ["attractiveness", "95\u202f% within", "in the best list", "shown", "clicks", ...(values ? ["value"] : [])];
+  // on a phone its rows are drawn as cards, and stay rows for who hears them
   return el(
     "table",
-    { class: "items", id: "items-table" },
-    el("thead", null, el("tr", null, el("th", { scope: "col" }, "item"), heads.map((text, at) => el("th", { scope: "col", class: at === 1 || at === 3 || at === 5 ? "n optional" : "n" }, text)), el("th", { scope: "col" }, el("span", { class: "hidden" }, "change")))),
-    el("tbody", null, items.map((item) => row(page, item, best, values, most))),
+    { class: "items stacked", id: "items-table", role: "table" },
+    el(
+      "thead",
+      { role: "rowgroup" },
+      el(
+        "tr",
+        { role: "row" },
+        el("th", { scope: "col", role: "columnheader" }, "item"),
+        heads.map((text) => el("th", { scope: "col", role: "columnheader", class: "n" }, text)),
+        el("th", { scope: "col", role: "columnheader" }, el("span", { class: "hidden" }, "change")),
+      ),
+    ),
+    el("tbody", { role: "rowgroup" }, items.map((item) => row(page, item, best, heads, most))),
   );
 }
 
-function row(page, item, best, values, most) {
+function row(page, item, best, heads, most) {
   const known = item.attractiveness !== null;
-  const cell = (text, kind = "n") => el("td", { class: kind }, text);
+  const unknown = el("span", { class: "unknown" }, UNKNOWN);
+  const numbers = [
+    known ? amount(item.attractiveness) : unknown,
+    known ? [range(item, most), el("span", { class: "hidden" }, interval(item.low, item.high))] : "",
+    item.probability_in_best_list === null ? unknown.cloneNode(true) : chance(item.probability_in_best_list),
+    count(item.shown),
+    count(item.clicks),
+    item.value === null ? "–" : amount(item.value),
+  ];
   return el(
     "tr",
-    null,
-    el("th", { scope: "row", class: "name" }, name(item.id), best.has(item.id) ? el("span", { class: "tag" }, "in the list") : null),
-    known ? cell(amount(item.attractiveness)) : cell(UNKNOWN, "n unknown"),
-    cell(known ? [range(item, most), el("span", { class: "hidden" }, interval(item.low, item.high))] : "", "n optional"),
-    item.probability_in_best_list === null ? cell(UNKNOWN, "n unknown") : cell(chance(item.probability_in_best_list)),
-    cell(count(item.shown), "n optional"),
-    cell(count(item.clicks)),
-    values ? cell(item.value === null ? "–" : amount(item.value), "n optional") : null,
-    el("td", null, itemActions(page.name, item.id)),
+    { role: "row" },
+    el("th", { scope: "row", role: "rowheader", class: "name" }, name(item.id), best.has(item.id) ? el("span", { class: "tag" }, "in the list") : null),
+    heads.map((head, at) => el("td", { class: "n", role: "cell", "data-label": head }, numbers[at])),
+    el("td", { role: "cell" }, itemActions(page.name, item.id)),
   );
 }
 

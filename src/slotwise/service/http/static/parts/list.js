@@ -36,7 +36,7 @@ function next(slot) {
   if (slot.pinned) return "pinned here for everybody";
   if (slot.probability === null) return el("span", { class: "unknown" }, UNKNOWN);
   const here = `${chance(slot.probability)} sure`;
-  if (slot.runner_up === null) return `${here}, and no other is in question`;
+  if (slot.runner_up === null) return `${here} · no other comes close`;
   return [`${here} · next `, name(slot.runner_up), ` ${chance(slot.runner_up_probability)}`];
 }
 

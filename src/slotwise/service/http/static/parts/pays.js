@@ -1,7 +1,7 @@
 /* Does it pay: the learned lists against the holdout, over a time to choose, and since the start. */
 
 import { choices, el, why } from "../dom.js";
-import { difference, interval, many, measured, moment } from "../format.js";
+import { difference, many, measured, moment } from "../format.js";
 
 const PERIODS = { "24h": "24 hours", "7d": "7 days", "28d": "28 days" };
 
@@ -52,7 +52,7 @@ function compared(title, uplift, sentence, id, anytime) {
       "p",
       { class: "figure" },
       el("b", null, write(uplift.difference)),
-      el("span", null, ends ? `${what}; ${interval(ends.low, ends.high, write)} with a probability of 95\u202f%` : `${what}, so far`),
+      el("span", null, ends ? `${what}; between ${write(ends.low).replace(" points", "")} and ${ends.high === null ? "any more" : write(ends.high)} with a probability of 95\u202f%` : `${what}, so far`),
     ),
     el("p", { class: "arms n" }, arm("learned", uplift.learned), " against ", arm("holdout", uplift.holdout)),
     uplift.since ? el("p", { class: "quiet small" }, `Views since ${moment(uplift.since)}.`) : null,

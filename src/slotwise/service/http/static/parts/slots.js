@@ -20,7 +20,7 @@ export function draw({ position_bias }) {
       el(
         "table",
         { id: "slots-table" },
-        el("thead", null, el("tr", null, el("th", { scope: "col" }, "slot"), heads.map((text) => el("th", { scope: "col", class: "n" }, text)))),
+        el("thead", null, el("tr", null, el("th", { scope: "col" }, "slot"), heads.map((text) => el("th", { scope: "col", class: text === "shown" ? "n optional" : "n" }, text)))),
         el(
           "tbody",
           null,
@@ -31,7 +31,7 @@ export function draw({ position_bias }) {
               el("th", { scope: "row" }, slot.slot),
               slot.bias === null ? cell(UNKNOWN, "n unknown") : cell(amount(slot.bias)),
               cell(slot.bias === null ? "" : slot.given ? "given" : slot.low === slot.high ? "by definition" : interval(slot.low, slot.high)),
-              cell(count(slot.shown)),
+              cell(count(slot.shown), "n optional"),
               cell(slot.observed === null ? "–" : percent(slot.observed)),
               cell(slot.fitted === null ? "–" : percent(slot.fitted)),
             ),

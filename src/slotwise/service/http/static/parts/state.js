@@ -13,8 +13,7 @@ export function draw(overview, page) {
   const seen = decisions.clicked + decisions.no_click;
   const fact = (number, text) => el("li", null, el("b", null, number), " ", text);
   return [
-    el("p", { class: "crumb" }, el("a", { href: "/" }, "Placements"), " /"),
-    el("h1", { class: "placement" }, name(overview.name)),
+    el("div", { class: "crumb" }, el("a", { href: "/" }, "Placements"), " / ", el("h1", { class: "placement" }, name(overview.name))),
     el("p", { class: "state", id: "sentence", "data-kind": state.kind }, state.sentence),
     state.more ? el("p", { class: "more" }, state.more) : null,
     overview.segment.length
@@ -30,7 +29,7 @@ export function draw(overview, page) {
     el(
       "ul",
       { class: "facts", id: "facts" },
-      fact(count(seen), "views counted"),
+      fact(count(seen), seen === 1 ? "view counted" : "views counted"),
       fact(seen ? percent(decisions.clicked / seen) : "–", "with a click"),
       fact(count(overview.item_count), `${overview.item_count === 1 ? "item" : "items"} for ${many(overview.slots, "slot")}`),
       overview.holdout ? fact(percent(overview.holdout, 0), "held out") : null,

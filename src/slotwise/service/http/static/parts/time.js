@@ -1,9 +1,10 @@
 /* Over time: what each arm brought, what was shown where, how sure it was, and how many came. */
 
 import { ask, path, Refused, Unreachable } from "../api.js";
+import { inShort } from "../changes.js";
 import { lineChart, shareChart } from "../charts.js";
 import { choices, el, swap, why } from "../dom.js";
-import { count, many, measured, percent } from "../format.js";
+import { count, measured, percent } from "../format.js";
 
 /** By the hour up to a week, and by the day beyond. */
 const RANGES = { "24h": ["24 hours", "hour", 1], "7d": ["7 days", "hour", 7], "28d": ["28 days", "day", 28], "90d": ["90 days", "day", 90] };
@@ -30,7 +31,7 @@ export function draw(overview, page) {
   load(charts, range, page);
   return [
     el("h2", null, "Over time"),
-    el("p", { class: "lead" }, "In UTC, by when the lists were decided on. A mark at the top is a change of the placement."),
+    el("p", { class: "lead" }, "In UTC, by when the lists were decided on. A mark at the top is a change of the placement; the last part of a line is faint while its period is not over."),
     choices("Range", Object.fromEntries(Object.entries(RANGES).map(([key, [text]]) => [key, text])), range, (chosen) => page.change({ range: chosen })),
     charts,
   ];
@@ -67,8 +68,9 @@ async function load(charts, range, page) {
 function show(charts, timeline, page) {
   const times = timeline.starts.map((start) => Date.parse(start));
   if (!times.length) return swap(charts, el("p", { class: "unknown" }, "No list was asked for in this time."));
-  const marks = timeline.changes.map((change) => ({ time: Date.parse(change.time), text: inWords(change) }));
-  const common = { times, marks };
+  const marks = timeline.changes.map((change) => ({ time: Date.parse(change.time), text: inShort(change) }));
+  const length = timeline.by === "day" ? DAY : DAY / 24;
+  const common = { times, marks, unfinished: times.at(-1) + length > Date.now() };
   const measure = timeline.measure === "value_per_view" ? "Value per view" : "Click rate";
   return swap(
     charts,
@@ -113,14 +115,4 @@ function probabilities(timeline, common) {
   if (!series.some((of) => of.values.some((value) => value !== null)))
     return el("figure", { class: "chart" }, el("figcaption", null, el("b", null, title)), el("p", { class: "unknown" }, "Not known yet: it is kept at the end of each hour in which something was counted."));
   return lineChart({ ...common, title, write: (share) => percent(share, 0), series, highest: 1 });
-}
-
-function inWords({ version, fields, added, retired, changed, reordered }) {
-  if (version === 1) return "created";
-  const parts = Object.keys(fields).map((field) => `${field.replaceAll("_", " ")} changed`);
-  if (added.count) parts.push(`${many(added.count, "item")} added`);
-  if (retired.count) parts.push(`${many(retired.count, "item")} retired`);
-  if (changed.count) parts.push(`${many(changed.count, "item")} changed`);
-  if (reordered) parts.push("items reordered");
-  return parts.join(", ") || "changed";
 }

@@ -1,0 +1,91 @@
+"""Everybody can use it: axe finds nothing serious in either scheme on a desk and a phone, and a keyboard is enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests.service.dashboard.conftest import Watched
+from tests.service.serving import Client
+
+PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+
+
+@pytest.fixture(params=[("light", "phone"), ("dark", "phone"), ("light", "desk"), ("dark", "desk")], ids="-".join)
+def shown(browser: Browser, service: Client, request: pytest.FixtureRequest) -> Iterator[Watched]:
+    scheme, size = request.param
+    # axe is put into the page, which lets in nothing from elsewhere
+    options: dict[str, Any] = {"color_scheme": scheme, "viewport": PHONE if size == "phone" else DESK}
+    found = Watched(browser, service, **options, bypass_csp=True)
+    yield found
+    found.context.close()
+
+
+def check(page: Page) -> None:
+    """Nothing serious, and nothing cut off."""
+    found = Axe().run(page).response
+    serious = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]
+    assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in serious] == []
+    assert found["passes"]
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_axe_finds_nothing_serious_and_nothing_is_cut_off(shown: Watched, service: Client) -> None:
+    service.define("nothing yet", holdout=0.1)
+    page = shown.open()
+    page.locator("path.line").first.wait_for()
+    for question in page.locator("details.why > summary").all():
+        question.click()
+    check(page)
+    for action in ("Settings", "Delete"):
+        page.get_by_role("button", name=action, exact=True).click()
+        page.locator("dialog").wait_for()
+        if action == "Settings":
+            page.get_by_text("More settings").click()
+        check(page)
+        page.keyboard.press("Escape")
+        page.locator("dialog").wait_for(state="detached")
+    for path in ("/", "/placements/nothing yet", "/placements/odd", "/placements/one", "/docs"):
+        page.goto(shown.url + path)
+        if path != "/docs":
+            page.locator("main[data-ready]").wait_for()
+        check(page)
+    page = shown.open("/", key="wrong")
+    page.locator("#wrong").wait_for()
+    check(page)
+
+
+def test_a_keyboard_is_enough(watched: Watched) -> None:
+    page = watched.open()
+    page.locator("path.line").first.wait_for()
+    pause = page.get_by_role("button", name="Pause", exact=True)
+    pause.focus()
+    page.keyboard.press("Enter")
+    page.locator("dialog").wait_for()
+    assert page.evaluate("document.querySelector('dialog').contains(document.activeElement)")
+    page.keyboard.press("Escape")
+    page.locator("dialog").wait_for(state="detached")
+    expect(pause).to_be_focused()
+    chart = page.locator("svg.plot").first
+    chart.focus()
+    page.keyboard.press("End")
+    last = page.locator("output.readout").first.inner_text()
+    assert "learned" in last
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("output.readout").first.inner_text() not in ("", last)
+
+
+def test_what_is_open_and_focused_stays_so_when_numbers_move_on(watched: Watched, service: Client) -> None:
+    service.define("moving")
+    page = watched.open("/placements/moving")
+    page.get_by_text("What is position bias?").click()
+    page.locator("#health summary").focus()
+    service.decide("moving")
+    service.settle("moving")
+    expect(page.locator("#facts li").first).to_have_text("1 view counted")
+    assert page.locator("#slots details").first.get_attribute("open") is not None
+    expect(page.locator("#health summary")).to_be_focused()

@@ -1,0 +1,232 @@
+"""Every action is asked first, done with the key, refused without it and listed; two tabs do not undo each other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.service.dashboard.conftest import KEY, Watched
+from tests.service.serving import Client
+
+ITEMS = ["tea", "coffee", "juice"]
+
+
+@pytest.fixture
+def bar(service: Client, request: pytest.FixtureRequest) -> str:
+    """The name of a placement of this test's own."""
+    name = f"bar of {request.node.name}"[:200].replace("/", " ")
+    service.define(name, items=ITEMS, slots=2)
+    return name
+
+
+def definition(service: Client, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = service.get(f"/v1/placements/{name}").json()
+    return found
+
+
+def begin(page: Page, action: str) -> Locator:
+    """Press a button, and the dialog that asks."""
+    page.get_by_role("button", name=action, exact=True).click()
+    dialog = page.locator("dialog")
+    dialog.wait_for()
+    return dialog
+
+
+def add(dialog: Locator) -> None:
+    dialog.get_by_label("Items, one a line").fill("tea\nmilk\n\n  milk ")
+
+
+def change_settings(dialog: Locator) -> None:
+    dialog.get_by_label("Holdout, % of views").fill("25")
+    dialog.get_by_text("More settings").click()
+    dialog.get_by_label("Segments").fill("device: mobile, desktop")
+
+
+def reorder(dialog: Locator) -> None:
+    dialog.get_by_label("Items, one a line").fill("juice\ntea\ncoffee")
+
+
+def edit(dialog: Locator) -> None:
+    dialog.get_by_label("What a click is worth").fill("2.5")
+    dialog.get_by_label("Pinned in").select_option("Slot 2")
+
+
+def nothing(_: Locator) -> None:
+    """It only asks."""
+
+
+#: what an action is called, what is filled in, what confirms it, and what it makes of the placement
+ACTIONS: dict[str, tuple[Callable[[Locator], None], str, Callable[[dict[str, Any]], bool]]] = {
+    "Add items": (add, "Add", lambda now: now["items"] == [*ITEMS, "milk"]),
+    "Settings": (
+        change_settings,
+        "Save",
+        lambda now: now["holdout"] == 0.25 and now["segments"] == {"device": ["mobile", "desktop"]},
+    ),
+    "Order": (reorder, "Save", lambda now: now["items"] == ["juice", "tea", "coffee"]),
+    "Edit tea": (edit, "Save", lambda now: {"id": "tea", "value": 2.5} in now["items"] and now["pin"] == {"tea": 2}),
+    "Retire tea": (nothing, "Retire", lambda now: now["items"] == ["coffee", "juice"]),
+    "Pause": (nothing, "Pause", lambda now: now["mode"] == "frozen"),
+    "Shadow": (nothing, "Shadow", lambda now: now["mode"] == "shadow"),
+}
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+def test_it_is_asked_first_then_done_and_listed(watched: Watched, service: Client, bar: str, action: str) -> None:
+    fill, verb, done = ACTIONS[action]
+    page, before = watched.open(f"/placements/{bar}"), definition(service, bar)
+    dialog = begin(page, action)
+    dialog.get_by_role("button", name="Cancel").click()
+    dialog.wait_for(state="detached")
+    assert definition(service, bar) == before
+    dialog = begin(page, action)
+    fill(dialog)
+    dialog.get_by_role("button", name=verb, exact=True).click()
+    dialog.wait_for(state="detached")
+    after = definition(service, bar)
+    assert done(after), after
+    expect(page.locator("#changes-of > li")).to_have_count(2)
+    expect(page.locator("#said")).not_to_be_empty()
+
+
+@pytest.mark.parametrize("action", [*ACTIONS, "Delete"])
+def test_without_the_key_it_is_refused_and_with_it_done(
+    watched: Watched, service: Client, bar: str, action: str
+) -> None:
+    fill, verb, done = ACTIONS.get(action, (nothing, "Delete for good", None))
+    page, before = watched.open(f"/placements/{bar}"), definition(service, bar)
+    dialog = begin(page, action)
+    fill(dialog)
+    if action == "Delete":
+        dialog.get_by_label("The placement's name").fill(bar)
+    page.evaluate("sessionStorage.removeItem('slotwise-key')")
+    confirm = dialog.get_by_role("button", name=verb, exact=True)
+    confirm.click()
+    expect(dialog.locator(".problem")).to_have_text("This needs the service's key.")
+    assert definition(service, bar) == before
+    dialog.get_by_label("Key").fill("wrong")
+    confirm.click()
+    expect(dialog.locator(".problem")).to_have_text("That key is not the right one.")
+    assert definition(service, bar) == before
+    dialog.get_by_label("Key").fill(KEY)
+    confirm.click()
+    dialog.wait_for(state="detached")
+    if done is None:
+        page.wait_for_url(f"{watched.url}/")
+        assert service.get(f"/v1/placements/{bar}").status_code == 404
+    else:
+        assert done(definition(service, bar))
+        # the page itself was refused meanwhile, perhaps, and is there again
+        page.locator("#sentence").wait_for()
+    # of what was deleted, the page may ask once more before it is left
+    _expect_only(watched, 401, *([404] if done is None else []))
+
+
+def _expect_only(watched: Watched, *statuses: int) -> None:
+    """The browser says by itself, as an error, that a request was refused; nothing else may have gone wrong."""
+    said = [f"the server responded with a status of {status} " for status in statuses]
+    assert watched.errors
+    assert all(any(one in error for one in said) for error in watched.errors), watched.errors
+    watched.errors.clear()
+
+
+@pytest.mark.parametrize(("pause", "resume"), [("Pause", "Resume"), ("Shadow", "Go live")])
+def test_what_is_paused_goes_on_when_it_is_resumed(
+    watched: Watched, service: Client, bar: str, pause: str, resume: str
+) -> None:
+    page = watched.open(f"/placements/{bar}")
+    for action in (pause, resume):
+        begin(page, action).get_by_role("button", name=action, exact=True).click()
+        page.get_by_role("button", name=resume if action == pause else pause, exact=True).wait_for()
+    assert definition(service, bar)["mode"] == "live"
+
+
+def test_a_placement_is_made_and_deleted(watched: Watched, service: Client) -> None:
+    page = watched.open("/")
+    dialog = begin(page, "New placement")
+    dialog.get_by_label("Name").fill("made/here")
+    dialog.get_by_label("Slots").fill("2")
+    dialog.get_by_label("Items, one a line").fill("a\nb\nc")
+    make = dialog.get_by_role("button", name="Make it")
+    make.click()
+    expect(dialog.locator(".problem")).to_have_text("A name has no slash in it.")
+    # what is there already is not replaced
+    dialog.get_by_label("Name").fill("shop")
+    make.click()
+    expect(dialog.locator(".problem")).not_to_be_empty()
+    assert definition(service, "shop")["slots"] == 3
+    page.reload()
+    dialog = begin(page, "New placement")
+    dialog.get_by_label("Name").fill("made here 🎪")
+    dialog.get_by_label("Slots").fill("2")
+    dialog.get_by_label("Items, one a line").fill("a\nb\nc")
+    dialog.get_by_role("button", name="Make it").click()
+    page.wait_for_url("**/placements/made*")
+    expect(page.locator("h1")).to_have_text("made here 🎪")
+    made = definition(service, "made here 🎪")
+    assert (made["items"], made["holdout"], made["window_seconds"]) == (["a", "b", "c"], 0.1, 1800)
+    dialog = begin(page, "Delete")
+    dialog.get_by_label("The placement's name").fill("another")
+    dialog.get_by_role("button", name="Delete for good").click()
+    expect(dialog.locator(".problem")).to_have_text("That is not its name.")
+    dialog.get_by_label("The placement's name").fill("made here 🎪")
+    dialog.get_by_role("button", name="Delete for good").click()
+    page.wait_for_url(f"{watched.url}/")
+    assert service.get("/v1/placements/made here 🎪").status_code == 404
+    _expect_only(watched, 412)
+
+
+def test_what_is_known_is_exported_as_files(watched: Watched, service: Client, tmp_path: Path) -> None:
+    page = watched.open()
+    for what, ending in (("Items with their estimates, CSV", "csv"), ("All estimates and the tally, JSON", "json")):
+        dialog = begin(page, "Export")
+        dialog.get_by_label("What").select_option(what)
+        with page.expect_download() as saved:
+            dialog.get_by_role("button", name="Save as a file").click()
+        saved.value.save_as(tmp_path / f"file.{ending}")
+    estimates = service.estimates("shop")
+    assert json.loads((tmp_path / "file.json").read_text()) == estimates
+    head, *rows = (tmp_path / "file.csv").read_text().splitlines()
+    assert head.split(",")[:2] == [*estimates["items"][0]][:2]
+    assert [row.split(",")[0] for row in rows] == [item["id"] for item in estimates["items"]]
+
+
+def test_of_two_tabs_the_one_with_an_old_state_is_refused(watched: Watched, service: Client, bar: str) -> None:
+    first, second = watched.open(f"/placements/{bar}"), watched.open(f"/placements/{bar}")
+    one, other = begin(first, "Settings"), begin(second, "Add items")
+    one.get_by_label("Holdout, % of views").fill("30")
+    add(other)
+    one.get_by_role("button", name="Save", exact=True).click()
+    one.wait_for(state="detached")
+    other.get_by_role("button", name="Add", exact=True).click()
+    expect(other.locator(".problem")).to_contain_text("Somebody changed this placement after you opened this")
+    assert other.get_by_role("button", name="Add", exact=True).is_disabled()
+    after = definition(service, bar)
+    assert (after["holdout"], after["items"]) == (0.3, ITEMS)
+    # looked at anew, it is done
+    other.get_by_role("button", name="Cancel").click()
+    other = begin(second, "Add items")
+    add(other)
+    other.get_by_role("button", name="Add", exact=True).click()
+    other.wait_for(state="detached")
+    after = definition(service, bar)
+    assert (after["holdout"], after["items"]) == (0.3, [*ITEMS, "milk"])
+    _expect_only(watched, 412)
+
+
+def test_what_the_service_refuses_is_said_in_the_dialog_with_all_that_was_typed(
+    watched: Watched, service: Client, bar: str
+) -> None:
+    page = watched.open(f"/placements/{bar}")
+    dialog = begin(page, "Settings")
+    dialog.get_by_label("Slots", exact=True).fill("7")
+    dialog.get_by_role("button", name="Save", exact=True).click()
+    expect(dialog.locator(".problem")).to_contain_text("slots")
+    assert dialog.get_by_label("Slots", exact=True).input_value() == "7"
+    assert definition(service, bar)["slots"] == 2
+    _expect_only(watched, 422)

@@ -1,0 +1,125 @@
+"""Pages with nothing, little, much or odd things on them, with a wrong key, or with a service that is gone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.service.dashboard.conftest import KEY, ODD, Watched
+from tests.service.serving import Client, serving
+
+
+def test_where_nothing_is_known_no_number_is_shown(watched: Watched, service: Client) -> None:
+    service.define("empty", holdout=0.1)
+    page = watched.open("/placements/empty")
+    assert page.locator("#sentence").inner_text() == "Nothing yet: no list has been asked for."
+    for row in page.locator("#items-table tbody tr").all():
+        assert row.locator("td").all_inner_texts()[:5] == ["not known yet", "", "not known yet", "0", "0"]
+    assert page.locator("#slots-table .unknown").count() == 2
+    assert page.locator("#best-list .unknown").count() == 2
+    assert page.locator("#pays .figure").count() == 0
+    assert page.locator("#pays .unknown").count() == 2
+    expect(page.locator("#charts")).to_have_text("No list was asked for in this time.")
+
+
+def test_a_placement_of_one_item_says_that_there_is_nothing_to_choose(watched: Watched) -> None:
+    page = watched.open("/placements/one")
+    assert page.locator("#sentence").inner_text() == "There is one item, so there is nothing to choose between."
+    assert page.locator("#best-list .name").all_inner_texts() == ["only"]
+
+
+def test_any_name_is_shown_as_it_is_and_none_of_them_is_run(watched: Watched, service: Client) -> None:
+    page = watched.open("/placements/odd")
+    shown = page.locator("#items-table bdi").all_text_contents()
+    assert sorted(shown) == sorted(ODD)
+    assert page.title() == "odd · slotwise"
+    assert page.locator("main script").count() == 0
+    name = "<b>&amp;</b> “%2F” #?"
+    service.define(name)
+    page = watched.open("/")
+    page.get_by_role("link", name=name, exact=True).click()
+    expect(page.locator("h1")).to_have_text(name)
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("count", [500, 100_000])
+def test_of_many_items_the_most_relevant_are_listed_and_the_others_searched(
+    watched: Watched, service: Client, count: int
+) -> None:
+    name = f"many {count}"
+    service.define(name, items=[f"item {number}" for number in range(count)], slots=3)
+    page = watched.open(f"/placements/{name}")
+    rows = page.locator("#items-table tbody tr")
+    expect(rows).to_have_count(12)
+    expect(page.get_by_text(f"The 12 most relevant of {count:,} items.")).to_be_visible()
+    page.get_by_role("button", name="Show 50 more").click()
+    expect(rows).to_have_count(62)
+    page.get_by_label("Find an item").fill("ITEM 49")
+    expect(page.get_by_text(f"{sum('item 49' in f'item {n}' for n in range(count)):,} items have")).to_be_visible()
+    page.get_by_label("Find an item").fill("item 499")
+    first = rows.first.locator("bdi")
+    expect(first).to_contain_text("item 499")
+    page.get_by_label("Find an item").fill("nothing of the kind")
+    expect(rows).to_have_count(0)
+    service.delete(f"/v1/placements/{name}", params={"confirm": name})
+    page.close()
+
+
+def test_a_wrong_key_is_said_to_be_wrong_and_shows_nothing(watched: Watched) -> None:
+    page = watched.open(key="wrong")
+    expect(page.locator("h1")).to_have_text("This service has a key")
+    expect(page.locator("#wrong")).to_have_text("That key is not the right one.")
+    assert page.locator("#sentence").count() == 0
+    page.get_by_label("Key").fill("wrong again")
+    page.get_by_role("button", name="Open").click()
+    expect(page.locator("#wrong")).to_be_visible()
+    page.get_by_label("Key").fill(KEY)
+    page.get_by_role("button", name="Open").click()
+    page.locator("#sentence").wait_for()
+    assert all("status of 401" in error for error in watched.errors)
+    watched.errors.clear()
+
+
+def test_without_a_key_it_asks_for_one(watched: Watched) -> None:
+    page = watched.open("/", key=None)
+    expect(page.locator("h1")).to_have_text("This service has a key")
+    assert page.locator("#wrong").count() == 0
+    assert page.get_by_role("button", name="New placement").count() == 0
+    page.get_by_label("Key").fill(KEY)
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="shop", exact=True).wait_for()
+    watched.errors.clear()
+
+
+def test_a_placement_that_is_not_there_is_said_not_to_be(watched: Watched) -> None:
+    page = watched.context.new_page()
+    page.add_init_script(f"sessionStorage.setItem('slotwise-key', {KEY!r})")
+    page.goto(f"{watched.url}/placements/nobody")
+    expect(page.locator("h1")).to_have_text("There is no such placement")
+    watched.errors.clear()
+
+
+def test_a_service_that_stops_is_told_and_its_return_noticed(browser: Browser, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/store.db"
+    with serving(store) as client:
+        client.define("home", items=["a", "b"], slots=1)
+        port = client.base_url.port
+        watched = Watched(browser, client)
+        page = watched.open("/placements/home", key=None)
+        page.locator("#sentence").wait_for()
+        expect(page.locator("#live")).to_have_text("Live")
+    expect(page.locator("#banner")).to_contain_text("The service does not answer.")
+    expect(page.locator("#live")).to_have_text("No answer")
+    # what was there stays
+    assert page.locator("#best-list .name").count() == 1
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator("#said")).to_have_text("The service does not answer.")
+    assert port is not None
+    with serving(store, on_port=port) as client:
+        client.define("home", items=["a", "b", "c"], slots=1)
+        expect(page.locator("#banner")).to_be_hidden()
+        expect(page.locator("#items-table tbody tr")).to_have_count(3)
+        watched.context.close()
