@@ -13,7 +13,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from benchmarks import logs, service, startup
+from benchmarks import dashboard, logs, service, startup
 from slotwise import MNL, Goal, Setting, policies, policy, simulate
 from slotwise.choice import draw
 from slotwise.compiled import jit
@@ -46,6 +46,7 @@ def main() -> None:
     print()
     service.main()
     service.a_year()
+    dashboard.main()
 
 
 def _against_bare_loops(users: MNL) -> float:

@@ -326,7 +326,7 @@ def a_year() -> None:
                 store.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
         began = time.perf_counter()
         with service(Path(folder)) as (port, process):
-            while not _answers(port, "/readyz"):
+            while not answers(port, "/readyz"):
                 time.sleep(0.01)
             print(f"a year of hours, 1,000 items: ready after {time.perf_counter() - began:.1f} s")
             asyncio.run(rate(port, seconds=1.0))
@@ -335,12 +335,12 @@ def a_year() -> None:
             taken = []
             for _ in range(TURNS):
                 began = time.perf_counter()
-                assert _answers(port, "/v1/placements/bench/history?by=day")
+                assert answers(port, "/v1/placements/bench/history?by=day")
                 taken.append(time.perf_counter() - began)
             verdict("200 ms / history of 90 days", 0.2 / statistics.median(taken), 1.0)
 
 
-def _answers(port: int, path: str) -> bool:
+def answers(port: int, path: str) -> bool:
     with contextlib.suppress(OSError):
         return bool(urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=60).read())
     return False

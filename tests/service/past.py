@@ -5,7 +5,6 @@ Lists are drawn as if they were learned: by what items are worth times e to the 
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -104,7 +103,10 @@ def made_up(name: str, past: Past, now: float) -> tuple[Portable, list[tuple[int
     placement = Portable(
         name,
         Definition.model_validate(dict(past.definition)).text(),
-        [TallyRow(slot, items[item], *counts, segment=segment) for (segment, slot, item), counts in tally.items()],
+        [
+            TallyRow(slot, items[item], clicks, passes, shows, segment=segment)
+            for (segment, slot, item), (clicks, passes, shows) in tally.items()
+        ],
         counters,
         rows,
         period_counters,
@@ -158,16 +160,14 @@ def _count(
 
 def _changes(past: Past, first: int, now: int) -> list[Change]:
     """What made the definition what it is: created at first, and each change in turn."""
-    now_is = dict(past.definition)
-    definitions, times = [now_is], []
+    definitions, times = [dict(past.definition)], []
     for hours_ago, before in past.changes:
         definitions.append({**definitions[-1], **before})
         times.append(now - hours_ago * HOUR)
-    states = [Definition.model_validate(one) for one in reversed(definitions)]
+    after = [Definition.model_validate(one) for one in reversed(definitions)]
+    earlier = [None, *after[:-1]]
     moments = [float(first), *map(float, reversed(times))]
     return [
-        Change(time, json.dumps(difference(before, after)), version)
-        for version, (time, (before, after)) in enumerate(
-            zip(moments, itertools.pairwise([None, *states]), strict=True), start=1
-        )
+        Change(time, json.dumps(difference(was, now_is)), version)
+        for version, (time, was, now_is) in enumerate(zip(moments, earlier, after, strict=True), start=1)
     ]

@@ -47,11 +47,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     odd = {"slots": 4, "items": ODD, "holdout": 0.1}
     write(store, "odd", Past(odd, dict.fromkeys(ODD, 0.2), [1.0, 0.8, 0.6, 0.4], 48, 20), clock.now)
     write(store, "one", Past({"slots": 1, "items": ["only"]}, {"only": 0.2}, [1.0], 48, 20), clock.now)
-    with pytest.MonkeyPatch.context() as patch:
-        # a few lists are not worth compiling for
-        patch.setenv("SLOTWISE_COMPILE", "never")
-        with serving(store, server_key=KEY, headers={"Authorization": f"Bearer {KEY}"}, clock=clock) as client:
-            yield client
+    with serving(store, server_key=KEY, headers={"Authorization": f"Bearer {KEY}"}, clock=clock) as client:
+        yield client
 
 
 @pytest.fixture(scope="package")

@@ -38,7 +38,7 @@ HOME: Final[dict[str, Any]] = {
 
 def past() -> Past:
     """Three weeks, a new item and a smaller holdout on the way."""
-    changes = [(24 * 5, {"holdout": 0.2}), (24 * 12, {"items": list(LIKED)[:-1]})]
+    changes: list[tuple[int, dict[str, Any]]] = [(24 * 5, {"holdout": 0.2}), (24 * 12, {"items": list(LIKED)[:-1]})]
     shares = {"mobile": 0.6, "desktop": 0.4}
     return Past(HOME, LIKED, [1.0, 0.7, 0.5, 0.35], 24 * 21, 220, shares, changes=changes, slow=25.0)
 

@@ -36,7 +36,7 @@ def test_any_name_is_shown_as_it_is_and_none_of_them_is_run(watched: Watched, se
     assert sorted(shown) == sorted(ODD)
     assert page.title() == "odd · slotwise"
     assert page.locator("main script").count() == 0
-    name = "<b>&amp;</b> “%2F” #?"
+    name = "<b>&amp;<b> “%2F” #?"
     service.define(name)
     page = watched.open("/")
     page.get_by_role("link", name=name, exact=True).click()

@@ -64,8 +64,10 @@ def test_an_overview_has_the_numbers_of_the_estimates(shop: Client) -> None:
 
 
 def test_the_most_relevant_items_come_first(shop: Client) -> None:
-    items = read(shop, "overview")["items"]
-    assert items == sorted(items, key=lambda item: -item["probability_in_best_list"])
+    overview = read(shop, "overview")
+    items, listed = overview["items"], [slot["item"] for slot in overview["best_list"]]
+    assert [item["id"] for item in items[:2]] == listed
+    assert items[2:] == sorted(items[2:], key=lambda item: -item["probability_in_best_list"])
     assert items[0]["id"] == "a"
 
 

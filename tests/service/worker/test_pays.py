@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -30,7 +30,7 @@ def uplift(low: float | None, high: float | None, **changes: Any) -> UpliftDocum
         "too_early": None,
         **changes,
     }
-    return found
+    return cast(UpliftDocument, found)
 
 
 def test_it_pays_only_by_the_interval_that_may_be_relied_on() -> None:

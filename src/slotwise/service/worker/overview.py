@@ -116,7 +116,7 @@ class OverviewDesk:
             "pays_in_period": pays(recent, definition.holdout, every_day=False),
             "period": asked.period,
             "best_list": _best_list(definition, more, something),
-            "items": relevant(found["items"], more.values, something=something)[:MOST_ITEMS],
+            "items": relevant(found["items"], more.values, more.shown_list, something=something)[:MOST_ITEMS],
             "position_bias": _slots(look, fitted if not asked.segment else None, more),
             "decisions": _counts(look.counters, found),
             "by_segment": sorted(found["by_segment"], key=lambda one: -one["decisions"]["issued"])[:MOST_SEGMENTS],
@@ -131,7 +131,8 @@ class OverviewDesk:
         assert look.for_owner is not None
         wanted = search.casefold()
         matching = [item for item in look.document["items"] if wanted in item["id"].casefold()]
-        ordered = relevant(matching, look.for_owner.values, something=_is_known(look.counters))
+        more = look.for_owner
+        ordered = relevant(matching, more.values, more.shown_list, something=_is_known(look.counters))
         return {
             "items": ordered[offset : offset + limit],
             "found": len(matching),
@@ -167,12 +168,24 @@ def _last_hour(store: Store, name: str, now: float) -> int | None:
     return max((of.period.start for of in found if of.counters.issued and of.period.hours), default=None)
 
 
-def relevant(items: Sequence[ItemEstimate], values: dict[str, float], *, something: bool = True) -> list[ItemNow]:
-    """Those that are likeliest to belong to the best list first, and then the most attractive.
+def relevant(
+    items: Sequence[ItemEstimate], values: dict[str, float], shown_list: Sequence[str], *, something: bool = True
+) -> list[ItemNow]:
+    """The list now, then those that are likeliest to belong to it, and then the most attractive.
 
     Unless `something` was counted, nothing is known of any.
     """
-    ordered = sorted(items, key=lambda item: (-item["probability_in_best_list"], -item["attractiveness"], item["id"]))
+    place = {item: slot for slot, item in enumerate(shown_list)}
+    last = len(place)
+    ordered = sorted(
+        items,
+        key=lambda item: (
+            place.get(item["id"], last),
+            -item["probability_in_best_list"],
+            -item["attractiveness"],
+            item["id"],
+        ),
+    )
     return [_item(item, values, something) for item in ordered]
 
 

@@ -246,7 +246,7 @@ class OverviewDocument(TypedDict):
     period: str
     best_list: list[SlotNow]
     items: list[ItemNow]
-    """The most relevant ones: those that are likeliest to belong to the best list, and then the most attractive."""
+    """The most relevant ones: the list now, then those that are likeliest to belong to it, then the most attractive."""
     position_bias: list[SlotBias]
     decisions: OverviewCounts
     by_segment: list[SegmentCounts]

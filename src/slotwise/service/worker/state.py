@@ -92,7 +92,8 @@ def _nothing_yet(facts: Facts) -> StateDocument:
         )
     if facts.decisions.final:
         return _state("nothing_yet", "Nothing is counted yet: of the lists so far, nobody saw one.")
-    return _state("nothing_yet", "Nothing yet: no list has been asked for.")
+    how = "A page asks for one with POST /v1/placements/NAME/decisions; “Try it”, above, sends that by hand."
+    return _state("nothing_yet", "Nothing yet: no list has been asked for.", more=how)
 
 
 def _learned(facts: Facts, seen: int) -> StateDocument:

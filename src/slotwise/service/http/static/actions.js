@@ -4,6 +4,7 @@ import { ask, path } from "./api.js";
 import { confirm, field, select } from "./dialog.js";
 import { el, name } from "./dom.js";
 import { EXPORTS, save } from "./export.js";
+import { sentence } from "./format.js";
 import { ROOT } from "./root.js";
 import { difference, lines, settings } from "./settings.js";
 
@@ -45,7 +46,7 @@ function starting(act) {
       // so that the page does not wait until it would have asked anyway
       dispatchEvent(new Event("slotwise-changed"));
     } catch (why) {
-      said(why.message);
+      said(sentence(why.message));
     }
   };
 }

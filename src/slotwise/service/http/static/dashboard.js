@@ -2,6 +2,7 @@
 
 import { hasKey, setKey } from "./api.js";
 import { el, swap } from "./dom.js";
+import { sentence } from "./format.js";
 import { showPlacement } from "./placement.js";
 import { showPlacements } from "./placements.js";
 import { here } from "./root.js";
@@ -33,7 +34,7 @@ function tell(state, why) {
 function refused(problem) {
   if (problem.status === 401) return askForKey();
   document.title = "slotwise";
-  swap(main, el("h1", null, problem.status === 404 ? "There is no such placement" : "This cannot be shown"), el("p", null, problem.message), el("p", null, el("a", { href: "/" }, "All placements")));
+  swap(main, el("h1", null, problem.status === 404 ? "There is no such placement" : "This cannot be shown"), el("p", null, sentence(problem.message)), el("p", null, el("a", { href: "/" }, "All placements")));
 }
 
 function askForKey() {

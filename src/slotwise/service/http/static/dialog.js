@@ -2,6 +2,7 @@
 
 import { hasKey, Refused, setKey, Unreachable } from "./api.js";
 import { el } from "./dom.js";
+import { sentence } from "./format.js";
 
 let made = 0;
 
@@ -50,7 +51,7 @@ export function confirm({ title, words = [], fields = [], verb, grave = false, a
       } else if (why instanceof Unreachable) {
         say("The service does not answer. Nothing is known to have changed; try again when it is back.");
       } else {
-        say(why.message);
+        say(sentence(why.message));
       }
       submit.disabled = false;
     };

@@ -85,3 +85,8 @@ export function duration(seconds) {
 export function many(number, one, more = `${one}s`) {
   return `${count(number)} ${number === 1 ? one : more}`;
 }
+
+/** What somebody else wrote, as a sentence: "there is none" is "There is none." */
+export function sentence(text) {
+  return text && text[0].toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
+}

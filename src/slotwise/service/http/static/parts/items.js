@@ -61,7 +61,7 @@ export function draw(overview, page) {
   show();
   return [
     el("h2", null, "Items"),
-    el("p", { class: "lead" }, "How attractive each item is, wherever it stood: those first that are likeliest to belong to the best list."),
+    el("p", { class: "lead" }, "How attractive each item is, wherever it stood: the list now, and then those that are likeliest to belong to it."),
     canSearch ? el("div", { class: "toolbar" }, el("label", { for: "search-items" }, "Find an item"), field) : null,
     said,
     body,

@@ -16,8 +16,12 @@ export function draw(overview, page) {
     el("h2", null, "Does it pay?"),
     el("p", { class: "lead" }, "What the learned lists bring, against the views that show the items as listed."),
     choices("Period", periods, overview.period, (period) => page.change({ period })),
-    compared(`Last ${periods[overview.period]}`, overview.uplift_in_period, overview.pays_in_period, "in-period", false),
-    compared("Since the start", overview.uplift, overview.pays, "since-start", true),
+    el(
+      "div",
+      { class: "sides" },
+      compared(`Last ${periods[overview.period]}`, overview.uplift_in_period, overview.pays_in_period, "in-period", false),
+      compared("Since the start", overview.uplift, overview.pays, "since-start", true),
+    ),
     why(
       "How is this known?",
       "Every view is put at random into one of two groups: most see a learned list, and a few, the holdout, the items in the order in which the placement lists them. The difference between the two is what learning brings.",
@@ -50,7 +54,7 @@ function compared(title, uplift, sentence, id, anytime) {
     el("p", { class: clear ? `verdict ${clear}` : "verdict" }, sentence),
     el(
       "p",
-      { class: "figure" },
+      { class: clear ? "figure" : "figure unclear" },
       el("b", null, write(uplift.difference)),
       el("span", null, ends ? `${what}; between ${write(ends.low).replace(" points", "")} and ${ends.high === null ? "any more" : write(ends.high)} with a probability of 95\u202f%` : `${what}, so far`),
     ),

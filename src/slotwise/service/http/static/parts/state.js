@@ -30,7 +30,7 @@ export function draw(overview, page) {
       "ul",
       { class: "facts", id: "facts" },
       fact(count(seen), seen === 1 ? "view counted" : "views counted"),
-      fact(seen ? percent(decisions.clicked / seen) : "–", "with a click"),
+      seen ? fact(percent(decisions.clicked / seen), "with a click") : null,
       fact(count(overview.item_count), `${overview.item_count === 1 ? "item" : "items"} for ${many(overview.slots, "slot")}`),
       overview.holdout ? fact(percent(overview.holdout, 0), "held out") : null,
       overview.mode === "live" ? null : fact(overview.mode, "mode"),

@@ -22,7 +22,7 @@ let automatic = "28d";
 let kept = { address: null, tag: null, timeline: null, asked: 0 };
 
 export function of({ decisions, version }) {
-  return [decisions.issued, decisions.final, version];
+  return [decisions.issued, decisions.final, version, automatic];
 }
 
 export function draw(overview, page) {
@@ -46,6 +46,7 @@ async function load(charts, range, page) {
   const address = `${path("placements", page.name, "timeline")}?${query}`;
   const same = kept.address === address && kept.timeline;
   if (same) show(charts, kept.timeline, page);
+  else swap(charts, el("p", { class: "quiet reading" }, "Reading what was counted …"));
   if (same && Date.now() - kept.asked < PATIENCE * 1000) return;
   try {
     const found = await ask(address, { tag: same ? kept.tag : null, signal: page.signal });
