@@ -54,7 +54,7 @@ def main(to: Path) -> None:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
             size = {"width": WIDTH, "height": HEIGHT}
             page = browser.new_page(viewport=size, color_scheme="light", device_scale_factor=2)  # type: ignore[arg-type]
-            page.goto(f"{client.base_url}placements/home".replace("//placements", "/placements"))
+            page.goto(f"{str(client.base_url).rstrip('/')}/placements/home")
             page.locator("svg.plot path.line").nth(3).wait_for()
             shot = page.screenshot()
             browser.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -37,7 +38,7 @@ def test_any_name_is_shown_as_it_is_and_none_of_them_is_run(watched: Watched, se
     assert page.title() == "odd · slotwise"
     assert page.locator("main script").count() == 0
     name = "<b>&amp;<b> “%2F” #?"
-    service.define(name)
+    service.define(quote(name, safe=""))
     page = watched.open("/")
     page.get_by_role("link", name=name, exact=True).click()
     expect(page.locator("h1")).to_have_text(name)

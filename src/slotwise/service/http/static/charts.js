@@ -86,7 +86,7 @@ class Chart {
 
   /** As a table, made when it is opened. */
   numbers() {
-    const body = el("div", { class: "wide" });
+    const body = el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `${this.title}: the numbers` });
     const details = el("details", { class: "why", "data-key": `numbers:${this.title}` }, el("summary", { "data-key": `open:${this.title}` }, "The numbers"), body);
     details.addEventListener("toggle", () => {
       if (!details.open || body.firstChild) return;
