@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -106,3 +107,13 @@ except ImportError as problem:
     assert said[1] == (
         "slotwise.Ranker needs more than slotwise's client, and there is no slotwise.ranker: pip install slotwise"
     )
+
+
+def _pinned(file: str) -> set[str]:
+    """Each requirement with its hashes."""
+    return {*re.split(r"\n(?=\S)", (ROOT / file).read_text().strip())}
+
+
+def test_what_is_installed_first_is_pinned_as_it_is_for_running_and_for_developing() -> None:
+    core, run, develop = (_pinned(f"requirements{kind}.txt") for kind in ("-core", "", "-dev"))
+    assert core < run < develop
