@@ -26,13 +26,11 @@ def _tally(epochs: int, seed: int) -> Tally:
     """Complete epochs of random rankings of three items in two slots."""
     users = MNL(position_bias=BIAS, attractiveness=[0.5, 0.3, 0.8])
     rng = np.random.default_rng(seed)
-    clicks, passes = np.zeros((2, 3), int), np.zeros((2, 3), int)
-    for _ in range(epochs):
-        ranking = rng.permutation(3)[:2]
-        gamma = users.position_bias * users.attractiveness[ranking]
-        clicks[[0, 1], ranking] += rng.poisson(gamma * rng.exponential())
-        passes[[0, 1], ranking] += 1
-    return Tally(clicks, passes)
+    rankings = rng.permuted(np.tile(np.arange(3), (epochs, 1)), axis=1)[:, :2]
+    gamma = users.position_bias * users.attractiveness[rankings]
+    clicks = rng.poisson(gamma * rng.exponential(size=(epochs, 1)))
+    shown = rankings[:, :, None] == np.arange(3)
+    return Tally((clicks[:, :, None] * shown).sum(axis=0), shown.sum(axis=0))
 
 
 @pytest.fixture(scope="module")
