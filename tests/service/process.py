@@ -93,7 +93,7 @@ class Process:
 
 @contextlib.contextmanager
 def running(folder: Path, store: str, port: int, workers: int = 1, **settings: str) -> Iterator[Process]:
-    process = Process(folder, store, port, workers, **settings)
+    process = Process(folder, store, port, workers, (), start, **settings)
     try:
         process.wait_until_ready()
         yield process
