@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slotwise.service.store.contract import Counters
+from slotwise.service.store.rows import Counters
 from slotwise.service.worker.checks import Observed, checks_of
 from slotwise.service.worker.drift import Drift, Drifts
 from slotwise.service.worker.fit import Fit
