@@ -80,7 +80,8 @@ def running(*command: str, port: int, **environment: str) -> Iterator[subprocess
         [sys.executable, *command], env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
     try:
-        for _ in range(600):
+        # ten minutes, for a machine that is very busy
+        for _ in range(12_000):
             if process.poll() is not None:
                 raise RuntimeError((process.stderr.read() if process.stderr else b"").decode())
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.1):

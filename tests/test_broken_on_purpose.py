@@ -494,8 +494,8 @@ FAULTS = [
     Fault(
         "what was refused because it waited too long is written nevertheless",
         "service/worker/writer.py",
-        "        return self._claim.acquire(blocking=False)",
-        "        return self._claim.acquire(blocking=False) or True",
+        "            if batch.take():\n                self._tell(",
+        "            if not batch.is_taken():\n                self._tell(",
         "tests/service/worker/test_writer.py::test_what_waits_too_long_for_its_turn_is_refused_and_never_written",
     ),
     Fault(
