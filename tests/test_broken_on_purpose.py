@@ -599,6 +599,27 @@ FAULTS = [
         "        see_features(policy, visits.features)\n        draw_visitor(visits, visit_rng)\n",
         "tests/simulate/test_contextual.py::test_clicks_and_regret_follow_from_the_features_that_were_told",
     ),
+    Fault(
+        "PBM-TS keeps draws a little too often",
+        "policies/pbm_ts.py",
+        "if math.log(1.0 - rng.random()) <= kept:",
+        "if math.log(1.0 - rng.random()) <= kept + 0.5:",
+        "tests/policies/test_pbm_ts.py::test_draws_have_the_density_of_the_posterior",
+    ),
+    Fault(
+        "PBM-PIE looks for rivals among as many items as there are slots",
+        "policies/pbm_pie.py",
+        "    for item in range(len(on_page)):\n",
+        "    for item in range(len(ranking)):\n",
+        "tests/policies/test_pbm_pie.py::test_every_item_that_may_be_better_is_a_rival",
+    ),
+    Fault(
+        "PB-MHB counts a click for half",
+        "policies/pb_mhb.py",
+        "gain += hits * math.log(proposed / now)",
+        "gain += 0.5 * hits * math.log(proposed / now)",
+        "tests/policies/test_pb_mhb.py::test_the_chain_has_the_posterior",
+    ),
 ]
 
 
