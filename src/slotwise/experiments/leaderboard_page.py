@@ -12,6 +12,7 @@ import numpy as np
 from slotwise.drawing import new_figure, save
 from slotwise.experiments.leaderboard import TAIL, Scores, Size, cells, relative, run, scores
 from slotwise.experiments.leaderboard_kinds import BIAS, ITEMS, KINDS
+from slotwise.experiments.store import program_hash
 from slotwise.files import replacing
 from slotwise.policies import default_policy
 from slotwise.policies.registry import policy
@@ -73,7 +74,8 @@ The users:
 
 Policies are listed in the order of what they lose, relative to the best of each column; those that act everywhere come
 first. `slotwise study leaderboard` makes this page; `slotwise simulate` gives the same numbers for the same users,
-rounds, replications and seed. [CONTRIBUTING.md](../CONTRIBUTING.md) says how a policy of your own comes onto it.
+rounds, replications and seed. The program that ran had the fingerprint `{program_hash()}`; a later one may have other
+policies, or better ones. [CONTRIBUTING.md](../CONTRIBUTING.md) says how a policy of your own comes onto it.
 """
 
 
