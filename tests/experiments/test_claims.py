@@ -10,23 +10,38 @@ import pytest
 from slotwise import Results, Setting, policy, simulate
 from slotwise.experiments.claims import CLAIMS
 from slotwise.experiments.paper import POLICIES
-from slotwise.problems import paper_problems
+from slotwise.problems import Problem, paper_problems
+from slotwise.simulate.results import Run
 
 REPLICATIONS = 16
 
 
-def _results(**instead: Any) -> dict[str, Results]:
-    """The paper's policies at its horizons, the two slow ones by formula; `instead` replaces some, by id."""
-    found = {}
-    for name, problem in paper_problems().items():
-        runs = {}
-        for id in POLICIES:
-            chosen: Any = policy(id, sensitivity="analytic") if "upb" in id else policy(id)
-            chosen = instead.get(id.replace("-", "_"), chosen)
-            one = simulate(problem.users, chosen, rounds=problem.rounds, replications=REPLICATIONS, seed=0)
-            runs[id] = next(iter(one.values()))
-        found[name] = Results(runs, rounds=problem.rounds, replications=REPLICATIONS, seed=0)
-    return found
+def _run(problem: Problem, chosen: Any) -> Run:
+    return next(
+        iter(simulate(problem.users, chosen, rounds=problem.rounds, replications=REPLICATIONS, seed=0).values())
+    )
+
+
+def _gathered(problem: Problem, runs: dict[str, Run]) -> Results:
+    return Results(runs, rounds=problem.rounds, replications=REPLICATIONS, seed=0)
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, Results]:
+    """The paper's policies at its horizons, the two slow ones by formula."""
+    chosen = {id: policy(id, sensitivity="analytic") if "upb" in id else policy(id) for id in POLICIES}
+    return {
+        name: _gathered(problem, {id: _run(problem, one) for id, one in chosen.items()})
+        for name, problem in paper_problems().items()
+    }
+
+
+def _with(results: dict[str, Results], id: str, instead: Any) -> dict[str, Results]:
+    """The same with another policy in the place of one."""
+    return {
+        name: _gathered(problem, {**results[name], id: _run(problem, instead)})
+        for name, problem in paper_problems().items()
+    }
 
 
 def _verdicts(results: dict[str, Results]) -> dict[tuple[str, str], bool]:
@@ -34,8 +49,8 @@ def _verdicts(results: dict[str, Results]) -> dict[tuple[str, str], bool]:
 
 
 @pytest.fixture(scope="module")
-def sound() -> dict[tuple[str, str], bool]:
-    return _verdicts(_results())
+def sound(results: dict[str, Results]) -> dict[tuple[str, str], bool]:
+    return _verdicts(results)
 
 
 def test_what_the_numbers_say_of_each_claim(sound: dict[tuple[str, str], bool]) -> None:
@@ -58,30 +73,32 @@ def test_what_the_numbers_say_of_each_claim(sound: dict[tuple[str, str], bool]) 
 
 
 def test_a_policy_that_fills_the_slots_in_the_wrong_order_fails_its_claims(
-    sound: dict[tuple[str, str], bool],
+    sound: dict[tuple[str, str], bool], results: dict[str, Results]
 ) -> None:
     def backwards(setting: Setting) -> Any:
         started = policy("epoch-ucb").start(setting)
         started.policy.lists.slots.order[:] = started.policy.lists.slots.order[::-1].copy()
         return started
 
-    broken = _verdicts(_results(epoch_ucb=backwards))
+    broken = _verdicts(_with(results, "epoch-ucb", backwards))
     for problem in "ab":
         assert sound["w-conservative", problem]
         assert not broken["w-conservative", problem]
 
 
-def test_a_toprank_that_learns_nothing_loses_what_is_said_for_it(sound: dict[tuple[str, str], bool]) -> None:
+def test_a_toprank_that_learns_nothing_loses_what_is_said_for_it(
+    sound: dict[tuple[str, str], bool], results: dict[str, Results]
+) -> None:
     def deaf(setting: Setting) -> Any:
         started = policy("toprank").start(setting)
         started.lead[:] = -np.inf
         return started
 
-    broken = _verdicts(_results(toprank=deaf))
+    broken = _verdicts(_with(results, "toprank", deaf))
     assert sound["w-worse-than-toprank", "a"]
     assert not broken["w-worse-than-toprank", "a"]
 
 
-def test_only_problems_that_were_run_are_judged() -> None:
-    some = {"a": _results()["a"]}
+def test_only_problems_that_were_run_are_judged(results: dict[str, Results]) -> None:
+    some = {"a": results["a"]}
     assert {problem for _, problem in _verdicts(some)} == {"a"}
