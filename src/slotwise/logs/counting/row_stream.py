@@ -12,11 +12,11 @@ import ibis.expr.types as ir
 import numpy as np
 import pyarrow as pa
 
-from slotwise.logs.counting.runs import UNKNOWN, Integers, fill_table, look_up
+from slotwise.logs.counting.runs import UNKNOWN, Integers, end_of_first, fill_table, look_up, start_of_last
 from slotwise.logs.reading.engine_functions import duckdb_hash, duckdb_hash_of_two, duckdb_hash_with_number
 
 #: rows that are looked at together
-ROWS = 1 << 19
+ROWS = 1 << 18
 #: what the engine may have read ahead
 AHEAD = "64MB"
 KEY = "slotwise_key"
@@ -84,12 +84,16 @@ class RowStream:
         mark = (rows.slot * 2 + rows.clicked.cast("int64")).cast("int16")
         mark = ibis.ifelse(rows.slot.notnull() & rows.item.notnull(), mark, -1).fill_null(-1)
         wanted = rows.select(key=self._key, mark=mark.cast("int16"), hash=_hash(rows, self.by))
-        return _never_parted(Rows(keys, marks, self._look_up(hashes)) for keys, marks, hashes in _in_order(wanted))
+        return _never_parted(self._numbered(_in_order(wanted)))
 
-    def _look_up(self, hashes: Integers) -> Integers:
-        pairs = np.empty(len(hashes), np.int32)
-        look_up(hashes, self.table, pairs)
-        return pairs
+    def _numbered(self, batches: Iterable[list[Integers]]) -> Iterator[Rows]:
+        pairs = np.empty(ROWS, np.int32)
+        for keys, marks, hashes in batches:
+            if len(pairs) < len(hashes):
+                pairs = np.empty(len(hashes), np.int32)
+            mine = pairs[: len(hashes)]
+            look_up(hashes, self.table, mine)
+            yield Rows(keys, marks, mine)
 
 
 def _hash(rows: ir.Table, by: tuple[str, ...]) -> ir.Value:
@@ -108,24 +112,25 @@ def _never_parted(parts: Iterable[Rows]) -> Iterator[Rows]:
     """The same rows, those of one key that follow one another always in one part."""
     held: list[Rows] = []
     for part in parts:
-        last = part.keys[-1]
-        cut = _start_of_last(part.keys)
-        if cut == 0 and held and held[0].keys[0] == last:
-            held.append(part)
-            continue
+        first, last = (end_of_first(part.keys), start_of_last(part.keys))
+        if held and held[0].keys[0] == part.keys[0]:
+            # a copy, as what is read next may be put in the same place
+            held.append(_copy(part, 0, first))
+            if first == len(part.keys):
+                continue
+        else:
+            first = 0
         if held:
-            part = Rows(*(np.concatenate(columns) for columns in zip(*held, part, strict=True)))
-            cut = _start_of_last(part.keys)
-        if cut:
-            yield Rows(*(column[:cut] for column in part))
-        held = [Rows(*(column[cut:] for column in part))]
+            yield Rows(*(np.concatenate(columns) for columns in zip(*held, strict=True)))
+        if first < last:
+            yield Rows(*(column[first:last] for column in part))
+        held = [_copy(part, last, len(part.keys))]
     if held:
         yield Rows(*(np.concatenate(columns) for columns in zip(*held, strict=True)))
 
 
-def _start_of_last(keys: Integers) -> int:
-    others = np.flatnonzero(keys != keys[-1])
-    return int(others[-1]) + 1 if len(others) else 0
+def _copy(part: Rows, start: int, end: int) -> Rows:
+    return Rows(*(column[start:end].copy() for column in part))
 
 
 def _numbers(column: pa.Array) -> Integers:

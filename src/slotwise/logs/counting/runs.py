@@ -47,6 +47,21 @@ def look_up(hashes: Integers, table: Integers, places: Integers) -> None:
         places[row] = table[at, 1]
 
 
+@jit
+def end_of_first(keys: Integers) -> int:
+    """Where the first run ends."""
+    return _end(keys, 0)
+
+
+@jit
+def start_of_last(keys: Integers) -> int:
+    """Where the last run starts."""
+    start = len(keys) - 1
+    while start > 0 and keys[start - 1] == keys[-1]:
+        start -= 1
+    return start
+
+
 @inlined
 def _end(keys: Integers, start: int) -> int:
     end = start + 1

@@ -147,6 +147,8 @@ class _Counter:
         self.seen_slots, self.cells = np.zeros(slots + 1, np.int32), np.zeros((pairs, 1 + 2 * slots), np.int32)
         self.clicks = np.zeros((pairs, slots), np.int32)
         self.pages = np.zeros((len(self.placements), 3), np.int64)
+        #: where runs start, and whether they were counted: room for `count_runs`
+        self.starts, self.regular = np.zeros(0, np.int32), np.zeros(0, np.bool_)
         self.sample = Sample(math.inf if sample is None else sample)
         #: as long as keys rise, all of them are below this; afterwards those that follow are remembered
         self.below = np.iinfo(np.int64).min
@@ -169,7 +171,8 @@ class _Counter:
         return True
 
     def _count_runs(self, rows: Rows, left_out: Integers) -> tuple[Integers, BoolArray]:
-        starts, regular = np.empty(len(rows.keys), np.int64), np.empty(len(rows.keys), np.bool_)
+        if len(self.starts) < len(rows.keys):
+            self.starts, self.regular = np.empty(len(rows.keys), np.int32), np.empty(len(rows.keys), np.bool_)
         runs = count_runs(
             *rows,
             left_out,
@@ -179,10 +182,10 @@ class _Counter:
             self.cells,
             self.clicks,
             self.pages,
-            starts,
-            regular,
+            self.starts,
+            self.regular,
         )
-        return starts[:runs], regular[:runs]
+        return self.starts[:runs], self.regular[:runs]
 
     def _remember(self, keys: Integers) -> bool:
         """Whether most impressions may be in one piece."""
