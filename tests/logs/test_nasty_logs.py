@@ -132,7 +132,7 @@ NASTY = {
     "clicked as a place in the list": refused(
         wide(LISTS, [0, 0, None, None]),
         "none of them could be counted",
-        "click on '0', where was shown",
+        "click on '0', in an impression that shows a, b",
         "not its place",
     ),
     "clicked as flags": counted(wide(LISTS, [[True, False], [True, False], [False, False], None])),

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from slotwise.errors import InvalidInput
 from slotwise.logs import Columns, LogTally, fits, tallies, tally
-from slotwise.logs.reading.sources import JAVA
+from slotwise.logs.reading.sources import JAVA, divide_among_all
 from tests.logs.plain import Plain, dirty_rows, table
 from tests.logs.reading.test_sources import check_strange, write_strange
 from tests.logs.test_nasty_logs import NASTY, check_nasty
@@ -122,3 +122,8 @@ def test_clicks_of_a_table_of_their_own(session: SparkSession, tmp_path: Path) -
     )
     assert by_spark == by_duckdb
     assert by_spark.clicks.tolist() == [[0, 0], [0, 1]]
+
+
+def test_a_clusters_own_number_of_parts_stays(session: SparkSession) -> None:
+    divide_among_all(session)
+    assert session.conf.get("spark.sql.shuffle.partitions") == "2"

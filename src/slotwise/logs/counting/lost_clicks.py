@@ -53,5 +53,5 @@ def _example(unique: ir.Table, keys: Sequence[str]) -> str:
         same &= unique[key] == stray[0][key]
     shown = unique.filter(same).order_by("slot").limit(NAMED).to_pyarrow()["item"].to_pylist()
     where = stray[0]["item"] if stray[0]["item"] is not None else f"slot {stray[0]['slot']}"
-    told = f"was shown {', '.join(map(str, shown))}" if shown else "nothing was shown"
-    return f" (such as the click on {where!r}, where {told})"
+    told = ", ".join(map(str, shown)) or "nothing"
+    return f" (such as the click on {where!r}, in an impression that shows {told})"

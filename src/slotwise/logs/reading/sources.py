@@ -28,6 +28,8 @@ DATABASE = (".duckdb", ".ddb", ".db")
 SERVERS = ("postgresql://", "postgres://")
 #: how long a Spark cluster may take to accept a connection
 SECONDS_TO_ANSWER = 10.0
+#: into how many parts Spark divides what it shuffles, on a cluster, at least; small parts are put together again
+SPARK_PARTS = 200
 JAVA = "Spark needs Java 17 or 21: apt-get install openjdk-17-jre-headless, or set JAVA_HOME"
 
 
@@ -288,6 +290,9 @@ def _spark(master: str | None) -> Iterator[Any]:
         # nobody else has to reach it
         builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
         builder = builder.config("spark.sql.shuffle.partitions", str(os.cpu_count() or 1))
+    else:
+        # as many parts as there is data for, rather than as many as there are: counts are small beside what is counted
+        builder = builder.config("spark.sql.adaptive.coalescePartitions.parallelismFirst", "false")
     if running is None:
         refuse_silence(master or "")
     try:
@@ -296,11 +301,20 @@ def _spark(master: str | None) -> Iterator[Any]:
         raise UnreadableFile(
             f"Spark cannot be started on {master or 'this machine'}: {first_line(problem)}"
         ) from problem
+    if running is None and not (master or "local").startswith("local"):
+        divide_among_all(session)
     try:
         yield ibis.pyspark.connect(session)
     finally:
         if running is None:
             session.stop()
+
+
+def divide_among_all(session: Any) -> None:
+    """Let every core of a cluster have something to do after a shuffle, unless its owner has said how many parts."""
+    context = session.sparkContext
+    if not context.getConf().contains("spark.sql.shuffle.partitions"):
+        session.conf.set("spark.sql.shuffle.partitions", str(max(SPARK_PARTS, 2 * context.defaultParallelism)))
 
 
 def refuse_silence(master: str) -> None:
