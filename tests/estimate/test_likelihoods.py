@@ -190,12 +190,17 @@ def test_an_item_clicked_whenever_shown_is_set_apart() -> None:
     assert estimate.intervals().attractiveness.high[2] == np.inf
 
 
-def test_separable_data_do_not_converge() -> None:
-    """Items 0 and 1 were never passed, only preferred to each other: both run away together."""
+def test_a_group_that_never_loses_is_set_aside() -> None:
+    """Items 0 and 1 were never passed, only preferred to each other: both run away together, and the others stay."""
     seen = Rankings([[0, 1], [1, 0], [2, 3], [3, 2]], [[2, 1], [1, 2], [2, 1], [1, 2]], [0, 0, 5, 5], items=4)
     estimate = maximum_likelihood(seen)
     assert not estimate.converged
-    assert np.isinf(estimate.intervals().attractiveness.high).all()
+    assert np.isinf(estimate.attractiveness).tolist() == [True, True, False, False]
+    alone = maximum_likelihood(Rankings([[0, 1], [1, 0]], [[2, 1], [1, 2]], [5, 5], items=2))
+    assert estimate.attractiveness[2:] == pytest.approx(alone.attractiveness)
+    intervals = estimate.intervals().attractiveness
+    assert np.isinf(intervals.high).tolist() == [True, True, False, False]
+    assert intervals.high[2:] == pytest.approx(alone.intervals().attractiveness.high)
 
 
 def test_maximum_likelihood_needs_rankings(seen: Rankings) -> None:

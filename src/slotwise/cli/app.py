@@ -20,6 +20,7 @@ from slotwise.cli.import_ import import_
 from slotwise.cli.options import AS_IT_IS
 from slotwise.cli.paper import paper
 from slotwise.cli.policies import policies
+from slotwise.cli.score import score
 from slotwise.cli.serve import serve
 from slotwise.cli.simulate import simulate
 from slotwise.cli.study import study
@@ -38,7 +39,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(simulate, policies, bounds, paper, study),
-    *(fit, evaluate),
+    *(fit, score, evaluate),
     *(demo, serve, drive, decisions, compact, backup, export, import_),
 )
 for command in COMMANDS:

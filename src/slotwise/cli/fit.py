@@ -38,6 +38,9 @@ def fit(
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write report.html, figures and tables into this folder.")
     ] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep the fit in this file, for slotwise score.")
+    ] = None,
     to_store: Annotated[
         str | None,
         typer.Option(
@@ -73,7 +76,7 @@ def fit(
     Prints the position bias of every slot (how many clicks an item gets there, relative to slot 1) and the
     attractiveness of the items (clicks on an item in slot 1 per impression without a click), with 95 % intervals.
     """
-    from slotwise.logs import RULES, write_report
+    from slotwise.logs import RULES, save_fits, write_report
 
     if (to_store is None) != (name is None) and not (name is None and source.placement):
         raise InvalidInput("--to-store needs the --name of the placement, where the log names none, and --name a store")
@@ -101,6 +104,10 @@ def fit(
             page = write_report(found, out, source=source.name, rules=RULES)
         if not as_json:
             screen().print(f"\nReport: {page}", soft_wrap=True)
+    if save is not None:
+        save_fits(found, save)
+        if not as_json:
+            screen().print(f"\nSaved: {save}", soft_wrap=True)
     if to_store is not None:
         _start(found, to_store, name, quiet=as_json)
 
@@ -159,15 +166,15 @@ def _show_one(console: Console, one: Fit) -> None:
         console.print(line)
     console.print("\nWhat each slot is worth: clicks on an item there, relative to the same item in slot 1 (the slot's")
     console.print("position bias).")
-    console.print(_table(("slot", "position bias", "95 % interval", "shown", "clicks"), tables.slots(one)))
+    console.print(as_table(("slot", "position bias", "95 % interval", "shown", "clicks"), tables.slots(one)))
     console.print("\nWhich items people want: clicks on an item in slot 1, per impression without a click (the item's")
     console.print("attractiveness).")
-    console.print(_table(("item", "attractiveness", "95 % interval", "shown", "clicks"), tables.items(one)[:NAMED]))
+    console.print(as_table(("item", "attractiveness", "95 % interval", "shown", "clicks"), tables.items(one)[:NAMED]))
     if len(one.item_ids) > NAMED:
         console.print(f"and {len(one.item_ids) - NAMED:,} more items")
     console.print("\nWhat slotwise would show:")
     heads = ("item", "slot", "attractiveness", "95 % interval", "shown", "in this slot")
-    console.print(_table(heads, ([row[1], row[0], *row[2:]] for row in tables.best_list(report))))
+    console.print(as_table(heads, ([row[1], row[0], *row[2:]] for row in tables.best_list(report))))
     console.print("\nWhat this log cannot say:")
     for sentence in report.limits:
         console.print(f"- {sentence}")
@@ -183,10 +190,11 @@ def _summary(found: list[Fit]) -> Table:
         known = "yes" if PlacementReport(one).slots_comparable else "no"
         counts = (f"{one.impressions:,}", f"{len(one.item_ids):,}", f"{one.click_rate_of_log:.1%}")
         rows.append((str(one.placement), *counts, known, best))
-    return _table(heads, rows)
+    return as_table(heads, rows)
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+def as_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """A table for the screen: the first column and the last of a list to the left, numbers to the right."""
     table = Table(box=None, header_style="bold")
     for place, head in enumerate(heads):
         table.add_column(head, justify="right" if 0 < place < 6 and head != LAST else "left", overflow="fold")

@@ -9,6 +9,7 @@ import typer
 
 from slotwise.cli.screen import telling
 from slotwise.estimate import estimators
+from slotwise.estimate.pooled import POOLED
 
 if TYPE_CHECKING:
     from slotwise.logs import Columns, Fit
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 _COLUMN = "COLUMN"
 #: those of `slotwise.logs.ESTIMATOR_NAMES`, without importing what reads logs
-ESTIMATOR_IDS = tuple(entry.id for entry in estimators() if entry.position_bias == "unknown")
+ESTIMATOR_IDS = (POOLED, *(entry.id for entry in estimators() if entry.position_bias == "unknown"))
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,14 @@ class LogOptions:
             "where --order is given, else drop.",
         ),
     ] = None
-    estimator: Annotated[str, typer.Option(metavar="ID", help="One of those listed above.")] = "scaling"
+    estimator: Annotated[str, typer.Option(metavar="ID", help="One of those listed above.")] = POOLED
+    bias: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW",
+            help="Whether slots are worth the same in all placements: shared, own, or auto for what predicts better.",
+        ),
+    ] = "auto"
     format: Annotated[
         str | None,
         typer.Option(
@@ -139,7 +147,7 @@ class LogOptions:
         """Fit every placement of the log, and say on stderr what is being done."""
         from slotwise.logs import fits
 
-        rule: Any = self.multi_click
         with telling() as tell:
             log, columns = self.opened()
-            return fits(log, columns, estimator=self.estimator, multi_click=rule, progress=tell, **self.reading)
+            options: Any = {"estimator": self.estimator, "bias": self.bias, "multi_click": self.multi_click}
+            return fits(log, columns, progress=tell, **options, **self.reading)

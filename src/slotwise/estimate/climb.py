@@ -39,14 +39,14 @@ class Objective(Protocol):
 
 
 def climb(
-    objective: Objective, position_bias: FloatArray, attractiveness: FloatArray
+    objective: Objective, position_bias: FloatArray, attractiveness: FloatArray, most_steps: int = MOST_STEPS
 ) -> tuple[FloatArray, FloatArray, int, bool]:
     """Newton steps, halved where they do not climb: λ, α, the steps taken, and whether they came to rest.
 
     What is 0 stays 0. What runs away is left at 0 or at infinity.
     """
     here = objective.at(position_bias, attractiveness)
-    for steps in range(1, MOST_STEPS + 1):
+    for steps in range(1, most_steps + 1):
         of_items, of_slots = here.solve(here.items, here.slots)
         length = max(np.abs(of_items).max(), np.abs(of_slots).max())
         if not np.isfinite(length):

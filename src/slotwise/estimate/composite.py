@@ -10,7 +10,7 @@ import numpy as np
 
 from slotwise.estimate.climb import Point, climb
 from slotwise.estimate.curvature import Curvature
-from slotwise.estimate.evidence import Counts, evidence, tally_of
+from slotwise.estimate.evidence import Counts, evidence, tally_of, unknown_without_use
 from slotwise.estimate.identifiability import is_identifiable
 from slotwise.estimate.registry import register
 from slotwise.estimate.result import Estimate
@@ -45,6 +45,7 @@ def composite(counts: Counts) -> Estimate:
         position_bias, attractiveness[inside], steps, converged = climb(
             _Likelihood(clicks[:, inside], passes[:, inside]), position_bias, start
         )
+    unknown_without_use(position_bias, slot_clicks, clicks[:, inside].sum(axis=1))
     finite = not np.isinf(attractiveness).any()
     return Estimate(
         attractiveness,

@@ -39,6 +39,13 @@ def tied(tally: Tally) -> tuple[BoolArray, BoolArray]:
     return items == slots[0], slots == slots[0]
 
 
+def unknown_without_use(position_bias: FloatArray, clicks: FloatArray, used: FloatArray) -> None:
+    """Make λ NaN, in place, where a slot was clicked and none of its clicks were of use: nothing is known of it."""
+    unknown = (clicks > 0) & (used == 0)
+    unknown[0] = False
+    position_bias[unknown] = np.nan
+
+
 def evidence(
     counts: Counts,
     tally: Tally,

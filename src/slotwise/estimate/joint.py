@@ -83,10 +83,10 @@ class Joint:
             bias[1:][of_slots[1:] == 0] = 0.0
         attractiveness = np.where(of_items > 0, 0.1, 0.0)
         for _ in range(SWEEPS):
-            pairs, _, _ = self._expected(bias, attractiveness)
+            pairs, _, _ = self.expected(bias, attractiveness)
             attractiveness *= _ratio(of_items, pairs.sum(axis=0) + self.item_rate * attractiveness)
             if self.free:
-                pairs, _, _ = self._expected(bias, attractiveness)
+                pairs, _, _ = self.expected(bias, attractiveness)
                 bias[1:] *= _ratio(of_slots, pairs.sum(axis=1) + self.slot_rate * bias)[1:]
         if not attractiveness.any():
             return bias, np.zeros(items), SWEEPS, False
@@ -95,7 +95,7 @@ class Joint:
 
     def at(self, position_bias: FloatArray, attractiveness: FloatArray) -> Point:
         """The log-likelihood, its score and its Newton step."""
-        pairs, chances, rest = self._expected(position_bias, attractiveness)
+        pairs, chances, rest = self.expected(position_bias, attractiveness)
         of_items, of_slots = self.item_rate * attractiveness, self.slot_rate * position_bias
         items, slots = self.item_clicks + self.item_shape, self.slot_clicks + self.slot_shape
         value = _weighted_log(items, attractiveness) - of_items.sum() - rest
@@ -119,7 +119,7 @@ class Joint:
             pairs.sum(axis=0) + self.item_rate * attractiveness, slots if self.free else np.zeros_like(slots), pairs
         )
 
-    def _expected(self, position_bias: FloatArray, attractiveness: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+    def expected(self, position_bias: FloatArray, attractiveness: FloatArray) -> tuple[FloatArray, FloatArray, float]:
         """Expected clicks per pair, the chance of a click per slot of each ranking, and Σ T log(1 + S)."""
         pairs, chances = np.zeros((len(position_bias), len(attractiveness))), np.zeros(self.shown.shape)
         rest = add_expected(self.shown, self.times, position_bias, attractiveness, pairs, chances)
@@ -172,7 +172,7 @@ class Joint:
 
     def information(self, position_bias: FloatArray, attractiveness: FloatArray) -> FloatArray:
         """The Fisher information on (log α, log λ after the first slot), given the rankings that were shown."""
-        _, chances, _ = self._expected(position_bias, attractiveness)
+        _, chances, _ = self.expected(position_bias, attractiveness)
         items, slots = len(attractiveness), len(position_bias)
         place = np.concatenate([np.arange(items), [-1], items + np.arange(slots - 1)])
         matrix = np.zeros((items + slots - 1, items + slots - 1))
@@ -187,7 +187,7 @@ class Joint:
         They are those of the inverse information, or a bound from above where that is too large: the variance of
         scaling at the same point, whose equations need no J × J matrix.
         """
-        pairs, chances, _ = self._expected(position_bias, attractiveness)
+        pairs, chances, _ = self.expected(position_bias, attractiveness)
         above = self.bound(position_bias, attractiveness, pairs)
         prior = self.item_rate * attractiveness, np.where(above.slots > 0, self.slot_rate * position_bias, 0.0)
         free = np.concatenate([items & (above.items > 0), slots & (above.slots > 0)])
@@ -210,7 +210,7 @@ class Joint:
         self, position_bias: FloatArray, attractiveness: FloatArray, of_items: FloatArray, of_slots: FloatArray
     ) -> float:
         """The standard error of Σ_j c_j log α_j + Σ_k e_k log λ_k: √(cᵀI⁻¹c), without a matrix however many items."""
-        pairs, chances, _ = self._expected(position_bias, attractiveness)
+        pairs, chances, _ = self.expected(position_bias, attractiveness)
         above = self.bound(position_bias, attractiveness, pairs)
         prior = np.concatenate([self.item_rate * attractiveness, self.slot_rate * position_bias])
         known = np.where(above.items > 0, of_items, 0.0), np.where(above.slots > 0, of_slots, 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from slotwise.errors import InvalidInput
-from slotwise.estimate.evidence import tied
+from slotwise.estimate.evidence import tied, unknown_without_use
 from slotwise.estimate.identifiability import groups, is_identifiable
 from slotwise.estimate.joint import Joint
 from slotwise.estimate.registry import register
@@ -41,12 +41,15 @@ def maximum_likelihood(rankings: Rankings) -> Estimate:
     position_bias, attractiveness, sweeps, at_rest = joint.maximise()
     attractiveness[~(seen.clicks.any(axis=0) | seen.passes.any(axis=0))] = np.nan
     attractiveness[unbeaten] = np.inf
+    unknown_without_use(position_bias, tally.clicks.sum(axis=1), seen.clicks.sum(axis=1))
 
     def errors() -> tuple[FloatArray, FloatArray]:
-        return joint.log_errors(position_bias, np.nan_to_num(attractiveness, posinf=0.0), *tied(seen))
+        return joint.log_errors(np.nan_to_num(position_bias), np.nan_to_num(attractiveness, posinf=0.0), *tied(seen))
 
     def error_of(of_items: FloatArray, of_slots: FloatArray) -> float:
-        return joint.log_error_of(position_bias, np.nan_to_num(attractiveness, posinf=0.0), of_items, of_slots)
+        return joint.log_error_of(
+            np.nan_to_num(position_bias), np.nan_to_num(attractiveness, posinf=0.0), of_items, of_slots
+        )
 
     return Estimate(
         attractiveness,
@@ -75,17 +78,42 @@ def _seen(rankings: Rankings) -> Tally:
 
 
 def _without_unbeaten(rankings: Rankings) -> tuple[BoolArray, Rankings, Tally]:
-    """The items that were clicked whenever they were shown, whose α is infinite, and the others' rankings and counts.
+    """The items that never lose, whose α is infinite, and the others' rankings and counts.
 
-    Such rankings say nothing of what else was in them; without them other items may turn out to be unbeaten.
+    An item may be one of a group: whenever one of them was shown, one of them was clicked. Such rankings say nothing of
+    what else was in them; without them other items may turn out to be unbeaten.
     """
     unbeaten = np.zeros(rankings.items, bool)
     while True:
         seen = _seen(rankings)
-        found = (seen.clicks.sum(axis=0) > 0) & (seen.passes.sum(axis=0) == 0)
+        found = _never_losing(rankings)
         if not found.any():
             return unbeaten, rankings, seen
-        unbeaten |= found
+        # one that lost to the others of its group, and was never clicked itself, is unknown
+        unbeaten |= found & (seen.clicks.sum(axis=0) > 0)
         kept = ~(found[rankings.shown] & (rankings.shown >= 0)).any(axis=1)
         lists = rankings.shown[kept], rankings.clicks[kept], rankings.passes[kept]
         rankings = Rankings(*lists, items=rankings.items)
+
+
+def _never_losing(rankings: Rankings) -> BoolArray:
+    """The items that were shown, and that no chain of losses leads from to an impression without a click."""
+    # here, for it takes long to import, and decisions need none of it
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    nothing = rankings.items
+    winners, losers = [], []
+    for slot in range(rankings.slots):
+        won = rankings.shown[rankings.clicks[:, slot] > 0]
+        winners.append(np.repeat(won[:, slot], rankings.slots))
+        losers.append(won.ravel())
+    lost = rankings.shown[rankings.passes > 0].ravel()
+    winner, loser = np.concatenate([*winners, np.full(len(lost), nothing)]), np.concatenate([*losers, lost])
+    winner, loser = winner[loser >= 0], loser[loser >= 0]
+    ones = np.ones(len(winner), np.int8)
+    beats = coo_array((ones, (winner, loser)), shape=(nothing + 1, nothing + 1)).tocsr()
+    shown = np.zeros(nothing + 1, bool)
+    shown[rankings.shown[rankings.shown >= 0]] = True
+    shown[breadth_first_order(beats, nothing, return_predecessors=False)] = False
+    return shown[:nothing]

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from slotwise.compiled import jit
-from slotwise.estimate.evidence import Counts, evidence, tally_of
+from slotwise.estimate.evidence import Counts, evidence, tally_of, unknown_without_use
 from slotwise.estimate.identifiability import is_identifiable
 from slotwise.estimate.registry import register
 from slotwise.estimate.result import Estimate
@@ -41,6 +41,9 @@ def scaling(counts: Counts) -> Estimate:
         tally.clicks.astype(np.float64), tally.passes.astype(np.float64)
     )
     attractiveness[(tally.passes.sum(axis=0) == 0) & (tally.clicks.sum(axis=0) == 0)] = math.nan
+    # an item that was clicked and never passed says nothing of its slots
+    used = tally.clicks[:, tally.passes.any(axis=0)].sum(axis=1)
+    unknown_without_use(position_bias, tally.clicks.sum(axis=1), used)
     known = evidence(counts, tally, position_bias, attractiveness, weigh, at_rest=sweeps < MOST_SWEEPS)
     return Estimate(attractiveness, position_bias, converged, is_identifiable(tally), sweeps, known)
 

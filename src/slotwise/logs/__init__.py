@@ -11,6 +11,8 @@ try:
     from slotwise.logs.fitting.fit import Fit
     from slotwise.logs.fitting.from_log import ESTIMATOR_NAMES, fit, fits
     from slotwise.logs.fitting.off_policy import evaluate
+    from slotwise.logs.fitting.scoring import score
+    from slotwise.logs.fitting.stored import load_fits, save_fits
     from slotwise.logs.reading.columns import Columns
     from slotwise.logs.reading.sources import read
     from slotwise.logs.reporting.report import write_report
@@ -28,7 +30,10 @@ __all__ = [
     "evaluate",
     "fit",
     "fits",
+    "load_fits",
     "read",
+    "save_fits",
+    "score",
     "tallies",
     "tally",
     "write_report",

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from slotwise.belief import Posterior, posterior
+from slotwise.belief import Posterior, best_list, posterior
 from slotwise.choice import MNL
 from slotwise.errors import InvalidInput
 from slotwise.estimate import ESTIMATORS, Estimate
 from slotwise.estimate.odds import expected
+from slotwise.estimate.pooled import POOLED
+from slotwise.estimate.pooled.fit import pool
 from slotwise.frames import frame
 from slotwise.logs.fitting.click_rate import Rate, expected_rate
 from slotwise.logs.fitting.inverse_propensity import Logged
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 #: an item that was shown less often is said to be hardly known
 FEW_SHOWINGS = 100
+AS_GOOD_AS_INFINITE = 1e9
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Fit:
     #: slots × items: impressions in which the item stood in the slot, whatever was clicked
     showings: IntArray
     estimate: Estimate
-    #: a key of `slotwise.estimate.ESTIMATORS`
+    #: `slotwise.estimate.pooled.POOLED`, or a key of `slotwise.estimate.ESTIMATORS`
     estimator: str
     #: whole lists, of all impressions or of a random sample
     rankings: Rankings | None
@@ -82,6 +85,12 @@ class Fit:
     clicked: int | None = None
     #: impressions with the probability of their lists, where the log has it
     logged: Logged | None = None
+    #: the parts that the log compares with each other, for each slot and item; None if they are those of the estimate
+    parts: tuple[IntArray, IntArray] | None = None
+    #: what is believed of an item that was never seen; None if the estimator has no such belief
+    unseen: float | None = None
+    #: in a sentence, whether placements share what their slots are worth; empty if there is only one
+    shared_slots: str = ""
 
     @classmethod
     def of_rankings(
@@ -89,7 +98,7 @@ class Fit:
         rankings: Rankings,
         *,
         item_ids: Iterable[str] | None = None,
-        estimator: str = "scaling",
+        estimator: str = POOLED,
         placement: str | None = None,
     ) -> Fit:
         """Fit whole lists that are already in memory.
@@ -102,20 +111,29 @@ class Fit:
         ids = tuple(map(str, range(rankings.items))) if item_ids is None else tuple(item_ids)
         if len(ids) != rankings.items:
             raise InvalidInput(f"item_ids must have one entry per item, {rankings.items}, got {len(ids)}")
+        parts, unseen = None, None
+        if estimator == POOLED:
+            found = pool([rankings])
+            (estimate,), (parts,), (unseen,) = found.estimates, found.parts, found.unseen
+        else:
+            estimate = ESTIMATORS[estimator](rankings)
         fit = cls(
             placement=placement,
             item_ids=ids,
             tally=rankings.tally,
             showings=rankings.showings,
-            estimate=ESTIMATORS[estimator](rankings),
+            estimate=estimate,
             estimator=estimator,
             rankings=rankings,
             impressions=rankings.rounds,
             no_click=int(rankings.passes.sum()),
             multi_click=0,
             log_likelihood=None,
+            parts=parts,
+            unseen=unseen,
         )
-        return replace(fit, log_likelihood=expected(rankings, fit.odds).log_likelihood)
+        alpha, bias = fit.likelihood_factors()
+        return replace(fit, log_likelihood=expected(rankings, np.outer(bias, alpha)).log_likelihood)
 
     @property
     def slots(self) -> int:
@@ -147,15 +165,39 @@ class Fit:
         """The estimate with a prior learned from all items: positive and finite for every one, whatever its clicks.
 
         What is shown or simulated is decided on this: of many items, the one with the highest estimate is too often one
-        that was seen a few times and clicked by luck.
+        that was seen a few times and clicked by luck. The pooled estimate is such a one; beside others it is what a
+        ranker or a service with the same counts believes.
         """
-        return self.posterior.estimate
+        return self.estimate if self.estimator == POOLED else self.posterior.estimate
+
+    @property
+    def unseen_attractiveness(self) -> float:
+        """What is believed of an item that was never seen."""
+        if self.unseen is not None:
+            return self.unseen
+        prior = self.posterior.prior
+        return float(np.mean(prior.shape) / np.mean(prior.rate))
+
+    @property
+    def compared(self) -> tuple[IntArray, IntArray]:
+        """The parts that the log itself compares with each other, whatever a prior adds: for each slot and item."""
+        return self.estimate.parts if self.parts is None else self.parts
 
     @property
     def odds(self) -> FloatArray:
         """γ of every pair, slots × items; with the learned prior where the estimate is infinite or 0 over 0."""
         alpha, bias = self.odds_factors()
         return np.asarray(np.outer(bias, alpha))
+
+    def likelihood_factors(self) -> tuple[FloatArray, FloatArray]:
+        """α and λ at which the log is as likely as the estimate makes it.
+
+        What is infinite is as good as that here, not what a prior would make of it: an item that never loses is clicked
+        for certain.
+        """
+        alpha, bias = self.odds_factors()
+        without_end = np.isinf(self.estimate.attractiveness)
+        return np.where(without_end, AS_GOOD_AS_INFINITE * alpha, alpha), bias
 
     def odds_factors(self) -> tuple[FloatArray, FloatArray]:
         """α and λ, whose product is `odds`."""
@@ -172,7 +214,8 @@ class Fit:
     def best(self, level: float = LEVEL) -> Recommendation:
         """The k-th most attractive item in the slot of the k-th largest bias, after shrinking, and its click rate."""
         # a slot that never held anything may not exist, for all that the log says
-        ranking = self.posterior.best_list(self.showings.sum(axis=1) > 0)
+        alpha, bias = self.shrunken.attractiveness, self.shrunken.position_bias
+        ranking = best_list(alpha, bias, slots=self.showings.sum(axis=1) > 0)
         ids = tuple(None if item == EMPTY else self.item_ids[item] for item in ranking)
         used = np.flatnonzero(ranking != EMPTY)
         return Recommendation(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -12,6 +12,7 @@ from slotwise.belief import posterior
 from slotwise.errors import InvalidInput, UnknownName
 from slotwise.estimate import Estimate, estimators
 from slotwise.estimate import estimator as registered
+from slotwise.estimate.pooled import POOLED
 from slotwise.logs.counting.cleaning import CleanLog, clean_log
 from slotwise.logs.counting.cleaning_rules import MultiClick
 from slotwise.logs.counting.impressions import Impressions, impressions_by_placement
@@ -19,6 +20,7 @@ from slotwise.logs.counting.normalisers import Factors, log_normalisers
 from slotwise.logs.counting.tallies import LogTally, tally_by_placement
 from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.fitting.inverse_propensity import Logged
+from slotwise.logs.fitting.pooled import Bias, pool_placements
 from slotwise.logs.reading.columns import Columns
 from slotwise.logs.reading.options import LogOptions, apart
 from slotwise.rankings import Rankings
@@ -29,13 +31,16 @@ from slotwise.typing import EMPTY
 SAMPLE = 200_000
 #: maximum a posteriori with priors learned from the log: it has an answer for every slot and item
 SHRUNKEN = "maximum-a-posteriori"
-ESTIMATOR_NAMES = tuple(entry.id for entry in estimators() if entry.position_bias == "unknown")
+ESTIMATOR_NAMES = (POOLED, *(entry.id for entry in estimators() if entry.position_bias == "unknown"))
+#: lists are all read, not sampled, where so large a part of at most so many impressions has a click: passes say little
+MOSTLY_CLICKED, MOST_LISTS = 0.5, 2_000_000
 
 
 class FitOptions(LogOptions, total=False):
     """The options of `fits`."""
 
     estimator: str
+    bias: Bias
     multi_click: MultiClick | None
     sample: int | None
     progress: Callable[[str], None] | None
@@ -53,7 +58,7 @@ def fit(source: Any, columns: Columns | None = None, **options: Unpack[FitOption
     ... })
     >>> fitted = fit(log)
     >>> fitted.impressions, fitted.estimate.position_bias.round(2), round(fitted.log_likelihood, 2)
-    (5, array([1., 2.]), -5.03)
+    (5, array([1.  , 1.33]), -5.17)
     """
     placement = options.get("placement", columns and columns.placement)
     if placement is not None:
@@ -66,7 +71,8 @@ def fits(
     source: Any,
     columns: Columns | None = None,
     *,
-    estimator: str = "scaling",
+    estimator: str = POOLED,
+    bias: Bias = "auto",
     multi_click: MultiClick | None = None,
     sample: int | None = SAMPLE,
     progress: Callable[[str], None] | None = None,
@@ -74,10 +80,10 @@ def fits(
 ) -> list[Fit]:
     """Fit every placement of a log, in order of their names, from one pass over it.
 
-    `sample` bounds the impressions whose whole lists are kept in memory; maximum likelihood and inverse propensity need
-    all of them.
-    `progress` is told what is being done. The rest name columns, like the fields of `slotwise.logs.Columns`, or are the
-    options of `slotwise.logs.read`.
+    By default placements are pooled as far as the data say; `bias` says whether they share what their slots are worth,
+    have their own, or what predicts better. `sample` bounds the impressions whose whole lists are kept in memory;
+    maximum likelihood and inverse propensity need all of them. `progress` is told what is being done. The rest name
+    columns, like the fields of `slotwise.logs.Columns`, or are the options of `slotwise.logs.read`.
     """
     columns, reading = apart(columns, options)
     if estimator not in ESTIMATOR_NAMES:
@@ -85,30 +91,60 @@ def fits(
     progress = progress or (lambda _: None)
     progress("looking the log over")
     # inverse propensity uses only the few impressions that showed the very list: all of them are needed
-    every = registered(estimator).needs == "rankings" or bool(columns.propensity or columns.item_propensity)
+    lists_needed = estimator != POOLED and registered(estimator).needs == "rankings"
+    every = lists_needed or bool(columns.propensity or columns.item_propensity)
     at_most = None if every else sample
     with clean_log(source, columns, multi_click, sample=at_most, **reading) as log:
         progress("counting")
         counted = tally_by_placement(log)
         progress("reading whole lists")
+        if estimator == POOLED and _mostly_clicked(list(counted.values())):
+            at_most = None
         impressions, sampled = impressions_by_placement(log, counted, at_most)
         progress("estimating")
-        found = [_fit(one, impressions[name], estimator, sampled) for name, one in counted.items()]
+        lists = {name: one.rankings for name, one in impressions.items()}
+        if estimator == POOLED:
+            made = _pooled(counted, lists, sampled, bias)
+        else:
+            made = {
+                name: {"estimate": _estimate(estimator, one, lists[name], sampled)} for name, one in counted.items()
+            }
+        found = [
+            _fit(one, impressions[name], lists[name], sampled, estimator=estimator, **made[name])
+            for name, one in counted.items()
+        ]
         progress("how likely the log is")
-        factors = {one.placement: one.odds_factors() for one in found}
+        factors = {one.placement: one.likelihood_factors() for one in found}
         likelihoods = _log_likelihoods(log, counted, factors)
     return [replace(one, log_likelihood=likelihood) for one, likelihood in zip(found, likelihoods, strict=True)]
 
 
-def _fit(counted: LogTally, impressions: Impressions, estimator: str, sampled: bool) -> Fit:
-    rankings = impressions.rankings
+def _mostly_clicked(counted: Sequence[LogTally]) -> bool:
+    """Whether passes say so little that a sample of the lists will not do."""
+    total, clicked = (sum(getattr(one, name) for one in counted) for name in ("counted", "clicked"))
+    return bool(total <= MOST_LISTS and clicked > MOSTLY_CLICKED * total)
+
+
+def _pooled(
+    counted: Mapping[str | None, LogTally], lists: Mapping[str | None, Rankings], sampled: bool, bias: Bias
+) -> dict[str | None, dict[str, Any]]:
+    """By placement: its estimate, what the log compares, and whether its slots are its own."""
+    seen: list[Tally | Rankings] = [counted[name] if sampled else lists[name] for name in counted]
+    ids = [one.item_ids for one in counted.values()]
+    found, choice = pool_placements(seen, list(lists.values()), ids, bias=bias)
+    told = choice.in_words(len(seen))
+    return {
+        name: {"estimate": estimate, "parts": parts, "unseen": unseen, "shared_slots": told}
+        for name, estimate, parts, unseen in zip(counted, found.estimates, found.parts, found.unseen, strict=True)
+    }
+
+
+def _fit(counted: LogTally, impressions: Impressions, rankings: Rankings, sampled: bool, **made: Any) -> Fit:
     return Fit(
         placement=counted.placement,
         item_ids=counted.item_ids,
         tally=counted,
         showings=counted.showings,
-        estimate=_estimate(estimator, counted, rankings, sampled),
-        estimator=estimator,
         rankings=rankings,
         impressions=counted.impressions,
         no_click=counted.no_click,
@@ -119,6 +155,7 @@ def _fit(counted: LogTally, impressions: Impressions, estimator: str, sampled: b
         counted=counted.counted,
         clicked=counted.clicked,
         logged=_logged(impressions),
+        **made,
     )
 
 

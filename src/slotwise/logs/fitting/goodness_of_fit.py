@@ -100,7 +100,9 @@ def goodness(fit: Fit) -> Goodness | None:
     slot, item = np.nonzero(tested)
     clicks, means, variance = seen[tested], there.clicks[tested], there.variance[tested]
     terms = (clicks - means) ** 2 / variance
-    degrees = len(clicks) - _taken_up(there.clicks, tested)
+    # parameters of the whole log take up of a sample what it has of the log
+    part = min(1.0, fit.rankings.rounds / max(1, fit.counted_impressions))
+    degrees = len(clicks) - part * _taken_up(there.clicks, tested)
     chi_square = float(terms.sum())
     # if clicks vary by a share τ beyond chance, a term is 1 + τ²E²/V on average, less what the fit has taken up
     beyond = max(0.0, chi_square * len(clicks) / max(1.0, degrees) - len(clicks))

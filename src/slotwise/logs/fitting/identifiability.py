@@ -32,7 +32,7 @@ def what_cannot_be_said(fit: Fit) -> list[str]:
 
 
 def _between_slots(fit: Fit) -> list[str]:
-    slot_parts, _ = fit.estimate.parts
+    slot_parts, _ = fit.compared
     sentences = []
     used, clicks = fit.showings.sum(axis=1) > 0, fit.tally.clicks.sum(axis=1)
     empty, silent = ~used, used & (clicks == 0)
@@ -59,7 +59,7 @@ def _between_slots(fit: Fit) -> list[str]:
 
 
 def _items(fit: Fit) -> list[str]:
-    slot_parts, item_parts = fit.estimate.parts
+    slot_parts, item_parts = fit.compared
     shown, clicks = fit.showings.sum(axis=0), fit.tally.clicks.sum(axis=0)
     high = fit.estimate.intervals(LEVEL).attractiveness.high
     sentences = []
@@ -82,14 +82,16 @@ def _items(fit: Fit) -> list[str]:
             f"{len(silent):,} items were shown and never clicked, which only says how attractive they are at most: "
             f"{and_more(told, len(silent))}."
         )
-    unbeaten = np.flatnonzero(np.isinf(fit.estimate.attractiveness))
+    # of the other estimators, an infinite estimate tells; of the pooled one, that nothing else was ever clicked
+    always = (clicks > 0) & ((clicks == shown) | np.isinf(fit.estimate.attractiveness))
+    unbeaten = np.flatnonzero(always)
     if len(unbeaten):
         sentences.append(
-            f"{_count(unbeaten, 'item')} clicked, and never left without a click: there is no upper limit to the "
+            f"{_count(unbeaten, 'item')} clicked, and never left without a click: the log sets no upper limit to the "
             f"attractiveness of {_names(fit, unbeaten, shown)}."
         )
     # items that are tied to a slot are what `_between_slots` is about
-    apart = np.flatnonzero(~np.isin(item_parts, slot_parts) & (clicks > 0) & ~np.isinf(fit.estimate.attractiveness))
+    apart = np.flatnonzero(~np.isin(item_parts, slot_parts) & (clicks > 0) & ~always)
     if len(apart):
         sentences.append(
             f"{_count(apart, 'item')} clicked, but cannot be compared with the others: the slots "

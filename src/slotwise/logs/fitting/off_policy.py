@@ -138,8 +138,9 @@ def _model_warnings(fit: Fit, lists: IntArray, rate: Rate) -> list[str]:
             f"{len(unseen):,} of {len(pairs):,} pairs were never shown ({and_more(told, len(unseen))}): what they "
             "would get follows from the model alone, from the item in other slots and the slot with other items."
         )
-    slot_parts, item_parts = fit.estimate.parts
-    silent = fit.estimate.evidence.silent_slots[pairs[:, 0]] | fit.estimate.evidence.silent_items[pairs[:, 1]]
+    slot_parts, item_parts = fit.compared
+    clicks = fit.tally.clicks
+    silent = (clicks.sum(axis=1) == 0)[pairs[:, 0]] | (clicks.sum(axis=0) == 0)[pairs[:, 1]]
     apart = pairs[(slot_parts[pairs[:, 0]] != item_parts[pairs[:, 1]]) & (shown > 0) & ~silent]
     if len(apart):
         told = [f"{fit.item_ids[item]} with slot {slot + 1}" for slot, item in apart[:LISTED]]

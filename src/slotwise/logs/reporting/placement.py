@@ -50,7 +50,7 @@ class PlacementReport:
     @property
     def slots_comparable(self) -> bool:
         """Whether all slots that were clicked can be compared with each other."""
-        return len(set(self.fit.estimate.parts[0][self.fit.tally.clicks.any(axis=1)].tolist())) <= 1
+        return len(set(self.fit.compared[0][self.fit.tally.clicks.any(axis=1)].tolist())) <= 1
 
     @cached_property
     def best(self) -> Recommendation:

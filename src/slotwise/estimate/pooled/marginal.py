@@ -1,0 +1,122 @@
+"""The slots and the prior of cells, with attractiveness integrated out: both are learned from the same counts.
+
+With N clicks and Ñ passes of a cell, E = Σ_k λ_kÑ_k, m = log M,
+
+    ℓ = Σ_k [(c + N_k) log λ_k - cλ_k] + Σ_c [lnΓ(κ + N) - lnΓ(κ) + κ log κ - κm - (κ + N) log(κe^-m + E)]
+
+is concave in (log λ, m): a logarithm of a sum of exponentials. Newton steps are taken in log λ and all that m is made
+of at once, as usual slots and slots are often hard to tell apart; the effects of placements are eliminated, and those
+of items follow on their own. The variances follow by EM, and κ by its own maximum (Lawless, Negative binomial and mixed
+Poisson regression, 1987).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import gammaln
+
+from slotwise.estimate.pooled.prior import LEAST_SHAPE, MOST_SHAPE, SHAPE_SPREAD, USUAL_SHAPE, CellPrior, Effects
+from slotwise.typing import FloatArray
+
+LONGEST_STEP = 1.0
+STEPS = 2
+
+
+def learn_prior(
+    prior: CellPrior, bias: FloatArray, bias_shape: float, clicks: FloatArray, passes: FloatArray, *, free: bool
+) -> FloatArray:
+    """Improve `prior` in place, and return λ improved with it; clicks and passes are slots × cells."""
+    by_cell, by_slot = clicks.sum(axis=0), clicks.sum(axis=1)
+    for _ in range(STEPS):
+        bias = _step(prior, bias, bias_shape, by_cell, by_slot, passes, free=free)
+        if prior.items is not None:
+            _follow(prior, prior.items, by_cell, bias @ passes)
+    _learn_shape(prior, by_cell, bias @ passes)
+    return bias
+
+
+def _step(
+    prior: CellPrior,
+    bias: FloatArray,
+    bias_shape: float,
+    by_cell: FloatArray,
+    by_slot: FloatArray,
+    passes: FloatArray,
+    *,
+    free: bool,
+) -> FloatArray:
+    slots = len(bias)
+    after = np.arange(slots) > 0 if free else np.zeros(slots, bool)
+    rate = prior.rate
+    total = rate + bias @ passes
+    weight = prior.shape + by_cell
+    # the parts that the slots and the prior have in each cell's rate
+    shares = (bias[:, None] * passes / total)[after]
+    own = rate / total
+    beside = weight * own
+    score_of_mean = beside - prior.shape
+    curve = beside * (1.0 - own)
+    design = prior.design
+    score = np.concatenate(
+        [
+            (by_slot + bias_shape - bias_shape * bias)[after] - shares @ weight,
+            design.T @ score_of_mean - (prior.weights - prior.centre) / prior.variance,
+        ]
+    )
+    count = int(after.sum())
+    matrix = np.zeros((len(score), len(score)))
+    matrix[:count, :count] = np.diag(shares @ weight + (bias_shape * bias)[after]) - (shares * weight) @ shares.T
+    matrix[:count, count:] = (shares * beside) @ design
+    matrix[count:, :count] = matrix[:count, count:].T
+    matrix[count:, count:] = (design.T * curve) @ design + np.diag(1.0 / prior.variance)
+    if prior.placements is None:
+        inverse = np.linalg.inv(matrix)
+        step = inverse @ score
+    else:
+        one = prior.placements
+        groups = len(one.values)
+        slope = np.bincount(one.group, score_of_mean, groups) - one.values / one.variance
+        bend = np.bincount(one.group, curve, groups) + 1.0 / one.variance
+        # the cells of a placement follow each other
+        first = np.searchsorted(one.group, np.arange(groups))
+        cross = np.add.reduceat(np.vstack([shares * beside, design.T * curve]), first, axis=1)
+        inverse = np.linalg.inv(matrix - (cross / bend) @ cross.T)
+        step = inverse @ (score - cross @ (slope / bend))
+        lever = cross / bend
+        of_groups = (slope - cross.T @ step) / bend
+        one.spread = 1.0 / bend + (lever * (inverse @ lever)).sum(axis=0)
+        one.values = one.values + np.clip(of_groups, -LONGEST_STEP, LONGEST_STEP)
+    step = step * min(1.0, LONGEST_STEP / max(1e-300, float(np.abs(step).max())))
+    prior.weights = prior.weights + step[count:]
+    prior.learn_variances(np.diag(inverse)[count:])
+    bias = bias.copy()
+    bias[after] *= np.exp(step[:count])
+    return bias
+
+
+def _follow(prior: CellPrior, one: Effects, by_cell: FloatArray, exposure: FloatArray) -> None:
+    """A Newton step of effects on their own."""
+    own = prior.rate / (prior.rate + exposure)
+    beside = (prior.shape + by_cell) * own
+    groups = len(one.values)
+    slope = np.bincount(one.group, beside - prior.shape, groups) - one.values / one.variance
+    bend = np.bincount(one.group, beside * (1.0 - own), groups) + 1.0 / one.variance
+    one.values = one.values + np.clip(slope / bend, -LONGEST_STEP, LONGEST_STEP)
+    one.spread = np.asarray(1.0 / bend)
+
+
+def _learn_shape(prior: CellPrior, by_cell: FloatArray, exposure: FloatArray) -> None:
+    told = exposure > 0.0
+    clicks, expected = by_cell[told], (prior.mean * exposure)[told]
+
+    def loss(log_shape: float) -> float:
+        shape = np.exp(log_shape)
+        terms = gammaln(shape + clicks) - gammaln(shape) - clicks * np.log(shape + expected)
+        silence = shape * np.log1p(expected / shape)
+        away = (log_shape - np.log(USUAL_SHAPE)) / SHAPE_SPREAD
+        return float(away**2 / 2.0 - (terms - silence).sum())
+
+    limits = np.log(LEAST_SHAPE), np.log(MOST_SHAPE)
+    found = minimize_scalar(loss, bounds=limits, method="bounded", options={"xatol": 1e-3})
+    prior.shape = float(np.exp(found.x))

@@ -1,0 +1,130 @@
+"""What cells are like before anything is seen of them, learned from all of them.
+
+    α_c ~ Gamma(κ, κ/M_c),   log M_c = level + usual slot's + features' + placement's + item's effects,
+
+the effects of each kind normal around 0, with a variance that is learned too: where placements, or the same item in
+different ones, are alike, it shrinks to nothing, and where they are not, each goes its own way. The effect of the slot
+that an item is usually in is there because pages show first what is best (Mundlak, On the pooling of time series and
+cross section data, 1978): without it, that good items are in the upper slots would be taken for what these are worth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from slotwise.typing import FloatArray, IntArray
+
+#: κ before anything is known, the standard deviation of its logarithm, and how far it may go
+USUAL_SHAPE, SHAPE_SPREAD = 2.0, 1.0
+LEAST_SHAPE, MOST_SHAPE = 0.05, 1e4
+#: the standard deviation of the level around what all impressions together say of it
+LEVEL_SPREAD = 2.0
+#: the variance of effects before anything is known, worth so many effects; that of usual slots is known to be large
+USUAL_VARIANCE, WORTH = 0.1, 2.0
+USUAL_SLOT_VARIANCE = 1.0
+
+
+@dataclass(eq=False)
+class Effects:
+    """One effect for each of some groups of cells, and the variance that they have."""
+
+    #: the group of each cell
+    group: IntArray
+    values: FloatArray
+    #: the variance of what is believed of each
+    spread: FloatArray
+    variance: float = USUAL_VARIANCE
+
+    @classmethod
+    def none(cls, group: IntArray) -> Effects:
+        """All 0."""
+        count = int(group.max()) + 1
+        return cls(group, np.zeros(count), np.full(count, USUAL_VARIANCE))
+
+    @property
+    def by_cell(self) -> FloatArray:
+        """The effect on each cell."""
+        return self.values[self.group]
+
+    def learn_variance(self) -> None:
+        """An EM step."""
+        squares = float((self.values**2 + self.spread).sum())
+        self.variance = (squares + WORTH * USUAL_VARIANCE) / (len(self.values) + WORTH)
+
+
+@dataclass(eq=False)
+class CellPrior:
+    """κ and M, and what M is made of."""
+
+    shape: float
+    #: cells × columns: 1 for the level, which usual slot, features with mean 0 and variance 1
+    design: FloatArray
+    #: how much each column is worth, what it is drawn to, and the variance of that
+    weights: FloatArray
+    centre: FloatArray
+    variance: FloatArray
+    #: which columns share a variance that is learned, and what it is worth two of before anything is known
+    kinds: tuple[tuple[slice, float], ...]
+    placements: Effects | None = None
+    items: Effects | None = None
+
+    @classmethod
+    def of(
+        cls,
+        usual: float,
+        usual_slot: IntArray,
+        placement: IntArray,
+        item: IntArray,
+        features: FloatArray | None = None,
+    ) -> CellPrior:
+        """Before anything is learned: cells are like `usual`, which is what all impressions together say."""
+        cells = len(placement)
+        slots = np.unique(usual_slot)
+        by_slot = (usual_slot[:, None] == slots).astype(np.float64) if len(slots) > 1 else np.zeros((cells, 0))
+        more = np.zeros((cells, 0)) if features is None else features
+        design = np.column_stack([np.ones(cells), by_slot, more])
+        after = 1 + by_slot.shape[1]
+        both = ((slice(1, after), USUAL_SLOT_VARIANCE), (slice(after, design.shape[1]), USUAL_VARIANCE))
+        kinds = tuple(kind for kind in both if kind[0].stop > kind[0].start)
+        centre, variance = np.zeros(design.shape[1]), np.full(design.shape[1], LEVEL_SPREAD**2)
+        centre[0] = np.log(usual)
+        for which, first in kinds:
+            variance[which] = first
+        # an item of one placement alone is its cell: it has no effect of its own
+        places = np.bincount(item)[item] if cells else np.zeros(0, np.int64)
+        shared = np.where(places > 1, np.unique(np.where(places > 1, item, -1), return_inverse=True)[1], 0)
+        return cls(
+            USUAL_SHAPE,
+            design,
+            centre.copy(),
+            centre,
+            variance,
+            kinds,
+            Effects.none(placement) if placement.max(initial=0) > 0 else None,
+            Effects.none(shared) if places.max(initial=0) > 1 else None,
+        )
+
+    @property
+    def mean(self) -> FloatArray:
+        """M, per cell."""
+        total = self.design @ self.weights
+        for one in (self.placements, self.items):
+            if one is not None:
+                total = total + one.by_cell
+        return np.asarray(np.exp(total))
+
+    @property
+    def rate(self) -> FloatArray:
+        """κ/M, per cell."""
+        return np.asarray(self.shape / self.mean)
+
+    def learn_variances(self, of_weights: FloatArray) -> None:
+        """EM steps of all that are learned, given the variances of what is believed of the weights."""
+        for which, first in self.kinds:
+            squares = float((self.weights[which] ** 2 + of_weights[which]).sum())
+            self.variance[which] = (squares + WORTH * first) / (which.stop - which.start + WORTH)
+        for one in (self.placements, self.items):
+            if one is not None:
+                one.learn_variance()

@@ -1,0 +1,129 @@
+"""The default fit of a log: its placements pooled as far as the data say, with slots that they share or not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from slotwise import checks
+from slotwise.estimate.evidence import Counts
+from slotwise.estimate.odds import log_likelihoods
+from slotwise.estimate.pooled.errors import PooledErrors
+from slotwise.estimate.pooled.fit import Learned, Pooled, learn
+from slotwise.logs.fitting.held_out import PART, split
+from slotwise.rankings import Rankings
+from slotwise.typing import FloatArray, IntArray
+
+#: one position bias for all placements, one for each, or whichever predicts better
+Bias = Literal["shared", "own", "auto"]
+BIASES: tuple[Bias, ...] = ("shared", "own", "auto")
+#: how strongly a placement's own slots may be drawn to those of all: the shape of a Gamma distribution around them
+STRENGTHS = (100.0, 30.0, 10.0, 3.0)
+#: nats by which own slots have to predict better, all in all, before placements are not said to share theirs
+LEAD = 2.0
+#: Newton steps that are enough to compare
+STEPS = 5
+
+
+@dataclass(frozen=True)
+class BiasChoice:
+    """How the bias of the placements was chosen."""
+
+    #: None if all placements share their slots
+    own: float | None
+    #: impressions held out, and how much better own slots predict each of them than shared ones; 0 if not compared
+    impressions: int = 0
+    gain: float = 0.0
+
+    def in_words(self, placements: int) -> str:
+        """A sentence; empty for one placement."""
+        if placements < 2:
+            return ""
+        told = "Slots are worth the same in all placements" if self.own is None else "Each placement has its own slots"
+        if not self.impressions:
+            return f"{told}, as was asked for."
+        why = "predicts no worse" if self.own is None else f"predicts better, by {1000 * self.gain:.2g} per thousand"
+        return f"{told}: that {why}, on {self.impressions:,} impressions held out."
+
+
+def numbered(item_ids: Sequence[Sequence[str]]) -> tuple[list[IntArray], list[str]]:
+    """The items of each placement, numbered across all of them, and their names.
+
+    >>> numbered([["a", "b"], ["b", "c"]])
+    ([array([0, 1]), array([1, 2])], ['a', 'b', 'c'])
+    """
+    numbers: dict[str, int] = {}
+    coded = [np.array([numbers.setdefault(id, len(numbers)) for id in ids], np.int64) for ids in item_ids]
+    return coded, list(numbers)
+
+
+def pool_placements(
+    seen: Sequence[Counts],
+    lists: Sequence[Rankings],
+    item_ids: Sequence[Sequence[str]],
+    *,
+    bias: Bias = "auto",
+    position_bias: FloatArray | None = None,
+    features: Mapping[str, Sequence[float]] | None = None,
+    seed: int = 0,
+) -> tuple[Pooled, BiasChoice]:
+    """Fit what was seen of every placement; `lists`, all of it or a sample, decide whether they share their slots.
+
+    >>> shop = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
+    >>> found, choice = pool_placements([shop, shop], [shop, shop], [["a", "b"], ["a", "b"]])
+    >>> choice.own, [estimate.position_bias.round(1).tolist() for estimate in found.estimates]
+    (None, [[1.0, 0.7], [1.0, 0.7]])
+    """
+    checks.one_of("bias", bias, BIASES)
+    items, names = numbered(item_ids)
+    by_item = None if features is None else np.array([features[name] for name in names], np.float64)
+    choice = BiasChoice(None)
+    if len(seen) > 1 and position_bias is None and bias != "shared":
+        choice = _chosen(lists, items, by_item, bias, seed)
+    learned = learn(seen, items, features=by_item, position_bias=position_bias)
+    return learned.pooled(choice.own), choice
+
+
+def _chosen(
+    lists: Sequence[Rankings], items: Sequence[IntArray], features: FloatArray | None, bias: Bias, seed: int
+) -> BiasChoice:
+    """The best of the strengths, or none of them, on impressions held out."""
+    rng = np.random.default_rng(seed)
+    parts = [split(one, PART, rng) for one in lists]
+    kept_out, rest = [one for one, _ in parts], [two for _, two in parts]
+    total = sum(one.rounds for one in kept_out)
+    learned = learn(rest, items, features=features)
+    best: float | None = None
+    gain, started = -math.inf, dict[int, PooledErrors | None]()
+    for own in STRENGTHS:
+        found = _gain(learned, own, kept_out, started)
+        # the weaker, the better, up to some strength, and from there on worse
+        if found <= gain:
+            break
+        best, gain = own, found
+    if bias == "own":
+        return BiasChoice(best)
+    return BiasChoice(best if gain > LEAD else None, total, gain / max(1, total))
+
+
+def _gain(learned: Learned, own: float, kept_out: Sequence[Rankings], started: dict[int, PooledErrors | None]) -> float:
+    """How much likelier placements' own slots make the impressions held out than those that all share."""
+    together, gain = learned.together, 0.0
+    for number, one in enumerate(kept_out):
+        if not one.rounds or (number in started and started[number] is None):
+            continue
+        alone = started[number] = learned.alone(number, own, started.get(number), STEPS)
+        if alone is not None:
+            shared = together.position_bias[: one.slots], together.attractiveness[together.cells.of_placement(number)]
+            gain += _score(one, alone.position_bias, alone.attractiveness) - _score(one, *shared)
+    return gain
+
+
+def _score(seen: Rankings, bias: FloatArray, alpha: FloatArray) -> float:
+    clicked, silent = log_likelihoods(seen, np.outer(bias, alpha))
+    happened = seen.clicks > 0
+    return float(seen.clicks[happened] @ clicked[happened] + seen.passes @ silent)

@@ -1,0 +1,190 @@
+"""How well does a fit predict another log? The probability of what was clicked, beside that under simple models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+
+from slotwise.errors import InvalidInput
+from slotwise.estimate.odds import log_likelihoods
+from slotwise.logs.counting.cleaning import clean_log
+from slotwise.logs.counting.cleaning_rules import MultiClick
+from slotwise.logs.counting.impressions import impressions_by_placement
+from slotwise.logs.counting.tallies import tally_by_placement
+from slotwise.logs.fitting.stored import StoredFit
+from slotwise.logs.reading.columns import Columns
+from slotwise.logs.reading.options import LogOptions, apart
+from slotwise.rankings import Rankings
+from slotwise.typing import FloatArray
+
+#: the model itself, then the simple ones, by the names in the table
+MODELS = ("the fit", "items only", "slots only", "all alike")
+#: whole lists of more impressions are sampled
+SAMPLE = 1_000_000
+
+
+@dataclass(frozen=True)
+class PlacementScore:
+    """One placement of the other log."""
+
+    placement: str | None
+    impressions: int
+    #: items that the fit does not know, and whether it knows the placement at all
+    new_items: int
+    known: bool
+    #: the mean log-likelihood per impression, by model
+    log_likelihood: dict[str, float]
+    #: the standard error of the difference to the model of the same place, over impressions
+    standard_error: dict[str, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers."""
+        return {
+            "impressions": self.impressions,
+            "new_items": self.new_items,
+            "known": self.known,
+            "log_likelihood": self.log_likelihood,
+            "standard_error": self.standard_error,
+        }
+
+
+@dataclass(frozen=True)
+class Scores:
+    """A log, scored: every placement, those with most impressions first, and all of them together."""
+
+    placements: tuple[PlacementScore, ...]
+    total: PlacementScore
+    sampled: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers."""
+        return {
+            **self.total.to_json(),
+            "sampled": self.sampled,
+            "placements": {str(one.placement): one.to_json() for one in self.placements},
+        }
+
+
+def score(
+    fits: Sequence[StoredFit],
+    source: Any,
+    columns: Columns | None = None,
+    *,
+    multi_click: MultiClick | None = None,
+    sample: int | None = SAMPLE,
+    progress: Callable[[str], None] | None = None,
+    **options: Unpack[LogOptions],
+) -> Scores:
+    """Score another log; a placement or an item that the fit does not know is predicted as it predicts new ones."""
+    columns, reading = apart(columns, options)
+    by_name = {one.placement: one for one in fits}
+    if columns.placement is None and set(by_name) != {None}:
+        raise InvalidInput("the fit is of several placements: name the column of the log that has them (placement)")
+    progress = progress or (lambda _: None)
+    progress("looking the log over")
+    with clean_log(source, columns, multi_click, **reading) as log:
+        counted = tally_by_placement(log)
+        progress("reading whole lists")
+        impressions, sampled = impressions_by_placement(log, counted, sample)
+    usual = _usual(fits)
+    scored = []
+    for name, one in counted.items():
+        model = by_name.get(name, usual)
+        scored.append(_scored(name, impressions[name].rankings, one.item_ids, model, known=name in by_name))
+    scored.sort(key=lambda one: -one[0].impressions)
+    return Scores(tuple(one for one, _ in scored), _together(scored), sampled)
+
+
+#: Σ and Σ of squares of the difference to the fit, over impressions, by model
+Sums = dict[str, tuple[float, float]]
+
+
+def _scored(
+    name: str | None, seen: Rankings, ids: Sequence[str], model: StoredFit, *, known: bool
+) -> tuple[PlacementScore, Sums]:
+    counts = np.column_stack([seen.clicks, seen.passes])
+    happened = counts > 0
+    times, total = counts[happened], seen.rounds
+    values = {
+        which: np.column_stack(log_likelihoods(seen, odds))[happened]
+        for which, odds in zip(MODELS, _odds(model, ids, seen.slots), strict=True)
+    }
+    base = values[MODELS[0]]
+    sums = {
+        which: (float(times @ (value - base)), float(times @ (value - base) ** 2)) for which, value in values.items()
+    }
+    sums["log-likelihood"] = float(times @ base), 0.0
+    new = sum(id not in model.numbers for id in ids)
+    return _summed(name, total, sums, new_items=new, known=known), sums
+
+
+def _together(scored: Sequence[tuple[PlacementScore, Sums]]) -> PlacementScore:
+    sums = {
+        which: (sum(one[which][0] for _, one in scored), sum(one[which][1] for _, one in scored))
+        for which in (*MODELS, "log-likelihood")
+    }
+    every = [one for one, _ in scored]
+    return _summed(
+        None,
+        sum(one.impressions for one in every),
+        sums,
+        new_items=sum(one.new_items for one in every),
+        known=all(one.known for one in every),
+    )
+
+
+def _summed(name: str | None, total: int, sums: Sums, *, new_items: int, known: bool) -> PlacementScore:
+    count = max(1, total)
+    ours = sums["log-likelihood"][0] / count
+    means = {which: ours + sums[which][0] / count for which in MODELS}
+    errors = {
+        which: float(np.sqrt(max(0.0, sums[which][1] / count - (sums[which][0] / count) ** 2) / count))
+        for which in MODELS
+    }
+    return PlacementScore(name, total, new_items, known, means, errors)
+
+
+def _odds(model: StoredFit, ids: Sequence[str], slots: int) -> tuple[FloatArray, ...]:
+    """γ of every slot and item under each of `MODELS`."""
+    numbers = np.array([model.numbers.get(id, -1) for id in ids], np.int64)
+    there = numbers >= 0
+    alpha = np.where(there, model.attractiveness[numbers], model.unseen)
+    by_item = np.where(there, model.item_odds[numbers], model.common_odds)
+    bias, by_slot = _longer(model.position_bias, slots), _longer(model.slot_odds, slots)
+    return (
+        np.outer(bias, alpha),
+        np.outer(np.ones(slots), by_item),
+        np.outer(by_slot, np.ones(len(ids))),
+        np.full((slots, len(ids)), model.common_odds),
+    )
+
+
+def _longer(values: FloatArray, slots: int) -> FloatArray:
+    """For more slots than are known the last one's value."""
+    return np.pad(values, (0, max(0, slots - len(values))), mode="edge")[:slots]
+
+
+def _usual(fits: Sequence[StoredFit]) -> StoredFit:
+    """What is predicted of a placement that the fit does not know: as on average of those that it knows."""
+    slots = max(len(one.position_bias) for one in fits)
+    weights = np.array([max(1, one.impressions) for one in fits], np.float64)
+
+    def mean(values: Sequence[FloatArray]) -> FloatArray:
+        rows = np.log([np.maximum(_longer(value, slots), 1e-12) for value in values])
+        return np.asarray(np.exp(weights @ rows / weights.sum()))
+
+    common = float(mean([np.full(slots, one.common_odds) for one in fits])[0])
+    return StoredFit(
+        None,
+        0,
+        ("",),
+        np.ones(1),
+        mean([one.position_bias for one in fits]),
+        float(mean([np.full(slots, one.unseen) for one in fits])[0]),
+        mean([one.slot_odds for one in fits]),
+        np.full(1, common),
+        common,
+    )
