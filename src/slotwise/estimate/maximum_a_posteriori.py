@@ -74,7 +74,9 @@ def maximum_a_posteriori(
         joint = Joint.of(counts, prior, slot_prior, free=not known)
         bias, attractiveness, sweeps, converged = joint.maximise(bias)
     else:
-        posterior = Penalised(tally, prior, slot_prior, free=not known)
+        posterior = Penalised(
+            tally.clicks.astype(np.float64), tally.passes.astype(np.float64), prior, slot_prior, free=not known
+        )
         bias, attractiveness, sweeps, converged = posterior.maximise(bias)
 
     def errors() -> tuple[FloatArray, FloatArray]:

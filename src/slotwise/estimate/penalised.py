@@ -7,7 +7,6 @@ import numpy as np
 from slotwise.estimate.climb import Point, climb
 from slotwise.estimate.curvature import Curvature
 from slotwise.estimate.sandwich import Sandwich
-from slotwise.tally import Tally
 from slotwise.typing import FloatArray
 
 SWEEPS = 4
@@ -18,18 +17,19 @@ class Penalised:
 
     def __init__(
         self,
-        tally: Tally,
+        clicks: FloatArray,
+        passes: FloatArray,
         item_prior: tuple[FloatArray, FloatArray],
         slot_prior: tuple[FloatArray, FloatArray],
         *,
         free: bool,
     ) -> None:
-        self.passes = tally.passes.astype(np.float64)
-        self.item_clicks = tally.clicks.sum(axis=0) + item_prior[0]
-        self.slot_clicks = tally.clicks.sum(axis=1) + slot_prior[0]
+        self.passes = passes
+        self.item_clicks = clicks.sum(axis=0) + item_prior[0]
+        self.slot_clicks = clicks.sum(axis=1) + slot_prior[0]
         self.item_rate, self.slot_rate = item_prior[1], slot_prior[1]
         # the first slot is the anchor
-        self.free = (np.arange(tally.slots) > 0) & free
+        self.free = (np.arange(len(clicks)) > 0) & free
 
     def maximise(self, bias: FloatArray) -> tuple[FloatArray, FloatArray, int, bool]:
         """λ, α, the sweeps and steps taken, and whether they came to rest."""

@@ -88,8 +88,9 @@ def test_luck_does_not_make_the_best_item() -> None:
     rng = np.random.default_rng(2)
     known = rankings(np.outer([1.0, 0.5], np.linspace(0.1, 0.4, 30)), 3_000, rng)
     lists = Rankings(known.shown, known.clicks, known.passes, items=31)
-    fit = Fit.of_rankings(lists + Rankings([[30, 0], [30, 1]], [[1, 0], [1, 0]], [1, 0], items=31))
-    assert np.nanargmax(fit.estimate.attractiveness) == 30
+    seen = lists + Rankings([[30, 0], [30, 1]], [[1, 0], [1, 0]], [1, 0], items=31)
+    assert np.nanargmax(Fit.of_rankings(seen, estimator="scaling").estimate.attractiveness) == 30
+    fit = Fit.of_rankings(seen)
     assert fit.best().items[0] != "30"
     assert 0.1 < fit.shrunken.attractiveness[30] < 0.5
 

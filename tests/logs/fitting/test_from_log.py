@@ -83,7 +83,7 @@ def test_the_likelihood_is_that_of_the_lists() -> None:
 
 def test_a_sample_of_the_lists_is_whole_impressions_and_the_tally_is_of_all() -> None:
     log = generated(2_000, pages=1, seed=4)
-    found, all_of_it = fit(log, sample=500), fit(log)
+    found, all_of_it = fit(log, sample=500, estimator="scaling"), fit(log, estimator="scaling")
     assert found.sampled
     assert not all_of_it.sampled
     assert found.rankings is not None

@@ -72,6 +72,7 @@ class Cells:
             for one, first, last in zip(map(tally_of, seen), ends, ends[1:], strict=False):
                 clicks[: one.slots, first:last] = one.clicks
                 passes[: one.slots, first:last] = one.passes
+            _half_a_pass(clicks, passes)
         else:
             clicks, passes = _per_pair(lists, lists.clicks, ends[-1]), _per_pair(lists, lists.passes, ends[-1])
         codes = np.arange(ends[-1]) if items is None else np.concatenate(items)
@@ -136,9 +137,15 @@ class Cells:
     ) -> Likelihood:
         """With Gamma priors, as shapes and rates; λ is held if it is not free."""
         if self.lists is None:
-            return Penalised(self.tally, item_prior, slot_prior, free=free)
+            return Penalised(self.clicks, self.passes, item_prior, slot_prior, free=free)
         by_cell, by_slot = self.clicks.sum(axis=0), self.clicks.sum(axis=1)
         return Joint(self.lists.shown, self.lists.times, by_cell, by_slot, *item_prior, *slot_prior, free)
+
+
+def _half_a_pass(clicks: FloatArray, passes: FloatArray) -> None:
+    """Give what was clicked and never passed half a pass, where it was clicked most: there is a limit to what it is."""
+    never = np.flatnonzero((clicks.sum(axis=0) > 0) & (passes.sum(axis=0) == 0))
+    passes[clicks[:, never].argmax(axis=0), never] = 0.5
 
 
 def _side_by_side(seen: Sequence[Counts], ends: IntArray, slots: int) -> Lists | None:
