@@ -1,0 +1,51 @@
+"""A fit that is kept, and another log scored by it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from slotwise.errors import UnreadableFile
+from slotwise.logs import load_fits
+from tests.commands import slotwise
+from tests.logs.fitting.test_from_log import generated
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(generated(800, pages=2, seed=1), "first.parquet")
+    pq.write_table(generated(800, pages=3, seed=2), "second.parquet")
+    assert slotwise("fit", "first.parquet", "--placement", "page", "--save", "fit.json").returncode == 0
+    return tmp_path
+
+
+def test_another_log_is_scored_beside_simple_models(folder: Path) -> None:
+    done = slotwise("score", "fit.json", "second.parquet", "--placement", "page", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["impressions"] == 2_400
+    by_model = found["log_likelihood"]
+    assert max(by_model, key=by_model.get) == "the fit"
+    assert set(found["placements"]) == {"0", "1", "2"}
+    assert not found["placements"]["2"]["known"]
+    each = [one["log_likelihood"]["the fit"] * one["impressions"] for one in found["placements"].values()]
+    assert by_model["the fit"] == pytest.approx(sum(each) / 2_400)
+    said = slotwise("score", "fit.json", "second.parquet", "--placement", "page").stdout
+    assert "1 placements are new to the fit" in said
+    assert "slots only" in said
+
+
+def test_what_is_not_a_fit_is_refused(folder: Path) -> None:
+    assert [one.placement for one in load_fits("fit.json")] == ["0", "1"]
+    (folder / "other.json").write_text("{}")
+    (folder / "torn.json").write_text((folder / "fit.json").read_text()[:200])
+    for name, said in (("none.json", "no file"), ("other.json", "not a fit"), ("torn.json", "damaged")):
+        with pytest.raises(UnreadableFile, match=said):
+            load_fits(name)
+    done = slotwise("score", "fit.json", "second.parquet")
+    assert done.returncode == 1
+    assert "name the column of the log" in done.stderr
