@@ -47,5 +47,5 @@ def test_what_is_not_a_fit_is_refused(folder: Path) -> None:
         with pytest.raises(UnreadableFile, match=said):
             load_fits(name)
     done = slotwise("score", "fit.json", "second.parquet")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "name the column of the log" in done.stderr

@@ -17,10 +17,7 @@ from slotwise.cli.screen import screen, telling
 LISTED = 20
 
 
-@example(
-    "slotwise fit january.parquet --save january.json",
-    "slotwise score january.json february.parquet",
-)
+@example("slotwise score january.json february.parquet", "slotwise score fit.json clicks.csv --placement query")
 @takes_options
 def score(
     fit: Annotated[Path, typer.Argument(metavar="FIT", help="What `slotwise fit … --save FIT` has written.")],
