@@ -1,7 +1,8 @@
 """The regret of every policy on the paper's problems at the paper's horizons, as first recorded.
 
 `RECORDED` comes from `slotwise simulate --problem P --policy ID --replications N --seed 1 --json`: N = 200, 40 for the
-two policies with finite differences, or 1,000 for `random-bound`. The tests run fewer replications from another seed.
+two policies with finite differences, or 1,000 for `random-bound`, with `sampled=0`, which 200 to 300 runs cannot tell
+from its default. The tests run fewer replications from another seed.
 Means must agree within 3.9 standard errors of their difference: a false alarm in 10,000 for means that are close to
 normal. Those of the `epoch-ucb-upb` policies are not, since some runs lock into a wrong order, and nor are those of
 `random-bound`, of which one run in some thousands stays with a wrong list for long; their medians must agree within 3.9

@@ -35,7 +35,9 @@ def segments(found: Found, plan: Plan) -> Figure:  # noqa: ARG001
             )
         axes.set(yscale="log", xlabel="h: how far tastes are apart", ylabel="mean regret")
         axes.set_title(f"segments, items, slots, rounds: {size}", fontsize="medium")
+        axes.yaxis.get_major_locator().set_params(subs=(1.0, 2.0, 5.0))
         axes.yaxis.set_major_formatter("{x:,.0f}")
+        axes.yaxis.set_minor_formatter("")
         bare(axes)
     drawn.axes[0].legend(frameon=False, fontsize="small")
     return drawn

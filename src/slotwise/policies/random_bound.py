@@ -53,8 +53,8 @@ class RandomBound:
     item. With Ē the average of all items, and log⁺ the logarithm where it is positive and else 0, items are chosen by
     c = 0.3 X + 0.3 log⁺(Ē/E), X exponential with mean 1, and ordered by c = ¼ log⁺(Ē/E).
 
-    With one draw of the bias in fifty it does as posterior sampling does. Bounds at these levels alone would explore
-    less than log t, and their order not at all beyond the draw of the bias: some runs would stay with a wrong list.
+    With one draw of the bias in fifty it does as posterior sampling does: bounds at these levels alone would explore
+    less than log t in the long run, and the order of a list only by the draw of the bias.
     """
 
     belief: Any
