@@ -61,7 +61,8 @@ def page_of(made: Scores) -> str:
 
 What policies lose against the best list, in clicks per 1,000 rounds: the mean of {size.replications} runs of
 {size.rounds:,} rounds, and in brackets what one run in ten exceeds; {len(BIAS)} slots, {ITEMS} items, seed {size.seed}.
-The least of each column is bold. Policies marked † are told the position bias, where there is one to be told; a dash is
+The least of each column is bold; a mean's standard error is {_usual_error(made):.0%} of it in the middle of the table.
+{_not_run(made)}Policies marked † are told the position bias, where there is one to be told; a dash is
 where a policy cannot act.
 
 {findings(made)}
@@ -77,6 +78,16 @@ first. `slotwise study leaderboard` makes this page; `slotwise simulate` gives t
 rounds, replications and seed. The program that ran had the fingerprint `{program_hash()}`; a later one may have other
 policies, or better ones. [CONTRIBUTING.md](../CONTRIBUTING.md) says how a policy of your own comes onto it.
 """
+
+
+def _usual_error(made: Scores) -> float:
+    parts = [made.error[id][kind] / max(made.mean[id][kind], 1e-9) for id in made.mean for kind in made.mean[id]]
+    return float(np.median(parts))
+
+
+def _not_run(made: Scores) -> str:
+    missing = [kind.name for kind in KINDS.values() if kind.id not in made.kinds]
+    return f"Not run for this page: {', '.join(missing)}.\n" if missing else ""
 
 
 def table(made: Scores) -> str:
@@ -115,12 +126,23 @@ def findings(made: Scores) -> str:
             continue
         best = min(told_nothing, key=lambda one: made.standing(one, kinds))
         each = "; ".join(_against_the_best(made, kind) for kind in kinds)
-        lines.append(
-            f"**{title}, use `{best}`**: of the policies that are not told the bias it comes nearest to the best of "
-            f"each kind, losing {made.standing(best, kinds):.2f} times as much (geometric mean). The default, "
-            f"`{ours}`, loses {made.standing(ours, kinds):.2f} times as much. By kind: {each}.\n"
+        use = f"the default, `{ours}`" if best == ours else f"`{best}`"
+        text = (
+            f"**{title}, use {use}**: of the policies that are not told the bias it comes nearest to the best of each "
+            f"kind, losing {made.standing(best, kinds):.2f} times as much (geometric mean). "
         )
+        if best != ours:
+            unclear = "" if _is_clear(made, best, ours, kinds) else ", no clear difference in so few runs"
+            text += f"The default, `{ours}`, loses {made.standing(ours, kinds):.2f} times as much{unclear}. "
+        lines.append(f"{text}By kind: {each}.\n")
     return "\n".join(lines)
+
+
+def _is_clear(made: Scores, better: str, other: str, kinds: Sequence[str]) -> bool:
+    """Whether the difference of two policies over these kinds is more than two of its standard errors."""
+    gap = np.log(made.standing(other, kinds) / made.standing(better, kinds))
+    errors = [made.error[id][kind] / max(made.mean[id][kind], 1e-9) for id in (better, other) for kind in kinds]
+    return bool(gap > 2.0 * np.linalg.norm(errors) / len(kinds))
 
 
 def _against_the_best(made: Scores, kind: str) -> str:
@@ -137,7 +159,9 @@ def heat_map(made: Scores) -> Figure:
     ids, kinds = list(made.mean), made.kinds
     drawn = new_figure(3.2 + 1.45 * len(kinds), 1.6 + 0.27 * len(ids))
     panels = drawn.subplots(1, 2, sharey=True)
-    for axes, of, title in zip(panels, (made.mean, made.tail), ("mean", f"worst {1 - TAIL:.0%} of runs"), strict=True):
+    for axes, of, title in zip(
+        panels, (made.mean, made.tail), ("mean", f"what one run in {1 / (1 - TAIL):.0f} exceeds"), strict=True
+    ):
         ratios = np.full((len(ids), len(kinds)), np.nan)
         for id, kind, ratio in relative(made, of):
             ratios[ids.index(id), kinds.index(kind)] = ratio
