@@ -278,3 +278,21 @@ def test_compiled_kernels_give_exactly_what_plain_python_gives(small: MNL) -> No
         for setting in ("0", "1")
     }
     assert len(printed) == 1
+
+
+def test_two_impressions_do_not_erase_the_intervals_of_a_log(small: MNL) -> None:
+    """Two new items, shown together twice, each clicked once."""
+    log = at_random(small, 2_000, np.random.default_rng(12))
+    wide = Rankings(log.shown, log.clicks, log.passes, items=small.items + 2)
+    pair = [small.items, small.items + 1, -1]
+    both = wide + Rankings([pair], [[1, 1, 0]], [0], items=small.items + 2)
+    before, after = (maximum_likelihood(one).intervals().attractiveness for one in (log, both))
+    assert after.high[: small.items] == pytest.approx(before.high, rel=1e-6)
+    assert np.isinf(after.high[small.items :]).all()
+
+
+@pytest.mark.parametrize("estimator", [scaling, composite, maximum_likelihood])
+def test_slots_of_a_log_in_which_everything_is_clicked_are_unknown_and_not_worthless(estimator: Any) -> None:
+    found = estimator(Rankings([[0, 1], [1, 0]], [[100, 80], [90, 70]], [0, 0], items=2))
+    assert np.isnan(found.position_bias[1])
+    assert np.isinf(found.intervals().position_bias.high[1])

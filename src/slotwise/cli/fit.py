@@ -145,6 +145,7 @@ def _show(found: list[Fit]) -> None:
     console = screen()
     if len(found) > 1:
         console.print(_summary(found))
+        console.print(f"\n{found[0].shared_slots or 'Each placement was fitted on its own.'}")
     else:
         _show_one(console, found[0])
 

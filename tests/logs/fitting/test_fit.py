@@ -125,3 +125,11 @@ def test_nineteen_in_twenty_hold_the_parameters() -> None:
         covered.append(np.mean([low <= value <= high for (low, high), value in zip(ends, truth, strict=True)]))
     # how far from its level the coverage may truly be with some fifty clicks an item
     assert_mean_is(np.clip(np.mean(covered), 0.94, 0.96), covered)
+
+
+def test_an_item_without_a_finite_estimate_does_not_lower_the_likelihood() -> None:
+    """Item 2 is clicked whenever it is shown: at the maximum these impressions are certain."""
+    seen = Rankings([[0, 1], [1, 0], [2, 0]], [[9, 5], [7, 4], [6, 0]], [20, 20, 0], items=3)
+    rest = Rankings([[0, 1], [1, 0]], [[9, 5], [7, 4]], [20, 20], items=2)
+    found, alone = (Fit.of_rankings(one, estimator="maximum-likelihood").log_likelihood for one in (seen, rest))
+    assert found == pytest.approx(alone, abs=1e-6)

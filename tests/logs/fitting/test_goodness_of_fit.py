@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,6 +11,7 @@ from scipy import stats
 from slotwise import Rankings
 from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.fitting.goodness_of_fit import goodness
+from slotwise.logs.fitting.held_out import split
 from tests.chance import FALSE_ALARM
 from tests.logs.rounds import rankings
 
@@ -57,3 +60,22 @@ def test_nothing_to_test_is_said_so() -> None:
     assert found is not None
     assert np.isnan(found.p_value)
     assert found.in_words().startswith("Nothing in this log can tell")
+
+
+def test_a_sample_of_a_log_from_the_model_fits() -> None:
+    """Parameters of the whole log take up hardly any degrees of freedom of a small sample of it.
+
+    Of 40 logs the p-value is below 5 % in more than 9 with a probability of 1e-5; it was in most of them when a sample
+    was taken to have estimated its parameters itself.
+    """
+    rng = np.random.default_rng(11)
+    odds = np.outer([1.0, 0.7, 0.5], np.linspace(0.1, 0.5, 40))
+    low = 0
+    for _ in range(40):
+        whole = rankings(odds, 40_000, rng)
+        sample, _ = split(whole, 0.1, rng)
+        fit = replace(Fit.of_rankings(whole, estimator="scaling"), rankings=sample, sampled=True)
+        found = goodness(fit)
+        assert found is not None
+        low += found.p_value < 0.05
+    assert low <= 9

@@ -140,7 +140,13 @@ def _held_back_in_words(one: PlacementReport) -> str:
 def _list_in_words(one: PlacementReport) -> str:
     places = [f"{slot}. {name}" for slot, name in enumerate(one.best.items, start=1) if name is not None]
     more = f"   and {len(places) - LISTED} more, listed below" if len(places) > LISTED else ""
-    return f"What to show? {'   '.join(places[:LISTED])}{more}"
+    told = f"{'   '.join(places[:LISTED])}{more}"
+    if not one.slots_comparable:
+        return (
+            "What to show? This log cannot say with any confidence: its slots cannot be compared, as hardly any item "
+            f"was in several of them. From what little there is, it would be {told}"
+        )
+    return f"What to show? {told}"
 
 
 def _gain_in_words(one: PlacementReport) -> str:
