@@ -322,7 +322,7 @@ def a_year() -> None:
             # five items most of the time, and now and then one of all the others
             shown = {(int(slot), min(999, int(item))) for slot in range(5) for item in rng.pareto(1.2, 8)}
             for slot, item in shown:
-                tally.append(("bench", hour, 1, "", "learned", slot, f"item-{item:02}", 1, 9, 10, 0))
+                tally.append(("bench", hour, 1, "", "learned", slot, f"item-{item:02}", 1, 9, 10, 1))
             counters.append(("bench", hour, 1, "", "learned", *(0 for _ in COUNTERS)))
         with contextlib.closing(sqlite3.connect(f"{folder}/bench.db")) as store, store:
             for table, rows in (("period_tally", tally), ("period_counters", counters)):
