@@ -142,14 +142,14 @@ def _plain_spark(log: str) -> None:
     with read(log, engine="spark") as table:
         table.get_backend()._session.sql(
             f"""
-            WITH rows AS (SELECT * FROM {table.get_name()}),
+            WITH log AS (SELECT * FROM {table.get_name()}),
             pages AS (
                 SELECT impression, max(clicked) AS hit, count(DISTINCT slot) AS slots, count(DISTINCT item) AS items,
-                    count(*) AS shown, sum(cast(clicked AS int)) AS clicks FROM rows GROUP BY impression
+                    count(*) AS shown, sum(cast(clicked AS int)) AS clicks FROM log GROUP BY impression
             )
             SELECT slot, item, count(*) AS shown, sum(cast(clicked AS int)) AS clicks,
                 sum(cast(NOT hit AS int)) AS passes
-            FROM rows JOIN pages USING (impression) WHERE slots = shown AND items = shown AND clicks <= 1
+            FROM log JOIN pages USING (impression) WHERE slots = shown AND items = shown AND clicks <= 1
             GROUP BY slot, item
             """
         ).toArrow()
