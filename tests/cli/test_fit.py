@@ -205,3 +205,12 @@ def test_what_is_refused(folder: Path, arguments: tuple[str, ...], message: str)
 def test_the_help_names_every_estimator_that_a_log_can_be_fitted_with() -> None:
     told = run("fit", "--help")
     assert all(entry.id in told for entry in estimators() if entry.position_bias == "unknown")
+
+
+def test_a_position_bias_that_is_known(folder: Path) -> None:
+    (folder / "bias.txt").write_text("[1.0, 0.4,\n0.7]")
+    found = json.loads(run("fit", "clean.parquet", "--position-bias", "bias.txt", "--json"))
+    assert [slot["estimate"] for slot in found["position_bias"]] == [1.0, 0.4, 0.7]
+    assert [slot["high"] for slot in found["position_bias"]] == [1.0, 0.4, 0.7]
+    (folder / "bias.txt").write_text("1.0 much")
+    assert "must be a file of numbers" in run("fit", "clean.parquet", "--position-bias", "bias.txt", code=2)

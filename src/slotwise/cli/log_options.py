@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from slotwise.cli.screen import telling
+from slotwise.errors import InvalidInput, UnreadableFile
 from slotwise.estimate import estimators
 from slotwise.estimate.pooled import POOLED
 
@@ -84,6 +86,10 @@ class LogOptions:
             help="Whether slots are worth the same in all placements: shared, own, or auto for what predicts better.",
         ),
     ] = "auto"
+    position_bias: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="What the slots are worth, where it is known: numbers from slot 1 on."),
+    ] = None
     format: Annotated[
         str | None,
         typer.Option(
@@ -150,4 +156,19 @@ class LogOptions:
         with telling() as tell:
             log, columns = self.opened()
             options: Any = {"estimator": self.estimator, "bias": self.bias, "multi_click": self.multi_click}
+            if self.position_bias is not None:
+                options["position_bias"] = numbers_in(self.position_bias)
             return fits(log, columns, progress=tell, **options, **self.reading)
+
+
+def numbers_in(path: str) -> list[float]:
+    """The numbers of a file, between spaces, commas or lines; or a list as JSON writes it."""
+    try:
+        text = Path(path).read_text()
+    except OSError as problem:
+        raise UnreadableFile(f"cannot read {path}: {problem.strerror or problem}") from None
+    words = text.strip().strip("[]").replace(",", " ").split()
+    try:
+        return [float(word) for word in words]
+    except ValueError:
+        raise InvalidInput(f"position-bias must be a file of numbers, got {text[:60]!r} in {path}") from None

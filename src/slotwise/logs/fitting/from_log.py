@@ -41,6 +41,7 @@ class FitOptions(LogOptions, total=False):
 
     estimator: str
     bias: Bias
+    position_bias: Sequence[float] | None
     multi_click: MultiClick | None
     sample: int | None
     progress: Callable[[str], None] | None
@@ -73,6 +74,7 @@ def fits(
     *,
     estimator: str = POOLED,
     bias: Bias = "auto",
+    position_bias: Sequence[float] | None = None,
     multi_click: MultiClick | None = None,
     sample: int | None = SAMPLE,
     progress: Callable[[str], None] | None = None,
@@ -81,13 +83,16 @@ def fits(
     """Fit every placement of a log, in order of their names, from one pass over it.
 
     By default placements are pooled as far as the data say; `bias` says whether they share what their slots are worth,
-    have their own, or what predicts better. `sample` bounds the impressions whose whole lists are kept in memory;
-    maximum likelihood and inverse propensity need all of them. `progress` is told what is being done. The rest name
-    columns, like the fields of `slotwise.logs.Columns`, or are the options of `slotwise.logs.read`.
+    have their own, or what predicts better, and `position_bias` what they are worth if that is known. `sample` bounds
+    the impressions whose whole lists are kept in memory; maximum likelihood and inverse propensity need all of them.
+    `progress` is told what is being done. The rest name columns, like the fields of `slotwise.logs.Columns`, or are the
+    options of `slotwise.logs.read`.
     """
     columns, reading = apart(columns, options)
     if estimator not in ESTIMATOR_NAMES:
         raise UnknownName("estimator", estimator, ESTIMATOR_NAMES)
+    if position_bias is not None and estimator != POOLED:
+        raise InvalidInput(f"position_bias is for the estimator {POOLED}, got it with {estimator!r}")
     progress = progress or (lambda _: None)
     progress("looking the log over")
     # inverse propensity uses only the few impressions that showed the very list: all of them are needed
@@ -104,7 +109,7 @@ def fits(
         progress("estimating")
         lists = {name: one.rankings for name, one in impressions.items()}
         if estimator == POOLED:
-            made = _pooled(counted, lists, sampled, bias)
+            made = _pooled(counted, lists, sampled, bias, position_bias)
         else:
             made = {
                 name: {"estimate": _estimate(estimator, one, lists[name], sampled)} for name, one in counted.items()
@@ -126,12 +131,17 @@ def _mostly_clicked(counted: Sequence[LogTally]) -> bool:
 
 
 def _pooled(
-    counted: Mapping[str | None, LogTally], lists: Mapping[str | None, Rankings], sampled: bool, bias: Bias
+    counted: Mapping[str | None, LogTally],
+    lists: Mapping[str | None, Rankings],
+    sampled: bool,
+    bias: Bias,
+    position_bias: Sequence[float] | None,
 ) -> dict[str | None, dict[str, Any]]:
     """By placement: its estimate, what the log compares, and whether its slots are its own."""
     seen: list[Tally | Rankings] = [counted[name] if sampled else lists[name] for name in counted]
     ids = [one.item_ids for one in counted.values()]
-    found, choice = pool_placements(seen, list(lists.values()), ids, bias=bias)
+    known = None if position_bias is None else np.asarray(position_bias, np.float64)
+    found, choice = pool_placements(seen, list(lists.values()), ids, bias=bias, position_bias=known)
     told = choice.in_words(len(seen))
     return {
         name: {"estimate": estimate, "parts": parts, "unseen": unseen, "shared_slots": told}
