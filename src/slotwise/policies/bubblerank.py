@@ -26,6 +26,8 @@ class BubbleRank:
     The paper re-ranks a list that is given, of as many items as slots. Here the first base list is drawn at random, and
     where there are more items a list has them all: whatever stands right below the page, drawn uniformly from all that
     are not on it, may be paired with its last. Outcomes are taken to come at once, each before the next choice.
+
+    The text of the paper could not be had in full: this is its algorithm as it is known, not checked line by line.
     """
 
     #: rounds learned from

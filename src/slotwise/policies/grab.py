@@ -29,8 +29,8 @@ class GRAB:
     other in that order, or put an item that is not shown into the last of them. Bounds are those of KL-UCB at level
     log l + 3 log log l, with l - 1 the rounds in which this list has led; in every J-th of them it is shown itself.
 
-    Written from its authors' later description of it and of the algorithm for unimodal bandits that it follows, Combes
-    and Proutière (2014); the text of the paper itself could not be had.
+    The text of the paper could not be had: this is its algorithm as it is known, in the line of that for unimodal
+    bandits of Combes and Proutière (2014), not checked line by line.
     """
 
     #: slots × items: clicks, shows, and their ratio ρ̂, 0 before the first

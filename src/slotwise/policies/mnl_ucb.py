@@ -29,6 +29,8 @@ class MNLUCB:
     The paper chooses a set among N products and has no slots. Here every pair of slot and item is a product of its own,
     as in Algorithm 4 of Grant and Leslie, so that N = JK, and the set is a list: one item a slot, none twice. A pair
     that was never shown comes first, where the paper starts from a bound of 1, the most that it takes one to weigh.
+
+    The text of the paper could not be had in full: this is its algorithm as it is known, not checked line by line.
     """
 
     #: l - 1, complete epochs

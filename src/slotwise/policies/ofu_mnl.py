@@ -25,6 +25,8 @@ class OFUMNL:
     are choices of ours. The paper has no slots: here the k-th largest goes to the slot of the k-th largest bias, and
     the bias counts in what is learned. Without features that differ from round to round every item has one of its own,
     that it is this item.
+
+    The text of the paper could not be had in full: this is its algorithm as it is known, not checked line by line.
     """
 
     model: OnlineLogit

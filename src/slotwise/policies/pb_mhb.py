@@ -27,8 +27,8 @@ class PBMHB:
     each parameter in turn is proposed from a normal distribution around its last value with standard deviation c/√t,
     cut off at 0 and 1, and taken with the chance that leaves the posterior as it is.
 
-    Slots come in any order and none of them need be seen by all: no κ is held at 1. The text that could be had of the
-    paper is its abstract and what later papers of its authors say of it, with c = 1000 and one sweep a round.
+    Slots come in any order and none of them need be seen by all: no κ is held at 1. The text of the paper could not be
+    had: this is its algorithm as it is known, with c = 1000 and one sweep a round, not checked line by line.
     """
 
     #: c

@@ -32,6 +32,8 @@ class PBMPIE:
     is not below the smallest θ̂ on the page, l being slots, n_l the item's shows and S_l its clicks there. In the first
     J rounds every item is shown once in every slot. A bias above 1, which is no probability, is taken relative to the
     largest.
+
+    The text of the paper could not be had in full: this is its algorithm as it is known, not checked line by line.
     """
 
     #: κ, per slot, and the slot of the smallest

@@ -29,6 +29,8 @@ class PBMTS:
     The paper proposes from the posterior of one slot alone, to the same end.
 
     A bias above 1, which is no probability, is taken relative to the largest.
+
+    The text of the paper could not be had in full: this is its algorithm as it is known, not checked line by line.
     """
 
     #: κ, per slot

@@ -27,6 +27,8 @@ class TSMNL:
     the paper maximises the likelihood anew in every round, which costs more with each, and takes Σ x xᵀ for H. Its a
     grows like √d log t by its proof; here it is `width`. It has no slots: the k-th largest goes to the slot of the k-th
     largest bias. Without features that differ from round to round every item has one of its own, that it is this item.
+
+    The text of the paper could not be had in full: this is its algorithm as it is known, not checked line by line.
     """
 
     model: OnlineLogit
