@@ -90,6 +90,14 @@ class LogOptions:
         str | None,
         typer.Option(metavar="FILE", help="What the slots are worth, where it is known: numbers from slot 1 on."),
     ] = None
+    features: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="What is known of items: a table with their column --item and others, of numbers or text. Items of "
+            "which little was seen are expected where these say.",
+        ),
+    ] = None
     format: Annotated[
         str | None,
         typer.Option(
@@ -158,6 +166,10 @@ class LogOptions:
             options: Any = {"estimator": self.estimator, "bias": self.bias, "multi_click": self.multi_click}
             if self.position_bias is not None:
                 options["position_bias"] = numbers_in(self.position_bias)
+            if self.features is not None:
+                from slotwise.logs.reading.item_features import read_features
+
+                options["features"] = read_features(self.features, columns.item or "item")
             return fits(log, columns, progress=tell, **options, **self.reading)
 
 

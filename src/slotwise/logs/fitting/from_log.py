@@ -22,6 +22,7 @@ from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.fitting.inverse_propensity import Logged
 from slotwise.logs.fitting.pooled import Bias, pool_placements
 from slotwise.logs.reading.columns import Columns
+from slotwise.logs.reading.item_features import Row
 from slotwise.logs.reading.options import LogOptions, apart
 from slotwise.rankings import Rankings
 from slotwise.tally import Tally
@@ -42,6 +43,7 @@ class FitOptions(LogOptions, total=False):
     estimator: str
     bias: Bias
     position_bias: Sequence[float] | None
+    features: Mapping[str, Row] | None
     multi_click: MultiClick | None
     sample: int | None
     progress: Callable[[str], None] | None
@@ -75,6 +77,7 @@ def fits(
     estimator: str = POOLED,
     bias: Bias = "auto",
     position_bias: Sequence[float] | None = None,
+    features: Mapping[str, Row] | None = None,
     multi_click: MultiClick | None = None,
     sample: int | None = SAMPLE,
     progress: Callable[[str], None] | None = None,
@@ -83,7 +86,9 @@ def fits(
     """Fit every placement of a log, in order of their names, from one pass over it.
 
     By default placements are pooled as far as the data say; `bias` says whether they share what their slots are worth,
-    have their own, or what predicts better, and `position_bias` what they are worth if that is known. `sample` bounds
+    have their own, or what predicts better, and `position_bias` what they are worth if that is known. `features` are
+    what is known of items by their names, numbers and text: those of which little was seen are then expected where
+    their features say, as far as the log shows that features say anything. `sample` bounds
     the impressions whose whole lists are kept in memory; maximum likelihood and inverse propensity need all of them.
     `progress` is told what is being done. The rest name columns, like the fields of `slotwise.logs.Columns`, or are the
     options of `slotwise.logs.read`.
@@ -93,6 +98,8 @@ def fits(
         raise UnknownName("estimator", estimator, ESTIMATOR_NAMES)
     if position_bias is not None and estimator != POOLED:
         raise InvalidInput(f"position_bias is for the estimator {POOLED}, got it with {estimator!r}")
+    if features is not None and estimator != POOLED:
+        raise InvalidInput(f"features are for the estimator {POOLED}, got them with {estimator!r}")
     progress = progress or (lambda _: None)
     progress("looking the log over")
     # inverse propensity uses only the few impressions that showed the very list: all of them are needed
@@ -109,7 +116,7 @@ def fits(
         progress("estimating")
         lists = {name: one.rankings for name, one in impressions.items()}
         if estimator == POOLED:
-            made = _pooled(counted, lists, sampled, bias, position_bias)
+            made = _pooled(counted, lists, sampled, bias, position_bias, features)
         else:
             made = {
                 name: {"estimate": _estimate(estimator, one, lists[name], sampled)} for name, one in counted.items()
@@ -136,12 +143,13 @@ def _pooled(
     sampled: bool,
     bias: Bias,
     position_bias: Sequence[float] | None,
+    features: Mapping[str, Row] | None,
 ) -> dict[str | None, dict[str, Any]]:
     """By placement: its estimate, what the log compares, and whether its slots are its own."""
     seen: list[Tally | Rankings] = [counted[name] if sampled else lists[name] for name in counted]
     ids = [one.item_ids for one in counted.values()]
     known = None if position_bias is None else np.asarray(position_bias, np.float64)
-    found, choice = pool_placements(seen, list(lists.values()), ids, bias=bias, position_bias=known)
+    found, choice = pool_placements(seen, list(lists.values()), ids, bias=bias, position_bias=known, features=features)
     told = choice.in_words(len(seen))
     return {
         name: {"estimate": estimate, "parts": parts, "unseen": unseen, "shared_slots": told}

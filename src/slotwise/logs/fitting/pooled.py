@@ -15,6 +15,7 @@ from slotwise.estimate.odds import log_likelihoods
 from slotwise.estimate.pooled.errors import PooledErrors
 from slotwise.estimate.pooled.fit import Learned, Pooled, learn
 from slotwise.logs.fitting.held_out import PART, split
+from slotwise.logs.reading.item_features import Row, encoded
 from slotwise.rankings import Rankings
 from slotwise.typing import FloatArray, IntArray
 
@@ -68,7 +69,7 @@ def pool_placements(
     *,
     bias: Bias = "auto",
     position_bias: FloatArray | None = None,
-    features: Mapping[str, Sequence[float]] | None = None,
+    features: Mapping[str, Row] | None = None,
     seed: int = 0,
 ) -> tuple[Pooled, BiasChoice]:
     """Fit what was seen of every placement; `lists`, all of it or a sample, decide whether they share their slots.
@@ -80,7 +81,7 @@ def pool_placements(
     """
     checks.one_of("bias", bias, BIASES)
     items, names = numbered(item_ids)
-    by_item = None if features is None else np.array([features[name] for name in names], np.float64)
+    by_item = None if features is None else encoded(features, names)
     choice = BiasChoice(None)
     if len(seen) > 1 and position_bias is None and bias != "shared":
         choice = _chosen(lists, items, by_item, bias, seed)
