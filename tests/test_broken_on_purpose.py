@@ -29,6 +29,13 @@ class Fault(NamedTuple):
 
 FAULTS = [
     Fault(
+        "items of a log are taken for more alike than they are where most impressions have a click",
+        "estimate/pooled/fit.py",
+        "return cells.clicks - (1.0 - part) * pairs,",
+        "return part * cells.clicks,",
+        "tests/experiments/test_log_fits.py::test_intervals_of_small_queries_hold_most_of_the_truth",
+    ),
+    Fault(
         "users click a little more often than they should",
         "choice/mnl.py",
         "left = rng.random() * total - 1.0",

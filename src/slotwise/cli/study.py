@@ -35,13 +35,16 @@ def study(
     ] = None,
     rounds: Annotated[int | None, typer.Option(help="Of leaderboard: 10,000 by default.")] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Of lived: 2 by default; constants were chosen on 1. Of leaderboard: 1.")
+        int | None, typer.Option(help="Of lived: 2 by default; constants were chosen on 1. Of leaderboard and logs: 1.")
     ] = None,
     few: Annotated[
         bool, typer.Option("--few", help="Of lived: only random-bound, and posterior-sampling beside it.")
     ] = False,
     page: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Of lived and leaderboard: also write this page.")
+    ] = None,
+    log: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Of logs: a click log to compare models on, not a made-up one.")
     ] = None,
 ) -> None:
     """Write the tables and figures of the studies in docs.
@@ -63,6 +66,7 @@ def study(
             few=few or None,
             seed=seed,
             page=page,
+            log=log,
         )
     except KeyboardInterrupt:
         typer.echo(f"interrupted; what is in {folder} is kept", err=True)

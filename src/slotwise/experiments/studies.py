@@ -94,6 +94,14 @@ def _leaderboard(
     leaderboard_page.write(out, size, parts=parts, page=page, jobs=jobs)
 
 
+def _logs(out: Path, jobs: int, quick: bool, *, log: Path | None = None, seed: int = 1) -> None:  # noqa: ARG001
+    # here, as click logs need packages that no other study needs
+    from slotwise.experiments import log_fits
+
+    size = {"logs": 2, "splits": 1} if quick else {}
+    _write_tables(out, log_fits.tables(log=log, seed=seed, **size))
+
+
 def _write_tables(out: Path, text: str) -> None:
     with replacing(out / "tables.md") as file:
         file.write(text.encode())
@@ -105,4 +113,5 @@ STUDIES: dict[str, Callable[..., None]] = {
     "calibration": _calibration,
     "lived": _lived,
     "leaderboard": _leaderboard,
+    "logs": _logs,
 }

@@ -190,8 +190,9 @@ def _at_rest(
 def _told(cells: Cells, likelihood: Likelihood, bias: FloatArray, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Clicks and passes, slots × cells, that say as much as was seen, if clicks were rare.
 
-    With lists the passes are those that are expected, T/(1 + S); and of a cell that is clicked with a chance of p, both
-    count for 1 - p, as its clicks vary by so much less.
+    Of lists they are those with the score and the curvature that the choices have at these estimates: a cell that is
+    clicked with a chance of p, n times expected, tells (1 - p)n of itself, and clicks beyond n count in full. Were they
+    counted for 1 - p too, items would seem more alike than they are.
     """
     if not isinstance(likelihood, Joint):
         return cells.clicks, cells.passes
@@ -200,7 +201,7 @@ def _told(cells: Cells, likelihood: Likelihood, bias: FloatArray, alpha: FloatAr
     own = expected.copy()
     subtract_squares(likelihood.shown, likelihood.times, chances, own)
     part = np.divide(own, expected, out=np.ones_like(own), where=expected > 0.0)
-    return part * cells.clicks, part * pairs / np.outer(bias, alpha)
+    return cells.clicks - (1.0 - part) * pairs, part * pairs / np.outer(bias, alpha)
 
 
 def _estimate(found: PooledErrors, number: int, parts: tuple[IntArray, IntArray]) -> Estimate:

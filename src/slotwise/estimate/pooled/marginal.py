@@ -21,6 +21,8 @@ from slotwise.typing import FloatArray
 
 LONGEST_STEP = 1.0
 STEPS = 2
+#: the part of κ, at most, that a cell without clicks may take away
+MOST_TAKEN = 0.7
 
 
 def learn_prior(
@@ -50,7 +52,7 @@ def _step(
     after = np.arange(slots) > 0 if free else np.zeros(slots, bool)
     rate = prior.rate
     total = rate + bias @ passes
-    weight = prior.shape + by_cell
+    weight = np.maximum(prior.shape + by_cell, 0.0)
     # the parts that the slots and the prior have in each cell's rate
     shares = (bias[:, None] * passes / total)[after]
     own = rate / total
@@ -109,6 +111,8 @@ def _follow(prior: CellPrior, one: Effects, by_cell: FloatArray, exposure: Float
 def _learn_shape(prior: CellPrior, by_cell: FloatArray, exposure: FloatArray) -> None:
     told = exposure > 0.0
     clicks, expected = by_cell[told], (prior.mean * exposure)[told]
+    # what clicks say can be less than nothing where they are likely, and κ + N must be positive, as it is in the end
+    least = max(LEAST_SHAPE, -float(clicks.min(initial=0.0)) / MOST_TAKEN)
 
     def loss(log_shape: float) -> float:
         shape = np.exp(log_shape)
@@ -117,6 +121,6 @@ def _learn_shape(prior: CellPrior, by_cell: FloatArray, exposure: FloatArray) ->
         away = (log_shape - np.log(USUAL_SHAPE)) / SHAPE_SPREAD
         return float(away**2 / 2.0 - (terms - silence).sum())
 
-    limits = np.log(LEAST_SHAPE), np.log(MOST_SHAPE)
+    limits = np.log(least), np.log(MOST_SHAPE)
     found = minimize_scalar(loss, bounds=limits, method="bounded", options={"xatol": 1e-3})
     prior.shape = float(np.exp(found.x))

@@ -1,0 +1,164 @@
+"""How good fits of logs are: whether intervals hold the truth on made-up logs, and which model foretells a real one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from slotwise.belief import posterior
+from slotwise.estimate import Estimate, estimators
+from slotwise.estimate.odds import log_likelihoods
+from slotwise.estimate.registry import EstimatorEntry
+from slotwise.experiments.log_kinds import KINDS, Kind
+from slotwise.logs.fitting.from_log import SHRUNKEN
+from slotwise.logs.fitting.held_out import MODELS, PART, common_odds, split
+from slotwise.logs.fitting.pooled import BIASES, pool_placements
+from slotwise.rankings import Rankings
+from slotwise.typing import FloatArray
+
+LEVEL = 0.95
+LOGS, SPLITS = 40, 3
+#: odds of an estimator that are smaller are taken for this; those that it does not determine for those of all pairs
+SMALLEST_ODDS = 1e-9
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The default fit's intervals on logs of one kind, by items that were shown and by slots after the first."""
+
+    kind: str
+    logs: int
+    items: float
+    items_error: float
+    slots: float
+    slots_error: float
+    #: the middle of high/low over all items, and over all slots
+    item_width: float
+    slot_width: float
+
+
+def coverage(name: str, logs: int = LOGS, seed: int = 1) -> Coverage:
+    """Fit logs of a kind by default, and see how many intervals hold what is true."""
+    kind = KINDS[name]
+    shares: list[tuple[float, float]] = []
+    widths: tuple[list[float], list[float]] = ([], [])
+    for rng in np.random.default_rng(seed).spawn(logs):
+        held: tuple[list[Any], list[Any]] = ([], [])
+        made = kind.make(rng)
+        seen = [one.seen for one in made]
+        ids = [one.item_ids for one in made]
+        found, _ = pool_placements(seen, seen, ids)
+        for one, estimate in zip(made, found.estimates, strict=True):
+            said = estimate.intervals(LEVEL)
+            shown = one.seen.showings.sum(axis=0) > 0
+            held[0].extend(said.attractiveness.covers(one.attractiveness)[shown])
+            widths[0].extend((said.attractiveness.high / said.attractiveness.low)[shown])
+            held[1].extend(said.position_bias.covers(one.position_bias)[1:])
+            widths[1].extend((said.position_bias.high / said.position_bias.low)[1:])
+        shares.append((float(np.mean(held[0])), float(np.mean(held[1]))))
+    mean = np.mean(shares, axis=0)
+    error = np.std(shares, axis=0, ddof=1) / np.sqrt(logs) if logs > 1 else np.full(2, np.nan)
+    return Coverage(
+        name, logs, mean[0], error[0], mean[1], error[1], float(np.median(widths[0])), float(np.median(widths[1]))
+    )
+
+
+def foretold(lists: Sequence[Rankings], item_ids: Sequence[Sequence[str]], splits: int = SPLITS) -> dict[str, float]:
+    """By model, the mean log-likelihood of an impression that was held out, over several random splits, best first."""
+    sums: dict[str, float] = {}
+    held = 0
+    for seed in range(splits):
+        rng = np.random.default_rng(1_000 + seed)
+        parts = [split(one, PART, rng) for one in lists]
+        kept_out, rest = [one for one, _ in parts], [two for _, two in parts]
+        held += sum(one.rounds for one in kept_out)
+        for name, odds in _models(rest, item_ids, seed):
+            total = sum(_score(one, each) for one, each in zip(kept_out, odds, strict=True))
+            sums[name] = sums.get(name, 0.0) + total
+    return dict(sorted(((name, total / held) for name, total in sums.items()), key=lambda one: -one[1]))
+
+
+def _models(
+    rest: Sequence[Rankings], item_ids: Sequence[Sequence[str]], seed: int
+) -> Iterator[tuple[str, list[FloatArray]]]:
+    """γ of every placement, by each model."""
+    for bias in BIASES:
+        found, _ = pool_placements(rest, rest, item_ids, bias=bias, seed=seed)
+        yield (
+            f"`pooled`, slots {bias}",
+            [np.outer(one.position_bias, one.attractiveness) for one in found.estimates],
+        )
+    for name, model in MODELS.items():
+        yield f"{name}, weak prior", [model(one) for one in rest]
+    for entry in estimators():
+        if entry.position_bias == "unknown":
+            yield f"`{entry.id}`", [_finite(one, _alone(entry, one)) for one in rest]
+
+
+def _alone(entry: EstimatorEntry, seen: Rankings) -> Estimate:
+    """As `slotwise fit` has it: the priors of a maximum a posteriori are learned, as a service learns them."""
+    return posterior(seen.tally).estimate if entry.id == SHRUNKEN else entry.estimate(seen)
+
+
+def _finite(seen: Rankings, estimate: Estimate) -> FloatArray:
+    with np.errstate(invalid="ignore", over="ignore"):
+        odds = np.outer(estimate.position_bias, estimate.attractiveness)
+    usable = np.isfinite(odds)
+    return np.where(usable, np.maximum(np.where(usable, odds, 1.0), SMALLEST_ODDS), common_odds(seen))
+
+
+def _score(seen: Rankings, odds: FloatArray) -> float:
+    clicked, silent = log_likelihoods(seen, odds)
+    happened = seen.clicks > 0
+    return float(seen.clicks[happened] @ clicked[happened] + seen.passes @ silent)
+
+
+def tables(*, logs: int = LOGS, splits: int = SPLITS, log: Path | None = None, seed: int = 1) -> str:
+    """Both tables, as Markdown; the second for made-up search logs, or for `log`."""
+    lines = [
+        f"Shares of {LEVEL:.0%} intervals that held the truth, over {logs} made-up logs of each kind, ± standard",
+        "error; in brackets the middle of their upper limits divided by their lower ones.",
+        "",
+        "| log | items | slots |",
+        "| --- | ---: | ---: |",
+    ]
+    for name, kind in KINDS.items():
+        one = coverage(name, logs, seed)
+        lines.append(
+            f"| {name}: {kind.about} | {one.items:.3f} ± {one.items_error:.3f} ({one.item_width:.2g}) "
+            f"| {one.slots:.3f} ± {one.slots_error:.3f} ({one.slot_width:.2g}) |"
+        )
+    lists, ids, words = _of_kind(KINDS["search"], seed) if log is None else _of_file(log)
+    lines += [
+        "",
+        f"Mean log-likelihood of an impression held out, {splits} random splits, of {words}:",
+        "",
+        "| model | log-likelihood |",
+        "| --- | ---: |",
+        *(f"| {name} | {value:.4f} |" for name, value in foretold(lists, ids, splits).items()),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _of_kind(kind: Kind, seed: int) -> tuple[list[Rankings], list[tuple[str, ...]], str]:
+    made = kind.make(np.random.default_rng(seed))
+    return [one.seen for one in made], [one.item_ids for one in made], f"a made-up log: {kind.about}"
+
+
+def _of_file(path: Path) -> tuple[list[Rankings], list[tuple[str, ...]], str]:
+    """The placements of a log."""
+    from slotwise.logs import fits
+    from slotwise.logs.reading.formats import load, recognised
+
+    format = recognised(str(path))
+    source, columns = (str(path), None) if format is None else load(str(path), format)
+    found = fits(source, columns, sample=None)
+    lists = [one.rankings for one in found if one.rankings is not None]
+    ids = [tuple(one.item_ids) for one in found if one.rankings is not None]
+    pages = sum(one.rounds for one in lists)
+    return lists, ids, f"{path.name}, {len(lists):,} placements and {pages:,} impressions"

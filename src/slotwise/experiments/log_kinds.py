@@ -1,0 +1,109 @@
+"""Made-up logs of the kinds that people have, with what is true of their items and slots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from slotwise.choice import MNL, draw_many
+from slotwise.rankings import Rankings
+from slotwise.typing import NO_CLICK, FloatArray, IntArray
+
+#: by slot, relative to the one before it
+FADING = 0.75
+
+
+@dataclass(frozen=True)
+class Placement:
+    """What was seen, and the truth."""
+
+    seen: Rankings
+    item_ids: tuple[str, ...]
+    attractiveness: FloatArray
+    position_bias: FloatArray
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of log."""
+
+    about: str
+    make: Callable[[np.random.Generator], list[Placement]]
+
+
+def _users(rng: np.random.Generator, slots: int, items: int, middle: float, spread: float = 0.7) -> MNL:
+    return MNL(
+        position_bias=FADING ** np.arange(slots), attractiveness=middle * np.exp(spread * rng.normal(size=items))
+    )
+
+
+def _shown(users: MNL, rounds: int, noise: float, rng: np.random.Generator) -> IntArray:
+    """Lists as pages have them: what is better first, by a judgement that is off by `noise` in logarithms."""
+    judged = np.log(users.attractiveness) + noise * rng.normal(size=(rounds, users.items))
+    return np.argsort(-judged, axis=1)[:, : users.slots]
+
+
+def _placement(users: MNL, seen: Rankings, name: str = "") -> Placement:
+    ids = tuple(f"{name}{item}" for item in range(users.items))
+    return Placement(seen, ids, users.attractiveness, users.position_bias)
+
+
+def _one(rng: np.random.Generator, middle: float, noise: float) -> list[Placement]:
+    users = _users(rng, 5, 30, middle)
+    shown = _shown(users, 10_000, noise, rng)
+    return [_placement(users, Rankings.of_rounds(shown, draw_many(users, shown, rng), items=users.items))]
+
+
+def _shop(rng: np.random.Generator) -> list[Placement]:
+    return _one(rng, 0.05, 0.7)
+
+
+def _clicked(rng: np.random.Generator) -> list[Placement]:
+    return _one(rng, 1.0, 0.7)
+
+
+def _fixed(rng: np.random.Generator) -> list[Placement]:
+    return _one(rng, 0.05, 0.0)
+
+
+def _search(rng: np.random.Generator) -> list[Placement]:
+    made = []
+    for query in range(300):
+        users = _users(rng, 6, 10, 0.2)
+        rounds = 1 + rng.geometric(1.0 / 12.0)
+        shown = _shown(users, rounds, 0.7, rng)
+        seen = Rankings.of_rounds(shown, draw_many(users, shown, rng), items=users.items)
+        made.append(_placement(users, seen, f"{query}/"))
+    return made
+
+
+#: of the visitors who clicked, who click on one more thing of the list
+AGAIN = 0.4
+
+
+def _several(rng: np.random.Generator, keep: bool) -> list[Placement]:
+    """Visitors choose by multinomial logit, and of those who clicked some choose once more, among the rest."""
+    users = _users(rng, 5, 30, 0.3)
+    shown = _shown(users, 10_000, 0.7, rng)
+    first = draw_many(users, shown, rng)
+    if not keep:
+        odds = users.position_bias * users.attractiveness[shown]
+        rest = odds.sum(axis=1) - np.where(first != NO_CLICK, odds[np.arange(len(shown)), first], 0.0)
+        # that second choice may be nothing too
+        again = (first != NO_CLICK) & (rng.random(len(shown)) < 2.0 * AGAIN * rest / (1.0 + rest))
+        shown, first = shown[~again], first[~again]
+    return [_placement(users, Rankings.of_rounds(shown, first, items=users.items))]
+
+
+KINDS: dict[str, Kind] = {
+    "shop": Kind("10,000 impressions of 5 of 30 items, one in five clicked, better ones mostly first", _shop),
+    "search": Kind("300 queries of 10 results, 13 impressions each on average, slots that all share", _search),
+    "clicked": Kind("as the shop, but five in six impressions are clicked", _clicked),
+    "fixed": Kind("as the shop, but always the same list", _fixed),
+    "several, first": Kind("some click twice, and their first clicks count", lambda rng: _several(rng, True)),
+    "several, drop": Kind(
+        "the same visitors, but impressions with two clicks are left out", lambda rng: _several(rng, False)
+    ),
+}
