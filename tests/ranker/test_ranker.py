@@ -324,16 +324,19 @@ def test_there_are_not_too_many_segments(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_items_may_map_to_their_features() -> None:
+    # as many as it takes for features to be trusted
     known: dict[str, dict[str, float | str]] = {
-        "a": {"kind": "hot"}, "b": {"kind": "hot"}, "c": {"kind": "cold"}, "d": {"kind": "cold"}, "e": {},
-    }  # fmt: skip
+        **{f"hot {number}": {"kind": "hot"} for number in range(6)},
+        **{f"cold {number}": {"kind": "cold"} for number in range(6)},
+        "plain": {},
+    }
     ranker = Ranker(known, 1, seed=8)
-    ranker.absorb(Tally(np.array([[80, 80, 5, 5, 20]]), np.full((1, 5), 100)))
+    ranker.absorb(Tally(np.array([[80] * 6 + [5] * 6 + [20]]), np.full((1, 13), 100)))
     ranker.add("f", features={"kind": "hot"})
     ranker.add("g", features={"kind": "cold"})
     found = ranker.estimates()
     assert found["f"].attractiveness > 1.5 * found["g"].attractiveness
-    assert ranker.items == ("a", "b", "c", "d", "e", "f", "g")
+    assert ranker.items == (*known, "f", "g")
     with pytest.raises(InvalidInput, match=r"items map to their features already, got features {} too"):
         Ranker(known, 1, features={})
     with pytest.raises(InvalidInput, match=r"the features of 'a' must map names to values, got 1\.0"):
@@ -379,10 +382,10 @@ def test_frozen_each_segment_has_its_own_list() -> None:
 
 
 def _lived_through_a_reversal(**more: Any) -> Ranker:
-    """Of two items in one slot, the first is liked for 1,500 page views, and then the second for 600."""
+    """Two items take turns in one slot: the first is liked for 1,500 page views, and then the second for 600."""
     ranker, rng = Ranker(["a", "b"], 1, seed=11, **more), np.random.default_rng(12)
     for now in range(2_100):
-        ranking = ranker.rank()
+        ranking = ranker.rank(pin={"ab"[now % 2]: 1})
         liked = ranking.items[0] == ("a" if now < 1_500 else "b")
         ranker.observe(ranking, clicked=ranking.items[0] if rng.random() < (0.6 if liked else 0.1) else None)
     return ranker

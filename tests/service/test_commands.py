@@ -95,6 +95,8 @@ def test_a_placement_starts_from_a_log(tmp_path: Path) -> None:
             run(*arguments)
     with pytest.raises(SlotwiseError, match="--to-store needs the --name"):
         run(*arguments[:-2])
+    # no column of the log: what the placement is to be called
+    assert "with all that was counted: shelf" in run(*arguments[:-2], "--placement", "shelf")
 
 
 @pytest.mark.parametrize(

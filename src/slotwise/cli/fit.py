@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -78,6 +79,9 @@ def fit(
     """
     from slotwise.logs import RULES, save_fits, write_report
 
+    if to_store is not None and name is None and source.placement and not source.has_column(source.placement):
+        # of a log of one placement, which has no such column, that is what the placement is to be called
+        source, name = replace(source, placement=None), source.placement
     if (to_store is None) != (name is None) and not (name is None and source.placement):
         raise InvalidInput("--to-store needs the --name of the placement, where the log names none, and --name a store")
     if click_model is not None:

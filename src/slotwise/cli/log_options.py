@@ -157,6 +157,16 @@ class LogOptions:
         format = self.format or recognised(self.log)
         return (self.log, self.columns) if format is None else load(self.log, format)
 
+    def has_column(self, name: str) -> bool:
+        """Whether the log has a column of that name."""
+        from slotwise.logs import read
+        from slotwise.logs.reading.columns import has_column
+
+        log, _ = self.opened()
+        reading = {option: value for option, value in self.reading.items() if option != "clicks"}
+        with read(log, **reading) as table:  # type: ignore[arg-type]
+            return has_column(table, name)
+
     def fits(self) -> list[Fit]:
         """Fit every placement of the log, and say on stderr what is being done."""
         from slotwise.logs import fits
