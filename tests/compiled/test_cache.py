@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from numba.core import config
 
 import slotwise
 from slotwise.compiled import cache
+from slotwise.rng import shuffle
 from tests.waiting import FOR_EVER
 
 PACKAGE = Path(slotwise.__file__).parent
@@ -146,6 +148,16 @@ def test_numbas_own_setting_is_left_alone(copy: Path) -> None:
     chosen = str(copy / "elsewhere")
     assert _run(script, copy, NUMBA_CACHE_DIR=chosen) == chosen
     assert [folder.name.partition("-")[0] for folder in Path(chosen).iterdir()] == ["kernels"]
+
+
+def test_numbas_setting_may_change_while_a_kernel_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As another thread might: kernels still go into their own folder, and not into whichever one is worked in."""
+    kernel: Any = shuffle
+    for setting in ("", "elsewhere"):
+        monkeypatch.setattr(config, "CACHE_DIR", setting)
+        found = cache._InVersion.from_function(kernel.py_func, kernel.py_func.__code__.co_filename)
+        assert found is not None
+        assert Path(found.get_cache_path()).is_relative_to(str(cache.cache_folder()))
 
 
 def test_kernels_of_versions_long_unused_are_dropped(tmp_path: Path) -> None:

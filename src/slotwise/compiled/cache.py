@@ -62,18 +62,11 @@ def loop(function: Function) -> Function:
 
 def compile_only(function: Function, inline: bool = False, **options: Any) -> Function:
     """The same for what makes no sense uncompiled."""
-    folder = cache_folder() if _is_ours(function) else None
-    outside = config.CACHE_DIR
-    # numba reads its setting when it decorates; put it back for the caller's own kernels
-    config.CACHE_DIR = folder or outside
-    try:
-        compiled: Any = numba.njit(**OPTIONS, forceinline=inline, **options)(function)
-        if isinstance(compiled, CPUDispatcher):
-            compiled.__class__ = Whole
-        if folder is not None:
-            compiled._cache = _Cache(function)
-    finally:
-        config.CACHE_DIR = outside
+    compiled: Any = numba.njit(**OPTIONS, forceinline=inline, **options)(function)
+    if isinstance(compiled, CPUDispatcher):
+        compiled.__class__ = Whole
+    if _is_ours(function) and cache_folder() is not None:
+        compiled._cache = _Cache(function)
     return cast(Function, compiled)
 
 
@@ -88,15 +81,25 @@ class _InVersion(UserProvidedCacheLocator):  # type: ignore[misc]
     """By the file's place in the package: wherever the same sources are installed, they share what was compiled.
 
     numba goes by a file's path and its time, which are others in every copy. The folder of the cache is that of these
-    sources, to the last bit.
+    sources, to the last bit. It is not taken from numba's setting, which is everybody's: two threads that compile at
+    once would change it under each other.
     """
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> _InVersion | None:
+        found = cls(py_func, py_file)
+        try:
+            found.ensure_cache_path()
+        except OSError:
+            return None
+        return found
 
     def __init__(self, py_func: Any, py_file: str) -> None:
         super().__init__(py_func, py_file)
         place = Path(py_file).resolve().relative_to(PACKAGE).parent
         # of which numba keeps no two versions in one folder
         program = f"numba-{numba.__version__}-{sys.implementation.cache_tag}"
-        self._cache_path = str(Path(config.CACHE_DIR, program, place))
+        self._cache_path = str(Path(cache_folder() or "", program, place))
 
     def get_source_stamp(self) -> str:
         return ""
