@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from slotwise import checks
+from slotwise.choice.browsing import Browsing
 from slotwise.choice.model import click_probabilities, draw, law_of_first_click, reward
 from slotwise.choice.registry import register
 from slotwise.compiled import record
@@ -51,6 +52,10 @@ class Cascade:
     def best_ranking(self) -> Ranking:
         """The most attractive items; a click is as likely in any order of them."""
         return np.argsort(-self.attraction, kind="stable")[: self.slots]
+
+    def browsing(self) -> Browsing:
+        """How they look: at every slot until they click."""
+        return Browsing(np.tril(np.ones((self.slots, self.slots))), np.zeros(self.slots), True)
 
 
 @click_probabilities.register(Cascade)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from slotwise import checks
+from slotwise.choice.browsing import Browsing
 from slotwise.choice.model import (
     click_probabilities,
     click_rates,
@@ -80,9 +81,14 @@ class DependentClick:
         a, b are worth V(b - a)(λ_{k+1} - λ_k) more than b, a, so that the more attractive is better above.
         """
         in_order = np.argsort(-self.attraction, kind="stable")[: self.slots]
-        if (np.diff(self.continuation[:-1]) <= 0.0).all():
-            return in_order
-        return searched_ranking(reward, self, [in_order])
+        return in_order if self._sorts() else searched_ranking(reward, self, [in_order])
+
+    def browsing(self) -> Browsing:
+        """How they look: at every slot until they stop."""
+        return Browsing(np.tril(np.ones((self.slots, self.slots))), self.continuation, self._sorts())
+
+    def _sorts(self) -> bool:
+        return bool((np.diff(self.continuation[:-1]) <= 0.0).all())
 
 
 @click_rates.register(DependentClick)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from slotwise import checks
+from slotwise.choice.browsing import Browsing
 from slotwise.choice.model import (
     click_probabilities,
     click_rates,
@@ -81,6 +82,10 @@ class PositionBased:
         best_items = np.argsort(-self.attraction, kind="stable")[: self.slots]
         ranking[np.argsort(-self.position_bias, kind="stable")] = best_items
         return ranking
+
+    def browsing(self) -> Browsing:
+        """How they look: at each slot by its own chance, whatever was clicked."""
+        return Browsing(np.tril(np.repeat(self.position_bias[:, None], self.slots, axis=1)), np.ones(self.slots), True)
 
 
 @click_rates.register(PositionBased)

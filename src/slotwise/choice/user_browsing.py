@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from slotwise import checks
+from slotwise.choice.browsing import Browsing
 from slotwise.choice.model import (
     click_probabilities,
     click_rates,
@@ -21,7 +22,7 @@ from slotwise.choice.registry import register
 from slotwise.choice.search import searched_ranking
 from slotwise.compiled import record
 from slotwise.errors import InvalidInput
-from slotwise.typing import NO_CLICK, BoolArray, FloatArray, Ranking
+from slotwise.typing import NO_CLICK, BoolArray, FloatArray, IntArray, Ranking
 
 
 @register(
@@ -88,7 +89,25 @@ class UserBrowsing:
         best_items = np.argsort(-self.attraction, kind="stable")[: self.slots]
         by_slot = np.empty(self.slots, np.int64)
         by_slot[np.argsort(-np.diag(self.examination), kind="stable")] = best_items
-        return searched_ranking(reward, self, [by_slot, best_items])
+        return searched_ranking(reward, self, [by_slot, best_items], rewards)
+
+    def browsing(self) -> Browsing:
+        """How they look: by where they clicked last."""
+        return Browsing(self.examination, np.ones(self.slots), False)
+
+
+def rewards(users: UserBrowsing, rankings: IntArray) -> FloatArray:
+    """The reward of each row of `rankings`, all at once."""
+    chances = users.attraction[rankings]
+    # as in `click_rates`, a row per ranking
+    last, total = np.zeros((users.slots + 1, len(rankings))), np.zeros(len(rankings))
+    last[0] = 1.0
+    for slot in range(users.slots):
+        moved = last[: slot + 1] * (users.examination[slot, slot::-1][:, None] * chances[:, slot])
+        last[: slot + 1] -= moved
+        last[slot + 1] = moved.sum(axis=0)
+        total += last[slot + 1]
+    return total
 
 
 @click_rates.register(UserBrowsing)

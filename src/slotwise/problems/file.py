@@ -6,8 +6,8 @@ with "model" and what that needs instead, if users do not choose by multinomial 
 items with features, as in a `ContextualMNL`); and, if it is not for clicks
 alone, any of "values", "pinned" {"item": slot}, "excluded", "groups", "at_most" and "may_be_empty", as in a `Goal`.
 Items and slots count from 0. A world that changes has any of "segments", "delay", "arrivals", "departures", "churn",
-"drift", "walk", "cycle", "features" and "step", as in a `World`; docs/environments.md has an example of each. "rounds"
-is for how long it is simulated, if nothing else is said.
+"drift", "walk", "cycle", "features", "step" and "choosing", as in a `World`; docs/environments.md has an example of
+each. With "model" its users are of that model. "rounds" is for how long it is simulated, if nothing else is said.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ ROUNDS = "rounds"
 #: fields of a `World`: of one record, of a list of records, and others
 RECORDS: dict[str, type] = {"delay": Delay, "churn": Churn, "walk": Walk, "cycle": Cycle}
 LISTS: dict[str, type] = {"segments": Segment, "drift": Jump}
-WORLD = ("segments", "delay", "arrivals", "departures", "churn", "drift", "walk", "cycle", "features", "step")
+WORLD = (
+    "segments", "delay", "arrivals", "departures", "churn", "drift", "walk", "cycle", "features", "step", "choosing",
+)  # fmt: skip
 
 
 class Content(NamedTuple):
@@ -57,7 +59,8 @@ def read_problem(path: str) -> Content:
     for key in model.fields:
         if key not in content and not is_world:
             raise InvalidInput(f'{path} lacks the key "{key}"; it has {", ".join(map(repr, content)) or "none"}')
-    known = (*model.fields, *GOAL, MODEL, ROUNDS, *WORLD)
+    # those who choose by multinomial logit have a position bias, whatever the others have
+    known = (*model.fields, *(["position_bias"] if "choosing" in content else []), *GOAL, MODEL, ROUNDS, *WORLD)
     for key in content:
         if key not in known:
             raise InvalidInput(f'{path} has an unknown key "{key}"; there are {", ".join(known)}')
@@ -65,7 +68,7 @@ def read_problem(path: str) -> Content:
         goal = _goal({key: content[key] for key in GOAL if key in content})
         users: Any
         if is_world:
-            users = _world(content)
+            users = _world(content, model)
         else:
             users = model.make(**{key: content[key] for key in model.fields})
             if goal is not None:
@@ -90,16 +93,19 @@ def _contextual(path: str, content: dict[str, Any]) -> Content:
     return Content(users, None, rounds)
 
 
-def _world(content: dict[str, Any]) -> World:
+def _world(content: dict[str, Any], model: ChoiceModelEntry) -> World:
     changing = next(key for key in content if key in WORLD)
-    if content.get(MODEL, DEFAULT_MODEL) != DEFAULT_MODEL:
-        raise InvalidInput(f"{changing} needs users who choose by multinomial logit, got {content[MODEL]!r}")
     for key in GOAL:
         if key in content:
             raise InvalidInput(f"{key} cannot be given beside {changing}: a world that changes is for clicks alone")
     given: dict[str, Any] = {}
+    if model.id != DEFAULT_MODEL:
+        for key in model.fields:
+            if key not in content:
+                raise InvalidInput(f'the key "{key}" of {model.id} is missing')
+        given["users"] = model.make(**{key: content[key] for key in model.fields})
     for key, value in content.items():
-        if key in (MODEL, ROUNDS):
+        if key in (MODEL, ROUNDS) or ("users" in given and key in model.fields):
             continue
         if value is None:
             raise InvalidInput(f"{key} must not be null")

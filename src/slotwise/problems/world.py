@@ -24,10 +24,11 @@ AT_ONCE = Delay()
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """Users who choose by multinomial logit, in segments, and all that may change as rounds go by.
+    """Users who choose by multinomial logit or click by another model, in segments, and all that may change.
 
     Made, `attractiveness` is segments × items, `segments` have arrays of their own, and `position_bias` is the one that
-    all segments share, or None.
+    all segments share, or None. Of a click model's `users` an item of attractiveness α attracts with probability
+    α/(1 + α), so that whatever changes α does so for them too.
 
     >>> world = World(position_bias=[1.0, 0.5], attractiveness=[0.2, 0.4, 0.1], delay=Delay(rounds=100))
     >>> world.slots, world.items
@@ -35,6 +36,11 @@ class World:
     """
 
     position_bias: Any = None
+    #: of a click model, such as `PositionBased` or `Cascade`; without them visitors choose by multinomial logit. Their
+    #: items are given items, unless segments have attractiveness of their own
+    users: Any = None
+    #: beside `users`: the part of the visitors who choose by multinomial logit all the same
+    choosing: float = 0.0
     #: of the items that are given, if all visitors are alike; without it each segment has its own
     attractiveness: Any = None
     segments: Sequence[Segment] = ()
@@ -58,12 +64,13 @@ class World:
             if not isinstance(given, kind) and not (given is None and name != "delay"):
                 raise InvalidInput(f"{name} must be a {kind.__name__}, got {checks.short(given)}")
         checks.whole_number("step", self.step, at_least=1, at_most=NEVER)
+        has_bias = self._take_users()
         segments = _segments(self)
         biases = np.array([segment.position_bias for segment in segments])
         attractiveness = np.array([segment.attractiveness for segment in segments])
         self._set(
             segments=segments,
-            position_bias=biases[0] if (biases == biases[0]).all() else None,
+            position_bias=biases[0] if has_bias and (biases == biases[0]).all() else None,
             attractiveness=attractiveness,
         )
         self._check_items()
@@ -81,6 +88,47 @@ class World:
             self._check_weight("drift", jump.attractiveness)
         if self.cycle is not None and self.cycle.phases is not None:
             _check_phases(self.cycle.phases, items)
+
+    def _take_users(self) -> bool:
+        """Take position bias and attractiveness from the users, if there are any; whether slots have a bias at all."""
+        users = self.users
+        if users is None:
+            if self.choosing:
+                raise InvalidInput(f"choosing must be left out where there are no users, got {self.choosing!r}")
+            return True
+        if not hasattr(users, "browsing"):
+            raise InvalidInput(
+                f"users of a world must be of a model that looks from slot to slot, such as pbm, cascade, dcm and ubm, "
+                f"got {checks.short(users)}"
+            )
+        if self.choosing:
+            checks.share("choosing", self.choosing)
+        own = getattr(users, "position_bias", None)
+        if self.position_bias is not None and (own is not None or not self.choosing):
+            raise InvalidInput("position_bias must be left out beside users, who have one or need none")
+        if self.position_bias is None and own is None and self.choosing:
+            raise InvalidInput("position_bias must be given for the visitors who choose by multinomial logit")
+        has_bias = own is not None or self.position_bias is not None
+        if own is not None:
+            self._set(position_bias=own)
+        elif not has_bias:
+            # of no consequence: slots in order
+            self._set(position_bias=np.ones(users.slots))
+        if len(checks.positive_vector("position_bias", self.position_bias, each="slot")) != users.slots:
+            raise InvalidInput(
+                f"position_bias must be of {users.slots} slots, as users have, got {self.position_bias!r}"
+            )
+        if self.attractiveness is not None:
+            raise InvalidInput("attractiveness must be left out beside users, who have their attraction")
+        if not self.segments:
+            self._set(attractiveness=_odds(users.attraction))
+        for number, segment in enumerate(self.segments):
+            bias = getattr(segment, "position_bias", None)
+            if bias is not None and not has_bias:
+                raise InvalidInput(f"segments[{number}].position_bias must be left out: these users have none")
+            if bias is not None and own is not None:
+                checks.probability_vector(f"segments[{number}].position_bias", bias, each="slot")
+        return has_bias
 
     def _set(self, **fields: Any) -> None:
         for name, value in fields.items():
@@ -164,6 +212,17 @@ class World:
             segments=len(self.segments),
             features=self.features,
         )
+
+
+def _odds(attraction: FloatArray) -> FloatArray:
+    """The attractiveness α with α/(1 + α) = attraction."""
+    for item, chance in enumerate(attraction):
+        if not 0.0 < chance < 1.0:
+            raise InvalidInput(
+                f"users.attraction must be above 0 and below 1 in a world, got {chance!r} of item {item}"
+            )
+    odds: FloatArray = attraction / (1.0 - attraction)
+    return odds
 
 
 def _segments(world: World) -> tuple[Segment, ...]:

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice.mnl import draw_slot
+from slotwise.choice.model import first_click
 from slotwise.compiled import inlined, jit
-from slotwise.policies.interface import absorb, choose, expect, learn, learns_from, settle, turn_to
+from slotwise.policies.interface import absorb, choose, expect, learn_clicks, learns_from, settle, turn_to
 from slotwise.simulate.living import Living, change, draw_due, draw_segment, reward_now
 from slotwise.simulate.loop import Trace
 from slotwise.simulate.presence import can_be_shown, remember_shown, tell_presence
+from slotwise.simulate.visitors import visit
 from slotwise.simulate.waiting import is_due, put, take
 from slotwise.tally import count_round
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
@@ -29,7 +30,7 @@ def live(
     """Play `rounds` more rounds; False if the policy returned something that cannot be shown.
 
     Everything about the world is drawn from `world_rng`, so that all policies live in the same one; what a policy draws
-    and what visitors click comes from `rng`.
+    and what visitors click comes from `rng`. The tally counts the first click of a visit; the policy is told all.
     """
     clicks, passes, shown = trace.clicks, trace.passes, trace.shown
     slots, items = clicks.shape
@@ -41,12 +42,13 @@ def live(
                 tell_presence(living.presence, living.is_there, living.there, policy)
         while is_due(waiting, now):
             row = take(waiting)
-            late, slot = waiting.ranking[row], int(waiting.clicked[row])
+            late, late_clicks = waiting.ranking[row], waiting.clicks[row]
             turn_to(policy, int(waiting.segment[row]))
             settle(policy, late)
             if learns_from(policy, late):
-                learn(policy, late, slot)
+                learn_clicks(policy, late, late_clicks)
             else:
+                slot = first_click(late_clicks)
                 _mark(living.clicks, living.passes, late, slot, 1.0)
                 absorb(policy, living.clicks, living.passes)
                 _mark(living.clicks, living.passes, late, slot, 0.0)
@@ -65,16 +67,17 @@ def live(
             shown[item] = now + 1
         if not can_be_shown(living.is_there, living.there, ranking):
             return False
-        clicked = draw_slot(living.position_bias[segment], living.attractiveness[segment], ranking, True, rng)
+        bias, attractiveness = living.position_bias[segment], living.attractiveness[segment]
+        clicked = visit(living.visitors, segment, bias, attractiveness, ranking, rng)
         count_round(clicks, passes, ranking, clicked, True)
         total += living.best_reward[segment] - reward_now(living, segment, ranking)
         remember_shown(living.presence, ranking)
         due = draw_due(living, now, world_rng)
         if due == now + 1 and not is_due(waiting, due):
             # last: the array is the policy's own, to do with as it likes from here on
-            learn(policy, ranking, clicked)
+            learn_clicks(policy, ranking, living.visitors.clicks)
         else:
-            put(waiting, due, now, segment, ranking, clicked)
+            put(waiting, due, now, segment, ranking, living.visitors.clicks)
             expect(policy, ranking)
         if now + 1 == until_recorded:
             trace.regret[trace.recorded] = total

@@ -12,6 +12,7 @@ from slotwise.problems.presence import NEVER
 from slotwise.problems.world import World
 from slotwise.simulate.drawn import Drawn
 from slotwise.simulate.presence import presence_of
+from slotwise.simulate.visitors import Visitors, expected_of_visit, visitors_of
 from slotwise.simulate.waiting import Waiting, nothing_waiting
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
@@ -20,6 +21,8 @@ from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 class Living:
     """The state of a world at one round."""
 
+    #: how they click
+    visitors: Visitors
     #: segments × slots, and the slots of each by decreasing bias
     position_bias: FloatArray
     slot_order: IntArray
@@ -86,6 +89,7 @@ def begin(world: World, drawn: Drawn, rng: np.random.Generator) -> Living:
     keeps = math.exp(-world.step / walk.rounds) if walk else 0.0
     moves = walk is not None or cycle is not None
     return Living(
+        visitors=visitors_of(world),
         position_bias=biases,
         slot_order=np.argsort(-biases, axis=1, kind="stable"),
         base=drawn.attractiveness.copy(),
@@ -174,7 +178,10 @@ def _move(living: Living, now: int) -> None:
 
 @inlined
 def _find_best(living: Living) -> None:
-    """Per segment, the most attractive items that are there in the most visible of the first slots, and the reward."""
+    """Per segment, the most attractive items that are there in the most visible of the first slots, and the reward.
+
+    Where that need not be the best list, it is where to climb from.
+    """
     segments, items = living.attractiveness.shape
     slots = living.position_bias.shape[1]
     wanted = min(slots, living.there)
@@ -202,17 +209,45 @@ def _find_best(living: Living) -> None:
                 best[slot] = top[place]
                 place += 1
         living.best_reward[segment] = reward_now(living, segment, best)
+        if not living.visitors.sorts:
+            _climb(living, segment, best, wanted)
+
+
+@jit
+def _climb(living: Living, segment: int, best: Ranking, wanted: int) -> None:
+    """Exchange two slots, or an item for one that is there and not shown, as long as that gains."""
+    gained = True
+    while gained:
+        gained = False
+        for slot in range(wanted):
+            for item in range(len(living.is_there)):
+                if living.is_there[item] == 0:
+                    continue
+                before, other = best[slot], -1
+                for place in range(wanted):
+                    if best[place] == item:
+                        other = place
+                if other == slot:
+                    continue
+                best[slot] = item
+                if other >= 0:
+                    best[other] = before
+                reward = reward_now(living, segment, best)
+                # more than rounding does
+                if reward > living.best_reward[segment] + 1e-12:
+                    living.best_reward[segment] = reward
+                    gained = True
+                    continue
+                best[slot] = before
+                if other >= 0:
+                    best[other] = item
 
 
 @inlined
 def reward_now(living: Living, segment: int, ranking: Ranking) -> float:
-    """The probability that a visitor of this segment clicks, now."""
-    position_bias, attractiveness = living.position_bias[segment], living.attractiveness[segment]
-    weight = 0.0
-    for slot in range(len(ranking)):
-        if ranking[slot] != EMPTY:
-            weight += position_bias[slot] * attractiveness[ranking[slot]]
-    return weight / (1.0 + weight)
+    """The clicks that are expected of a visitor of this segment, now."""
+    bias, attractiveness = living.position_bias[segment], living.attractiveness[segment]
+    return expected_of_visit(living.visitors, segment, bias, attractiveness, ranking)
 
 
 @inlined

@@ -101,7 +101,8 @@ def simulate(
     for chosen in labelled.values():
         if isinstance(chosen, PolicyEntry):
             if isinstance(users, World) and users.position_bias is None and chosen.position_bias == "known":
-                raise InvalidInput(f"{chosen.id} must be told the position_bias, and segments have their own")
+                why = "segments have their own" if users.users is None else "these users have none, or differ in it"
+                raise InvalidInput(f"{chosen.id} must be told the position_bias, and {why}")
             chosen.check(setting)
         if start is not None:
             _started(chosen, setting, start)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from slotwise.compiled import inlined, jit, record
-from slotwise.typing import IntArray, Ranking
+from slotwise.typing import BoolArray, IntArray, Ranking
 
 
 @record
@@ -16,12 +16,12 @@ class Waiting:
     count: int
     #: a permutation of rows: the first `count` are a heap, the others are free
     heap: IntArray
-    #: per row: before which round it is told, and the round, the segment, the list and the slot it is of
+    #: per row: before which round it is told, and the round, the segment, the list and the clicks it is of
     due: IntArray
     shown: IntArray
     segment: IntArray
-    clicked: IntArray
     ranking: IntArray
+    clicks: BoolArray
 
 
 def nothing_waiting(slots: int, room: int = 64) -> Waiting:
@@ -32,8 +32,8 @@ def nothing_waiting(slots: int, room: int = 64) -> Waiting:
         due=np.zeros(room, np.int64),
         shown=np.zeros(room, np.int64),
         segment=np.zeros(room, np.int64),
-        clicked=np.zeros(room, np.int64),
         ranking=np.zeros((room, slots), np.int64),
+        clicks=np.zeros((room, slots), np.bool_),
     )
 
 
@@ -44,7 +44,7 @@ def is_due(waiting: Waiting, now: int) -> bool:
 
 
 @jit
-def put(waiting: Waiting, due: int, shown: int, segment: int, ranking: Ranking, clicked: int) -> None:
+def put(waiting: Waiting, due: int, shown: int, segment: int, ranking: Ranking, clicks: BoolArray) -> None:
     """Let an outcome wait until round `due`."""
     if waiting.count == len(waiting.heap):
         _grow(waiting)
@@ -52,9 +52,9 @@ def put(waiting: Waiting, due: int, shown: int, segment: int, ranking: Ranking, 
     row = heap[place]
     waiting.count += 1
     waiting.due[row], waiting.shown[row] = due, shown
-    waiting.segment[row], waiting.clicked[row] = segment, clicked
+    waiting.segment[row] = segment
     for slot in range(len(ranking)):
-        waiting.ranking[row, slot] = ranking[slot]
+        waiting.ranking[row, slot], waiting.clicks[row, slot] = ranking[slot], clicks[slot]
     while place > 0 and _is_before(waiting, row, heap[(place - 1) // 2]):
         heap[place] = heap[(place - 1) // 2]
         place = (place - 1) // 2
@@ -97,5 +97,5 @@ def _grow(waiting: Waiting) -> None:
     waiting.due = np.concatenate((waiting.due, waiting.due))
     waiting.shown = np.concatenate((waiting.shown, waiting.shown))
     waiting.segment = np.concatenate((waiting.segment, waiting.segment))
-    waiting.clicked = np.concatenate((waiting.clicked, waiting.clicked))
     waiting.ranking = np.concatenate((waiting.ranking, waiting.ranking))
+    waiting.clicks = np.concatenate((waiting.clicks, waiting.clicks))
