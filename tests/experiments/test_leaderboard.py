@@ -19,7 +19,7 @@ SMALL = Size(rounds=30, replications=3, seed=5, plainly=True)
 
 
 @pytest.mark.usefixtures("interpreting")
-@pytest.mark.parametrize("kind", ["mnl", "pbm", "drifting"])
+@pytest.mark.parametrize("kind", ["mnl", "pbm", "mixture", "drifting", "late-ubm", "segmented-pbm", "churning-cascade"])
 def test_its_numbers_are_those_of_simulate_with_the_same_seed(kind: str) -> None:
     run = simulate(KINDS[kind].make(), "random-bound", rounds=30, replications=3, seed=5, jobs=1, progress=False)
     assert play(kind, "random-bound", SMALL).tolist() == run["random-bound"].final_regret.tolist()

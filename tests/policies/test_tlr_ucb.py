@@ -40,7 +40,8 @@ def test_items_are_ranked_by_the_truncated_regression_and_its_bound() -> None:
                 mean = sum(weight * count for weight, count in seen) / squares
                 expected.append(mean + math.sqrt(4 * math.log(3 * (epoch + 1) ** 2 / 2) / squares))
             shown = choose(started, rng)
-            assert shown.tolist() == np.argsort(-np.array(expected))[:2].tolist()
+            # by value: items of the same history are equal, and in either order
+            assert [expected[item] for item in shown] == pytest.approx(sorted(expected)[:0:-1])
 
 
 @pytest.mark.usefixtures("interpreting")
@@ -70,11 +71,14 @@ def test_regret_grows_like_the_root_and_without_the_slots_in_proportion() -> Non
         return start(replace(setting, position_bias=None), np.ones(setting.slots), exploring=0.0)
 
     run = simulate(USERS, ["tlr-ucb", "ei-tlr"], rounds=32_000, replications=12, seed=1, record_at=[8_000, 32_000])
-    blind = simulate(USERS, neglecting, rounds=8_000, replications=6, seed=1, record_at=[2_000, 8_000])["neglecting"]
+    blind = simulate(USERS, neglecting, rounds=32_000, replications=6, seed=1, record_at=[2_000, 8_000, 32_000])[
+        "neglecting"
+    ]
     for id in ("tlr-ucb", "ei-tlr"):
         early, late = run[id].regret.T
         # four times the rounds: √4, and a logarithm in the bound
         assert late.mean() / early.mean() < 2.0 * math.sqrt(math.log(32_000) / math.log(8_000)) + 0.2
-    early, late = blind.regret.T
-    assert late.mean() / early.mean() > 3.5
-    assert_mean_is_below(run["tlr-ucb"].regret[:, 0], late)
+    first, early, late = blind.regret.mean(axis=0)
+    # per round, later and before: 1 if regret grows in proportion, 0.5 if like the root
+    assert (late - early) / 24_000 > 0.75 * (early - first) / 6_000
+    assert_mean_is_below(run["tlr-ucb"].final_regret, blind.final_regret)

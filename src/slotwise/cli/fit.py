@@ -20,6 +20,7 @@ from slotwise.errors import InvalidInput
 
 if TYPE_CHECKING:
     from slotwise.logs import Fit
+    from slotwise.logs.fitting.model_comparison import Comparison
 
 #: items named for a placement on the screen; all of them are in the files and in the JSON
 NAMED = 10
@@ -94,18 +95,22 @@ def fit(
     if problem_out is not None or at is not None:
         raise InvalidInput("--problem-out and --at need a --click-model, such as compare")
     found = source.fits()
+    described = _described(source, found)
     cleaning = {rule: count for rule, count in found[0].cleaning.items() if count}
     if as_json:
         from slotwise.logs.fitting.fit import as_json as as_objects
 
-        print(json.dumps(as_objects(found) | {"cleaning": cleaning}, allow_nan=False))
+        models = {"click_models": None if described is None else described.to_json()}
+        print(json.dumps(as_objects(found) | {"cleaning": cleaning} | models, allow_nan=False))
     else:
         _show(found)
+        if described is not None:
+            _show_described(described)
         _show_cleaning({RULES[rule]: count for rule, count in cleaning.items() if rule != "rows"})
     if out is not None:
         with telling() as tell:
             tell("writing the report")
-            page = write_report(found, out, source=source.name, rules=RULES)
+            page = write_report(found, out, source=source.name, rules=RULES, described=described)
         if not as_json:
             screen().print(f"\nReport: {page}", soft_wrap=True)
     if save is not None:
@@ -114,6 +119,28 @@ def fit(
             screen().print(f"\nSaved: {save}", soft_wrap=True)
     if to_store is not None:
         _start(found, to_store, name, quiet=as_json)
+
+
+def _described(source: LogOptions, found: list[Fit]) -> Comparison | None:
+    """Click models compared on the log, which is read again where some impressions have several clicks."""
+    from slotwise.logs.counting.click_sets import ClickSets, click_sets
+    from slotwise.logs.fitting.page_model import page_model
+
+    def read_clicks() -> list[ClickSets]:
+        log, columns = source.opened()
+        return click_sets(log, columns, **source.reading)
+
+    with telling() as tell:
+        tell("comparing click models")
+        return page_model(found, read_clicks)
+
+
+def _show_described(described: Comparison) -> None:
+    from slotwise.logs.fitting.page_model import in_a_sentence
+
+    console = screen()
+    console.print(f"\nHow people click: {in_a_sentence(described)}")
+    console.print("(--click-model compare has the numbers of all models, and --problem-out their users.)")
 
 
 def _start(found: list[Fit], url: str, name: str | None, *, quiet: bool) -> None:

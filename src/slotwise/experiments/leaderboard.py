@@ -21,8 +21,6 @@ from slotwise.errors import InvalidInput
 from slotwise.experiments.leaderboard_kinds import KINDS
 from slotwise.experiments.store import Store, program_hash, writable_folder
 from slotwise.policies.registry import policies, policy
-from slotwise.problems import World
-from slotwise.setting import Setting
 from slotwise.simulate import simulate
 from slotwise.simulate.progress import Bar
 from slotwise.simulate.replicate import PolicyLike
@@ -36,14 +34,14 @@ TAIL = 0.9
 class Size:
     """How much to run."""
 
-    rounds: int = 10_000
+    rounds: int = 5_000
     replications: int = 20
     seed: int = 1
     #: as it is written, which nobody has to wait for the compiler for; the numbers are the same
     plainly: bool = False
 
 
-QUICK = Size(rounds=40, replications=2, plainly=True)
+QUICK = Size(rounds=30, replications=2, plainly=True)
 
 
 @dataclass(frozen=True)
@@ -81,13 +79,8 @@ def cells(size: Size, kinds: Sequence[str] = ()) -> list[Cell]:
 
 def why_not(kind: str, id: str) -> str | None:
     """Why a policy cannot act on users of this kind, if it cannot."""
-    users = KINDS[kind].make()
-    if isinstance(users, World):
-        setting = users.setting(100)
-    else:
-        setting = Setting(users.slots, users.items, 100, getattr(users, "position_bias", None))
     try:
-        policy(id).check(setting)
+        policy(id).check(KINDS[kind].make().setting(100))
     except InvalidInput as problem:
         return str(problem)
     return None

@@ -1,14 +1,18 @@
-"""The kinds of users that the leaderboard has: choice models on a page that stays, and a page that does not stay."""
+"""The kinds of users that the leaderboard has: every model of choice, on a page that stays and on pages that do not.
+
+All of them are worlds, so that a policy is compiled once for all users and not for each.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from slotwise.choice import MNL, Cascade, DependentClick, PositionBased, UserBrowsing, mixture
+from slotwise.choice import Cascade, DependentClick, PositionBased, UserBrowsing
 from slotwise.problems import World
 from slotwise.problems.changes import Churn, Delay, Segment, Walk
 
@@ -18,105 +22,124 @@ ITEMS = 10
 #: of items that users are drawn to one by one, and against each other
 ATTRACTION = np.linspace(0.4, 0.04, ITEMS)
 ATTRACTIVENESS = np.linspace(0.6, 0.06, ITEMS)
+MNL = "mnl"
+#: what does not change
+STAYS = "stays"
 
 
 @dataclass(frozen=True)
-class Kind:
-    """Users, by the name that tables have for them."""
+class Users:
+    """Those who click by one model: its name in tables, in a sentence, and its part of a `World`."""
 
-    id: str
     name: str
-    #: in a sentence
     about: str
-    make: Callable[[], Any]
-    #: whether nothing changes, and whether users choose by multinomial logit
-    stays: bool = True
-    is_mnl: bool = True
+    part: Callable[[], dict[str, Any]]
+    attractiveness: Any
 
 
-def _mnl() -> MNL:
-    return MNL(position_bias=BIAS, attractiveness=ATTRACTIVENESS)
+def _odds() -> Any:
+    return ATTRACTION / (1.0 - ATTRACTION)
 
 
 def _pbm() -> PositionBased:
     return PositionBased(position_bias=BIAS, attraction=ATTRACTION)
 
 
-def _world(**changes: Any) -> World:
-    return World(**{"position_bias": BIAS, "attractiveness": ATTRACTIVENESS, **changes})
+USERS = {
+    MNL: Users(
+        "MNL",
+        "one choice among all that is on the page, which is what slotwise assumes",
+        lambda: {"position_bias": BIAS},
+        ATTRACTIVENESS,
+    ),
+    "pbm": Users("position-based", "each slot looked at and clicked on its own", lambda: {"users": _pbm()}, _odds()),
+    "cascade": Users(
+        "cascade",
+        "from the top to the first click",
+        lambda: {"users": Cascade(slots=len(BIAS), attraction=ATTRACTION)},
+        _odds(),
+    ),
+    "dcm": Users(
+        "dependent click",
+        "from the top, and more often than not on after a click",
+        lambda: {"users": DependentClick(continuation=[0.7, 0.6, 0.5, 0.5], attraction=ATTRACTION)},
+        _odds(),
+    ),
+    "ubm": Users(
+        "user browsing",
+        "a slot is looked at more often the nearer the last click above it",
+        lambda: {
+            "users": UserBrowsing(
+                examination=[[1.0], [0.8, 0.6], [0.7, 0.5, 0.4], [0.6, 0.45, 0.35, 0.3]], attraction=ATTRACTION
+            )
+        },
+        _odds(),
+    ),
+    "mixture": Users(
+        "mixture", "half of them MNL, half position-based", lambda: {"users": _pbm(), "choosing": 0.5}, _odds()
+    ),
+}
+
+CHANGES = {
+    STAYS: "nothing changes",
+    "late": "outcomes are 200 rounds late on average, and told every 100 rounds",
+    "drifting": "the logarithm of every attractiveness walks, with a deviation of 0.5 and a memory of 3,000 rounds",
+    "segmented": "three visitors in five have one taste, and two the opposite",
+    "churning": "a new item every 400 rounds, each for 4,000 rounds on average",
+}
 
 
+@dataclass(frozen=True)
+class Kind:
+    """Users on a page, by the name that tables have for them."""
+
+    #: keys of `CHANGES` and `USERS`
+    change: str
+    users: str
+
+    @property
+    def id(self) -> str:
+        """Its name on the command line."""
+        if self.change == STAYS:
+            return self.users
+        return self.change if self.users == MNL else f"{self.change}-{self.users}"
+
+    @property
+    def name(self) -> str:
+        """Its name in a figure or a sentence."""
+        users = USERS[self.users].name
+        return users if self.change == STAYS else f"{self.change}, {users}"
+
+    @property
+    def stays(self) -> bool:
+        """Whether nothing changes."""
+        return self.change == STAYS
+
+    @property
+    def is_mnl(self) -> bool:
+        """Whether users choose by multinomial logit."""
+        return self.users == MNL
+
+    def make(self) -> World:
+        """Such users on such a page."""
+        users = USERS[self.users]
+        part = users.part()
+        given = {"attractiveness": users.attractiveness} if self.is_mnl else {}
+        if self.change == "late":
+            return World(**part, **given, delay=Delay(mean_rounds=200.0, every=100))
+        if self.change == "drifting":
+            return World(**part, **given, walk=Walk(sd=0.5, rounds=3_000.0))
+        if self.change == "segmented":
+            tastes = [Segment(0.6, users.attractiveness), Segment(0.4, users.attractiveness[::-1].copy())]
+            return World(**part, segments=tastes)
+        if self.change == "churning":
+            churn = partial(Churn, arrivals=1.0, every=400, lifetime=4_000.0, middle=0.25, spread=0.7)
+            return World(**part, churn=churn(start=ITEMS if self.is_mnl else 0))
+        return World(**part, **given)
+
+
+#: mixtures are of pages that stay: half of each kind would say nothing new
 KINDS = {
     kind.id: kind
-    for kind in (
-        Kind("mnl", "MNL", "one choice among all that is on the page, which is what slotwise assumes", _mnl),
-        Kind("pbm", "position-based", "each slot looked at and clicked on its own", _pbm, is_mnl=False),
-        Kind(
-            "cascade",
-            "cascade",
-            "from the top to the first click",
-            lambda: Cascade(slots=len(BIAS), attraction=ATTRACTION),
-            is_mnl=False,
-        ),
-        Kind(
-            "dcm",
-            "dependent click",
-            "from the top, and more often than not on after a click",
-            lambda: DependentClick(continuation=[0.7, 0.6, 0.5, 0.5], attraction=ATTRACTION),
-            is_mnl=False,
-        ),
-        Kind(
-            "ubm",
-            "user browsing",
-            "a slot is looked at more often the nearer the last click above it",
-            lambda: UserBrowsing(
-                examination=[[1.0], [0.8, 0.6], [0.7, 0.5, 0.4], [0.6, 0.45, 0.35, 0.3]], attraction=ATTRACTION
-            ),
-            is_mnl=False,
-        ),
-        Kind(
-            "mixture",
-            "mixture",
-            "half of them MNL, half position-based",
-            lambda: mixture(shares=[0.5, 0.5], users=[_mnl(), _pbm()]),
-            is_mnl=False,
-        ),
-        Kind(
-            "late",
-            "late",
-            "MNL; outcomes 200 rounds late on average, told every 100 rounds",
-            lambda: _world(delay=Delay(mean_rounds=200.0, every=100)),
-            stays=False,
-        ),
-        Kind(
-            "drifting",
-            "drifting",
-            "MNL; the logarithm of every attractiveness walks, with a deviation of 0.5 and a memory of 3,000 rounds",
-            lambda: _world(walk=Walk(sd=0.5, rounds=3_000.0)),
-            stays=False,
-        ),
-        Kind(
-            "segmented",
-            "segmented",
-            "MNL; three visitors in five have one taste, and two the opposite",
-            lambda: _world(
-                attractiveness=None,
-                segments=[
-                    Segment(0.6, attractiveness=ATTRACTIVENESS),
-                    Segment(0.4, attractiveness=ATTRACTIVENESS[::-1].copy()),
-                ],
-            ),
-            stays=False,
-        ),
-        Kind(
-            "churning",
-            "churning",
-            "MNL; a new item every 400 rounds, each for 4,000 rounds on average",
-            lambda: World(
-                position_bias=BIAS,
-                churn=Churn(start=ITEMS, arrivals=1.0, every=400, lifetime=4_000.0, middle=0.25, spread=0.7),
-            ),
-            stays=False,
-        ),
-    )
+    for kind in (Kind(change, users) for change in CHANGES for users in USERS if change == STAYS or users != "mixture")
 }

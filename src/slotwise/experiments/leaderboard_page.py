@@ -11,7 +11,7 @@ import numpy as np
 
 from slotwise.drawing import new_figure, save
 from slotwise.experiments.leaderboard import TAIL, Scores, Size, cells, relative, run, scores
-from slotwise.experiments.leaderboard_kinds import BIAS, ITEMS, KINDS
+from slotwise.experiments.leaderboard_kinds import BIAS, CHANGES, ITEMS, KINDS, STAYS, USERS
 from slotwise.experiments.store import program_hash
 from slotwise.files import replacing
 from slotwise.policies import default_policy
@@ -54,7 +54,8 @@ def write(
 def page_of(made: Scores) -> str:
     """The whole page, as Markdown."""
     size = made.size
-    kinds = "\n".join(f"- **{KINDS[kind].name}**: {KINDS[kind].about}." for kind in made.kinds)
+    used = {KINDS[kind].users for kind in made.kinds}
+    users = "\n".join(f"- **{one.name}**: {one.about}." for id, one in USERS.items() if id in used)
     return f"""# Leaderboard: every policy on every kind of users
 
 <!-- written by `slotwise study leaderboard --page docs/leaderboard.md`; do not edit -->
@@ -68,10 +69,10 @@ where a policy cannot act.
 {findings(made)}
 ![How many times what the best policy loses each one loses](leaderboard.png)
 
-{table(made)}
-The users:
+{tables(made)}
+## The users
 
-{kinds}
+{users}
 
 Policies are listed in the order of what they lose, relative to the best of each column; those that act everywhere come
 first. `slotwise study leaderboard` makes this page; `slotwise simulate` gives the same numbers for the same users,
@@ -90,16 +91,29 @@ def _not_run(made: Scores) -> str:
     return f"Not run for this page: {', '.join(missing)}.\n" if missing else ""
 
 
-def table(made: Scores) -> str:
-    """A row per policy, a column per kind."""
-    least = {kind: made.best(kind) for kind in made.kinds}
+def tables(made: Scores) -> str:
+    """A table for each way in which the page changes, under its name."""
+    parts = []
+    for change, about in CHANGES.items():
+        kinds = [kind for kind in made.kinds if KINDS[kind].change == change]
+        if kinds:
+            title = "A page that stays as it is" if change == STAYS else f"{change.capitalize()}: {about}"
+            parts.append(f"## {title}\n\n{table(made, kinds)}")
+    return "\n".join(parts)
+
+
+def table(made: Scores, kinds: Sequence[str]) -> str:
+    """A row per policy that acts on any of these kinds, a column per kind."""
+    least = {kind: made.best(kind) for kind in kinds}
     lines = [
-        "| policy | " + " | ".join(KINDS[kind].name for kind in made.kinds) + " |",
-        "| --- |" + " ---: |" * len(made.kinds),
+        "| policy | " + " | ".join(USERS[KINDS[kind].users].name for kind in kinds) + " |",
+        "| --- |" + " ---: |" * len(kinds),
     ]
     for id in made.mean:
+        if not any(kind in made.mean[id] for kind in kinds):
+            continue
         numbers = []
-        for kind in made.kinds:
+        for kind in kinds:
             if kind not in made.mean[id]:
                 numbers.append("–")
                 continue
@@ -119,8 +133,9 @@ def findings(made: Scores) -> str:
     told_nothing = [id for id in made.mean if policy(id).position_bias != "known"]
     lines = []
     for title, kinds in (
-        ("Where users do not choose by multinomial logit", [k for k in made.kinds if not KINDS[k].is_mnl]),
-        ("Where the page does not stay as it is", [k for k in made.kinds if not KINDS[k].stays]),
+        ("Where users do not choose by multinomial logit", _kinds(made, stays=True, is_mnl=False)),
+        ("Where the page does not stay as it is", _kinds(made, stays=False, is_mnl=True)),
+        ("Where neither holds", _kinds(made, stays=False, is_mnl=False)),
     ):
         if not kinds or ours not in made.mean or any(kind not in made.mean[ours] for kind in kinds):
             continue
@@ -136,6 +151,10 @@ def findings(made: Scores) -> str:
             text += f"The default, `{ours}`, loses {made.standing(ours, kinds):.2f} times as much{unclear}. "
         lines.append(f"{text}By kind: {each}.\n")
     return "\n".join(lines)
+
+
+def _kinds(made: Scores, *, stays: bool, is_mnl: bool) -> list[str]:
+    return [kind for kind in made.kinds if (KINDS[kind].stays, KINDS[kind].is_mnl) == (stays, is_mnl)]
 
 
 def _is_clear(made: Scores, better: str, other: str, kinds: Sequence[str]) -> bool:
@@ -157,8 +176,11 @@ def heat_map(made: Scores) -> Figure:
     from matplotlib.colors import LogNorm
 
     ids, kinds = list(made.mean), made.kinds
-    drawn = new_figure(3.2 + 1.45 * len(kinds), 1.6 + 0.27 * len(ids))
-    panels = drawn.subplots(1, 2, sharey=True)
+    # above each other where side by side would be too wide
+    wide = len(kinds) > 10
+    across, down = (1, 2) if wide else (2, 1)
+    drawn = new_figure(3.2 + 0.72 * len(kinds) * across, (1.6 + 0.27 * len(ids)) * down)
+    panels = drawn.subplots(down, across, sharex=wide, sharey=not wide)
     for axes, of, title in zip(
         panels, (made.mean, made.tail), ("mean", f"what one run in {1 / (1 - TAIL):.0f} exceeds"), strict=True
     ):
@@ -184,7 +206,8 @@ def heat_map(made: Scores) -> Figure:
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
     names = [f"{id}†" if policy(id).position_bias == "known" else id for id in ids]
-    panels[0].set_yticks(range(len(ids)), names, fontsize=8)
+    for axes in panels if wide else panels[:1]:
+        axes.set_yticks(range(len(ids)), names, fontsize=8)
     bar = drawn.colorbar(image, ax=list(panels), shrink=0.5, pad=0.01)
     bar.set_ticks([1, 2, 5, 10, MOST], labels=["1", "2", "5", "10", f"{MOST:g}+"])
     bar.set_label("times the least mean of the column", fontsize=8)

@@ -9,7 +9,9 @@ from pathlib import Path
 from slotwise.drawing import save
 from slotwise.logs.fitting import figures, wording
 from slotwise.logs.fitting.fit import Fit
-from slotwise.logs.reporting import tables
+from slotwise.logs.fitting.model_comparison import Comparison
+from slotwise.logs.fitting.page_model import in_a_sentence
+from slotwise.logs.reporting import click_models, tables
 from slotwise.logs.reporting.placement import PlacementReport
 from slotwise.page import as_address, write_page
 
@@ -26,10 +28,12 @@ def write_report(
     source: str = "a click log",
     seed: int = 0,
     rules: Mapping[str, str] | None = None,
+    described: Comparison | None = None,
 ) -> Path:
     """Write `report.html`, its figures as PNG and SVG, `items.csv`, `slots.csv` and `fit.json` into `folder`.
 
-    `rules` says what each cleaning rule does. The counts of what was cleaned are those of the whole log.
+    `rules` says what each cleaning rule does. The counts of what was cleaned are those of the whole log. `described` is
+    how click models compare on it (`slotwise.logs.fitting.page_model`).
     """
     every = [PlacementReport(fit, seed) for fit in ([fits] if isinstance(fits, Fit) else fits)]
     by_size = sorted(every, key=lambda one: -one.fit.impressions)
@@ -49,6 +53,10 @@ def write_report(
         not_found=[words.get(rule, rule) for rule, count in counts.items() if not count],
         estimators=list(dict.fromkeys(one.fit.estimator for one in every)),
         sampled=any(one.fit.sampled for one in every),
+        clicking=None if described is None else in_a_sentence(described),
+        models=[] if described is None else click_models.rows(described),
+        model_heads=[click_models.HEADS[0], *(f"#{head}" for head in click_models.HEADS[1:])],
+        described=described,
         versions=", ".join(f"{name} {version(name)}" for name in PACKAGES),
         tables=tables,
         wording=wording,

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from slotwise.logs import Columns, fits
+from slotwise.logs.counting.click_sets import ClickSets, click_sets
+from slotwise.logs.fitting.page_model import in_a_sentence, one_click_sets, page_model
+from slotwise.logs.reporting.report import write_report
+from tests.logs.clicked import drawn_sets
+from tests.logs.fitting.test_click_models import TRUE
+
+
+def _log(id: str, impressions: int, seed: int) -> tuple[pa.Table, ClickSets]:
+    sets = drawn_sets(TRUE[id], impressions, np.random.default_rng(seed))
+    rows = [row for row, times in enumerate(sets.times) for _ in range(times)]
+    shown = [[f"item {item}" for item in sets.shown[row]] for row in rows]
+    clicked = [[f"item {item}" for item in sets.shown[row][sets.clicks[row]]] for row in rows]
+    return pa.table({"items": shown, "clicked": clicked}), sets
+
+
+def test_where_people_click_once_the_lists_that_were_kept_are_enough() -> None:
+    log, sets = _log("mnl", 4_000, 1)
+    found = fits(log, Columns())
+
+    def never() -> list[ClickSets]:
+        raise AssertionError("the log need not be read again")
+
+    compared = page_model(found, never)
+    assert compared is not None
+    assert compared.describing() == "mnl"
+    assert in_a_sentence(compared).startswith("“Multinomial logit” describes the uppermost click")
+    kept = one_click_sets(found[0])
+    assert kept.impressions == sets.impressions == 4_000
+    assert kept.rankings.clicks.sum() == sets.rankings.clicks.sum()
+    assert sorted(kept.rankings.passes.tolist()) == sorted(sets.rankings.passes.tolist())
+
+
+def test_where_some_click_several_times_all_clicks_are_read_and_both_are_said(tmp_path: object) -> None:
+    log, _ = _log("ubm", 6_000, 2)
+    found = fits(log, Columns())
+    compared = page_model(found, lambda: click_sets(log))
+    assert compared is not None
+    assert compared.several > 0.05
+    assert compared.describing() == "ubm"
+    sentence = in_a_sentence(compared)
+    assert "“User browsing” describes all clicks together" in sentence
+    from pathlib import Path
+
+    page = write_report(found, Path(str(tmp_path)), described=compared).read_text()
+    assert "How people click" in page
+    assert "“User browsing” describes all clicks together" in page
+
+
+def test_nothing_is_said_of_a_handful_of_impressions() -> None:
+    log = pa.table({"items": [["tea", "milk"]], "clicked": [["tea"]]})
+    assert page_model(fits(log), list) is None
+
+
+@pytest.mark.parametrize("clicked", [[], ["a"], ["a", "b"]])
+def test_logs_of_which_nothing_can_be_told_do_no_harm(clicked: list[str]) -> None:
+    log = pa.table({"items": [["a", "b"]] * 40, "clicked": [clicked] * 40})
+    found = fits(log)
+    compared = page_model(found, lambda: click_sets(log))
+    assert compared is None or in_a_sentence(compared)
