@@ -627,6 +627,48 @@ FAULTS = [
         "gain += 0.5 * hits * math.log(proposed / now)",
         "tests/policies/test_pb_mhb.py::test_the_chain_has_the_posterior",
     ),
+    Fault(
+        "PB-MHB forgets that its proposals are cut off at 0 and 1",
+        "policies/pb_mhb.py",
+        "gain = math.log(_mass(now, spread) / _mass(proposed, spread))",
+        "gain = 0.0",
+        "tests/policies/test_pb_mhb.py::test_without_data_every_value_is_as_likely",
+    ),
+    Fault(
+        "PMED takes the divergence of one slot only",
+        "bounds/position_based.py",
+        "            total += trial.weight[item, slot] * d\n",
+        "            total += trial.weight[item, slot] * d if slot == 0 else 0.0\n",
+        "tests/bounds/test_position_based.py::test_with_two_slots_and_three_items_it_is_what_a_grid_of_all_alternatives_gives",
+    ),
+    Fault(
+        "TLR-UCB counts clicks far beyond what its epochs can have",
+        "policies/tlr_ucb.py",
+        "if clicks[slot] <= most else 0.0",
+        "if clicks[slot] <= 10.0 * most else 0.0",
+        "tests/policies/test_tlr_ucb.py::test_items_are_ranked_by_the_truncated_regression_and_its_bound",
+    ),
+    Fault(
+        "visitors of a world who clicked always look on",
+        "choice/browsing.py",
+        "            looking = continuation[slot] >= 1.0 or (",
+        "            looking = True or (",
+        "tests/choice/test_browsing.py::test_sets_of_clicks_have_the_probabilities_of_the_model[dcm]",
+    ),
+    Fault(
+        "the best list of a world is not climbed to",
+        "simulate/living.py",
+        "        if not living.visitors.sorts:\n",
+        "        if living.visitors.sorts:\n",
+        "tests/simulate/test_visitors.py::test_the_best_list_of_a_walk_is_found_where_sorting_does_not_do",
+    ),
+    Fault(
+        "a fit reads only the first click where there are several",
+        "logs/fitting/page_model.py",
+        "several = any(one.multi_click for one in largest)",
+        "several = False",
+        "tests/logs/fitting/test_page_model.py::test_where_some_click_several_times_all_clicks_are_read_and_both_are_said",
+    ),
 ]
 
 

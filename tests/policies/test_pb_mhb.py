@@ -41,6 +41,18 @@ def test_the_chain_has_the_posterior(c: float) -> None:
     assert_frequencies(np.full(5, 0.2), np.histogram(drawn, fifths)[0])
 
 
+@pytest.mark.usefixtures("interpreting")
+def test_without_data_every_value_is_as_likely() -> None:
+    """Proposals are cut off at 0 and 1: unless that is made up for, values near the ends come up a third less often."""
+    started = policy("pb-mhb", c=0.3).start(Setting(1, 1, 100))
+    rng, drawn = np.random.default_rng(3), []
+    for step in range(16_000):
+        choose(started, rng)
+        if step % 8 == 7:
+            drawn.append(float(started.attraction[0]))
+    assert_frequencies(np.full(10, 0.1), np.histogram(drawn, np.arange(11) / 10)[0])
+
+
 def test_regret_is_below_that_of_toprank_in_the_position_based_model() -> None:
     """And it need not be told that the slots are in order."""
     run = simulate(USERS, ["toprank", "pb-mhb"], rounds=ROUNDS, replications=REPLICATIONS, seed=1)

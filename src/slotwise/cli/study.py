@@ -31,11 +31,14 @@ def study(
     ] = None,
     replications: Annotated[
         int | None,
-        typer.Option(help="Of lived: replications, or problems, per row; each part has its own. Of leaderboard: 20."),
+        typer.Option(help="Of lived: replications, or problems, per row, by part. Of leaderboard and contextual: 20."),
     ] = None,
-    rounds: Annotated[int | None, typer.Option(help="Of leaderboard: 10,000 by default.")] = None,
+    rounds: Annotated[int | None, typer.Option(help="Of leaderboard and contextual: 5,000 by default.")] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Of lived: 2 by default; constants were chosen on 1. Of leaderboard and logs: 1.")
+        int | None,
+        typer.Option(
+            help="Of lived: 2 by default; constants were chosen on 1. Of leaderboard, contextual and logs: 1."
+        ),
     ] = None,
     few: Annotated[
         bool, typer.Option("--few", help="Of lived: only random-bound, and posterior-sampling beside it.")

@@ -10,7 +10,7 @@ from typing import Any
 
 from slotwise.drawing import save
 from slotwise.errors import InvalidInput, UnwritableFile
-from slotwise.experiments import estimators, leaderboard_page, lived, study, study_figures
+from slotwise.experiments import contextual, estimators, leaderboard_page, lived, study, study_figures
 from slotwise.experiments.leaderboard import QUICK, Size
 from slotwise.experiments.lived_plan import Plan
 from slotwise.experiments.store import writable_folder
@@ -94,6 +94,14 @@ def _leaderboard(
     leaderboard_page.write(out, size, parts=parts, page=page, jobs=jobs)
 
 
+def _contextual(
+    out: Path, jobs: int, quick: bool, *, seed: int = 1, replications: int | None = None, rounds: int | None = None
+) -> None:
+    usual = contextual.QUICK if quick else contextual.Size()
+    size = contextual.Size(rounds or usual.rounds, replications or usual.replications, seed)
+    _write_tables(out, contextual.table(size, jobs))
+
+
 def _logs(out: Path, jobs: int, quick: bool, *, log: Path | None = None, seed: int = 1) -> None:  # noqa: ARG001
     # here, as click logs need packages that no other study needs
     from slotwise.experiments import log_fits
@@ -113,5 +121,6 @@ STUDIES: dict[str, Callable[..., None]] = {
     "calibration": _calibration,
     "lived": _lived,
     "leaderboard": _leaderboard,
+    "contextual": _contextual,
     "logs": _logs,
 }

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -37,7 +39,7 @@ def test_where_people_click_once_the_lists_that_were_kept_are_enough() -> None:
     assert sorted(kept.rankings.passes.tolist()) == sorted(sets.rankings.passes.tolist())
 
 
-def test_where_some_click_several_times_all_clicks_are_read_and_both_are_said(tmp_path: object) -> None:
+def test_where_some_click_several_times_all_clicks_are_read_and_both_are_said(tmp_path: Path) -> None:
     log, _ = _log("ubm", 6_000, 2)
     found = fits(log, Columns())
     compared = page_model(found, lambda: click_sets(log))
@@ -46,9 +48,7 @@ def test_where_some_click_several_times_all_clicks_are_read_and_both_are_said(tm
     assert compared.describing() == "ubm"
     sentence = in_a_sentence(compared)
     assert "“User browsing” describes all clicks together" in sentence
-    from pathlib import Path
-
-    page = write_report(found, Path(str(tmp_path)), described=compared).read_text()
+    page = write_report(found, tmp_path, described=compared).read_text()
     assert "How people click" in page
     assert "“User browsing” describes all clicks together" in page
 
@@ -60,7 +60,7 @@ def test_nothing_is_said_of_a_handful_of_impressions() -> None:
 
 @pytest.mark.parametrize("clicked", [[], ["a"], ["a", "b"]])
 def test_logs_of_which_nothing_can_be_told_do_no_harm(clicked: list[str]) -> None:
-    log = pa.table({"items": [["a", "b"]] * 40, "clicked": [clicked] * 40})
+    log = pa.table({"items": [["a", "b"]] * 40, "clicked": pa.array([clicked] * 40, pa.list_(pa.string()))})
     found = fits(log)
     compared = page_model(found, lambda: click_sets(log))
     assert compared is None or in_a_sentence(compared)

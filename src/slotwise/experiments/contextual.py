@@ -1,0 +1,80 @@
+"""Features or not: policies that are told the features of each visitor beside the default and others that are not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from slotwise.policies import default_policy
+from slotwise.policies.registry import policy
+from slotwise.problems import ContextualMNL
+from slotwise.simulate import simulate
+from slotwise.typing import FloatArray
+
+BIAS = (1.0, 0.6, 0.4)
+ITEMS = 20
+WEIGHTS = (3.0, -2.0, 1.0, 2.0)
+#: how many of the four features belong to the items and stay, and what that means
+KINDS = {
+    0: "all drawn afresh for each visitor",
+    2: "half the item's own, half drawn afresh",
+    4: "all the item's own",
+}
+#: told the features of every round, told those that stay (the default, by its belief), and told none
+TOLD = ("ofu-mnl", "ts-mnl")
+NOT_TOLD = ("posterior-sampling-known", "pairwise-ucb", "toprank")
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much to run."""
+
+    rounds: int = 5_000
+    replications: int = 20
+    seed: int = 1
+
+
+QUICK = Size(rounds=60, replications=2)
+
+
+def compared() -> list[str]:
+    """The policies of the table."""
+    ours = [default_policy(known_bias=True).id, default_policy().id]
+    return [*TOLD, *ours, *NOT_TOLD]
+
+
+def run(fixed: int, ids: list[str], size: Size, jobs: int = -1) -> dict[str, FloatArray]:
+    """Final regret of each replication; all policies have the same visitors."""
+    users = ContextualMNL(position_bias=BIAS, weights=WEIGHTS, items=ITEMS, fixed=fixed)
+    runs = simulate(
+        users, ids, rounds=size.rounds, replications=size.replications, seed=size.seed, jobs=jobs, record_at=1
+    )
+    return {id: runs[id].final_regret for id in ids}
+
+
+def table(size: Size, jobs: int = -1) -> str:
+    """What each policy loses in clicks per 1,000 rounds, by how many features stay."""
+    ids, per = compared(), 1_000.0 / size.rounds
+    found = {fixed: run(fixed, ids, size, jobs) for fixed in KINDS}
+    lines = [
+        f"Clicks lost per 1,000 rounds: the mean of {size.replications} runs of {size.rounds:,} rounds ± its standard "
+        f"error; {len(BIAS)} slots, {ITEMS} items, {len(WEIGHTS)} features, seed {size.seed}.",
+        "",
+        "| policy | is told | " + " | ".join(KINDS.values()) + " |",
+        "| --- | --- |" + " ---: |" * len(KINDS),
+    ]
+    for id in ids:
+        cells = [f"{per * found[fixed][id].mean():.1f} ± {per * _error(found[fixed][id]):.1f}" for fixed in KINDS]
+        lines.append(f"| `{id}` | {_told(id)} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _error(values: FloatArray) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+
+
+def _told(id: str) -> str:
+    if id in TOLD:
+        return "all features"
+    return "features that stay" if policy(id).pools else "none"
