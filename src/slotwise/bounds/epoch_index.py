@@ -18,6 +18,15 @@ def log_term(parameters: int, epoch: float) -> float:
 
 
 @inlined
+def agrawal_bounds(mean: FloatArray, uncertainty: FloatArray, width: float, index: FloatArray) -> None:
+    """index = mean + √(width · mean / n) + width / n, with uncertainty = 1/n: those of Agrawal et al. (2019)."""
+    for i in range(len(index)):
+        scale = width * uncertainty[i]
+        # nothing that was never shown has a spread: infinity times 0 would be no number
+        index[i] = mean[i] if scale == 0.0 else mean[i] + math.sqrt(mean[i] * scale) + scale
+
+
+@inlined
 def upper_bounds(mean: FloatArray, uncertainty: FloatArray, width: float, index: FloatArray) -> None:
     """index = mean + √(width · min(1, 2 mean) / Λ) + width / Λ, with uncertainty = 1/Λ.
 

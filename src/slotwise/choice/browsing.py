@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from slotwise.compiled import inlined
+from slotwise.errors import InvalidInput
 from slotwise.typing import EMPTY, NO_CLICK, BoolArray, FloatArray, Ranking
 
 
@@ -24,6 +25,12 @@ class Browsing(NamedTuple):
     continuation: FloatArray
     #: whether the most attractive items are best in the most visible slots, or in order where all are alike
     sorts: bool
+
+
+def check_items(name: str, slots: int, attraction: FloatArray) -> None:
+    """Refuse fewer items than slots; `name` is the field that says how many slots there are."""
+    if slots > len(attraction):
+        raise InvalidInput(f"{name} has {slots} slots but attraction only {len(attraction)} items to fill them")
 
 
 @inlined

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from slotwise import checks
-from slotwise.choice.browsing import Browsing
+from slotwise.choice.browsing import Browsing, check_items
 from slotwise.choice.model import (
     click_probabilities,
     click_rates,
@@ -20,7 +20,6 @@ from slotwise.choice.model import (
 from slotwise.choice.registry import register
 from slotwise.choice.search import searched_ranking
 from slotwise.compiled import record
-from slotwise.errors import InvalidInput
 from slotwise.typing import BoolArray, FloatArray, Ranking
 
 
@@ -57,10 +56,7 @@ class DependentClick:
         """Check the parameters, and copy them."""
         going_on = checks.probability_vector("continuation", continuation, each="slot")
         chances = checks.probability_vector("attraction", attraction, each="item")
-        if len(going_on) > len(chances):
-            raise InvalidInput(
-                f"continuation has {len(going_on)} slots but attraction only {len(chances)} items to fill them"
-            )
+        check_items("continuation", len(going_on), chances)
         return {"continuation": going_on, "attraction": chances}
 
     @property

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from slotwise import checks
-from slotwise.choice.browsing import Browsing
+from slotwise.choice.browsing import Browsing, check_items
 from slotwise.choice.model import (
     click_probabilities,
     click_rates,
@@ -19,7 +19,6 @@ from slotwise.choice.model import (
 )
 from slotwise.choice.registry import register
 from slotwise.compiled import record
-from slotwise.errors import InvalidInput
 from slotwise.typing import BoolArray, FloatArray, Ranking
 
 
@@ -60,10 +59,7 @@ class PositionBased:
         bias = checks.positive_vector("position_bias", position_bias, each="slot")
         checks.probability_vector("position_bias", bias, each="slot")
         chances = checks.probability_vector("attraction", attraction, each="item")
-        if len(bias) > len(chances):
-            raise InvalidInput(
-                f"position_bias has {len(bias)} slots but attraction only {len(chances)} items to fill them"
-            )
+        check_items("position_bias", len(bias), chances)
         return {"position_bias": bias, "attraction": chances}
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from slotwise import checks
-from slotwise.choice.browsing import Browsing
+from slotwise.choice.browsing import Browsing, check_items
 from slotwise.choice.model import (
     click_probabilities,
     click_rates,
@@ -63,8 +63,7 @@ class UserBrowsing:
         if not isinstance(examination, Sequence | np.ndarray) or isinstance(examination, str) or not len(examination):
             raise InvalidInput(f"examination must be a list of a list per slot, got {checks.short(examination)}")
         slots = len(examination)
-        if slots > len(chances):
-            raise InvalidInput(f"examination has {slots} slots but attraction only {len(chances)} items to fill them")
+        check_items("examination", slots, chances)
         square = np.zeros((slots, slots))
         for slot, row in enumerate(examination):
             numbers = checks.probability_vector(f"examination[{slot}]", row, each="distance")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from slotwise.errors import InvalidInput
 from slotwise.experiments.leaderboard_kinds import KINDS
 from slotwise.experiments.store import Store, program_hash, writable_folder
 from slotwise.policies.registry import policies, policy
+from slotwise.setting import Setting
 from slotwise.simulate import simulate
 from slotwise.simulate.progress import Bar
 from slotwise.simulate.replicate import PolicyLike
@@ -56,13 +58,25 @@ class Cell:
     def made_for(self) -> dict[str, Any]:
         """All that its numbers depend on."""
         size = {name: value for name, value in vars(self.size).items() if name != "plainly"}
-        here = hash_of({PACKAGE / "experiments" / "leaderboard_kinds.py"})
-        return {"kind": self.kind, "policy": self.policy, **size, "kinds": here, "program": program_hash()}
+        return {"kind": self.kind, "policy": self.policy, **size, **_program()}
 
     @property
     def name(self) -> str:
         """Of its file."""
         return f"{self.kind}-{self.policy}"
+
+
+@cache
+def _program() -> dict[str, str]:
+    # once, as it reads all sources
+    return {"kinds": hash_of({PACKAGE / "experiments" / "leaderboard_kinds.py"}), "program": program_hash()}
+
+
+@cache
+def _setting(kind: str) -> Setting:
+    # nothing is drawn from these users, and so nothing need be compiled
+    with interpreted():
+        return KINDS[kind].make().setting(100)
 
 
 #: final regret of each replication, by kind and policy
@@ -80,7 +94,7 @@ def cells(size: Size, kinds: Sequence[str] = ()) -> list[Cell]:
 def why_not(kind: str, id: str) -> str | None:
     """Why a policy cannot act on users of this kind, if it cannot."""
     try:
-        policy(id).check(KINDS[kind].make().setting(100))
+        policy(id).check(_setting(kind))
     except InvalidInput as problem:
         return str(problem)
     return None

@@ -102,11 +102,14 @@ def tables(made: Scores) -> str:
     return "\n".join(parts)
 
 
-def table(made: Scores, kinds: Sequence[str]) -> str:
-    """A row per policy that acts on any of these kinds, a column per kind."""
+def table(made: Scores, kinds: Sequence[str] = ()) -> str:
+    """A row per policy that acts on any of these kinds, a column per kind; by default of all kinds."""
+    kinds = kinds or made.kinds
     least = {kind: made.best(kind) for kind in kinds}
+    alike = len({KINDS[kind].change for kind in kinds}) == 1
+    names = [USERS[KINDS[kind].users].name if alike else KINDS[kind].name for kind in kinds]
     lines = [
-        "| policy | " + " | ".join(USERS[KINDS[kind].users].name for kind in kinds) + " |",
+        "| policy | " + " | ".join(names) + " |",
         "| --- |" + " ---: |" * len(kinds),
     ]
     for id in made.mean:

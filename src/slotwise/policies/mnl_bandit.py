@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from slotwise.bounds.epoch_index import WIDTH, log_term, upper_bounds
+from slotwise.bounds.epoch_index import WIDTH, agrawal_bounds, log_term, upper_bounds
 from slotwise.compiled import inlined, record
 from slotwise.lists.arrange import arrange_pairs
 from slotwise.policies.epochs import Epochs, in_epochs
@@ -16,11 +17,18 @@ from slotwise.setting import Setting
 from slotwise.tally import add_counts, count_epoch, count_no_clicks
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
+#: the factor of log(√N l + 1)/T in Algorithm 1 of Agrawal et al.
+AGRAWAL_WIDTH = 48.0
+
 
 @record
 class MNLBandit:
-    """Assign by γ̄ + √(4 min(1, 2γ̄) c/Ñ) + 4c/Ñ with c = log(JKl²/2) in epoch l."""
+    """Assign by γ̄ + √(4 min(1, 2γ̄) c/Ñ) + 4c/Ñ with c = log(JKl²/2) in epoch l.
 
+    Or, if `agrawal`, by γ̄ + √(48 γ̄ c/Ñ) + 48c/Ñ with c = log(√(JK) l + 1).
+    """
+
+    agrawal: bool
     #: l - 1, complete epochs
     epochs: float
     #: per slot and item, over complete epochs: N, Ñ, their ratio γ̄ (infinite before the first), and 1/Ñ
@@ -43,8 +51,14 @@ class MNLBandit:
 )
 def mnl_bandit(setting: Setting) -> Epochs:
     """Algorithm 4."""
+    return start(setting, agrawal=False)
+
+
+def start(setting: Setting, *, agrawal: bool) -> Epochs:
+    """The algorithm on pairs with either kind of bounds."""
     shape = (setting.slots, setting.items)
     policy = MNLBandit(
+        agrawal=agrawal,
         epochs=0.0,
         clicks=np.zeros(shape),
         passes=np.zeros(shape),
@@ -59,9 +73,12 @@ def mnl_bandit(setting: Setting) -> Epochs:
 
 @choose.register(MNLBandit)
 def _choose(policy: MNLBandit, rng: np.random.Generator) -> Ranking:
-    index = policy.index.ravel()
-    width = WIDTH * log_term(len(index), policy.epochs + 1.0)
-    upper_bounds(policy.mean.ravel(), policy.uncertainty.ravel(), width, index)
+    index, mean, uncertainty = policy.index.ravel(), policy.mean.ravel(), policy.uncertainty.ravel()
+    epoch = policy.epochs + 1.0
+    if policy.agrawal:
+        agrawal_bounds(mean, uncertainty, AGRAWAL_WIDTH * math.log(math.sqrt(len(index)) * epoch + 1.0), index)
+    else:
+        upper_bounds(mean, uncertainty, WIDTH * log_term(len(index), epoch), index)
     arrange_pairs(policy.lists, policy.index, policy.ranking, rng)
     return policy.ranking
 

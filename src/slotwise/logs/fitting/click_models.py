@@ -241,19 +241,19 @@ def _look_and_like(sets: ClickSets, cells: IntArray, count: int) -> tuple[FloatA
     clicked = _sums(place, times * sets.clicks[filled], len(pairs))
     passed = _sums(place, times, len(pairs)) - clicked
     total = clicked + passed
-    examined, liked = np.full(count, 0.5), np.full(sets.items, 0.5)
-    height = -np.inf
-    for _ in range(MOST_STEPS):
+
+    def step(examined: FloatArray, liked: FloatArray) -> tuple[float, tuple[FloatArray, FloatArray]]:
         chance = np.minimum(examined[cell] * liked[item], 1.0 - NEAREST)
-        before, height = height, clicked @ np.log(chance) + passed @ np.log1p(-chance)
-        if abs(height - before) <= TOLERANCE * sets.impressions:
-            break
         # not clicked: looked at and not liked, or liked and not looked at
         neither = passed / (1.0 - chance)
         looks = clicked + neither * (examined[cell] - chance)
         likes = clicked + neither * (liked[item] - chance)
-        examined = _mean_with_one_more(_sums(cell, looks, count), _sums(cell, total, count))
-        liked = _mean_with_one_more(_sums(item, likes, sets.items), _sums(item, total, sets.items))
+        return float(clicked @ np.log(chance) + passed @ np.log1p(-chance)), (
+            _mean_with_one_more(_sums(cell, looks, count), _sums(cell, total, count)),
+            _mean_with_one_more(_sums(item, likes, sets.items), _sums(item, total, sets.items)),
+        )
+
+    examined, liked = _until_at_rest(step, (np.full(count, 0.5), np.full(sets.items, 0.5)), sets.impressions)
     most = examined.max()
     return examined / most, liked * most
 
@@ -272,21 +272,34 @@ def fit_dcm(sets: ClickSets) -> FittedDCM:
     certain = (place <= last[:, None]) | (last == NO_CLICK)[:, None]
     is_last = place == last[:, None]
     clicks, by_slot = _per_item(sets, sets.clicks), sets.times.astype(np.float64) @ sets.clicks
-    fitted = FittedDCM(np.full(sets.slots, 0.5), np.full(sets.items, 0.5))
-    height = -np.inf
-    for _ in range(MOST_STEPS):
-        looking, stopped = fitted.courses(sets.shown, sets.clicks)
-        before, height = height, float(sets.times @ np.log(looking + stopped))
-        if abs(height - before) <= TOLERANCE * sets.impressions:
-            break
+
+    def step(continuation: FloatArray, attraction: FloatArray) -> tuple[float, tuple[FloatArray, FloatArray]]:
+        looking, stopped = FittedDCM(continuation, attraction).courses(sets.shown, sets.clicks)
         went_on = looking / (looking + stopped)
         looked_at = np.where(certain, 1.0, went_on[:, None])
         further = (sets.clicks & ~is_last) + is_last * went_on[:, None]
-        fitted = FittedDCM(
+        return float(sets.times @ np.log(looking + stopped)), (
             _mean_with_one_more(sets.times @ further, by_slot),
             _mean_with_one_more(clicks, _per_item(sets, looked_at)),
         )
-    return fitted
+
+    return FittedDCM(*_until_at_rest(step, (np.full(sets.slots, 0.5), np.full(sets.items, 0.5)), sets.impressions))
+
+
+#: of slots and items: their log-likelihood, and where expectation and maximisation lead from them
+Step = Callable[[FloatArray, FloatArray], tuple[float, tuple[FloatArray, FloatArray]]]
+
+
+def _until_at_rest(step: Step, start: tuple[FloatArray, FloatArray], impressions: int) -> tuple[FloatArray, FloatArray]:
+    """Expectation-maximisation: step after step until the log-likelihood gains next to nothing."""
+    found, height = start, -np.inf
+    for _ in range(MOST_STEPS):
+        before = height
+        height, further = step(*found)
+        if abs(height - before) <= TOLERANCE * impressions:
+            break
+        found = further
+    return found
 
 
 def fit_mnl(sets: ClickSets) -> FittedMNL:
