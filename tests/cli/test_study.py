@@ -17,7 +17,7 @@ def test_an_unknown_study_and_a_folder_that_cannot_be_made(tmp_path: Path) -> No
     done = slotwise("study", "nonsense")
     assert done.returncode == 2
     assert (
-        "name must be policies or estimators or calibration or lived or leaderboard or logs, got 'nonsense'"
+        "name must be policies or estimators or calibration or lived or leaderboard or contextual or logs, got 'nonsense'"
         in done.stderr
     )
     (tmp_path / "file").write_text("")
