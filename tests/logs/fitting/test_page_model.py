@@ -33,7 +33,8 @@ def test_where_people_click_once_the_lists_that_were_kept_are_enough() -> None:
     assert compared is not None
     assert compared.describing() == "mnl"
     assert in_a_sentence(compared).startswith("“Multinomial logit” describes the uppermost click")
-    kept = one_click_sets(found[0])
+    assert found[0].rankings is not None
+    kept = one_click_sets(found[0], found[0].rankings)
     assert kept.impressions == sets.impressions == 4_000
     assert kept.rankings.clicks.sum() == sets.rankings.clicks.sum()
     assert sorted(kept.rankings.passes.tolist()) == sorted(sets.rankings.passes.tolist())

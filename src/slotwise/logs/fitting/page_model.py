@@ -9,6 +9,7 @@ import numpy as np
 from slotwise.logs.counting.click_sets import ClickSets
 from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.fitting.model_comparison import Comparison, combined, compare
+from slotwise.rankings import Rankings
 from slotwise.typing import NO_CLICK
 
 #: placements that models are compared on, those with the most impressions: more take longer and tell no more
@@ -29,16 +30,15 @@ def page_model(found: Sequence[Fit], read_clicks: Callable[[], list[ClickSets]])
         wanted = {one.placement for one in largest}
         sets = [one for one in read_clicks() if one.placement in wanted]
     else:
-        sets = [one_click_sets(one) for one in largest]
+        sets = [one_click_sets(one, one.rankings) for one in largest if one.rankings is not None]
     compared = [compared for one in sets if (compared := compare(one)).models]
     if not compared:
         return None
     return compared[0] if len(compared) == 1 else combined(compared)
 
 
-def one_click_sets(one: Fit) -> ClickSets:
+def one_click_sets(one: Fit, rankings: Rankings) -> ClickSets:
     """The impressions whose lists a fit kept, with the one click that it counted."""
-    rankings = one.rankings
     row, slot = np.nonzero(rankings.clicks)
     passed = np.flatnonzero(rankings.passes)
     first = np.concatenate([slot, np.full(len(passed), NO_CLICK)])
