@@ -16,10 +16,8 @@ def test_a_quick_study_writes_its_tables_and_figure(tmp_path: Path) -> None:
 def test_an_unknown_study_and_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     done = slotwise("study", "nonsense")
     assert done.returncode == 2
-    assert (
-        "name must be policies or estimators or calibration or lived or leaderboard or contextual or logs, got 'nonsense'"
-        in done.stderr
-    )
+    studies = "policies or estimators or calibration or lived or leaderboard or contextual or logs"
+    assert f"name must be {studies}, got 'nonsense'" in done.stderr
     (tmp_path / "file").write_text("")
     done = slotwise("study", "calibration", "--quick", "--out", str(tmp_path / "file" / "below"))
     assert done.returncode != 0
