@@ -130,7 +130,7 @@ def test_outcomes_are_one_of_three(client: Client) -> None:
 
 
 def test_many_threads_share_a_client(client: Client) -> None:
-    client.put_placement("threads", slots=1, items=["a", "b"], window_seconds=60.0)
+    client.put_placement("threads", slots=1, items=["a", "b"], window_seconds=FOR_EVER)
 
     def view(_: int) -> str:
         decision = client.decide("threads")
@@ -146,10 +146,10 @@ def test_many_threads_share_a_client(client: Client) -> None:
 def test_keys(tmp_path: Path) -> None:
     with serving(f"sqlite:///{tmp_path}/store.db", server_key=SecretStr("s3cret")) as asked:
         url = str(asked.base_url)
-        with Client(url) as without, pytest.raises(ServiceProblem) as refused:
+        with Client(url, timeout=FOR_EVER) as without, pytest.raises(ServiceProblem) as refused:
             without.placements()
         assert refused.value.status == 401
-        with Client(url, "s3cret") as client:
+        with Client(url, "s3cret", timeout=FOR_EVER) as client:
             assert client.placements() == []
 
 
@@ -257,7 +257,7 @@ def test_a_decision_is_asked_again_only_if_none_can_have_been_issued(
         refusal = contextlib.nullcontext() if wanted == 2 else pytest.raises((ServiceProblem, ServiceUnreachable))
         with (
             answering(lambda n: first if n == 1 else _http(200, DECISION)) as (url, asked),
-            Client(url) as client,
+            Client(url, timeout=FOR_EVER) as client,
             refusal,
         ):
             ask(client)
@@ -266,7 +266,7 @@ def test_a_decision_is_asked_again_only_if_none_can_have_been_issued(
 
 def test_waits_as_long_as_it_is_told_to() -> None:
     busy = _http(503, more="Retry-After: 1\r\n")
-    with answering(lambda n: busy if n == 1 else _http(200)) as (url, _), Client(url) as client:
+    with answering(lambda n: busy if n == 1 else _http(200)) as (url, _), Client(url, timeout=FOR_EVER) as client:
         began = time.monotonic()
         client.placement("p")
         assert time.monotonic() - began >= 1.0
@@ -274,7 +274,7 @@ def test_waits_as_long_as_it_is_told_to() -> None:
 
 def test_gives_up_after_so_many_tries() -> None:
     page = _http(502, b"<html>Bad Gateway</html>")
-    with answering(lambda _: page) as (url, asked), Client(url, retries=2) as client:
+    with answering(lambda _: page) as (url, asked), Client(url, timeout=FOR_EVER, retries=2) as client:
         with pytest.raises(ServiceProblem, match="Bad Gateway"):
             client.placement("p")
         assert len(asked) == 3
@@ -285,7 +285,7 @@ def test_gives_up_after_so_many_tries() -> None:
 def test_what_is_not_slotwise_is_said_to_be_so() -> None:
     with (
         answering(lambda _: _http(200, b"<html>hello</html>")) as (url, _),
-        Client(url) as client,
+        Client(url, timeout=FOR_EVER) as client,
         pytest.raises(ServiceUnreachable, match="does not answer as slotwise does"),
     ):
         client.decide("p")

@@ -84,6 +84,12 @@ def counted(service: Client) -> dict[str, int]:
     return found
 
 
+def reports(service: Client) -> dict[str, int]:
+    """How many there were so far, by what became of them."""
+    found = re.findall(r'^slotwise_reports_total\{verdict="(\w+)"\} (\S+)$', service.get("/metrics").text, re.MULTILINE)
+    return {verdict: int(float(count)) for verdict, count in found}
+
+
 def address_of(service: Client) -> str:
     return str(service.base_url).rstrip("/")
 
@@ -180,16 +186,23 @@ def click(tab: Tab, slot: int) -> None:
 @needs_a_browser
 def test_a_browser_reports_one_outcome_for_all_that_a_visitor_does(service: Client, tmp_path: Path) -> None:
     """They leave without a click, come back and click, go back and click on something else."""
+    before = reports(service)
+
+    def came(verdict: str, count: int) -> None:
+        wait_for(lambda: reports(service).get(verdict, 0) - before.get(verdict, 0) == count, f"{verdict} {count}")
+
     with site(address_of(service)) as address, opened(tmp_path / "browser") as tab:
         tab.open(f"{address}/")
         tab.run(SEEN)
         tab.open("about:blank")
-        wait_for(lambda: counted(service)["reported"] == 1, "the report that nothing was clicked")
+        came("recorded", 1)
         tab.open(f"{address}/")
         click(tab, slot=1)
+        came("recorded", 2)
         tab.run("history.back()")
         tab.wait_for("location.pathname === '/' && document.readyState === 'complete'")
         click(tab, slot=2)
+        came("conflict", 1)
         found = service.settle("drinks", seconds=WINDOW + 1.0)
     assert (found["decisions"]["issued"], found["decisions"]["clicked"]) == (1, 1)
     # the first click is the one that stands

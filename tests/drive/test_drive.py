@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import os
 import signal
 import subprocess
@@ -12,14 +14,17 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from slotwise import policy
+from slotwise import MNL, policy
+from slotwise.choice import regret
 from slotwise.cli.app import app
 from slotwise.client import Client
 from slotwise.drive import drive
 from slotwise.drive.ledger import ANSWER_KINDS
+from slotwise.drive.visitors import Habits
 from slotwise.errors import InvalidInput, ServiceUnreachable
 from slotwise.problems import problem
 from tests.service.process import Process, free_port, running
@@ -36,39 +41,53 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
         yield process
 
 
-# The service's randomness is its own, so that no seed fixes the result. In 10,000 simulations, outcomes 400 rounds late
-# in batches of 600, the first shorter at random, the last quarter was worth at least 0.917 of the best list's clicks on
-# (a) and 0.923 on (b): below these bounds is a run in at most 3 of 10,000, with confidence 95 %. Lists at random are
-# worth 0.906 and 0.788, with standard errors of 0.001 and 0.004 over a quarter: a service that does not learn is found
-# out.
-@pytest.mark.parametrize(("name", "rounds", "worth"), [("a", 8_000, 0.912), ("b", 4_000, 0.9)])
-def test_the_service_converges_to_the_best_list_and_counts_exactly_once(
-    service: Process, name: str, rounds: int, worth: float
-) -> None:
+def test_it_counts_exactly_once_and_says_what_was_lost(service: Process) -> None:
+    users, rounds = problem("b").users, 1_500
     found = drive(
         service.url,
-        problem(name).users,
+        users,
         policy=DEFAULT,
         visitors=16,
         rounds=rounds,
-        rate=1_200.0,
+        rate=600.0,
         window=0.2,
         seconds=FOR_EVER,
         segments=False,
+        habits=Habits(late=0.2, conflicting=0.2),
     )
     assert found.differences == []
     assert found.exactly_once is True
     assert found.ended_by == "rounds"
     assert found.ledger.decisions["issued"] == rounds + found.ledger.renewed
-    # all that can happen did
+    # all that can happen did: of the rarest, a conflict, 43 are expected even of the worst list
     assert min(found.ledger.answers[kind] for kind in ANSWER_KINDS) > 0
-    ending = found.ending(share=0.25)
-    assert ending is not None
-    assert ending.mean_worth > worth
-    simulated = found.simulated_with_lag(replications=10)
+    # that it learns makes it lose no more than lists at random: 6 standard deviations
+    lost = np.array([regret(users, list(shown)) for shown in itertools.permutations(range(users.items), users.slots)])
+    assert 0.0 < found.regret < rounds * lost.mean() + 6.0 * math.sqrt(rounds) * lost.std()
+    simulated = found.simulated_with_lag(replications=3)
     assert simulated is not None
-    # as much as can be said of one run: of the order of what was simulated
-    assert simulated.low / 3 < found.regret < 3 * simulated.high
+    assert 0.0 < simulated.low <= simulated.mean <= simulated.high < rounds * lost.max()
+
+
+# a list without the first item is worth at most 0.31 of the best one, and one at random 0.48 on average
+LIKE_ONE = MNL(position_bias=[1.0, 0.6], attractiveness=[2.0, 0.2, 0.1, 0.05, 0.05])
+
+
+def test_a_service_comes_to_show_the_best_list(service: Process) -> None:
+    """However long that takes: the service's randomness is its own, and so is the time that it has for learning.
+
+    One that does not learn never does. Of 100 lists at random the mean worth has a standard error of 0.036.
+    """
+    with Client(service.url, timeout=FOR_EVER) as client:
+        client.put_placement("converging", slots=2, items=list("abcde"), window_seconds=0.2)
+
+    def is_learned() -> bool:
+        found = drive(service.url, LIKE_ONE, placement="converging", visitors=8, rounds=200, seconds=FOR_EVER)
+        assert found.differences == []
+        ending = found.ending(share=0.5)
+        return ending is not None and ending.mean_worth > 0.8
+
+    wait_for(is_learned, "lists that are worth 0.8 of the best one")
 
 
 def test_known_bias_is_told(service: Process) -> None:

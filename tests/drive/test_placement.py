@@ -90,20 +90,20 @@ def test_a_placement_that_is_there_is_checked_and_left_as_it_is(service: Process
 
 def test_others_who_use_it_meanwhile_are_mentioned(service: Process, client: Client) -> None:
     name = _there(client)
-    over = threading.Event()
 
     def use() -> None:
+        """Until the drive is well on its way."""
         with Client(service.url, timeout=FOR_EVER) as other:
-            other.decide(name)
-            while not over.wait(0.02):
+            mine = 0
+            while other.estimates(name)["decisions"]["issued"] < mine + 10:
                 other.decide(name)
+                mine += 1
 
     thread = threading.Thread(target=use)
     thread.start()
     try:
         found = drive(service.url, placement=name, visitors=2, rounds=60)
     finally:
-        over.set()
         thread.join()
     assert found.differences == []
     assert found.exactly_once is None

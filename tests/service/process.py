@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import itertools
 import os
 import signal
 import socket
@@ -19,10 +20,22 @@ from tests.waiting import FOR_EVER
 COMMAND = [sys.executable, "-c", "from slotwise.cli import main; main()"]
 
 
+#: below those that systems give to whoever wants any, so that nobody is given one before it is used; other processes of
+#: the tests begin elsewhere
+PORTS = (10_000 + (61 * os.getpid() + number) % 20_000 for number in itertools.count())
+#: a store is given as long as it takes, so that nothing is refused because the machine is busy
+PATIENT = {"SLOTWISE_WRITE_SECONDS": "60", "SLOTWISE_READ_SECONDS": "600"}
+
+
 def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
+    """One that nobody listens on, and that is told only once."""
+    for port in PORTS:
+        with socket.socket() as listening, contextlib.suppress(OSError):
+            # what was closed a moment ago is free for a server
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("there is always another")
 
 
 class Started(Protocol):
@@ -61,7 +74,7 @@ class Process:
         self.url = f"http://127.0.0.1:{port}"
         self.log = folder / f"log-{time.monotonic_ns()}"
         self._port = port
-        environment = {"SLOTWISE_WORKERS": str(workers), **settings}
+        environment = {"SLOTWISE_WORKERS": str(workers), **PATIENT, **settings}
         if store is not None:
             environment["SLOTWISE_STORE"] = store
         self.popen = start(["serve", *arguments, "--port", str(port)], environment, folder, self.log)

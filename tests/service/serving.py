@@ -19,6 +19,8 @@ from slotwise.service.settings import Settings
 from tests.waiting import FOR_EVER
 
 NOON = 1_800_000_000.0
+#: a store is given as long as it takes, so that nothing is refused because the machine is busy
+PATIENT: dict[str, Any] = {"write_seconds": 60.0, "read_seconds": FOR_EVER}
 THREE: dict[str, Any] = {"slots": 2, "items": ["a", "b", "c"], "window_seconds": 60.0}
 
 
@@ -99,7 +101,7 @@ def serving(
     **settings: Any,
 ) -> Iterator[Client]:
     clock = clock or Clock()
-    told = Settings(store=SecretStr(store), **settings)
+    told = Settings(store=SecretStr(store), **{**PATIENT, **settings})
     server = uvicorn.Server(uvicorn.Config(application(told, clock), port=on_port, lifespan="on", **options(told)))
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -25,8 +25,6 @@ from tests.waiting import FOR_EVER
 
 ITEMS = ["a", "b", "c", "d"]
 WINDOW = 1.5
-#: a store is given as long as it takes, so that nothing is refused because the machine is busy
-PATIENT = {"SLOTWISE_WRITE_SECONDS": "60"}
 DEFINITION: dict[str, Any] = {
     "slots": 2,
     "items": ITEMS,
@@ -204,7 +202,7 @@ def start_and_kill(process: Process, rng: random.Random) -> None:
 
 def test_two_workers_on_one_postgresql_share_one_tally(postgres: Postgres, tmp_path: Path) -> None:
     store, ledger = postgres.fresh(), Ledger()
-    with running(tmp_path, store, free_port(), workers=2, **PATIENT) as process:
+    with running(tmp_path, store, free_port(), workers=2) as process:
         define(process.url)
         threads = visitors(ledger, process.url, 6)
         time.sleep(WINDOW + 1.0)
@@ -236,7 +234,7 @@ def test_two_workers_on_one_postgresql_share_one_tally(postgres: Postgres, tmp_p
 
 def test_two_processes_on_one_file_share_one_tally(tmp_path: Path) -> None:
     store, ledger = f"sqlite:///{tmp_path}/store.db", Ledger()
-    with running(tmp_path, store, free_port(), workers=2, **PATIENT) as process:
+    with running(tmp_path, store, free_port(), workers=2) as process:
         define(process.url)
         threads = visitors(ledger, process.url, 4)
         time.sleep(1.5)

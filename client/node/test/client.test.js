@@ -43,7 +43,7 @@ test("a placement is put, read, listed, changed and deleted", async () => {
 
 test("the life of a decision", async () => {
   const name = fresh();
-  await client.putPlacement(name, { slots: 2, items: ["a", "b", "c"], window_seconds: 30 });
+  await client.putPlacement(name, { slots: 2, items: ["a", "b", "c"], window_seconds: 600 });
   const decision = await client.decide(name, { exclude: ["a"], pin: { c: 1 } });
   assert.deepEqual(decision.items, ["c", "b"]);
   assert.equal(decision.arm, "learned");

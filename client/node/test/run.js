@@ -18,12 +18,19 @@ const OWN_PYTHON = join(HERE, "../../../.venv/bin/python");
 const PYTHON = process.env.SLOTWISE_PYTHON ?? (existsSync(OWN_PYTHON) ? OWN_PYTHON : "python3");
 const SERVE = "from slotwise.cli import main; main()";
 
+/** One below those that systems give to whoever wants any, so that nobody is given it before it is used. */
 async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
-  server.close();
-  return port;
+  for (let port = 10_000 + ((61 * process.pid) % 20_000); ; port++) {
+    const server = createServer();
+    try {
+      await once(server.listen(port, "127.0.0.1"), "listening");
+      return port;
+    } catch {
+      // taken: the next one
+    } finally {
+      server.close();
+    }
+  }
 }
 
 /** @param {string} folder */
@@ -32,8 +39,13 @@ async function serve(folder) {
   const log = openSync(join(folder, "log"), "w");
   const service = spawn(PYTHON, ["-c", SERVE, "serve", "--port", new URL(url).port], {
     cwd: folder,
-    // the few decisions of the tests are not worth compiling for
-    env: { ...process.env, SLOTWISE_COMPILE: "never", SLOTWISE_STORE: `sqlite:///${folder}/store.db` },
+    // the few decisions of the tests are not worth compiling for, and nothing is refused because the machine is busy
+    env: {
+      ...process.env,
+      SLOTWISE_COMPILE: "never",
+      SLOTWISE_STORE: `sqlite:///${folder}/store.db`,
+      SLOTWISE_WRITE_SECONDS: "60",
+    },
     stdio: ["ignore", log, log],
   });
   const failed = once(service, "exit").then(() => {

@@ -277,7 +277,7 @@ def test_the_holdout_shows_items_as_given_and_gives_the_uplift(client: Client) -
     fresh = next(names)
     client.define(fresh, holdout=0.5)
     arms = {"learned": 0, "holdout": 0}
-    # each arm is empty with probability 2^-40
+    # an arm has fewer than two with probability 41/2^40
     for _ in range(40):
         decision = client.decide(fresh)
         arms[decision["arm"]] += 1
@@ -286,7 +286,9 @@ def test_the_holdout_shows_items_as_given_and_gives_the_uplift(client: Client) -
             client.report(decision, clicked="a")
     assert client.decide(fresh, exclude=["a"])["items"] != ["a", "b"]
     found = client.settle(fresh)["uplift"]
-    assert found["holdout"]["click_rate"] > 0.9
+    # all of them, but perhaps for the one without the first item
+    assert found["holdout"]["clicks"] == arms["holdout"]
+    assert found["holdout"]["click_rate"] > 0.5
     assert found["learned"]["clicks"] == 0
     assert found["difference"] == found["learned"]["click_rate"] - found["holdout"]["click_rate"]
     # nothing was clicked in the learned arm

@@ -18,7 +18,7 @@ from slotwise.errors import CommitInDoubt, StoreUnavailable
 from slotwise.service.store.decisions import Decision, Outcome, new_id
 from slotwise.service.store.postgresql import PostgresqlStore
 from slotwise.service.worker import Worker
-from slotwise.service.worker.writer import Writer
+from slotwise.service.worker.writer import WRITE_SECONDS, Writer
 from tests.postgres import Postgres
 from tests.service.serving import THREE, Clock, serving
 from tests.service.worker.test_worker import BOTH, definition
@@ -106,9 +106,10 @@ def test_a_commit_without_an_answer_is_looked_up_and_does_not_count(postgres: Po
     async def test() -> None:
         store = StoppedAtCommit(postgres.fresh())
         store.put_placement("home", definition().text())
-        writer = Writer(store)
+        writer = Writer(store, seconds=FOR_EVER)
         writer.start()
         kept = await writer.issue(decision())
+        writer._seconds = 0.5
         store.postgres = postgres
         refused = decision()
         with pytest.raises(CommitInDoubt):
@@ -146,10 +147,16 @@ async def until_it_answers(writer: Writer) -> None:
 
 
 def test_who_asks_is_told_while_the_database_hangs_and_nothing_of_it_counts(postgres: Postgres) -> None:
-    with serving(postgres.fresh()) as client:
-        client.define()
-        client.timeout = FOR_EVER
-        kept = client.decide()
+    with serving(postgres.fresh(), write_seconds=WRITE_SECONDS, read_seconds=1.0) as client:
+        wait_for(lambda: client.put("/v1/placements/home", json=THREE).is_success, "a placement")
+        decisions: list[httpx.Response] = []
+
+        def is_decided() -> bool:
+            decisions.append(client.post("/v1/placements/home/decisions"))
+            return decisions[-1].status_code == 201
+
+        wait_for(is_decided, "a decision")
+        kept = decisions[-1].json()
         requests: list[Callable[[], httpx.Response]] = [
             lambda: client.post("/v1/placements/home/decisions"),
             lambda: client.put(f"/v1/decisions/{kept['id']}/outcome", json={"clicked": None}),
@@ -165,7 +172,16 @@ def test_who_asks_is_told_while_the_database_hangs_and_nothing_of_it_counts(post
                 assert client.get("/healthz").status_code == 200
         client.wait_until_ready()
         wait_for(lambda: client.report(kept, clicked=None).status_code == 200, "the report to be taken")
-        found = client.settle()["decisions"]
+        client.clock.now += 61.0
+        counted: list[dict[str, int]] = []
+
+        def is_counted() -> bool:
+            answer = client.get("/v1/placements/home/estimates")
+            counted.extend([answer.json()["decisions"]] if answer.is_success else [])
+            return bool(counted) and not counted[-1]["pending"]
+
+        wait_for(is_counted, "the decision to be counted")
+        found = counted[-1]
         assert found["no_click"] == 1
         assert found["issued"] - found["not_shown"] == 1
 
@@ -177,6 +193,7 @@ def test_a_worker_decides_again_when_the_database_does(postgres: Postgres) -> No
                 asked = [asyncio.ensure_future(worker.decide("home", BOTH)) for _ in range(50)]
                 refused = await asyncio.gather(*asked, return_exceptions=True)
                 assert all(isinstance(one, StoreUnavailable) for one in refused)
+            worker._writer._seconds = FOR_EVER
             async with asyncio.timeout(FOR_EVER):
                 while True:
                     with suppress(StoreUnavailable):

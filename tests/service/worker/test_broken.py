@@ -114,7 +114,9 @@ def test_what_goes_wrong_inside_while_learning_is_not_told_and_hurts_nobody_else
 
     async def test() -> None:
         store = f"sqlite:///{tmp_path}/store.db"
-        async with Worker(store, placements={"home": definition(window_seconds=0.1), "other": definition()}) as worker:
+        async with Worker(
+            store, placements={"home": definition(window_seconds=0.1), "other": definition()}, write_seconds=FOR_EVER
+        ) as worker:
             monkeypatch.setattr(Placement, "absorb", broken)
             await worker.decide("home")
             while not worker.broken():

@@ -21,6 +21,7 @@ from slotwise.service.worker.learning import learner_of
 from slotwise.service.worker.wish import Wish
 from slotwise.typing import FloatArray
 from tests.service.serving import NOON, Clock
+from tests.waiting import FOR_EVER
 
 HALF_LIFE = 6.0
 NOW = hour_of(NOON)
@@ -58,7 +59,7 @@ def run(path: Path, clock: Clock, test: Callable[[Worker], Awaitable[None]], *fi
         store.close()
 
     async def work() -> None:
-        async with Worker(url, clock=clock) as worker:
+        async with Worker(url, clock=clock, write_seconds=FOR_EVER) as worker:
             await test(worker)
 
     asyncio.run(work())

@@ -22,7 +22,7 @@ from slotwise.service.worker.documents import EstimatesDocument
 from slotwise.service.worker.large_estimates import LargeEstimates, is_large
 from tests.service.serving import Clock
 from tests.service.worker.test_worker import BOTH, definition, settled
-from tests.waiting import wait_for
+from tests.waiting import FOR_EVER, wait_for
 
 MANY = [f"item {number}" for number in range(20)]
 
@@ -39,7 +39,9 @@ def drive(path: Path, test: Callable[[Worker, Clock], Awaitable[None]]) -> None:
     async def run() -> None:
         clock = Clock()
         placements = {"large": definition(items=MANY), "small": definition()}
-        async with Worker(f"sqlite:///{path}/store.db", clock=clock, placements=placements) as worker:
+        async with Worker(
+            f"sqlite:///{path}/store.db", clock=clock, placements=placements, write_seconds=FOR_EVER
+        ) as worker:
             await test(worker, clock)
 
     asyncio.run(run())

@@ -10,6 +10,7 @@ from slotwise.service.worker import Worker
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.wish import Wish
 from tests.service.serving import Clock
+from tests.waiting import FOR_EVER
 
 
 def test_a_learner_follows_counts_of_segments_that_are_no_longer_told_apart(tmp_path: Path) -> None:
@@ -33,7 +34,7 @@ def test_a_learner_follows_counts_of_segments_that_are_no_longer_told_apart(tmp_
         return [int(placement.learner.tally_of(segment).clicks[0, 0]) for segment in range(len(placement.segments))]
 
     async def run() -> None:
-        async with Worker(f"sqlite:///{tmp_path}/store.db", clock=clock) as worker:
+        async with Worker(f"sqlite:///{tmp_path}/store.db", clock=clock, write_seconds=FOR_EVER) as worker:
             await worker.put("home", told_apart(device=["mobile"]))
             await visit(worker, mobile)
             assert await counted(worker) == [0, 1]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from slotwise.service.store import open_store
 from slotwise.service.store.decisions import Outcome, Report
@@ -22,6 +23,7 @@ from slotwise.service.worker.wish import Wish
 from slotwise.service.worker.worker import FILL_AT_ONCE
 from tests.chance import assert_mean_is
 from tests.service.serving import NOON, Clock
+from tests.waiting import FOR_EVER
 
 ITEMS = ["a", "b", "c", "d", "e"]
 #: of clicks: not so different that the others are soon not shown any more
@@ -38,7 +40,7 @@ def drive(store: str, test: Callable[[Worker, Clock], Awaitable[None]], **change
     home = Definition.model_validate({"slots": 2, "items": ITEMS, "window_seconds": 60.0, **changes})
 
     async def run() -> None:
-        async with Worker(store, clock=clock, placements={"home": home}) as worker:
+        async with Worker(store, clock=clock, placements={"home": home}, write_seconds=FOR_EVER) as worker:
             (await worker.placement("home")).learner.kernels.wait()
             await test(worker, clock)
 
@@ -121,9 +123,10 @@ def test_where_nothing_is_known_every_item_is_as_likely_as_the_others(store: str
             assert propensities is not None
             for slot, (item, propensity) in enumerate(zip(decision.items, propensities, strict=True)):
                 given = item == ITEMS[slot]
-                error = 0.5 * np.sqrt(0.2 * 0.8 / MOST_LISTS)
-                # of ten pairs: with a probability of 1e-6 each, and all with one of 1e-5, further off by chance
-                assert abs(propensity - (0.5 * 0.2 + 0.5 * given)) < 4.9 * error + 1.0 / MOST_LISTS
+                # of ten pairs, and the list itself may be counted too: none is further off but with that probability
+                least, most = stats.binom.interval(1.0 - 1e-7, MOST_LISTS, 0.2)
+                drawn = (propensity - 0.5 * given) / 0.5 * MOST_LISTS
+                assert least - 1.0 <= drawn <= most + 1.0
 
     drive(store, test, holdout=0.5)
 
@@ -223,9 +226,11 @@ def test_a_list_that_a_visitor_sees_again_has_those_with_which_it_was_drawn(stor
             assert decision.items == first.items
             assert await found(worker, decision.id) == drawn
         # one that cannot be shown again is replaced, and what replaces it is drawn anew
-        other = await worker.decide("home", Wish(visitor="somebody", exclude=[first.items[0]]))
+        left = [item for item in ITEMS if item not in first.items][:2]
+        other = await worker.decide("home", Wish(visitor="somebody", exclude=[*{*ITEMS} - {*left}]))
         await worker.fill_propensities()
         own = await found(worker, other.id)
+        # one of two in each slot, and of five before: half of 500 lists, beside a fifth, are no accident
         assert own not in (None, drawn)
         assert await found(worker, (await worker.decide("home", Wish(visitor="somebody"))).id) == own
 

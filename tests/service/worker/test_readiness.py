@@ -33,7 +33,7 @@ class Listener(event.Listener):
     def on_end(self, it): pass
 
 async def main():
-    async with Worker(sys.argv[1]) as worker:
+    async with Worker(sys.argv[1], write_seconds=600.0) as worker:
         await worker.probe()
         event.register("numba:compiler_lock", Listener())
         for wish in (Wish(), Wish(), Wish(exclude=["a"]), Wish(pin={"b": 1})):

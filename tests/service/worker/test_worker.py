@@ -19,6 +19,7 @@ from slotwise.service.worker.placements import UnknownPlacement
 from slotwise.service.worker.tokens import ForgedToken, Signer
 from slotwise.service.worker.wish import Wish
 from tests.service.serving import Clock
+from tests.waiting import FOR_EVER
 
 BOTH = Wish(pin={"a": 1, "b": 2})
 CLICK = Outcome("clicked", "b")
@@ -35,7 +36,9 @@ def drive(store: str, test: Callable[[Worker, Clock], Awaitable[None]], **change
     clock = Clock()
 
     async def run() -> None:
-        async with Worker(store, clock=clock, placements={"home": definition(**changes)}) as worker:
+        async with Worker(
+            store, clock=clock, placements={"home": definition(**changes)}, write_seconds=FOR_EVER
+        ) as worker:
             await test(worker, clock)
 
     asyncio.run(run())
@@ -236,7 +239,9 @@ def test_placements_are_put_changed_and_followed_by_another_worker(store: str) -
         assert (await worker.put("home", definition()))[1] is False
         assert (await worker.put("second", definition()))[1] is True
         assert worker.names() == ["home", "second"]
-        async with Worker(store, clock=clock, placements={"home": definition(items=["x", "y"])}) as other:
+        async with Worker(
+            store, clock=clock, placements={"home": definition(items=["x", "y"])}, write_seconds=FOR_EVER
+        ) as other:
             # put at the start where it is missing, and only there
             assert (await other.decide("home", BOTH)).items == ("a", "b")
             await other.put("home", definition(items=["b", "d"]))

@@ -41,7 +41,7 @@ def decision(once: Once | None = None) -> Decision:
     return Decision(new_id(NOW), "home", ("a", "b"), "learned", NOW, NOW + 60.0, once=once)
 
 
-def drive(path: Path, test: Callable[[Writer, Watched], Awaitable[None]], seconds: float = WRITE_SECONDS) -> None:
+def drive(path: Path, test: Callable[[Writer, Watched], Awaitable[None]], seconds: float = FOR_EVER) -> None:
     async def run() -> None:
         store = Watched(path / "store.db")
         store.put_placement("home", "{}")
@@ -113,11 +113,15 @@ def test_a_locked_store_is_tried_once_for_all_who_wait(tmp_path: Path) -> None:
 
 
 def test_what_waits_too_long_for_its_turn_is_refused_and_never_written(tmp_path: Path) -> None:
-    go_on = threading.Event()
+    began, go_on = threading.Event(), threading.Event()
+
+    def hold_up(_: object) -> bool:
+        began.set()
+        return go_on.wait(FOR_EVER)
 
     async def test(writer: Writer, _: Watched) -> None:
-        slow = writer.call(lambda _: go_on.wait(FOR_EVER))
-        await asyncio.sleep(0.05)
+        slow = writer.call(hold_up)
+        assert await asyncio.to_thread(began.wait, FOR_EVER)
         waiting = [writer.issue(decision()) for _ in range(3)]
         for future in waiting:
             with pytest.raises(StoreUnavailable, match="in time"):
