@@ -21,6 +21,9 @@ from slotwise.service.store import open_store
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.learning import try_out
 
+#: how long a worker may not answer the process that started it before it is taken for hung and started anew: on a busy
+#: machine it takes many seconds to import what it needs, and one that is killed before it has done so never serves
+HUNG_SECONDS: Final = 60
 #: how long to wait for a port that the workers of a service that was killed have not let go of yet
 PORT_SECONDS: Final = 3.0
 #: how many of the next ones are tried, where a port is taken, to name one that is free
@@ -49,6 +52,7 @@ def run() -> None:
         host=settings.host,
         port=port,
         workers=settings.workers,
+        timeout_worker_healthcheck=HUNG_SECONDS,
         server_header=False,
         **options(settings),
     )
