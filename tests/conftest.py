@@ -50,11 +50,13 @@ LONG = (
     "tests/logs/test_spark.py",
     "tests/ranker/test_kernels.py",
     "tests/test_broken_on_purpose.py",
-    # waits for most of its time
-    "tests/service/store/test_hanging.py",
-    "tests/cli/test_study.py",
 )
 POLICIES = {entry.id for entry in policies()}
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: many tests wait, for a service's next look or for a browser."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(tryfirst=True)

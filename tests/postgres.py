@@ -14,6 +14,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.waiting import FOR_EVER
+
+
+#: seconds for starting and stopping, which are a minute otherwise
+PATIENT = ("-t", f"{FOR_EVER:.0f}")
+
 
 @dataclass
 class Postgres:
@@ -41,10 +47,10 @@ class Postgres:
         options = (
             f"-c listen_addresses='' -k {self.folder} -c max_connections=60 -c deadlock_timeout=200ms -c fsync=off"
         )
-        self.run("pg_ctl", "-w", "-D", str(self.folder / "data"), "-o", options, "-l", "/dev/null", "start")
+        self.run("pg_ctl", "-w", *PATIENT, "-D", str(self.folder / "data"), "-o", options, "-l", "/dev/null", "start")
 
     def stop(self) -> None:
-        self.run("pg_ctl", "-w", "-m", "immediate", "-D", str(self.folder / "data"), "stop")
+        self.run("pg_ctl", "-w", *PATIENT, "-m", "immediate", "-D", str(self.folder / "data"), "stop")
 
     def fresh(self) -> str:
         """The address of a database without our tables."""

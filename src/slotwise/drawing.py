@@ -43,12 +43,17 @@ def save(drawn: Figure, folder: Path, name: str, formats: Sequence[str] = FORMAT
     """
     import matplotlib as mpl
 
-    missing = _lend_letters(drawn)
+    missing, layout = _lend_letters(drawn), drawn.get_layout_engine()
     with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none" if missing else "path"}), _no_word_of_glyphs():
-        for kind in formats:
-            stamp = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
-            with replacing(folder / f"{name}.{kind}") as file:
-                drawn.savefig(file, format=kind, dpi=160, metadata=stamp)
+        try:
+            for kind in formats:
+                stamp = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
+                with replacing(folder / f"{name}.{kind}") as file:
+                    drawn.savefig(file, format=kind, dpi=160, metadata=stamp)
+                # where everything goes is found once, as that takes as long as drawing it
+                drawn.set_layout_engine("none")
+        finally:
+            drawn.set_layout_engine(layout)
 
 
 @contextmanager

@@ -32,9 +32,7 @@ from tests.commands import COMMAND, slotwise
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A quick run of everything, uninterrupted."""
     out = tmp_path_factory.mktemp("paper")
-    done = subprocess.run(
-        [COMMAND, "paper", "--quick", "--replications", "2", "--out", out], capture_output=True, text=True, check=False
-    )
+    done = slotwise("paper", "--quick", "--replications", "2", "--out", str(out))
     assert done.returncode == 0, done.stderr
     assert f"Read {out / 'report.html'}" in done.stdout
     assert all(claim.statement in done.stdout for claim in CLAIMS)
@@ -119,20 +117,31 @@ main()
 
 
 def test_a_run_killed_half_way_ends_bit_identical(tmp_path: Path) -> None:
-    arguments = ["paper", "--quick", "--problem", "b", "--replications", "3", "--out"]
-    subprocess.run([COMMAND, *arguments, tmp_path / "whole"], capture_output=True, check=True)
+    arguments = ["paper", "--quick", "--problem", "b", "--replications", "2", "--out"]
+    assert slotwise(*arguments, str(tmp_path / "whole")).returncode == 0
     killed = [sys.executable, "-c", KILLED, "10", *arguments, str(tmp_path / "killed")]
     assert subprocess.run(killed, capture_output=True, check=False).returncode == -signal.SIGKILL
     assert len(list((tmp_path / "killed").rglob("*.npz"))) == 10
     assert not (tmp_path / "killed" / "report.html").exists()
     before = {file: file.stat().st_mtime_ns for file in (tmp_path / "killed").rglob("*.npz")}
-    subprocess.run([COMMAND, *arguments, tmp_path / "killed"], capture_output=True, check=True)
+    assert slotwise(*arguments, str(tmp_path / "killed")).returncode == 0
     assert all(file.stat().st_mtime_ns == stamp for file, stamp in before.items()), "nothing was computed twice"
     assert _arrays(tmp_path / "killed") == _arrays(tmp_path / "whole")
     for name in ("regret_b.parquet", "regret_b.png", "coverage.csv", "claims.csv"):
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
 
 
+@pytest.fixture
+def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of what is kept of replications: drawing takes most of the time of a quick run."""
+
+    def save(_: Any, folder: Path, name: str) -> None:
+        (folder / f"{name}.svg").write_text("<svg/>")
+
+    monkeypatch.setattr(paper, "save", save)
+
+
+@pytest.mark.usefixtures("no_figures")
 def test_damaged_and_foreign_files_are_named_and_computed_again(tmp_path: Path) -> None:
     plan = Plan(problems=("b",), replications=3, out=tmp_path, quick=True)
     paper.run(plan, progress=False, say=lambda line: None)
@@ -169,6 +178,7 @@ def test_another_seed_is_another_run(tmp_path: Path) -> None:
     assert "another run" in complaint
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = Plan(problems=("b",), replications=2, out=tmp_path, quick=True)
     save, count = Store.save, [0]
@@ -179,11 +189,11 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path, monkeypatch: pyte
             raise OSError(28, "No space left on device")
         save(self, name, numbers)
 
-    monkeypatch.setattr(Store, "save", until_full)
-    with pytest.raises(UnwritableFile, match="No space left on device; what was computed before is kept"):
-        paper.run(plan, progress=False, say=lambda line: None)
+    with monkeypatch.context() as full:
+        full.setattr(Store, "save", until_full)
+        with pytest.raises(UnwritableFile, match="No space left on device; what was computed before is kept"):
+            paper.run(plan, progress=False, say=lambda line: None)
     assert len(_arrays(tmp_path)) == 3
-    monkeypatch.undo()
     paper.run(plan, progress=False, say=lambda line: None)
     assert len(_arrays(tmp_path)) == 14
 
@@ -199,7 +209,7 @@ def test_figures_that_do_not_fit_lose_no_replication(whole: Path, tmp_path: Path
     before = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.npz")}
     assert len(before) == 14
     assert not list(tmp_path.glob("*.png"))
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    assert slotwise(*command[1:]).returncode == 0
     assert all(file.stat().st_mtime_ns == stamp for file, stamp in before.items())
 
 
