@@ -16,7 +16,6 @@ import pytest
 
 from tests.waiting import FOR_EVER
 
-
 #: seconds for starting and stopping, which are a minute otherwise
 PATIENT = ("-t", f"{FOR_EVER:.0f}")
 
