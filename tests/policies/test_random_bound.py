@@ -18,7 +18,7 @@ from slotwise.typing import FloatArray
 from tests.chance import assert_frequencies
 
 BIAS = np.array([1.0, 0.5])
-FIELDS = ("belief", "lists", "level", "bonus", "order", "mean", "index", "order_index", "ranking")
+FIELDS = ("belief", "lists", "level", "bonus", "order", "behind", "often", "mean", "index", "order_index", "ranking")
 
 HISTORY = [
     ([0, 1], 0, 90),
@@ -61,10 +61,11 @@ def _shares(started: Any, draws: int, rng: np.random.Generator) -> dict[tuple[in
 
 
 @pytest.mark.parametrize("last", [[0, 1], [1, 0], [2, 0], [3, 2]], ids=str)
-def test_sets_are_shown_as_often_as_the_definition_says(last: list[int]) -> None:
+@pytest.mark.parametrize("rare", [0.0, 0.5], ids=["never high", "high at times"])
+def test_sets_are_shown_as_often_as_the_definition_says(rare: float, last: list[int]) -> None:
     """Against bounds at levels drawn by NumPy; the shortcut from the last list is no matter."""
-    level, bonus = 0.7, 0.3
-    started, rng = _after(HISTORY, level=level, bonus=bonus), np.random.default_rng(2)
+    level, bonus = (0.7, 0.3) if rare == 0.0 else (0.3, 0.3)
+    started, rng = _after(HISTORY, level=level, bonus=bonus, rare=rare), np.random.default_rng(2)
     started.ranking[:] = last
     counted = _shares(started, 2_000, rng)
     shape, rate = started.belief.shape, started.belief.rate
@@ -72,9 +73,11 @@ def test_sets_are_shown_as_often_as_the_definition_says(last: list[int]) -> None
     draws = 20_000
     # each item's bound as a function of the level, between whose values it is straight enough
     levels = np.concatenate([np.linspace(0.0, 0.5, 200) ** 2, np.linspace(0.2501, 12.0, 800)])
+    drawn = rng.exponential(size=(4, draws))
+    random_part = np.maximum(level * drawn, drawn - math.log(1.0 / rare)) if rare > 0.0 else level * drawn
     bounds = [
         np.interp(
-            level * rng.exponential(size=draws) + bonus * max(0.0, math.log(rate.mean() / rate[j])),
+            random_part[j] + bonus * max(0.0, math.log(rate.mean() / rate[j])),
             levels,
             [upper_bound(shape[j] / rate[j], max(c, 1e-15) / rate[j]) for c in levels],
         )
@@ -104,10 +107,11 @@ def test_lists_that_are_sampled_are_shown_as_often_as_a_draw_has_them_best() -> 
     assert_frequencies([expected.get(one, 0) / draws for one in every], [counted.get(one, 0) for one in every])
 
 
-@pytest.mark.parametrize("sampled", [-0.1, 1.5, float("nan"), "often", True])
-def test_the_part_that_is_sampled_is_a_share(sampled: Any) -> None:
-    with pytest.raises(InvalidInput, match="sampled must be"):
-        _started(Setting(2, 4, 10, BIAS), sampled=sampled)
+@pytest.mark.parametrize("option", ["sampled", "rare"])
+@pytest.mark.parametrize("value", [-0.1, 1.5, float("nan"), "often", True])
+def test_the_part_that_is_sampled_or_high_is_a_share(option: str, value: Any) -> None:
+    with pytest.raises(InvalidInput, match=f"{option} must be"):
+        _started(Setting(2, 4, 10, BIAS), **{option: value})
 
 
 def test_the_order_is_by_a_small_bonus_for_what_was_seen_little() -> None:
@@ -131,8 +135,9 @@ def test_the_order_is_by_a_small_bonus_for_what_was_seen_little() -> None:
 
 
 @pytest.mark.parametrize("bonus", [0.0, 0.3, 0.6], ids=["no bonus", "a bonus", "a large bonus"])
-def test_a_level_is_seen_to_be_below_without_a_logarithm_only_where_it_is(bonus: float) -> None:
-    started, rng = _started(Setting(2, 4, 100, BIAS), level=0.3, bonus=bonus), np.random.default_rng(6)
+@pytest.mark.parametrize("rare", [0.0, 0.2], ids=["never high", "high at times"])
+def test_a_level_is_seen_to_be_below_without_a_logarithm_only_where_it_is(rare: float, bonus: float) -> None:
+    started, rng = _started(Setting(2, 4, 100, BIAS), level=0.3, bonus=bonus, rare=rare), np.random.default_rng(6)
     seen = []
     with interpreted():
         for _ in range(2_000):
@@ -146,7 +151,7 @@ def test_a_level_is_seen_to_be_below_without_a_logarithm_only_where_it_is(bonus:
 
 def test_options_are_the_level_the_bonus_and_the_order() -> None:
     """Without levels it shows the largest means, always; without a bonus for the order it orders by them."""
-    started, rng = _after(HISTORY, level=1e-12, bonus=0.0, order=0.0), np.random.default_rng(4)
+    started, rng = _after(HISTORY, level=1e-12, bonus=0.0, order=0.0, rare=0), np.random.default_rng(4)
     mean = started.belief.shape / started.belief.rate
     for _ in range(20):
         assert choose(started, rng).tolist() == np.argsort(-mean)[:2].tolist()

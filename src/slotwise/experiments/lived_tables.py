@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from slotwise.bounds import limit
 from slotwise.experiments.lived_cells import Finding, Found
-from slotwise.experiments.lived_plan import LONG_ROUNDS, OURS, PLAIN, Plan, left_out, recorded_long
+from slotwise.experiments.lived_plan import CHOSEN_ON, LONG_ROUNDS, OURS, PLAIN, Plan, left_out, recorded_long
 from slotwise.problems import problem
 from slotwise.typing import FloatArray
 
@@ -239,11 +240,21 @@ def forgetting(found: Found, plan: Plan) -> str:  # noqa: ARG001
     return f"Mean ± standard error (worst) of {runs} runs.\n\n{table(['policy', *_rows(mine)], body)}"
 
 
+def choice(found: Found, plan: Plan) -> str:
+    """Candidates on the problems that they are chosen on."""
+    return _on_random("choice", found, replace(plan, seed=CHOSEN_ON))
+
+
 def random(found: Found, plan: Plan) -> str:
+    """The same on problems that nothing is chosen on."""
+    return _on_random("random", found, plan)
+
+
+def _on_random(part: str, found: Found, plan: Plan) -> str:
     """Relative to plain posterior sampling."""
-    mine, text = _of(found, "random"), ""
+    mine, text = _of(found, part), ""
     for row in _rows(mine):
-        plain = mine["random", row, PLAIN, "told"]
+        plain = mine[part, row, PLAIN, "told"]
         body = []
         for (_, its, policy, _), one in mine.items():
             if its == row:
@@ -303,5 +314,6 @@ def limit_of(id: str) -> float:
 
 
 TABLES: dict[str, Callable[[Found, Plan], str]] = {
-    one.__name__: one for one in (problems, clicky, segments, newcomers, features, forgetting, random, long, shop)
+    one.__name__: one
+    for one in (problems, clicky, segments, newcomers, features, forgetting, choice, random, long, shop)
 }

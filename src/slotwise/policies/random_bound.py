@@ -34,6 +34,8 @@ from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 LEVEL = 0.3
 BONUS = 0.3
 ORDER = 0.25
+#: high levels come at least this part as often as they would if the mean of the random part were 1
+RARE = 0.07
 #: the draw of the bias is narrowed a little, to this part of its standard deviation
 BIAS_SPREAD = 0.9
 #: the part of draws with which decisions are those of posterior sampling, so that no list is given up for good
@@ -51,10 +53,12 @@ class RandomBound:
 
     The bound at level c is the largest q with E·kl(m, q) ≤ c, m the mean and E the evidence of what is believed of an
     item. With Ē the average of all items, and log⁺ the logarithm where it is positive and else 0, items are chosen by
-    c = 0.3 X + 0.3 log⁺(Ē/E), X exponential with mean 1, and ordered by c = ¼ log⁺(Ē/E).
+    c = max(0.3 X, X + log 0.07) + 0.3 log⁺(Ē/E), X exponential with mean 1, and ordered by c = ¼ log⁺(Ē/E).
 
-    With one draw of the bias in fifty it does as posterior sampling does: bounds at these levels alone would explore
-    less than log t in the long run, and the order of a list only by the draw of the bias.
+    High levels are as rare as with X alone, times 0.07, which is a good part of how often posterior sampling would try
+    what looks bad: an item with an unlucky start is tried again, which with 0.3 X may take longer than there is time.
+    With one draw of the bias in fifty all is done as posterior sampling does it, for the order of a list is otherwise
+    explored by the draw of the bias alone.
     """
 
     belief: Any
@@ -62,6 +66,9 @@ class RandomBound:
     level: float
     bonus: float
     order: float
+    #: what of an exponential draw of mean 1 is no longer enough for a high level, log(1/rare), and e to its power
+    behind: float
+    often: float
     #: per item: mean attractiveness, the bound to be chosen by, the bound to be ordered by
     mean: FloatArray
     index: FloatArray
@@ -94,6 +101,7 @@ def random_bound(
     level: Any = LEVEL,
     bonus: Any = BONUS,
     order: Any = ORDER,
+    rare: Any = RARE,
     sampled: Any = SAMPLED,
     bias_shape: Any = BIAS_SHAPE,
     bias_spread: Any = BIAS_SPREAD,
@@ -107,11 +115,11 @@ def random_bound(
         new_items_at_most=new_items_at_most,
         bias_shape=bias_shape,
         bias_spread=bias_spread,
-        whole_draws=_part_of_draws(sampled),
+        whole_draws=_part("sampled", sampled),
         keep=KEEP,
         draws_levels=False,
     )
-    return start(setting, belief, level, bonus, order, acts)
+    return start(setting, belief, level, bonus, order, _part("rare", rare), acts)
 
 
 @register(
@@ -131,6 +139,7 @@ def random_bound_known(
     level: Any = LEVEL,
     bonus: Any = BONUS,
     order: Any = ORDER,
+    rare: Any = RARE,
     sampled: Any = SAMPLED,
     acts: Acts = "rounds",
 ) -> Any:
@@ -140,19 +149,20 @@ def random_bound_known(
         passes=passes,
         memory=memory,
         new_items_at_most=new_items_at_most,
-        whole_draws=_part_of_draws(sampled),
+        whole_draws=_part("sampled", sampled),
         keep=KEEP,
         draws_levels=False,
     )
-    return start(setting, belief, level, bonus, order, acts)
+    return start(setting, belief, level, bonus, order, _part("rare", rare), acts)
 
 
-def _part_of_draws(sampled: Any) -> float:
-    is_none = sampled == 0 and not isinstance(sampled, bool)
-    return 0.0 if is_none else checks.share("sampled", sampled)
+def _part(name: str, value: Any) -> float:
+    """A share, which may be 0 too."""
+    is_none = value == 0 and not isinstance(value, bool)
+    return 0.0 if is_none else checks.share(name, value)
 
 
-def start(setting: Setting, belief: Any, level: float, bonus: float, order: float, acts: Acts) -> Any:
+def start(setting: Setting, belief: Any, level: float, bonus: float, order: float, rare: float, acts: Acts) -> Any:
     """The policy with this belief, deciding in every round or once an epoch."""
     policy = RandomBound(
         belief=belief,
@@ -160,6 +170,8 @@ def start(setting: Setting, belief: Any, level: float, bonus: float, order: floa
         level=float(level),
         bonus=float(bonus),
         order=float(order),
+        behind=-math.log(rare) if rare > 0.0 else math.inf,
+        often=1.0 / rare if rare > 0.0 else math.inf,
         mean=np.zeros(setting.items),
         index=np.zeros(setting.items),
         order_index=np.zeros(setting.items),
@@ -208,7 +220,8 @@ def _sample(policy: RandomBound, rng: np.random.Generator) -> Ranking:
 @inlined
 def _level(policy: RandomBound, left: float, rate: float, average: float) -> float:
     """The level that an item of this evidence is chosen by; `left` is uniform on (0, 1]."""
-    level = -math.log(left) * policy.level
+    drawn = -math.log(left)
+    level = max(drawn * policy.level, drawn - policy.behind)
     if rate < average:
         level += policy.bonus * math.log(average / rate)
     return level
@@ -218,11 +231,20 @@ def _level(policy: RandomBound, left: float, rate: float, average: float) -> flo
 def _is_below(policy: RandomBound, left: float, far: float, rate: float, average: float) -> bool:
     """Whether the level is seen to be below `far` without a logarithm.
 
-    It is if left·e^x ≥ (Ē/E or 1)^(bonus/level) with x = far/level; the sum is less than e^x.
+    It is if left·e^x ≥ (Ē/E or 1)^(bonus/level) with x = far/level, and left·e^far/rare ≥ (Ē/E or 1)^bonus.
     """
-    x = far / policy.level
-    less = 1.0 + x * (1.0 + x / 2.0 * (1.0 + x / 3.0 * (1.0 + x / 4.0)))
-    return policy.bonus <= policy.level and left * less * rate >= max(rate, average)
+    enough = max(rate, average)
+    return (
+        policy.bonus <= min(policy.level, 1.0)
+        and left * _below_exp(far / policy.level) * rate >= enough
+        and left * _below_exp(far) * policy.often * rate >= enough
+    )
+
+
+@inlined
+def _below_exp(x: float) -> float:
+    """Less than e^x, by not much where x is small."""
+    return 1.0 + x * (1.0 + x / 2.0 * (1.0 + x / 3.0 * (1.0 + x / 4.0)))
 
 
 @inlined
@@ -236,7 +258,7 @@ def _stays(policy: RandomBound, shape: FloatArray, rate: FloatArray, average: fl
     slots, items = len(policy.ranking), len(mean)
     least = entry(policy.lists, mean, policy.ranking)
     # no level is above the second, which is found out where the first is not enough
-    random_most, most = HIGHEST * policy.level, -1.0
+    random_most, most = max(HIGHEST * policy.level, HIGHEST - policy.behind), -1.0
     above, reached = 0, False
     for item in range(items):
         if mean[item] >= least:
