@@ -61,7 +61,7 @@ def _shares(started: Any, draws: int, rng: np.random.Generator) -> dict[tuple[in
 
 
 @pytest.mark.parametrize("last", [[0, 1], [1, 0], [2, 0], [3, 2]], ids=str)
-@pytest.mark.parametrize("rare", [0.0, 0.5], ids=["never high", "high at times"])
+@pytest.mark.parametrize("rare", [0.0, 0.5], ids=["low", "high"])
 def test_sets_are_shown_as_often_as_the_definition_says(rare: float, last: list[int]) -> None:
     """Against bounds at levels drawn by NumPy; the shortcut from the last list is no matter."""
     level, bonus = (0.7, 0.3) if rare == 0.0 else (0.3, 0.3)
@@ -135,7 +135,7 @@ def test_the_order_is_by_a_small_bonus_for_what_was_seen_little() -> None:
 
 
 @pytest.mark.parametrize("bonus", [0.0, 0.3, 0.6], ids=["no bonus", "a bonus", "a large bonus"])
-@pytest.mark.parametrize("rare", [0.0, 0.2], ids=["never high", "high at times"])
+@pytest.mark.parametrize("rare", [0.0, 0.2], ids=["low", "high"])
 def test_a_level_is_seen_to_be_below_without_a_logarithm_only_where_it_is(rare: float, bonus: float) -> None:
     started, rng = _started(Setting(2, 4, 100, BIAS), level=0.3, bonus=bonus, rare=rare), np.random.default_rng(6)
     seen = []

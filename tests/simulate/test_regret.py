@@ -1,8 +1,8 @@
 """The regret of every policy on the paper's problems at the paper's horizons, as first recorded.
 
 `RECORDED` comes from `slotwise simulate --problem P --policy ID --replications N --seed 1 --json`: N = 200, 40 for the
-two policies with finite differences, or 1,000 for `random-bound`, with `sampled=0`, which 200 to 300 runs cannot tell
-from its default. The tests run fewer replications from another seed.
+two policies with finite differences, or 1,000 for `random-bound`, with `rare=0,sampled=0`, as it is run here; what they
+change is small on average. The tests run fewer replications from another seed.
 Means must agree within 3.9 standard errors of their difference: a false alarm in 10,000 for means that are close to
 normal. Those of the `epoch-ucb-upb` policies are not, since some runs lock into a wrong order, and nor are those of
 `random-bound`, of which one run in some thousands stays with a wrong list for long; their medians must agree within 3.9
@@ -116,7 +116,8 @@ RECORDED = {
 def test_regret_is_what_was_recorded(problem: str, policy: str) -> None:
     chosen, recorded = paper_problems()[problem], RECORDED[problem, policy]
     replications = 6 if "epoch-ucb-upb" in policy and "analytic" not in policy else 30
-    found = simulate(chosen.users, policy, rounds=chosen.rounds, replications=replications, seed=0)[policy].final_regret
+    run = f"{policy}:rare=0,sampled=0" if policy.startswith("random-bound") else policy
+    found = simulate(chosen.users, run, rounds=chosen.rounds, replications=replications, seed=0)[run].final_regret
     independent = math.sqrt(1 / replications + 1 / recorded.replications)
     if policy.startswith(("epoch-ucb-upb", "random-bound")):
         # a normal median's error is √(π/2) times the mean's, and its quartiles are 1.349 deviations apart

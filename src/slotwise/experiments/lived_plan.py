@@ -28,7 +28,7 @@ QUICK_PROBLEMS = "abi"
 #: other settings of it, on random problems: of its levels, its order and its draw of the bias, and forgetting
 TRIED = (
     "rare=0",
-    "rare=0.03",
+    "rare=0.07",
     "rare=0.15",
     "sampled=0",
     "level=0.5,bonus=0.5,rare=0",

@@ -35,7 +35,7 @@ LEVEL = 0.3
 BONUS = 0.3
 ORDER = 0.25
 #: high levels come at least this part as often as they would if the mean of the random part were 1
-RARE = 0.07
+RARE = 0.03
 #: the draw of the bias is narrowed a little, to this part of its standard deviation
 BIAS_SPREAD = 0.9
 #: the part of draws with which decisions are those of posterior sampling, so that no list is given up for good
@@ -53,9 +53,9 @@ class RandomBound:
 
     The bound at level c is the largest q with E·kl(m, q) ≤ c, m the mean and E the evidence of what is believed of an
     item. With Ē the average of all items, and log⁺ the logarithm where it is positive and else 0, items are chosen by
-    c = max(0.3 X, X + log 0.07) + 0.3 log⁺(Ē/E), X exponential with mean 1, and ordered by c = ¼ log⁺(Ē/E).
+    c = max(0.3 X, X + log 0.03) + 0.3 log⁺(Ē/E), X exponential with mean 1, and ordered by c = ¼ log⁺(Ē/E).
 
-    High levels are as rare as with X alone, times 0.07, which is a good part of how often posterior sampling would try
+    High levels are as rare as with X alone, times 0.03, which is a good part of how often posterior sampling would try
     what looks bad: an item with an unlucky start is tried again, which with 0.3 X may take longer than there is time.
     With one draw of the bias in fifty all is done as posterior sampling does it, for the order of a list is otherwise
     explored by the draw of the bias alone.
