@@ -13,7 +13,7 @@ from slotwise.policies.interface import learn_clicks
 from slotwise.policies.pmed import estimate
 from tests.chance import assert_mean_is_below
 
-#: two slots and five items far apart, as in the paper's synthetic comparison
+#: two slots and five items far apart, like those of the paper's synthetic comparison, whose text could not be had
 USERS = PositionBased(position_bias=[1.0, 0.6], attraction=[0.95, 0.8, 0.65, 0.5, 0.35])
 
 
