@@ -188,9 +188,9 @@ FAULTS = [
     ),
     Fault(
         "what one segment likes is learned of another",
-        "ranker/learner.py",
-        "turn_to(self._at_work, segment)",
-        "turn_to(self._at_work, 0)",
+        "ranker/at_work.py",
+        "turn_to(self.record, segment)",
+        "turn_to(self.record, 0)",
         "tests/ranker/test_segments.py::test_two_crowds_of_opposite_tastes_are_shown_different_lists",
     ),
     Fault(

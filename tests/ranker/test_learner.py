@@ -172,7 +172,7 @@ def test_halves_of_counts_come_to_the_counts(id: str) -> None:
 
 def _records(learner: Learner) -> list[Any]:
     """The policy at work, and what it holds that counts."""
-    at_work = learner._at_work
+    at_work = learner._at_work.record
     return [at_work, *(getattr(at_work, name, None) for name in ("belief", "model", "policy"))]
 
 

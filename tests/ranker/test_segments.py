@@ -77,11 +77,11 @@ def test_a_new_segment_changes_nothing_for_those_that_are_there() -> None:
         shown = learner.choose(segment=now % 3)
         learner.learn(shown, shown[0] if rng.random() < 0.3 else None, now % 3)
     before = [learner.tally_of(segment) for segment in range(3)]
-    at_work = learner._at_work
+    at_work = learner._at_work.record
     assert learner.add_segment() == 3
-    assert learner._at_work is at_work
+    assert learner._at_work.record is at_work
     assert learner.add_segment() == 4
-    assert learner._at_work is None
+    assert learner._at_work.record is None
     learner.choose(segment=4)
     assert [learner.tally_of(segment) for segment in range(3)] == before
     assert learner.tally_of(4).rounds == 0
@@ -161,9 +161,9 @@ def test_a_start_anew_believes_what_was_absorbed_in_pieces() -> None:
     for learner in (early, late):
         for segment, tally in enumerate(tallies):
             learner.absorb(*tally, segment=segment)
-    assert early._at_work is None
+    assert early._at_work.record is None
     early.choose()
-    one, other = (learner._turned(0).belief for learner in (early, late))
+    one, other = (learner._at_work.turned(0).belief for learner in (early, late))
     assert one.clicks.tolist() == other.clicks.tolist()
     # in the first slot: attractiveness alone has no scale
     assert one.mean * one.mean_bias[:, :1] == pytest.approx(other.mean * other.mean_bias[:, :1], rel=0.02)

@@ -13,34 +13,16 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.belief import one_by_one
-from slotwise.compiled import compiled, is_plain
 from slotwise.errors import InvalidInput
-from slotwise.policies import (
-    PolicyEntry,
-    Setting,
-    absorb,
-    choose,
-    choose_once,
-    choose_several,
-    default_policy,
-    end_epoch,
-    expect,
-    hold_still,
-    holds_lists,
-    impose_rules,
-    learn,
-    learns_from,
-    settle,
-    turn_to,
-)
-from slotwise.policies.registry import parse
+from slotwise.policies import PolicyEntry, Setting, absorb, hold_still, holds_lists, turn_to
+from slotwise.ranker.at_work import AtWork
 from slotwise.ranker.beliefs import Beliefs, Worth, best_list
 from slotwise.ranker.counts import Counts
 from slotwise.ranker.estimates import Estimates
 from slotwise.ranker.features import Features, Given
 from slotwise.ranker.items import Items, checked_value
 from slotwise.ranker.kernels import kernels_for
-from slotwise.ranker.options import check_pooling, with_options
+from slotwise.ranker.options import check_pooling, policy_for, with_options
 from slotwise.ranker.prospects import draw_best_lists, draw_prospects
 from slotwise.ranker.rules import Rules
 from slotwise.simulate.replicate import MOST_ROUNDS
@@ -108,16 +90,7 @@ class Learner:
         self._counts = Counts(self.slots, len(self._items), forgets, weighed=weighed)
         self._beliefs = Beliefs(forgets)
         self.rng = rng if rng is not None else np.random.default_rng()
-        #: the policy at work, and None before it started or where it is to start anew
-        self._at_work: Any = None
-        #: whether it was asked for a list since it started
-        self._has_chosen = False
-        #: the rules that the policy has now, to be imposed again only when they change
-        self._imposed: Rules | None = None
-        #: the segment that the policy was turned to last
-        self._turned_to = 0
-        #: lists whose outcomes are on their way, and for whom
-        self._expected: Counter[tuple[int, tuple[int, ...]]] = Counter()
+        self._at_work = AtWork(self.slots, self._begin, self._empty)
         self._prepare()
         self._started()
 
@@ -162,8 +135,7 @@ class Learner:
 
     def end_epoch(self) -> None:
         """Choose a list anew at the next decision, where it acts in epochs."""
-        if self._at_work is not None:
-            end_epoch(self._at_work)
+        self._at_work.end_epoch()
 
     def choose(
         self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None, segment: int = 0
@@ -172,10 +144,8 @@ class Learner:
 
         Where fewer items are left than there are slots, the list is shorter: the slots at the end stay empty.
         """
-        at_work = self._asked(segment)
-        rules = Rules.of(self._items, exclude, pin, self.slots)
-        self._impose(rules)
-        return self._named((choose_once if rules else choose)(at_work, self.rng))
+        number, rules = self._asked(segment, exclude, pin)
+        return self._named(self._at_work.choose(self.rng, number, is_ruled=bool(rules)))
 
     def choose_several(
         self, count: int, segment: int = 0, *, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None
@@ -201,34 +171,17 @@ class Learner:
 
     def _drawn(self, count: int, segment: int, exclude: Iterable[str], pin: Mapping[str, int] | None) -> IntArray:
         """So many lists by the numbers of their items."""
-        at_work = self._asked(segment)
-        rules = Rules.of(self._items, exclude, pin, self.slots)
-        self._impose(rules)
-        lists = np.empty((count, self.slots), np.int64)
-        if rules and holds_lists(at_work):
-            for shown in lists:
-                shown[:] = choose_once(at_work, self.rng)
-        else:
-            choose_several(at_work, self.rng, lists)
-        return lists
+        number, rules = self._asked(segment, exclude, pin)
+        return self._at_work.choose_several(count, self.rng, number, is_ruled=bool(rules))
 
     def expect(self, shown: Iterable[str], segment: int = 0) -> None:
         """Know that the outcome of a list is on its way: the policy need not find out the same thing meanwhile."""
-        key = self._checked(segment), tuple(self._items.numbered("shown", shown))
-        self._expected[key] += 1
-        if self._at_work is not None:
-            expect(self._turned(segment), self._ranking(key[1]))
+        self._at_work.expect(self._checked(segment), self._items.numbered("shown", shown))
 
     def settle(self, shown: Iterable[str], segment: int = 0) -> None:
         """Expect an outcome of a list no longer: it is about to be learned, or it was lost."""
-        key = self._checked(segment), tuple(self._items.numbered("shown", shown))
-        if not self._expected[key]:
+        if not self._at_work.settle(self._checked(segment), self._items.numbered("shown", shown)):
             raise InvalidInput(f"no outcome of {checks.short(shown)} is expected{self._of(segment)}")
-        self._expected[key] -= 1
-        if not self._expected[key]:
-            del self._expected[key]
-        if self._at_work is not None:
-            settle(self._turned(segment), self._ranking(key[1]))
 
     def learn(self, shown: Iterable[str], clicked: str | None, segment: int = 0) -> None:
         """Take in the outcome of one page view: the item that was clicked, or None."""
@@ -236,18 +189,10 @@ class Learner:
         if len(set(numbers)) != len(numbers) or not 1 <= len(numbers) <= self.slots:
             raise InvalidInput(f"shown must be 1 to {self.slots} different items, got {checks.short(shown)}")
         slot = NO_CLICK if clicked is None else _slot_of(self._items.number("clicked", clicked), clicked, numbers)
-        ranking = self._ranking(numbers)
-        self._counted.count(self._checked(segment), numbers, slot)
+        number = self._checked(segment)
+        self._counted.count(number, numbers, slot)
         self._beliefs.more_was_seen()
-        if self._at_work is None:
-            return
-        at_work = self._turned(segment)
-        if learns_from(at_work, ranking):
-            learn(at_work, ranking, slot)
-        else:
-            round = Tally.empty(self.slots, len(self._items))
-            round.count(ranking, slot)
-            absorb(at_work, round.clicks, round.passes)
+        self._at_work.learn(number, numbers, slot, len(self._items))
 
     def absorb(self, clicks: Any, passes: Any, shown: Any = None, segment: int = 0) -> None:
         """Take in a tally, slots × `items` in their order, or what was added to one since it was last absorbed.
@@ -264,13 +209,10 @@ class Learner:
         seen = (tally.clicks + tally.passes).sum(axis=0) if shown is None else np.asarray(shown, tally.clicks.dtype)
         if seen.shape != (len(self._items),):
             raise InvalidInput(f"shown must have one entry per item, {len(self._items)}, got shape {seen.shape}")
-        self._counted.add(self._checked(segment), tally, seen)
+        number = self._checked(segment)
+        self._counted.add(number, tally, seen)
         self._beliefs.more_was_seen()
-        if self.segments > 1 and not self._has_chosen:
-            # more are likely to follow, and to start anew from all is quicker than to absorb one after the other
-            self._at_work = None
-        elif self._at_work is not None:
-            absorb(self._turned(segment), tally.clicks, tally.passes)
+        self._at_work.absorb(number, tally, more_may_follow=self.segments > 1)
 
     def arrays(self) -> dict[str, Any]:
         """All that was counted, by segment and period, for `restore`."""
@@ -436,42 +378,31 @@ class Learner:
         )
 
     def _started(self) -> Any:
-        if self._at_work is None:
-            with self.kernels.or_interpreted():
-                self._at_work, self._imposed, self._turned_to = self._start(), None, 0
-                self._has_chosen = False
-                for (segment, numbers), rounds in self._expected.items():
-                    for _ in range(rounds):
-                        expect(self._turned(segment), self._ranking(numbers))
-        elif is_plain(self._at_work) and self.kernels.are_there:
-            self._at_work = compiled(self._at_work, like=self.policy.start(self._setting))
-        return self._at_work
+        return self._at_work.started(self.kernels)
 
-    def _start(self) -> Any:
+    def _empty(self) -> Any:
+        """The policy before anything was counted."""
+        return self.policy.start(self._setting)
+
+    def _begin(self) -> Any:
         """The policy with all that was counted, the earliest period first."""
         if self.segments == 1 and not self._counts.by_period:
             return self.policy.start(self._setting, self.tally)
-        started = self.policy.start(self._setting, Tally.empty(self.slots, len(self._items)))
+        begun = self.policy.start(self._setting, Tally.empty(self.slots, len(self._items)))
         for segment, tally, more in one_by_one(self._counted.in_order()):
-            hold_still(started, more)
-            turn_to(started, segment)
-            absorb(started, tally.clicks, tally.passes)
-        turn_to(started, 0)
-        return started
+            hold_still(begun, more)
+            turn_to(begun, segment)
+            absorb(begun, tally.clicks, tally.passes)
+        turn_to(begun, 0)
+        return begun
 
-    def _asked(self, segment: int) -> Any:
-        """The policy, about to choose for a segment."""
-        number = self._checked(segment)
+    def _asked(self, segment: int, exclude: Iterable[str], pin: Mapping[str, int] | None) -> tuple[int, Rules]:
+        """The number of a segment and the rules of a decision, which the policy has been told."""
+        number, rules = self._checked(segment), Rules.of(self._items, exclude, pin, self.slots)
         self._started()
-        self._has_chosen = True
-        return self._turned(number)
-
-    def _turned(self, segment: int) -> Any:
-        """The policy at work, turned to a segment."""
-        if segment != self._turned_to:
-            turn_to(self._at_work, segment)
-            self._turned_to = segment
-        return self._at_work
+        self._at_work.turned(number)
+        self._at_work.impose(rules, self._values, lambda: rules.together_with(self._retired, self._items))
+        return number, rules
 
     def _checked(self, segment: Any) -> int:
         return checks.whole_number("segment", segment, at_least=0, at_most=self.segments - 1)
@@ -482,40 +413,13 @@ class Learner:
     def _named(self, ranking: IntArray) -> tuple[str, ...]:
         return tuple(self._items.ids[number] for number in ranking.tolist() if number != EMPTY)
 
-    def _ranking(self, numbers: Iterable[int]) -> IntArray:
-        """A list of as many as there are slots, empty at the end."""
-        ranking = np.full(self.slots, EMPTY)
-        for slot, number in enumerate(numbers):
-            ranking[slot] = number
-        return ranking
-
     def _restart(self) -> None:
-        self._at_work = None
+        self._at_work.begin_anew()
         self._beliefs.something_changed()
 
     def _rules_changed(self) -> None:
-        self._imposed = None
+        self._at_work.rules_changed()
         self._beliefs.worth_changed()
-        if self._at_work is not None and holds_lists(self._at_work):
-            # the list that it holds may be one of yesterday's
-            self._at_work = None
-
-    def _impose(self, rules: Rules) -> None:
-        if rules != self._imposed:
-            ruling = rules.together_with(self._retired, self._items)
-            impose_rules(self._at_work, self._values, ruling.excluded, ruling.pins(self.slots))
-            self._imposed = rules
-
-
-def policy_for(given: str | PolicyEntry | None, position_bias: FloatArray | None) -> PolicyEntry:
-    """The policy of that name; without one the default, or its twin for a known bias."""
-    if given is None:
-        return default_policy(known_bias=position_bias is not None)
-    if isinstance(given, str):
-        return parse(given)
-    if not isinstance(given, PolicyEntry):
-        raise InvalidInput(f"policy must be the id of a registered policy, got {checks.short(given)}")
-    return given
 
 
 def _bias(given: Any, slots: int) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What a learner asks of its policy beside lists: to forget, to be careful with new items, to tell visitors apart."""
+"""Which policy a learner has, and what is asked of it: to forget, to mind new items, to tell visitors apart."""
 
 from __future__ import annotations
 
@@ -8,7 +8,20 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.errors import InvalidInput
-from slotwise.policies import PolicyEntry
+from slotwise.policies import PolicyEntry, default_policy
+from slotwise.policies.registry import parse
+from slotwise.typing import FloatArray
+
+
+def policy_for(given: str | PolicyEntry | None, position_bias: FloatArray | None) -> PolicyEntry:
+    """The policy of that name; without one the default, or its twin for a known bias."""
+    if given is None:
+        return default_policy(known_bias=position_bias is not None)
+    if isinstance(given, str):
+        return parse(given)
+    if not isinstance(given, PolicyEntry):
+        raise InvalidInput(f"policy must be the id of a registered policy, got {checks.short(given)}")
+    return given
 
 
 def with_options(policy: PolicyEntry, memory: Any, new_items_at_most: Any) -> PolicyEntry:

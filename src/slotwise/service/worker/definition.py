@@ -22,7 +22,7 @@ from pydantic_core import PydanticCustomError
 from slotwise import checks
 from slotwise.errors import InvalidInput, SlotwiseError
 from slotwise.policies import Setting
-from slotwise.ranker.learner import policy_for
+from slotwise.ranker.options import policy_for
 from slotwise.service.worker.items import MOST_FEATURES, Finite, Item, ListedItem, Strict
 from slotwise.service.worker.names import LONGEST_NAME, Name
 from slotwise.service.worker.segments import MOST_SEGMENTS, OTHER, Segments
