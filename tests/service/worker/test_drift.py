@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from slotwise.service.store.rows import DAY, HOUR, Period, PeriodRow
-from slotwise.service.worker.drift import BY_CHANCE, RECENT_DAYS, find_drift
+from slotwise.service.worker.drift import BY_CHANCE, RECENT_DAYS, Drifts, find_drift
+from slotwise.service.worker.period_counts import PeriodCounts
 
 #: the beginning of a day
 TODAY = 20_000 * DAY
@@ -29,8 +30,12 @@ def rows(
                 yield PeriodRow(period, "", "learned", slot, item, clicks, passes, passes + clicks)
 
 
+def drifts(found: Iterable[PeriodRow]) -> Drifts:
+    return find_drift(PeriodCounts.of(found), BIAS, NOW)
+
+
 def test_a_change_is_found_with_its_day_and_its_item() -> None:
-    found = find_drift(rows(np.random.default_rng(1), changed=3, times=2.0), BIAS, NOW)
+    found = drifts(rows(np.random.default_rng(1), changed=3, times=2.0))
     assert found.clearest is not None
     assert found.clearest.item == "a"
     assert found.clearest.since == TODAY - 2 * DAY
@@ -39,7 +44,7 @@ def test_a_change_is_found_with_its_day_and_its_item() -> None:
 
 
 def test_a_change_of_everything_is_said_as_one() -> None:
-    found = find_drift(rows(np.random.default_rng(2), changed=4, times=0.4, items="abc"), BIAS, NOW)
+    found = drifts(rows(np.random.default_rng(2), changed=4, times=0.4, items="abc"))
     assert found.clearest is not None
     assert found.clearest.in_words() == "visitors click less on most items"
 
@@ -48,7 +53,7 @@ def test_chance_is_not_taken_for_a_change() -> None:
     # each run is wrong with a probability of at most 0.001: with 300 of them, more than 4 are with one of 2e-5
     wrong = 0
     for seed in range(300):
-        found = find_drift(rows(np.random.default_rng(seed)), BIAS, NOW)
+        found = drifts(rows(np.random.default_rng(seed)))
         assert found.comparisons == RECENT_DAYS * len(ALPHA)
         wrong += found.clearest is not None
     assert BY_CHANCE == 0.001
@@ -60,17 +65,17 @@ def test_other_lists_and_other_traffic_are_no_change() -> None:
     before = [row for row in rows(rng) if row.period.start < TODAY - 2 * DAY]
     # from here on there are ten times as many visitors, and a is only shown in the second slot
     after = [row for row in rows(rng, days=3, passes=2000) if not (row.item == "a" and row.slot == 0)]
-    assert find_drift([*before, *after], BIAS, NOW).clearest is None
+    assert drifts([*before, *after]).clearest is None
 
 
 def test_small_changes_are_not_worth_a_word() -> None:
-    assert find_drift(rows(np.random.default_rng(4), changed=4, times=1.1, passes=200_000), BIAS, NOW).clearest is None
+    assert drifts(rows(np.random.default_rng(4), changed=4, times=1.1, passes=200_000)).clearest is None
 
 
 def test_where_there_is_too_little_nothing_is_compared() -> None:
-    assert find_drift([], BIAS, NOW) == (None, 0)
-    assert find_drift(rows(np.random.default_rng(5), passes=1), BIAS, NOW).comparisons == 0
+    assert drifts([]) == (None, 0)
+    assert drifts(rows(np.random.default_rng(5), passes=1)).comparisons == 0
     # without a before, and without days
-    assert find_drift(rows(np.random.default_rng(6), days=1), BIAS, NOW).comparisons == 0
+    assert drifts(rows(np.random.default_rng(6), days=1)).comparisons == 0
     old = [PeriodRow(Period(TODAY, 0), "", "", 0, "a", 1000, 1000, 2000)]
-    assert find_drift(old, BIAS, NOW) == (None, 0)
+    assert drifts(old) == (None, 0)

@@ -18,6 +18,7 @@ from slotwise.service.worker import Worker
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.fading import Faded, Fading, Recent
 from slotwise.service.worker.learning import learner_of
+from slotwise.service.worker.period_counts import PeriodCounts
 from slotwise.service.worker.wish import Wish
 from slotwise.typing import FloatArray
 from tests.service.serving import NOON, Clock
@@ -93,14 +94,17 @@ def weight(hours: float) -> float:
 
 
 def test_a_period_weighs_by_the_age_of_its_middle() -> None:
-    found = Fading(HALF_LIFE, NOW)
-    assert found.weight(Period(NOW)) == 1.0
-    assert found.weight(Period(NOW - 6 * HOUR)) == 0.5
-    assert found.weight(Period(NOW - 29 * HOUR, 24)) == weight(17.5)
-    assert found.weight(Period(NOW - 12 * HOUR, 0)) == 0.25
+    def weighs(half_life: float | None, *period: int) -> float:
+        counted = PeriodCounts.of([row(Period(*period), "a", 1, 1)])
+        return float(Fading(half_life, NOW).weights(counted)[0])
+
+    assert weighs(HALF_LIFE, NOW) == 1.0
+    assert weighs(HALF_LIFE, NOW - 6 * HOUR) == 0.5
+    assert weighs(HALF_LIFE, NOW - 29 * HOUR, 24) == weight(17.5)
+    assert weighs(HALF_LIFE, NOW - 12 * HOUR, 0) == 0.25
     # a clock that was put back makes nothing weigh more than it was
-    assert found.weight(Period(NOW + 6 * HOUR)) == 1.0
-    assert Fading(None, NOW).weight(Period(0)) == 1.0
+    assert weighs(HALF_LIFE, NOW + 6 * HOUR) == 1.0
+    assert weighs(None, 0) == 1.0
 
 
 def test_a_learner_follows_the_periods_as_they_are_weighed_by_hand(tmp_path: Path) -> None:
@@ -239,7 +243,7 @@ def test_segments_fade_each_for_itself() -> None:
         PeriodRow(Period(NOW), "", "learned", 7, "a", 1, 1, 1),
         PeriodRow(Period(NOW), "", "learned", 0, "gone", 1, 1, 1),
     ]
-    learner = learner_of(told_apart, faded=Faded(rows, Fading(HALF_LIFE, NOW)))
+    learner = learner_of(told_apart, faded=Faded(PeriodCounts.of(rows), Fading(HALF_LIFE, NOW)))
     assert learner.tally_of(1).clicks.tolist() == [[1.0, 0.0]]
     assert learner.tally_of(0).passes.tolist() == [[0.0, 0.5]]
 
@@ -256,7 +260,7 @@ def test_segments_fade_each_for_itself() -> None:
     ids=["more", "first", "of an old period", "merged", "less"],
 )
 def test_what_was_added_to_recent_periods(changed: PeriodRow, added: tuple[int, int] | None) -> None:
-    recent = Recent.of(Faded([row(Period(NOW), "a", 2, 5)], Fading(HALF_LIFE, NOW)), longest_window=60.0)
+    recent = Recent.of([row(Period(NOW), "a", 2, 5)], Fading(HALF_LIFE, NOW), longest_window=60.0)
     found = recent.added([changed])
     assert (None if found is None else [(one.clicks, one.passes) for one in found]) == (added and [added])
     recent.keep([changed])

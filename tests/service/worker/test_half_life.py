@@ -13,6 +13,7 @@ from slotwise.service.store.rows import HOUR, Period, PeriodRow
 from slotwise.service.worker import Worker, half_life
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.half_life import GRID, fading_of, find_half_life
+from slotwise.service.worker.period_counts import PeriodCounts
 from tests.service.serving import Clock
 from tests.service.worker.test_fading import NOW, carried, definition, run
 
@@ -39,14 +40,14 @@ def drawn(seed: int, reversed_every: int | None, hours: int = HOURS, slots: int 
 @pytest.mark.parametrize("seed", range(5))
 def test_nothing_is_forgotten_where_nothing_changes(seed: int) -> None:
     """Of 400 other seeds none found a half-life: each fails by chance with a probability below 1 %."""
-    assert find_half_life(AUTO, drawn(seed, None)) is None
+    assert find_half_life(AUTO, PeriodCounts.of(drawn(seed, None))) is None
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("slots", [1, 2])
 def test_a_short_one_is_found_after_reversals(seed: int, slots: int) -> None:
     wanted = AUTO if slots == 1 else Definition.model_validate({**AUTO.model_dump(), "slots": 2})
-    assert find_half_life(wanted, drawn(seed, 72, slots=slots)) == 24.0
+    assert find_half_life(wanted, PeriodCounts.of(drawn(seed, 72, slots=slots))) == 24.0
 
 
 def test_it_is_never_looked_for_where_decisions_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +83,7 @@ def test_it_is_never_looked_for_where_decisions_are_made(tmp_path: Path, monkeyp
 def test_one_that_is_given_is_taken() -> None:
     wanted = definition(memory={"half_life_hours": 5.0})
     assert wanted.memory is not None
-    assert fading_of(wanted, wanted.memory, drawn(1, 72), NOW).half_life_hours == 5.0
+    assert fading_of(wanted, wanted.memory, PeriodCounts.of(drawn(1, 72)), NOW).half_life_hours == 5.0
 
 
 @pytest.mark.parametrize(
@@ -97,18 +98,22 @@ def test_one_that_is_given_is_taken() -> None:
     ids=["nothing", "one period", "no click", "no pass", "slots that are no more"],
 )
 def test_nothing_is_forgotten_where_nothing_is_known(rows: list[PeriodRow]) -> None:
-    assert find_half_life(AUTO, rows) is None
+    assert find_half_life(AUTO, PeriodCounts.of(rows)) is None
 
 
 def test_it_does_not_change_within_an_hour() -> None:
     """What is still being counted is not looked at, however it turns out."""
     rows = drawn(1, 72)
+
+    def found(rows: list[PeriodRow]) -> float | None:
+        return fading_of(AUTO, "auto", PeriodCounts.of(rows), NOW).half_life_hours
+
     late = [PeriodRow(Period(NOW - hours * HOUR), "", "learned", 0, "b", 10**6, 1, 10**6 + 1) for hours in (0, 1)]
-    assert find_half_life(AUTO, drawn(1, None) + late) is not None
-    assert fading_of(AUTO, "auto", drawn(1, None, HOURS) + late[:1], NOW).half_life_hours is None
+    assert find_half_life(AUTO, PeriodCounts.of(drawn(1, None) + late)) is not None
+    assert found(drawn(1, None, HOURS) + late[:1]) is None
     # the hour before ended less than a window ago
-    assert fading_of(AUTO, "auto", drawn(1, None, HOURS) + late, NOW).half_life_hours is None
-    assert fading_of(AUTO, "auto", rows + late, NOW).half_life_hours in GRID
+    assert found(drawn(1, None, HOURS) + late) is None
+    assert found(rows + late) in GRID
 
 
 def test_estimates_say_what_was_found_and_rest_on_it(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from slotwise.service.store.rows import (
     Counters,
     HistoryRow,
     ItemClicks,
+    PeriodColumns,
     PeriodCounters,
     PeriodRow,
     TallyRow,
@@ -124,6 +125,9 @@ class Store(Protocol):
 
     def period_tally(self, name: str, *, after: int = 0, since: int = 0, until: int = LAST) -> list[PeriodRow]:
         """The rows that changed after a revision, of periods that start from `since` on and before `until`."""
+
+    def period_columns(self, name: str, since: int = 0) -> PeriodColumns:
+        """All rows of periods that start from `since` on, by column and in no order."""
 
     def period_counters(self, name: str, since: int = 0, until: int = LAST) -> list[PeriodCounters]:
         """What became of decisions, by period, segment and arm, in order of period."""

@@ -16,6 +16,7 @@ from slotwise.service.store.rows import (
     HistoryRow,
     ItemClicks,
     Period,
+    PeriodColumns,
     PeriodCounters,
     PeriodRow,
 )
@@ -55,6 +56,15 @@ class Periods(Database):
                 (name, after, since, until),
             )
             return [PeriodRow(Period(start, hours), *rest) for start, hours, *rest in rows]
+
+    def period_columns(self, name: str, since: int = 0) -> PeriodColumns:
+        with self.reading():
+            return PeriodColumns.of(
+                self.all(
+                    f"SELECT {', '.join(PeriodColumns._fields)} FROM period_tally WHERE placement = ? AND start >= ?",
+                    (name, since),
+                )
+            )
 
     def period_counters(self, name: str, since: int = 0, until: int = LAST) -> list[PeriodCounters]:
         with self.reading():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from itertools import repeat
+from typing import Any, Final, Literal, NamedTuple, Self
 
 from slotwise.service.store.decisions import Arm
 
@@ -112,6 +114,23 @@ class PeriodRow:
     def counts(self) -> tuple[int, int, int]:
         """Clicks, passes and shows."""
         return self.clicks, self.passes, self.shows
+
+
+class PeriodColumns(NamedTuple):
+    """Rows of periods by column, without arms and shows, where there are too many to make something of each."""
+
+    start: Sequence[int]
+    hours: Sequence[int]
+    segment: Sequence[str]
+    slot: Sequence[int]
+    item: Sequence[str]
+    clicks: Sequence[int]
+    passes: Sequence[int]
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[Any, ...]]) -> Self:
+        """Of rows with these fields in this order."""
+        return cls(*(zip(*rows, strict=True) if rows else repeat((), len(cls._fields))))
 
 
 class HistoryRow(NamedTuple):

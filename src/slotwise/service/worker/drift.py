@@ -9,13 +9,14 @@ together, and is a change by a fifth or more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from slotwise.service.store.rows import DAY, PeriodRow
+from slotwise.service.store.rows import DAY
+from slotwise.service.worker.period_counts import PeriodCounts, sums
 from slotwise.typing import FloatArray
 
 #: how far back a change is looked for, and how far what was before reaches, in days
@@ -58,16 +59,13 @@ class Drifts(NamedTuple):
     comparisons: int
 
 
-def find_drift(rows: Iterable[PeriodRow], position_bias: Sequence[float], now: float) -> Drifts:
+def find_drift(counts: PeriodCounts, position_bias: Sequence[float], now: float) -> Drifts:
     """What has changed in what was counted up to now."""
     today = int(now // DAY) * DAY
     first = today - (RECENT_DAYS + BEFORE_DAYS - 1) * DAY
     days = [*range(first, today + DAY, DAY)]
-    items = _by_item_and_day(rows, position_bias, days)
-    if not items:
-        return Drifts(None, 0)
-    clicks, exposure = (np.array([of[which] for of in items.values()]) for which in (0, 1))
-    names = list(items)
+    clicks, exposure = _by_item_and_day(counts, position_bias, days)
+    names = counts.item.names
     found: list[tuple[float, int, int, float, float]] = []
     judged = np.zeros(len(days), int)
     for split in range(len(days) - RECENT_DAYS, len(days)):
@@ -99,18 +97,13 @@ def _is_large(before: float, after: float) -> bool:
 
 
 def _by_item_and_day(
-    rows: Iterable[PeriodRow], position_bias: Sequence[float], days: Sequence[int]
-) -> Mapping[str, FloatArray]:
-    """Clicks and exposure of each item, by day."""
-    place = {day: number for number, day in enumerate(days)}
-    found: dict[str, FloatArray] = {}
-    for row in rows:
-        number = place.get(row.period.start // DAY * DAY)
-        if number is None or row.period.hours == 0 or row.slot >= len(position_bias):
-            continue
-        of = found.get(row.item)
-        if of is None:
-            of = found[row.item] = np.zeros((2, len(days)))
-        of[0, number] += row.clicks
-        of[1, number] += position_bias[row.slot] * row.passes
-    return found
+    counts: PeriodCounts, position_bias: Sequence[float], days: Sequence[int]
+) -> tuple[FloatArray, FloatArray]:
+    """Clicks and exposure, items × days."""
+    timed = (counts.hours > 0) & (counts.start >= days[0]) & (counts.start < days[-1] + DAY)
+    counts = counts.of_rows(timed & (counts.slot < len(position_bias)))
+    cells = counts.item.places * len(days) + (counts.start - days[0]) // DAY
+    size = len(counts.item.names), len(days)
+    exposure = np.array(position_bias)[counts.slot] * counts.passes
+    clicks, exposed = (sums(cells, of, size[0] * size[1]).reshape(size) for of in (counts.clicks, exposure))
+    return clicks, exposed

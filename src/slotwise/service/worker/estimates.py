@@ -11,7 +11,7 @@ from slotwise.ranker import Learner
 from slotwise.service.store import Store
 from slotwise.service.store.contract import Version
 from slotwise.service.store.decisions import Arm
-from slotwise.service.store.rows import Counters, PeriodRow, TallyRow
+from slotwise.service.store.rows import Counters, TallyRow
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.documents import (
     DecisionCounts,
@@ -25,6 +25,7 @@ from slotwise.service.worker.documents import (
 from slotwise.service.worker.fading import Faded
 from slotwise.service.worker.half_life import faded_counts, read_periods
 from slotwise.service.worker.learning import learner_of, matrices, numbered, shows
+from slotwise.service.worker.period_counts import PeriodCounts
 from slotwise.service.worker.placements import Placements, UnknownPlacement
 from slotwise.service.worker.segments import Segments
 from slotwise.service.worker.shadow import in_the_shadow
@@ -95,7 +96,8 @@ class _Read(NamedTuple):
     evidence: Evidence
     #: None where the tally is as it was
     rows: list[TallyRow] | None
-    periods: list[PeriodRow]
+    #: None where nothing fades, or the tally is as it was
+    periods: PeriodCounts | None
 
 
 #: a placement, and the KEY:VALUE of the visitors that were asked for
@@ -159,7 +161,7 @@ class EstimateDesk:
                     definition,
                     _evidence(store, name, definition, segment, span),
                     None if same else store.tally(name),
-                    [] if same else read_periods(store, name, definition),
+                    None if same else read_periods(store, name, definition),
                 )
 
         async with self._turn:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from slotwise.service.store.rows import HOUR, Period, PeriodRow
+from slotwise.service.worker.period_counts import PeriodCounts
+from slotwise.service.worker.segments import Segments
 from slotwise.typing import FloatArray
 
 
@@ -20,25 +22,18 @@ class Fading:
     half_life_hours: float | None
     hour: int
 
-    def weight(self, period: Period) -> float:
-        """What a count of that period weighs now.
+    def weights(self, counts: PeriodCounts) -> FloatArray:
+        """What a count of each row weighs now.
 
-        >>> Fading(2.0, 10 * HOUR).weight(Period(10 * HOUR)), Fading(2.0, 10 * HOUR).weight(Period(8 * HOUR))
-        (1.0, 0.5)
+        >>> rows = [PeriodRow(Period(hour * HOUR), "", "learned", 0, "a", 1, 0, 1) for hour in (10, 8)]
+        >>> Fading(2.0, 10 * HOUR).weights(PeriodCounts.of(rows)).tolist()
+        [1.0, 0.5]
         """
         if self.half_life_hours is None:
-            return 1.0
-        hours = (self.hour - middle(period)) / HOUR
-        return float(0.5 ** (max(0.0, hours) / self.half_life_hours))
-
-
-def middle(period: Period) -> float:
-    """When its hour began, or the hours of its day on average; of what was before there were hours, the end.
-
-    >>> middle(Period(7200)), middle(Period(0, 24)) / HOUR, middle(Period(7200, 0))
-    (7200.0, 11.5, 7200.0)
-    """
-    return period.start + max(0, period.hours - 1) / 2 * HOUR
+            return np.ones(len(counts.start))
+        hours = np.maximum(0.0, self.hour - counts.middle) / HOUR
+        weights: FloatArray = 0.5 ** (hours / self.half_life_hours)
+        return weights
 
 
 def is_over(period: Period, longest_window: float, hour: int) -> bool:
@@ -46,11 +41,22 @@ def is_over(period: Period, longest_window: float, hour: int) -> bool:
     return period.start + period.hours * HOUR + longest_window <= hour
 
 
+def may_grow_since(longest_window: float, hour: int) -> int:
+    """From when on a period must have begun for anything to be added to it."""
+    return int(hour - longest_window) - HOUR
+
+
 class Faded(NamedTuple):
     """Counts by period, and how they fade."""
 
-    rows: Sequence[PeriodRow]
+    counts: PeriodCounts
     fading: Fading
+
+    def matrices(
+        self, segments: Segments, numbers: Mapping[str, int], slots: int
+    ) -> dict[int, tuple[FloatArray, FloatArray]]:
+        """Clicks and passes, slots × items, by segment, each as much as it weighs; see `PeriodCounts.matrices`."""
+        return self.counts.matrices(self.fading.weights(self.counts), segments, numbers, slots)
 
 
 #: what tells the rows of a placement apart
@@ -66,10 +72,10 @@ class Recent:
     rows: dict[_Key, PeriodRow]
 
     @classmethod
-    def of(cls, faded: Faded, longest_window: float) -> Recent:
-        """Those of all rows."""
-        recent = cls(faded.fading, longest_window, {})
-        recent.keep(faded.rows)
+    def of(cls, rows: Iterable[PeriodRow], fading: Fading, longest_window: float) -> Recent:
+        """Those of them, whichever others there are."""
+        recent = cls(fading, longest_window, {})
+        recent.keep(rows)
         return recent
 
     def keep(self, rows: Iterable[PeriodRow]) -> None:
@@ -100,20 +106,3 @@ class Recent:
 
 def _key(row: PeriodRow) -> _Key:
     return row.period, row.segment, row.arm, row.slot, row.item
-
-
-def weighed(
-    rows: Iterable[PeriodRow], fading: Fading, numbers: Mapping[str, int], slots: int
-) -> tuple[FloatArray, FloatArray]:
-    """Clicks and passes, slots × items, each as much as it weighs; what is of other slots or items is left out."""
-    clicks, passes = np.zeros((2, slots, len(numbers)))
-    weights: dict[Period, float] = {}
-    for row in rows:
-        number = numbers.get(row.item)
-        if number is not None and row.slot < slots:
-            weight = weights.get(row.period)
-            if weight is None:
-                weight = weights[row.period] = fading.weight(row.period)
-            clicks[row.slot, number] += weight * row.clicks
-            passes[row.slot, number] += weight * row.passes
-    return clicks, passes

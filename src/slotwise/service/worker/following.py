@@ -17,7 +17,7 @@ from slotwise.service.store.rows import PeriodRow, TallyRow
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.fading import Recent
 from slotwise.service.worker.faults import faults
-from slotwise.service.worker.half_life import faded_counts, read_periods
+from slotwise.service.worker.half_life import faded_counts, read_periods, read_recent
 from slotwise.service.worker.learning import by_segment, learner_of, matrices, numbered
 from slotwise.service.worker.placement import More, Placement
 from slotwise.service.worker.segments import Segments
@@ -83,6 +83,7 @@ def _changed(store: Store, version: Version, known: Placement | None, hour: int)
     with store.snapshot():
         rows = store.tally(name)
         periods = read_periods(store, name, definition)
+        recent = read_recent(store, name, definition, hour)
     faded = faded_counts(definition, periods, hour)
     learner, segments = learner_of(definition, rows, faded=faded), Segments(definition.segments)
     numbers = numbered(learner.items)
@@ -98,7 +99,7 @@ def _changed(store: Store, version: Version, known: Placement | None, hour: int)
         {segment: Tally(*matrices(of, numbers, definition.slots)) for segment, of in older.items()},
         _brought(rows),
         window_now(store, name, definition),
-        None if faded is None else Recent.of(faded, definition.longest_window),
+        None if faded is None else Recent.of(recent, faded.fading, definition.longest_window),
     )
 
 

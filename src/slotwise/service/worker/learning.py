@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 
 from slotwise.ranker import Learner
-from slotwise.service.store.rows import PeriodRow, TallyRow
+from slotwise.service.store.rows import TallyRow
 from slotwise.service.worker.definition import Definition
-from slotwise.service.worker.fading import Faded, weighed
+from slotwise.service.worker.fading import Faded
 from slotwise.service.worker.segments import Segments
 from slotwise.service.worker.values import values_of
 from slotwise.typing import IntArray
-
-_Row = TypeVar("_Row", TallyRow, PeriodRow)
 
 #: retired items of which something is known that are kept in mind, those shown most: they tell of the slots
 MOST_RETIRED: Final = 20_000
@@ -68,8 +66,8 @@ def learner_of(
             shown = shows(of, numbers, definition.slots)
             learner.absorb(*matrices(of, numbers, definition.slots), shown, segment=number(segment))
     else:
-        for segment, some in by_segment(segments, faded.rows).items():
-            learner.absorb(*weighed(some, faded.fading, numbers, definition.slots), segment=number(segment))
+        for segment, counts in faded.matrices(segments, numbers, definition.slots).items():
+            learner.absorb(*counts, segment=number(segment))
     return learner
 
 
@@ -91,9 +89,9 @@ def shows(rows: Iterable[TallyRow], numbers: Mapping[str, int], slots: int) -> I
     return found
 
 
-def by_segment(segments: Segments, rows: Iterable[_Row]) -> dict[int, list[_Row]]:
+def by_segment(segments: Segments, rows: Iterable[TallyRow]) -> dict[int, list[TallyRow]]:
     """The rows of each segment of which there are any, by its number and in order."""
-    found: dict[int, list[_Row]] = {}
+    found: dict[int, list[TallyRow]] = {}
     for row in rows:
         found.setdefault(segments.number(row.segment), []).append(row)
     return dict(sorted(found.items()))

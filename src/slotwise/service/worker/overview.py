@@ -25,6 +25,7 @@ from slotwise.service.worker.overview_documents import (
     SlotNow,
 )
 from slotwise.service.worker.pays import pays
+from slotwise.service.worker.period_counts import PeriodCounts
 from slotwise.service.worker.placements import Placements
 from slotwise.service.worker.state import QUIET_SECONDS, Facts, state
 from slotwise.service.worker.uplift import Span
@@ -155,10 +156,10 @@ class OverviewDesk:
 
 def _read_by_hour(store: Store, version: Version, bias: Sequence[float], hour: int, now: float) -> _ByHour:
     name = version.placement
-    rows = store.period_tally(name, since=int(now) - (RECENT_DAYS + BEFORE_DAYS) * DAY)
+    counts = PeriodCounts.of_columns(store.period_columns(name, since=int(now) - (RECENT_DAYS + BEFORE_DAYS) * DAY))
     ends = store.period_ends(name, int(now) - BEST_DAYS * DAY)
     lists = [(start, json.loads(text)["best_list"]) for start, text in ends]
-    return _ByHour(hour, version.version, find_drift(rows, bias, now), lists)
+    return _ByHour(hour, version.version, find_drift(counts, bias, now), lists)
 
 
 def _last_hour(store: Store, name: str, now: float) -> int | None:

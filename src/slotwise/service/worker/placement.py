@@ -13,9 +13,10 @@ import numpy as np
 from slotwise.ranker import Learner
 from slotwise.service.store.rows import PeriodRow, TallyRow
 from slotwise.service.worker.definition import Definition, FollowingWindow
-from slotwise.service.worker.fading import Recent, weighed
+from slotwise.service.worker.fading import Faded, Recent
 from slotwise.service.worker.learning import by_segment, matrices
 from slotwise.service.worker.ledger import Conditions, Ledger
+from slotwise.service.worker.period_counts import PeriodCounts
 from slotwise.service.worker.segments import Segments
 from slotwise.service.worker.windows import WHOLE_SHARE
 from slotwise.tally import Tally
@@ -108,10 +109,8 @@ class Placement:
         added = recent.added(rows)
         if added is None:
             return None
-        return {
-            segment: weighed(of, recent.fading, self.numbers, self.definition.slots)
-            for segment, of in by_segment(self.segments, added).items()
-        }
+        faded = Faded(PeriodCounts.of(added), recent.fading)
+        return faded.matrices(self.segments, self.numbers, self.definition.slots)
 
     def absorb(self, more: More) -> None:
         """Take in what was counted up to a revision of the store's tally."""
