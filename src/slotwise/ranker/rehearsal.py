@@ -97,6 +97,11 @@ class Rehearsal:
             learner.choose(segment=2)
         learner.estimates()
         learner.estimates(segment=learner.segments - 1)
+        # what else is told of them: the first to look at a dashboard waits for no compiler either
+        learner.best_list(pin={names[0]: 1})
+        learner.slot_chances()
+        learner.prospects([shown])
+        learner.choose_best()
         mark_filled(self.text)
 
 
