@@ -19,6 +19,7 @@ from slotwise.service.store.decisions import Decision, Logged, Outcome, Receipt,
 from slotwise.service.store.rows import HOUR, hour_of
 from slotwise.service.worker import deciding
 from slotwise.service.worker.change_desk import ChangeDesk
+from slotwise.service.worker.chores import again_and_again
 from slotwise.service.worker.dashboard import Dashboard
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.digests import Digests
@@ -114,6 +115,8 @@ class Worker:
         self._tasks: list[asyncio.Task[None]] = []
         self._starting: asyncio.Task[None] | None = None
         self._is_started = False
+        #: the last one that was seen to have begun
+        self._hour = 0
 
     async def start(self) -> None:
         """Put the first placements where they are missing, read all, and begin to finalise."""
@@ -141,12 +144,13 @@ class Worker:
         await self._placements.refresh()
         await self._placements.load()
         self._is_started = True
-        self._tasks = [
-            asyncio.create_task(self._keep_finalising()),
-            asyncio.create_task(self._placements.keep_fresh()),
-            asyncio.create_task(self._keep_filling()),
-            asyncio.create_task(self._keep_ends()),
-        ]
+        chores = (
+            self._placements.keep_fresh(),
+            again_and_again(self.finalise, partial(asyncio.sleep, FINALISE_SECONDS), "finalise"),
+            again_and_again(self.fill_propensities, self._until_refreshed, "keep propensities"),
+            again_and_again(self._keep_last_ends, partial(asyncio.sleep, END_SECONDS), "keep what is believed"),
+        )
+        self._tasks = [asyncio.create_task(chore) for chore in chores]
 
     async def stop(self) -> None:
         """Finish what was taken in, and let go of the store."""
@@ -325,46 +329,18 @@ class Worker:
         if self._placements.staleness() > LONGEST_STALENESS:
             raise StoreUnavailable(f"the snapshot is {self._placements.staleness():.0f} seconds old")
 
-    async def _keep_ends(self) -> None:
-        hour = 0
-        while True:
-            await asyncio.sleep(END_SECONDS)
-            now = hour_of(self._clock())
-            if now <= hour:
-                continue
-            try:
-                # only of the hour that has just ended: what was believed at the end of an earlier one is not known
-                await self.keep_ends(now - HOUR)
-            except SlotwiseError as problem:
-                log.warning("cannot keep what is believed", extra={"problem": str(problem)})
-            except Exception:
-                log.exception("keeping what is believed failed")
-            hour = now
+    async def _keep_last_ends(self) -> None:
+        """Of the hour that has just ended, once: what was believed at the end of an earlier one is not known."""
+        now, before = hour_of(self._clock()), self._hour
+        self._hour = max(now, before)
+        if now > before:
+            await self.keep_ends(now - HOUR)
 
-    async def _keep_finalising(self) -> None:
-        while True:
-            try:
-                await self.finalise()
-            except SlotwiseError as problem:
-                log.warning("cannot finalise now", extra={"problem": str(problem)})
-                await asyncio.sleep(1.0)
-            except Exception:
-                log.exception("finalising failed")
-                await asyncio.sleep(1.0)
-            await asyncio.sleep(FINALISE_SECONDS)
-
-    async def _keep_filling(self) -> None:
+    async def _until_refreshed(self) -> None:
         refreshed = self._placements.was_refreshed
-        while True:
-            refreshed.clear()
-            await refreshed.wait()
-            await asyncio.sleep(FILL_SECONDS)
-            try:
-                await self.fill_propensities()
-            except SlotwiseError as problem:
-                log.warning("cannot keep propensities now", extra={"problem": str(problem)})
-            except Exception:
-                log.exception("finding propensities failed")
+        refreshed.clear()
+        await refreshed.wait()
+        await asyncio.sleep(FILL_SECONDS)
 
 
 def _finalise(now: float, store: Store) -> int:
