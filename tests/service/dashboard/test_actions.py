@@ -37,6 +37,21 @@ def begin(page: Page, action: str) -> Locator:
     return dialog
 
 
+def refused_without_key(page: Page, dialog: Locator, verb: str, is_untouched: Callable[[], bool]) -> Locator:
+    """Without a key, and with a wrong one, nothing is done; then the right one is typed, and this button confirms."""
+    page.evaluate("sessionStorage.removeItem('slotwise-key')")
+    confirm = dialog.get_by_role("button", name=verb, exact=True)
+    confirm.click()
+    expect(dialog.locator(".problem")).to_have_text("This needs the service's key.")
+    assert is_untouched()
+    dialog.get_by_label("Key").fill("wrong")
+    confirm.click()
+    expect(dialog.locator(".problem")).to_have_text("That key is not the right one.")
+    assert is_untouched()
+    dialog.get_by_label("Key").fill(KEY)
+    return confirm
+
+
 def add(dialog: Locator) -> None:
     dialog.get_by_label("Items, one a line").fill("tea\nmilk\n\n  milk ")
 
@@ -104,16 +119,7 @@ def test_without_the_key_it_is_refused_and_with_it_done(
     fill(dialog)
     if action == "Delete":
         dialog.get_by_label("The placement's name").fill(bar)
-    page.evaluate("sessionStorage.removeItem('slotwise-key')")
-    confirm = dialog.get_by_role("button", name=verb, exact=True)
-    confirm.click()
-    expect(dialog.locator(".problem")).to_have_text("This needs the service's key.")
-    assert definition(service, bar) == before
-    dialog.get_by_label("Key").fill("wrong")
-    confirm.click()
-    expect(dialog.locator(".problem")).to_have_text("That key is not the right one.")
-    assert definition(service, bar) == before
-    dialog.get_by_label("Key").fill(KEY)
+    confirm = refused_without_key(page, dialog, verb, lambda: definition(service, bar) == before)
     confirm.click()
     dialog.wait_for(state="detached")
     if done is None:
@@ -179,6 +185,37 @@ def test_a_placement_is_made_and_deleted(watched: Watched, service: Client) -> N
     page.wait_for_url(f"{watched.url}/")
     assert service.get("/v1/placements/made here 🎪").status_code == 404
     _expect_only(watched, 412)
+
+
+def test_without_the_key_nothing_is_made(watched: Watched, service: Client) -> None:
+    page = watched.open("/")
+    dialog = begin(page, "New placement")
+    dialog.get_by_label("Name").fill("made with a key")
+    dialog.get_by_label("Slots").fill("1")
+    dialog.get_by_label("Items, one a line").fill("a\nb")
+
+    def is_missing() -> bool:
+        return service.get("/v1/placements/made with a key").status_code == 404
+
+    refused_without_key(page, dialog, "Make it", is_missing).click()
+    page.wait_for_url("**/placements/made*")
+    assert definition(service, "made with a key")["items"] == ["a", "b"]
+    _expect_only(watched, 401)
+
+
+def test_without_the_key_nothing_is_exported(watched: Watched, service: Client, bar: str) -> None:
+    page = watched.open(f"/placements/{bar}")
+    saved: list[str] = []
+    page.on("download", lambda download: saved.append(download.suggested_filename))
+    dialog = begin(page, "Export")
+    dialog.get_by_label("What").select_option("Definition, JSON, as PUT takes it")
+    confirm = refused_without_key(page, dialog, "Save as a file", lambda: saved == [])
+    with page.expect_download() as download:
+        confirm.click()
+    assert json.loads(Path(download.value.path()).read_text())["items"] == ITEMS
+    dialog.wait_for(state="detached")
+    assert len(saved) == 1
+    _expect_only(watched, 401)
 
 
 def test_what_is_known_is_exported_as_files(watched: Watched, service: Client, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ class Pages:
         )
         templates.globals["root"] = root_path
         # they stay as they are
-        self._dashboard = templates.get_template("dashboard.html").render()
+        self._dashboard = templates.get_template("dashboard.html").render(modules=_modules())
         self._documentation = templates.get_template("docs.html").render(
             operations=[*_operations(self._openapi)], info=self._openapi["info"]
         )
@@ -81,6 +81,14 @@ class Pages:
         """What reports outcomes from a page; nothing secret is in it, and any page may run it."""
         headers = {"Cache-Control": "public, max-age=3600", "X-Content-Type-Options": "nosniff"}
         return Response(self._snippet, media_type="text/javascript", headers=headers)
+
+
+def _modules() -> list[str]:
+    """What the dashboard's script imports: named in the page, all are asked for at once and not one after the other."""
+    static = files(_PACKAGE).joinpath("static")
+    scripts = [(file.name, file) for file in static.iterdir()]
+    scripts += [(f"parts/{file.name}", file) for file in static.joinpath("parts").iterdir()]
+    return sorted(path for path, file in scripts if path.endswith(".js") and "\nexport " in file.read_text("utf-8"))
 
 
 def _operations(document: Mapping[str, Any]) -> Any:

@@ -109,7 +109,7 @@ async function make() {
       field("Slots", slots, "How many items it shows at once."),
       field("Items, one a line", items, "In the order in which you would show them without slotwise."),
       field("Holdout, % of views", holdout, "They see that order, so that you can tell whether learning pays."),
-      field("Wait for a click, minutes", minutes, "A view is counted when this time is over."),
+      field("Window, minutes", minutes, "How long to wait for a click: a view is counted when this time is over."),
     ],
     verb: "Make it",
     // it stands between two slashes in an address

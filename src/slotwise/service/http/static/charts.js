@@ -132,18 +132,11 @@ class Chart {
     if (!this.times.length) return grid;
     const write = last - first > 3 * 24 * HOUR ? day : hour;
     const room = Math.max(1, Math.floor((this.width - LEFT - RIGHT) / 110));
-    const parts = last === first ? [0.5] : Array.from({ length: room + 1 }, (_, number) => number / room);
-    const labels = parts.map((part, number) =>
-      svg(
-        "text",
-        {
-          x: LEFT + part * (this.width - LEFT - RIGHT),
-          y: this.height - 6,
-          "text-anchor": last === first ? "middle" : number === 0 ? "start" : number === room ? "end" : "middle",
-        },
-        write(first + (last === first ? 0 : part * (last - first))),
-      ),
-    );
+    // where a period begins, as near as can be to even distances
+    const even = Array.from({ length: room + 1 }, (_, number) => first + (number / room) * (last - first));
+    const shown = [...new Set(even.map((time) => nearest(this.times, time)))];
+    const anchor = (time) => (last === first ? "middle" : time === first ? "start" : time === last ? "end" : "middle");
+    const labels = shown.map((time) => svg("text", { x: this.x(time), y: this.height - 6, "text-anchor": anchor(time) }, write(time)));
     return [...grid, ...labels];
   }
 
@@ -276,4 +269,8 @@ function ceiling(series) {
 
 function round(number) {
   return Math.round(number * 10) / 10;
+}
+
+function nearest(times, wanted) {
+  return times.reduce((best, time) => (Math.abs(time - wanted) < Math.abs(best - wanted) ? time : best));
 }

@@ -22,12 +22,21 @@ import * as time from "./parts/time.js";
 const LAYOUT = [{ state }, { pays, list }, { time }, { items }, { slots, segments }, { health }, { changes }];
 const USUALLY = { period: "7d", range: "", slot: "1" };
 
+/** After so many seconds without a first answer, what is said. */
+const WAITING = [
+  [1, "Working out what is known …"],
+  [6, "Still working it out. On a new machine the first time takes up to a minute, while what this needs is being compiled. Decisions are made meanwhile."],
+];
+
 /** Draw one placement, and keep it up to date. */
 export function showPlacement({ main, signal, tell }, name) {
   document.title = `${name} · slotwise`;
   const sections = new Map();
+  const waiting = el("p", { id: "waiting", class: "quiet", role: "status" });
+  const timers = WAITING.map(([seconds, words]) => setTimeout(() => (waiting.textContent = words), seconds * 1000));
   swap(
     main,
+    waiting,
     LAYOUT.map((row) => {
       const drawn = Object.keys(row).map((part) => {
         sections.set(part, { part: row[part], before: null, section: el("section", { id: part, class: part === "state" ? null : "section" }) });
@@ -46,6 +55,8 @@ export function showPlacement({ main, signal, tell }, name) {
   }
 
   function show(overview) {
+    timers.forEach(clearTimeout);
+    waiting.remove();
     for (const one of sections.values()) {
       const now = JSON.stringify([one.part.of(overview), page.view]);
       if (now === one.before) continue;
@@ -64,6 +75,7 @@ export function showPlacement({ main, signal, tell }, name) {
     return follow(`${path("placements", name, "overview")}?${query}`, show, tell, AbortSignal.any([signal, asking.signal]));
   }
 
+  time.hurry(page);
   addEventListener("slotwise-changed", start, { signal });
   return start();
 }

@@ -67,7 +67,7 @@ export function settings(definition) {
   const parts = [
     field("Slots", controls.slots, "How many items the place shows at once."),
     field("Holdout, % of views", controls.holdout, "Views that show the items in the order given, to compare with. Without some, nobody can say whether it pays."),
-    field("Wait for a click, minutes", controls.window, "A view is counted when this time is over."),
+    field("Window, minutes", controls.window, "How long to wait for a click: a view is counted when this time is over."),
     field("Mode", controls.mode, null),
   ];
   const more = [

@@ -6,16 +6,16 @@ import { count } from "../format.js";
 const SIGNS = { fine: ["✓", "fine"], look: ["!", "have a look"], unknown: ["–", "not known yet"] };
 const KINDS = {
   issued: ["issued", "Lists that were asked for."],
-  pending: ["waiting", "Their window is not over yet."],
+  pending: ["pending", "Their window is not over yet."],
   reported: ["of these reported", "An outcome has arrived, and is counted at the deadline."],
   clicked: ["clicked", "Somebody clicked on something."],
   no_click: ["no click", "Somebody saw the list and clicked on nothing, or nothing was reported."],
   silent: ["of these silent", "Nothing was reported within the window."],
   not_shown: ["not shown", "Nobody saw the list; it counts for nothing."],
   late: ["late", "An outcome came after the window; it is never learned."],
-  duplicates: ["reported again", "The same outcome once more; it changes nothing."],
-  conflicts: ["contradicted", "Another outcome than the first, which stands."],
-  several: ["several clicks", "Clicks on more than one item of a list; the first counts."],
+  duplicates: ["duplicates", "The same outcome was reported once more; it changes nothing."],
+  conflicts: ["conflicts", "Another outcome than the first was reported; the first stands."],
+  several: ["several clicks", "More than one item of the list was clicked; the first click counts."],
 };
 
 export function of({ checks, decisions, segment }) {

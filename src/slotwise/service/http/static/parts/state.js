@@ -22,7 +22,7 @@ export function draw(overview, page) {
           { class: "note" },
           "Below are only visitors with ",
           el("b", null, name(overview.segment.join(", "))),
-          ". ",
+          "; the sentence above, the charts and the checks are of everybody. ",
           el("button", { type: "button", "data-key": "everybody", onclick: () => page.change({ segment: [] }) }, "Show everybody"),
         )
       : null,
@@ -34,7 +34,7 @@ export function draw(overview, page) {
       fact(count(overview.item_count), `${overview.item_count === 1 ? "item" : "items"} for ${many(overview.slots, "slot")}`),
       overview.holdout ? fact(percent(overview.holdout, 0), "held out") : null,
       overview.mode === "live" ? null : fact(overview.mode, "mode"),
-      decisions.pending ? fact(count(decisions.pending), "waiting") : null,
+      decisions.pending ? fact(count(decisions.pending), "pending") : null,
     ),
     placementActions(overview.name, overview.mode),
     why(
@@ -48,7 +48,7 @@ export function draw(overview, page) {
         el("dd", null, "Every item of the list belongs there with a probability of at least 90\u202f%."),
         el("dt", null, "Held out"),
         el("dd", null, "The share of views that show the items in the order in which they are listed, to compare with."),
-        el("dt", null, "Waiting"),
+        el("dt", null, "Pending"),
         el("dd", null, "Decisions whose window is not over yet."),
       ),
     ),

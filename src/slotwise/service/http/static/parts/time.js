@@ -20,13 +20,23 @@ const ARMS = { learned: ["learned", "accent"], holdout: ["holdout", "quiet"], sh
 /** What is shown until somebody chooses: by the day, and by the hour where there are no days yet. */
 let automatic = "28d";
 let kept = { address: null, tag: null, timeline: null, asked: 0 };
+/** What was asked for before there was anything to draw it into. */
+let early = null;
 
 export function of({ decisions, version }) {
   return [decisions.issued, decisions.final, version, automatic];
 }
 
+/** Ask for what the charts show while the rest of the page is asked for. */
+export function hurry(page) {
+  const address = addressOf(page, rangeOf(page));
+  early = { address, found: ask(address, { signal: page.signal }) };
+  // whoever waits for it hears of it
+  early.found.catch(() => {});
+}
+
 export function draw(overview, page) {
-  const range = RANGES[page.view.range] ? page.view.range : automatic;
+  const range = rangeOf(page);
   const charts = el("div", { id: "charts" });
   load(charts, range, page);
   return [
@@ -37,19 +47,29 @@ export function draw(overview, page) {
   ];
 }
 
-/** Draw what is there, ask for what is new, and draw that. */
-async function load(charts, range, page) {
+function rangeOf(page) {
+  return RANGES[page.view.range] ? page.view.range : automatic;
+}
+
+function addressOf(page, range) {
   const [, by, days] = RANGES[range];
   const length = by === "day" ? DAY : DAY / 24;
   const until = Math.floor(Date.now() / length) * length + length;
   const query = new URLSearchParams({ by, since: new Date(until - days * DAY).toISOString() });
-  const address = `${path("placements", page.name, "timeline")}?${query}`;
+  return `${path("placements", page.name, "timeline")}?${query}`;
+}
+
+/** Draw what is there, ask for what is new, and draw that. */
+async function load(charts, range, page) {
+  const address = addressOf(page, range);
   const same = kept.address === address && kept.timeline;
   if (same) show(charts, kept.timeline, page);
   else swap(charts, el("p", { class: "quiet reading" }, "Reading what was counted …"));
   if (same && Date.now() - kept.asked < PATIENCE * 1000) return;
   try {
-    const found = await ask(address, { tag: same ? kept.tag : null, signal: page.signal });
+    const asked = early?.address === address ? early.found : ask(address, { tag: same ? kept.tag : null, signal: page.signal });
+    early = null;
+    const found = await asked;
     kept.asked = Date.now();
     if (!found) return;
     if (!page.view.range && range === "28d" && found.body.starts.length < FEWEST) {
