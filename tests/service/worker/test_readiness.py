@@ -1,4 +1,4 @@
-"""Ready means that the next decision, or the next look, compiles nothing; and who asks whether it is alive need not wait for that."""
+"""Ready means that neither the next decision nor the next look compiles anything; who asks for life need not wait."""
 
 from __future__ import annotations
 
