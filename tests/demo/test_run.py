@@ -166,6 +166,7 @@ def test_a_viewer_watches_and_changes_what_is_true(tmp_path: Path) -> None:
         # it fits on a phone
         tab.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
         assert tab.wait_for("document.documentElement.scrollWidth <= 390")
+        assert tab.run("[...document.querySelectorAll('.wide')].every(one => one.scrollWidth <= one.clientWidth)")
         assert tab.run("document.querySelector('#pays a').getAttribute('href')") == "/placements/shop"
         # a shop that is closed is said to be
         process.popen.send_signal(signal.SIGINT)
