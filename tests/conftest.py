@@ -46,6 +46,7 @@ def paper_users(request: pytest.FixtureRequest) -> MNL:
 LONG = (
     "tests/test_drop_in.py",
     "tests/service/test_processes.py",
+    "tests/service/dashboard",
     "tests/experiments/test_paper.py",
     "tests/logs/test_spark.py",
     "tests/ranker/test_kernels.py",
@@ -76,7 +77,9 @@ def _shared(item: pytest.Item) -> str | None:
     """What a module or folder sets up once, or the kernels of a policy, which two workers would compile at once."""
     fixtures = getattr(item, "_fixtureinfo", None)
     for made in fixtures.name2fixturedefs.values() if fixtures is not None else ():
-        if made[-1].scope in ("module", "package"):
+        if made[-1].scope == "module":
+            return item.nodeid.partition("::")[0]
+        if made[-1].scope == "package":
             return str(made[-1].baseid)
     parameters = getattr(item, "callspec", None)
     for value in parameters.params.values() if parameters is not None else ():

@@ -10,7 +10,7 @@ from scipy import stats
 from slotwise.service.worker.comparison import LEAST_CLICKS, Comparison, Stratum, Sums, compare
 from tests.chance import FALSE_ALARM, assert_mean_is
 
-LOOK_EVERY = 100
+LOOK_EVERY = 250
 EXPERIMENTS = 300
 LEVEL = 0.95
 
@@ -37,7 +37,7 @@ class Experiment:
         self._until = np.concatenate([np.zeros((2, 3, 1)), arms.cumsum(axis=2)], axis=2)
 
     def looks(self) -> Iterator[tuple[list[Stratum], float]]:
-        """The strata after every hundred decisions, and the average effect until then."""
+        """The strata after so many decisions each, and the average effect until then."""
         effect = self.effect.cumsum() / np.arange(1, len(self.effect) + 1)
         for until in range(LOOK_EVERY, len(effect) + 1, LOOK_EVERY):
             yield self.strata(until), float(effect[until - 1])
