@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 
 from slotwise.estimate.evidence import Counts, tally_of
 from slotwise.estimate.joint import Joint
@@ -108,7 +109,7 @@ class Cells:
     @cached_property
     def tally(self) -> Tally:
         """The counts of all cells."""
-        return Tally(self.clicks.astype(np.int64), self.passes.astype(np.int64))
+        return Tally(_whole(self.clicks), _whole(self.passes))
 
     @cached_property
     def compared(self) -> Tally:
@@ -116,7 +117,7 @@ class Cells:
         if self.lists is None:
             return self.tally
         showings = _per_pair(self.lists, self.lists.times[:, None], self.count)
-        return Tally(self.clicks.astype(np.int64), (showings - self.clicks).astype(np.int64))
+        return Tally(_whole(self.clicks), _whole(showings - self.clicks))
 
     @property
     def usual_slot(self) -> IntArray:
@@ -127,6 +128,18 @@ class Cells:
         usual = float(slots @ shown.sum(axis=1)) / max(1, int(times.sum()))
         found = np.divide(slots @ shown, times, out=np.full(self.count, usual), where=times > 0)
         return np.asarray(np.rint(found), np.int64)
+
+    @property
+    def how_often(self) -> FloatArray:
+        """In what share of the impressions each cell was shown, as a normal score.
+
+        A page that shows what seems best, by a judgement that is off by a normal error, shows an item that often if it
+        is that many errors better than what is left out.
+        """
+        shown = (self.compared.clicks + self.compared.passes).astype(np.float64)
+        first = self.ends[:-1]
+        impressions = np.add.reduceat(shown, first, axis=1).max(axis=0)[self.placement]
+        return np.asarray(ndtri((shown.sum(axis=0) + 0.5) / (impressions + 1.0)))
 
     def likelihood(
         self,
@@ -140,6 +153,11 @@ class Cells:
             return Penalised(self.clicks, self.passes, item_prior, slot_prior, free=free)
         by_cell, by_slot = self.clicks.sum(axis=0), self.clicks.sum(axis=1)
         return Joint(self.lists.shown, self.lists.times, by_cell, by_slot, *item_prior, *slot_prior, free)
+
+
+def _whole(counts: FloatArray) -> IntArray:
+    """Whole numbers: what has faded to half a count, or is no more than made up, compares nothing."""
+    return np.asarray(np.rint(counts), np.int64)
 
 
 def _half_a_pass(clicks: FloatArray, passes: FloatArray) -> None:

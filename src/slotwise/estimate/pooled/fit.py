@@ -24,7 +24,7 @@ from slotwise.estimate.list_sums import subtract_squares
 from slotwise.estimate.pooled.cells import Cells, Likelihood
 from slotwise.estimate.pooled.errors import PooledErrors
 from slotwise.estimate.pooled.marginal import learn_prior
-from slotwise.estimate.pooled.prior import CellPrior
+from slotwise.estimate.pooled.prior import USUAL_SHAPE, CellPrior
 from slotwise.estimate.result import Estimate
 from slotwise.tally import Tally
 from slotwise.typing import FloatArray, IntArray
@@ -87,11 +87,13 @@ def learn(
     *,
     features: FloatArray | None = None,
     position_bias: FloatArray | None = None,
+    usual_shape: float = USUAL_SHAPE,
 ) -> Learned:
     """Learn what placements have in common.
 
     `items` number the items of each across all placements, so that one that is in several is known for it; `features`
-    are rows of numbers, one for each of these. `position_bias` is λ where it is known.
+    are rows of numbers, one for each of these. `position_bias` is λ where it is known, and `usual_shape` κ before
+    anything is: the more alike cells are expected to be, the larger.
     """
     cells = Cells.of(seen, items)
     if position_bias is not None:
@@ -99,7 +101,9 @@ def learn(
         if len(position_bias) < cells.slots:
             raise InvalidInput(f"position_bias must have one entry per slot, {cells.slots}, got {len(position_bias)}")
     by_cell = None if features is None else _standardised(features[cells.item])
-    prior = CellPrior.of(_usual(cells), cells.usual_slot, cells.placement, cells.item, by_cell)
+    prior = CellPrior.of(
+        _usual(cells), cells.usual_slot, cells.placement, cells.item, cells.how_often, by_cell, usual_shape
+    )
     return Learned(prior, _learned(cells, prior, position_bias))
 
 

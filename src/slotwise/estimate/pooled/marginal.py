@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
-from slotwise.estimate.pooled.prior import LEAST_SHAPE, MOST_SHAPE, SHAPE_SPREAD, USUAL_SHAPE, CellPrior, Effects
+from slotwise.estimate.pooled.prior import LEAST_SHAPE, MOST_SHAPE, SHAPE_SPREAD, CellPrior, Effects
 from slotwise.typing import FloatArray
 
 LONGEST_STEP = 1.0
@@ -118,7 +118,7 @@ def _learn_shape(prior: CellPrior, by_cell: FloatArray, exposure: FloatArray) ->
         shape = np.exp(log_shape)
         terms = gammaln(shape + clicks) - gammaln(shape) - clicks * np.log(shape + expected)
         silence = shape * np.log1p(expected / shape)
-        away = (log_shape - np.log(USUAL_SHAPE)) / SHAPE_SPREAD
+        away = (log_shape - np.log(prior.usual_shape)) / SHAPE_SPREAD
         return float(away**2 / 2.0 - (terms - silence).sum())
 
     limits = np.log(least), np.log(MOST_SHAPE)

@@ -1,11 +1,13 @@
 """What cells are like before anything is seen of them, learned from all of them.
 
-    α_c ~ Gamma(κ, κ/M_c),   log M_c = level + usual slot's + features' + placement's + item's effects,
+    α_c ~ Gamma(κ, κ/M_c),   log M_c = level + usual slot's + a·(how often shown) + features' + placement's + item's,
 
 the effects of each kind normal around 0, with a variance that is learned too: where placements, or the same item in
 different ones, are alike, it shrinks to nothing, and where they are not, each goes its own way. The effect of the slot
 that an item is usually in is there because pages show first what is best (Mundlak, On the pooling of time series and
 cross section data, 1978): without it, that good items are in the upper slots would be taken for what these are worth.
+They also show most often what is best: an item that was hardly ever shown is not like those of which much is known, and
+by how much it is worse is learned from the others.
 """
 
 from __future__ import annotations
@@ -24,6 +26,9 @@ LEVEL_SPREAD = 2.0
 #: the variance of effects before anything is known, worth so many effects; that of usual slots is known to be large
 USUAL_VARIANCE, WORTH = 0.1, 2.0
 USUAL_SLOT_VARIANCE = 1.0
+#: that of what it says how often an item was shown, which may be nothing; and from how many standard deviations on it
+#: says no more: one item that was hardly shown must not say by itself what that is worth
+HOW_OFTEN_VARIANCE, FURTHEST = 0.02, 2.0
 
 
 @dataclass(eq=False)
@@ -59,7 +64,7 @@ class CellPrior:
     """κ and M, and what M is made of."""
 
     shape: float
-    #: cells × columns: 1 for the level, which usual slot, features with mean 0 and variance 1
+    #: cells × columns: 1 for the level, which usual slot, how often shown and features, with mean 0 and variance 1
     design: FloatArray
     #: how much each column is worth, what it is drawn to, and the variance of that
     weights: FloatArray
@@ -69,6 +74,8 @@ class CellPrior:
     kinds: tuple[tuple[slice, float], ...]
     placements: Effects | None = None
     items: Effects | None = None
+    #: κ before anything is known
+    usual_shape: float = USUAL_SHAPE
 
     @classmethod
     def of(
@@ -77,17 +84,27 @@ class CellPrior:
         usual_slot: IntArray,
         placement: IntArray,
         item: IntArray,
+        how_often: FloatArray,
         features: FloatArray | None = None,
+        usual_shape: float = USUAL_SHAPE,
     ) -> CellPrior:
         """Before anything is learned: cells are like `usual`, which is what all impressions together say."""
         cells = len(placement)
         slots = np.unique(usual_slot)
         by_slot = (usual_slot[:, None] == slots).astype(np.float64) if len(slots) > 1 else np.zeros((cells, 0))
+        spread = float(how_often.std())
+        often = np.clip((how_often - how_often.mean()) / (spread or 1.0), -FURTHEST, FURTHEST)[:, None]
+        often = often if spread > 0.0 else np.zeros((cells, 0))
         more = np.zeros((cells, 0)) if features is None else features
-        design = np.column_stack([np.ones(cells), by_slot, more])
+        design = np.column_stack([np.ones(cells), by_slot, often, more])
         after = 1 + by_slot.shape[1]
-        both = ((slice(1, after), USUAL_SLOT_VARIANCE), (slice(after, design.shape[1]), USUAL_VARIANCE))
-        kinds = tuple(kind for kind in both if kind[0].stop > kind[0].start)
+        last = after + often.shape[1]
+        every = (
+            (slice(1, after), USUAL_SLOT_VARIANCE),
+            (slice(after, last), HOW_OFTEN_VARIANCE),
+            (slice(last, design.shape[1]), USUAL_VARIANCE),
+        )
+        kinds = tuple(kind for kind in every if kind[0].stop > kind[0].start)
         centre, variance = np.zeros(design.shape[1]), np.full(design.shape[1], LEVEL_SPREAD**2)
         centre[0] = np.log(usual)
         for which, first in kinds:
@@ -96,7 +113,7 @@ class CellPrior:
         places = np.bincount(item)[item] if cells else np.zeros(0, np.int64)
         shared = np.where(places > 1, np.unique(np.where(places > 1, item, -1), return_inverse=True)[1], 0)
         return cls(
-            USUAL_SHAPE,
+            usual_shape,
             design,
             centre.copy(),
             centre,
@@ -104,6 +121,7 @@ class CellPrior:
             kinds,
             Effects.none(placement) if placement.max(initial=0) > 0 else None,
             Effects.none(shared) if places.max(initial=0) > 1 else None,
+            usual_shape,
         )
 
     @property
