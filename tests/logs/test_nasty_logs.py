@@ -73,7 +73,12 @@ NASTY = {
     "zstd that is called csv": counted(pa.compress(PLAIN.encode(), "zstd", asbytes=True)),
     "Parquet that is called csv": counted(wide(LISTS, CLICKED), "clicks.csv"),
     "Parquet without an ending": counted(wide(LISTS, CLICKED), "part-00000"),
-    "text that is called Parquet": refused(PLAIN, "log.parquet", "it is not Parquet", name="log.parquet"),
+    "text that is called Parquet": Nasty(PLAIN, name="log.parquet", cleaned={}),
+    "neither text nor Parquet": refused(b"\x93NUMPY\x01\x00v", "it is not Parquet", name="log.parquet"),
+    "a last row of too many values": refused(PLAIN + "5,1,a,0,9,9\n", "line 10: 6 values where the header has 4"),
+    "a click on nothing at all": refused(
+        PLAIN.replace(",1\n", ",0\n") + "1,,,1\n", "the click on nothing, in an impression that shows a, b"
+    ),
     "UTF-16": refused(PLAIN.encode("utf-16"), "UTF-16", "iconv -f UTF-16 -t UTF-8"),
     "UTF-16 without a mark": refused(PLAIN.encode("utf-16-le"), "UTF-16", "iconv"),
     "Latin-1": refused(

@@ -52,6 +52,7 @@ def _example(unique: ir.Table, keys: Sequence[str]) -> str:
     for key in keys:
         same &= unique[key] == stray[0][key]
     shown = unique.filter(same).order_by("slot").limit(NAMED).to_pyarrow()["item"].to_pylist()
-    where = stray[0]["item"] if stray[0]["item"] is not None else f"slot {stray[0]['slot']}"
+    item, slot = stray[0]["item"], stray[0]["slot"]
+    where = f"on {item!r}" if item is not None else "on nothing" if slot is None else f"on slot {slot}"
     told = ", ".join(map(str, shown)) or "nothing"
-    return f" (such as the click on {where!r}, in an impression that shows {told})"
+    return f" (such as the click {where}, in an impression that shows {told})"

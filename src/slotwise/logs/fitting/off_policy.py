@@ -111,7 +111,10 @@ def _lists(fit: Fit, target: Any) -> tuple[IntArray, FloatArray]:
     lists = np.full((len(mixture), fit.slots), EMPTY)
     for row, ranking in enumerate(mixture):
         if isinstance(ranking, str) or not 0 < len(ranking) <= fit.slots:
-            raise InvalidRanking(f"a ranking has 1 to {fit.slots} items, got {ranking!r}")
+            raise InvalidRanking(
+                f"a ranking has 1 to {fit.slots} items, got {len(ranking)}: {ranking!r}. If a comma is part of a name, "
+                "put it into double quotes"
+            )
         for slot, id in enumerate(ranking):
             if id is not None and id not in numbers:
                 raise UnknownName("item", str(id), fit.item_ids[:1000])

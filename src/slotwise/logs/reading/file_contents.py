@@ -58,7 +58,7 @@ def contents_of(file: str) -> Contents:
     if start.startswith(b"PAR1"):
         refuse_twins(Path(file).name, pq.read_schema(file).names if _is_whole_parquet(file) else [])
         return Contents("parquet")
-    if ending in PARQUET:
+    if ending in PARQUET and not start.startswith(tuple(COMPRESSED)) and not _is_text(start):
         raise UnreadableFile(f"{file} cannot be read: it is not Parquet, it begins with {start[:16]!r}")
     if start.startswith(b"PK\x03\x04"):
         raise UnreadableFile(f"{file} is a ZIP archive or an Excel file: unpack it, or save it as CSV in UTF-8")
@@ -138,6 +138,11 @@ def _fault(file: str, found: Contents) -> str | None:
 def _decoded(lines: Iterable[bytes]) -> Iterator[str]:
     for line in lines:
         yield line.decode("utf-8-sig")
+
+
+def _is_text(start: bytes) -> bool:
+    """Whether a file that begins so may be a text file with a header."""
+    return start.isascii() and start.decode().replace("\t", " ").replace("\r", "").replace("\n", "").isprintable()
 
 
 def _start(file: str) -> bytes:

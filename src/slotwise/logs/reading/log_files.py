@@ -31,7 +31,13 @@ def read_files(connection: Any, pattern: str, *, name: str = "slotwise_log") -> 
         raise InvalidInput(f"the files of a log must be of one kind, got {names} in {pattern}")
     try:
         if connection.name == "duckdb":
-            return _read_by_duckdb(connection, groups)
+            table = _read_by_duckdb(connection, groups)
+            if not {name for found in groups for name in found.names} <= set(table.columns):
+                # it has passed over the header for a row of more values
+                told = what_is_wrong(files)
+                if told is not None:
+                    raise UnreadableFile(f"{pattern} cannot be read: {told}")
+            return table
         return _read_by_spark(connection, groups, name)
     except SlotwiseError:
         raise
