@@ -7,6 +7,8 @@ import sys
 from slotwise.errors import MissingExtra, SlotwiseError
 
 USAGE_ERROR = 2
+#: 128 and the number of the signal, as shells have it
+INTERRUPTED = 130
 
 
 def main() -> None:
@@ -20,6 +22,10 @@ def main() -> None:
         where = f"{problem.filename}: " if problem.filename else ""
         print(f"error: {where}{problem.strerror or problem}", file=sys.stderr)
         sys.exit(USAGE_ERROR)
+    except KeyboardInterrupt:
+        # before any command has begun; in one, typer ends with the same code
+        print("interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)
 
 
 def _run() -> None:

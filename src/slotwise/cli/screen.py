@@ -15,7 +15,14 @@ def screen(*, stderr: bool = False) -> Console:
 
 @contextlib.contextmanager
 def telling() -> Iterator[Callable[[str], None]]:
-    """A line on stderr, if that is a screen, that says what is being done; gone at the end."""
+    """A line on stderr, if that is a screen, that says what is being done; gone at the end.
+
+    Whoever interrupts it is told that nothing came of it.
+    """
     console = screen(stderr=True)
-    with console.status("") if console.is_terminal else contextlib.nullcontext() as status:
-        yield (lambda step: status.update(f"{step} …")) if status is not None else (lambda _: None)
+    try:
+        with console.status("") if console.is_terminal else contextlib.nullcontext() as status:
+            yield (lambda step: status.update(f"{step} …")) if status is not None else (lambda _: None)
+    except KeyboardInterrupt:
+        console.print("interrupted; nothing was written", soft_wrap=True)
+        raise
