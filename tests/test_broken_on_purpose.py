@@ -29,6 +29,27 @@ class Fault(NamedTuple):
 
 FAULTS = [
     Fault(
+        "what has faded counts as much as what was just seen",
+        "logs/fitting/changes.py",
+        "else 0.5 ** ((periods.count - 1 - period) / half_life)",
+        "else 1.0",
+        "tests/logs/fitting/test_changes.py::test_a_change_is_found_with_its_items_and_its_day",
+    ),
+    Fault(
+        "an item of a segment is drawn to nothing that it is in others",
+        "logs/fitting/pooled.py",
+        "items, names = numbered(item_ids, within)",
+        "items, names = numbered(item_ids, list(range(len(item_ids))))",
+        "tests/logs/fitting/test_by_default.py::test_segments_that_are_alike_are_pooled",
+    ),
+    Fault(
+        "items that were hardly ever shown are taken for as good as those of which much is known",
+        "estimate/pooled/cells.py",
+        "return np.asarray(ndtri((shown.sum(axis=0) + 0.5) / (impressions + 1.0)))",
+        "return np.zeros(self.count)",
+        "tests/experiments/test_log_fits.py::test_intervals_hold_the_truth_of_items_that_were_hardly_shown",
+    ),
+    Fault(
         "items of a log are taken for more alike than they are where most impressions have a click",
         "estimate/pooled/fit.py",
         "return cells.clicks - (1.0 - part) * pairs,",

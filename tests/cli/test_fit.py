@@ -13,6 +13,7 @@ from slotwise.logs import Columns, fits
 from tests.commands import COMMAND, slotwise
 from tests.logs.fitting.test_from_log import generated
 from tests.logs.plain import dirty_rows, table
+from tests.logs.strata import drawn
 
 
 def run(*arguments: str, code: int = 0) -> str:
@@ -214,3 +215,47 @@ def test_a_position_bias_that_is_known(folder: Path) -> None:
     assert [slot["high"] for slot in found["position_bias"]] == [1.0, 0.4, 0.7]
     (folder / "bias.txt").write_text("1.0 much")
     assert "must be a file of numbers" in run("fit", "clean.parquet", "--position-bias", "bias.txt", code=2)
+
+
+def test_for_whom_and_when(folder: Path) -> None:
+    pq.write_table(drawn(1, 8_000, differ=True, change=True).log, folder / "days.parquet")
+    told = run("fit", "days.parquet", "--segment", "device", "--time", "at", "--out", "out")
+    assert "Do segments differ?" in told
+    assert "For whom:" in told
+    assert "Did tastes change? Yes" in told
+    page = (folder / "out" / "report.html").read_text()
+    assert "<h2>For whom</h2>" in page
+    assert "<h2>Over time</h2>" in page
+    assert {"segments.csv", "segments.png", "changes.png"} <= {path.name for path in (folder / "out").iterdir()}
+    rows = (folder / "out" / "segments.csv").read_text().splitlines()
+    assert rows[0] == "placement,segment,item,attractiveness,low,high,shown,clicks"
+    assert len(rows) == 1 + 3 * 8
+    found = json.loads((folder / "out" / "fit.json").read_text())
+    assert list(found["segments"]) == ["desk", "phone", "tablet"]
+    assert found["changes"]["changed"][0]["item"] == "item 2"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--segment", "pages"), "no column 'pages' for the segment, it has page, .*; is it 'page'?"),
+        (("--segment", "impression"), "impression must have at most 200 different values, .*, got 500"),
+        (("--time", "moment"), "no column 'moment' for the time"),
+        (("--time", "clicked"), "clicked must hold numbers or times, got a column of boolean"),
+        (("--segment", "page", "--click-model", "mnl"), "--segment and --time are for the ordinary fit"),
+    ],
+)
+def test_segments_and_times_that_are_refused(folder: Path, arguments: tuple[str, ...], message: str) -> None:
+    assert re.search(message, run("fit", "clean.parquet", *arguments, code=2))
+
+
+def test_an_interrupt_ends_it_with_a_word(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As DuckDB reports Ctrl-C while it counts."""
+
+    def interrupted(*_: object) -> None:
+        raise RuntimeError("Query interrupted")
+
+    monkeypatch.setattr("slotwise.logs.counting.cleaning.check_rows", interrupted)
+    assert run("fit", "clean.parquet", code=130) == "interrupted; nothing was written\n"
+    monkeypatch.setattr("slotwise.cli._run", lambda: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert run("fit", "clean.parquet", code=130) == "interrupted\n"

@@ -43,6 +43,22 @@ def fit(
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep the fit in this file, for slotwise score.")
     ] = None,
+    segment: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="For whom an impression was, such as a device. Each segment is fitted too, drawn to the others as far "
+            "as they are alike. Repeat it for several columns.",
+        ),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="When an impression was. Says whether tastes changed, when and of which items, and finds from the log "
+            "how fast what was seen is out of date.",
+        ),
+    ] = None,
     to_store: Annotated[
         str | None,
         typer.Option(
@@ -88,13 +104,15 @@ def fit(
     if click_model is not None:
         if to_store is not None:
             raise InvalidInput("--to-store starts from the ordinary fit: leave out --click-model")
+        if segment or time:
+            raise InvalidInput("--segment and --time are for the ordinary fit: leave out --click-model")
         from slotwise.cli.click_models import fit_click_models
 
         fit_click_models(source, click_model, out=out, problem_out=problem_out, at=at, as_json=as_json)
         return
     if problem_out is not None or at is not None:
         raise InvalidInput("--problem-out and --at need a --click-model, such as compare")
-    found = source.fits()
+    found = source.fits(segment=segment or (), time=time)
     described = _described(source, found)
     cleaning = {rule: count for rule, count in found[0].cleaning.items() if count}
     if as_json:
@@ -192,18 +210,27 @@ def _show_cleaning(counts: dict[str, int]) -> None:
 def _show_one(console: Console, one: Fit) -> None:
     from slotwise.logs.reporting import tables
     from slotwise.logs.reporting.placement import PlacementReport
+    from slotwise.logs.reporting.segments import segment_rows
 
     report = PlacementReport(one)
     for line in report.in_words():
         console.print(line)
-    console.print("\nWhat each slot is worth: clicks on an item there, relative to the same item in slot 1 (the slot's")
-    console.print("position bias).")
+    console.print(
+        "\nWhat each slot is worth: clicks on an item there, relative to the same item in slot 1 (the slot's position "
+        "bias)."
+    )
     console.print(as_table(("slot", "position bias", "95 % interval", "shown", "clicks"), tables.slots(one)))
-    console.print("\nWhich items people want: clicks on an item in slot 1, per impression without a click (the item's")
-    console.print("attractiveness).")
+    console.print(
+        "\nWhich items people want: clicks on an item in slot 1, per impression without a click (the item's "
+        "attractiveness)."
+    )
     console.print(as_table(("item", "attractiveness", "95 % interval", "shown", "clicks"), tables.items(one)[:NAMED]))
     if len(one.item_ids) > NAMED:
         console.print(f"and {len(one.item_ids) - NAMED:,} more items")
+    if one.segments:
+        console.print("\nFor whom:")
+        columns = ("segment", "impressions", "click rate", "expected of its best list", LAST)
+        console.print(as_table(columns, segment_rows(one)))
     console.print("\nWhat slotwise would show:")
     heads = ("item", "slot", "attractiveness", "95 % interval", "shown", "in this slot")
     console.print(as_table(heads, ([row[1], row[0], *row[2:]] for row in tables.best_list(report))))

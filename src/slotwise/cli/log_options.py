@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -167,7 +168,7 @@ class LogOptions:
         with read(log, **reading) as table:  # type: ignore[arg-type]
             return has_column(table, name)
 
-    def fits(self) -> list[Fit]:
+    def fits(self, *, segment: Sequence[str] = (), time: str | None = None) -> list[Fit]:
         """Fit every placement of the log, and say on stderr what is being done."""
         from slotwise.logs import fits
 
@@ -180,7 +181,7 @@ class LogOptions:
                 from slotwise.logs.reading.item_features import read_features
 
                 options["features"] = read_features(self.features, columns.item or "item")
-            return fits(log, columns, progress=tell, **options, **self.reading)
+            return fits(log, columns, progress=tell, segment=segment, time=time, **options, **self.reading)
 
 
 def numbers_in(path: str) -> list[float]:

@@ -11,11 +11,10 @@ import numpy as np
 
 from slotwise.belief import posterior
 from slotwise.estimate import Estimate, estimators
-from slotwise.estimate.odds import log_likelihoods
 from slotwise.estimate.registry import EstimatorEntry
 from slotwise.experiments.log_kinds import KINDS, Kind
 from slotwise.logs.fitting.from_log import SHRUNKEN
-from slotwise.logs.fitting.held_out import MODELS, PART, common_odds, split
+from slotwise.logs.fitting.held_out import MODELS, PART, common_odds, log_likelihood, split
 from slotwise.logs.fitting.pooled import BIASES, pool_placements
 from slotwise.rankings import Rankings
 from slotwise.typing import FloatArray
@@ -77,7 +76,7 @@ def foretold(lists: Sequence[Rankings], item_ids: Sequence[Sequence[str]], split
         kept_out, rest = [one for one, _ in parts], [two for _, two in parts]
         held += sum(one.rounds for one in kept_out)
         for name, odds in _models(rest, item_ids, seed):
-            total = sum(_score(one, each) for one, each in zip(kept_out, odds, strict=True))
+            total = sum(log_likelihood(one, each) for one, each in zip(kept_out, odds, strict=True))
             sums[name] = sums.get(name, 0.0) + total
     return dict(sorted(((name, total / held) for name, total in sums.items()), key=lambda one: -one[1]))
 
@@ -109,12 +108,6 @@ def _finite(seen: Rankings, estimate: Estimate) -> FloatArray:
         odds = np.outer(estimate.position_bias, estimate.attractiveness)
     usable = np.isfinite(odds)
     return np.where(usable, np.maximum(np.where(usable, odds, 1.0), SMALLEST_ODDS), common_odds(seen))
-
-
-def _score(seen: Rankings, odds: FloatArray) -> float:
-    clicked, silent = log_likelihoods(seen, odds)
-    happened = seen.clicks > 0
-    return float(seen.clicks[happened] @ clicked[happened] + seen.passes @ silent)
 
 
 def tables(*, logs: int = LOGS, splits: int = SPLITS, log: Path | None = None, seed: int = 1) -> str:

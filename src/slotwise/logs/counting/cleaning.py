@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,8 +27,9 @@ from slotwise.logs.counting.odd_impressions import (
 )
 from slotwise.logs.counting.page_counts import PageCounts, add_pages, total_of
 from slotwise.logs.counting.row_checks import check_rows
+from slotwise.logs.counting.strata import Stratified, stratify
 from slotwise.logs.counting.streaming import Streamed, stream
-from slotwise.logs.reading.columns import Columns
+from slotwise.logs.reading.columns import Columns, Strata
 from slotwise.logs.reading.layout import Layout
 from slotwise.logs.reading.sources import ReadOptions, read_with_clicks
 
@@ -54,6 +55,8 @@ class CleanLog:
     #: the rows of all others, as in `rows`
     others: ir.Table | None
     gather: Callable[[], ir.Table]
+    #: what placements stand for, where they are strata
+    strata: Stratified | None = None
 
     @cached_property
     def rows(self) -> ir.Table:
@@ -71,12 +74,13 @@ def clean_log(
     multi_click: MultiClick | None = None,
     every_click: bool = False,
     sample: int | None = 0,
+    strata: Strata | None = None,
     **reading: Unpack[ReadOptions],
 ) -> Iterator[CleanLog]:
     """Read a log and clean it; the rows are there for as long as the block lasts. `sample` as in `stream`."""
     with (
         read_with_clicks(source, **reading) as (table, clicks),
-        cleaned(table, columns, multi_click, clicks, every_click, sample) as log,
+        cleaned(table, columns, multi_click, clicks, every_click, sample, strata) as log,
     ):
         yield log
 
@@ -89,11 +93,13 @@ def cleaned(
     clicks: ir.Table | None = None,
     every_click: bool = False,
     sample: int | None = 0,
+    strata: Strata | None = None,
 ) -> Iterator[CleanLog]:
     """Apply the rules of `RULES`, and count; the rows are there for as long as the block lasts.
 
     Of several clicks in an impression the first or the last counts, or the impression is dropped. The default is the
-    first where the log has their order, and to drop where it has not. With `every_click`, all of them are kept.
+    first where the log has their order, and to drop where it has not. With `every_click`, all of them are kept. With
+    `strata`, what is called a placement is one of them.
     """
     with ExitStack() as stack:
 
@@ -102,15 +108,19 @@ def cleaned(
             stack.callback(kept.release)
             return kept
 
-        layout = Layout.of(table, columns, clicks)
+        layout = Layout.of(table, columns, clicks, strata)
         rows = layout.rows(keep)
         # no tally can be counted by this one
         rule: Any = "all" if every_click else _rule(multi_click, ordered="order" in rows.columns)
         counts, first, last = check_rows(layout, rows)
         keys = tuple(name for name in ("placement", "impression") if name in rows.columns)
         usable = _usable(rows, keys, 1 - first)
-        # lists are unfolded, and rows of clicks added, in no useful order
-        in_order = not layout.wide and layout.clicks is None and not every_click
+        stratified = None
+        if any(layout.strata):
+            usable, stratified, counts["null_time"] = stratify(usable, keys, layout.strata, keep)
+            keys = ("placement", "impression")
+        # lists are unfolded, rows of clicks added, and strata joined, in no useful order
+        in_order = not layout.wide and layout.clicks is None and not every_click and stratified is None
         streamed = stream(usable, keys, counts["rows"], last - first + 1, sample) if in_order else None
         if streamed is None:
             totals, gaps, whole, odd = _gathered(usable, keys, keep)
@@ -130,7 +140,7 @@ def cleaned(
                 several = several_clicks(unique, judged, keys).to_pyarrow()
                 first_clicks = find_first_clicks(unique, judged, keys).to_pyarrow() if every_click else None
         refuse_lost(list(totals.values()), counts, unique, keys)
-        counts["lost_placements"] = sum(not found.counted for found in totals.values())
+        counts["lost_placements"] = _lost_placements(totals, stratified)
         yield CleanLog(
             keys=keys,
             counts=counts,
@@ -141,7 +151,15 @@ def cleaned(
             streamed=streamed,
             others=whole,
             gather=lambda: _all_rows(usable, keys, rule, keep),
+            strata=stratified,
         )
+
+
+def _lost_placements(totals: Mapping[str | None, PageCounts], strata: Stratified | None) -> int:
+    """How many placements have no impression that could be counted."""
+    placement = (lambda name: name) if strata is None else (lambda name: strata.stratum(name).placement)
+    every = {placement(name) for name in totals}
+    return len(every - {placement(name) for name, found in totals.items() if found.counted})
 
 
 def _gathered(

@@ -13,6 +13,7 @@ RULES = {
     "null_impression": "rows without an impression: left out, they belong to nothing",
     "null_placement": "rows without a placement: left out, they belong to nothing",
     "null_weight": "rows that stand for no impression at all: left out",
+    "null_time": "impressions without a time: left out, they belong to no period",
     "clicks_of_nothing": "of the rows left out so far, those with a click",
     "null_clicked": "rows that do not say whether they were clicked: taken as not clicked",
     "null_slot": "rows without a slot, not clicked: left out, the rest of their impression is kept",

@@ -44,7 +44,7 @@ def overview(fit: Fit) -> Figure:
     _draw_slots(left, fit)
     _draw_items(right, fit)
     if fit.placement is not None:
-        drawn.suptitle(_short(fit.placement, 80))
+        drawn.suptitle(shortened(fit.placement, 80))
     return drawn
 
 
@@ -67,7 +67,7 @@ def observed_and_fitted(found: Goodness) -> Figure:
         by_pair.fill_between(path, -band, band, color="0.88", linewidth=0, label="within chance")
         off = found.clicks / found.expected - 1.0
         by_pair.scatter(found.expected, off, s=14, color=BLUE, alpha=0.7, linewidths=0, zorder=3)
-        _log_scale(by_pair, "{x:,.0f}")
+        log_scale(by_pair, "{x:,.0f}")
         far = 1.15 * float(np.abs(np.append(off, band[0])).max())
         by_pair.set_ylim(-min(1.05, far), far)
         by_pair.legend(frameon=False, loc="upper right")
@@ -128,10 +128,10 @@ def _draw_items(axes: Axes, fit: Fit) -> None:
     axes.hlines(places, np.maximum(low, left), high, color=BLUE, linewidth=2, alpha=0.45)
     axes.plot(middle[clicked], places[clicked], "o", color=BLUE, markersize=5, label="as seen in the log")
     axes.plot(decided[order], places, "|", color="0.2", markersize=9, label="to decide on")
-    axes.set_yticks(places, [_short(fit.item_ids[item]) for item in order], fontsize="small")
+    axes.set_yticks(places, [shortened(fit.item_ids[item]) for item in order], fontsize="small")
     label = "attractiveness: clicks on it in slot 1, per impression without a click"
     axes.set_xlabel(label + (f"\n({unknown:,} items of which too little is known are not drawn)" * (unknown > 0)))
-    _log_scale(axes, "{x:g}")
+    log_scale(axes, "{x:g}")
     axes.set_xlim(left=left)
     axes.set_ylim(-0.8, places.max(initial=0.0) + 0.8)
     axes.legend(frameon=False, fontsize="small", loc="lower right")
@@ -156,7 +156,7 @@ def _slot_ticks(axes: Axes, slots: int) -> None:
     axes.set_xticks(np.arange(1, slots + 1, step))
 
 
-def _log_scale(axes: Axes, label: str) -> None:
+def log_scale(axes: Axes, label: str) -> None:
     """A logarithmic x-axis, labelled at 1, 2 and 5 times each power of ten only, so that no two labels collide."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -166,7 +166,8 @@ def _log_scale(axes: Axes, label: str) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _short(name: str, longest: int = LONGEST_NAME) -> str:
+def shortened(name: str, longest: int = LONGEST_NAME) -> str:
+    """A name that leaves room for the picture."""
     # matplotlib would take a dollar for the start of a formula
     cut = name if len(name) <= longest else name[: longest - 1] + "…"
     return cut.replace("$", r"\$")

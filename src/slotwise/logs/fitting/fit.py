@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from slotwise.logs.fitting.changes import Changes
+
 LEVEL = 0.95
 #: an item that was shown less often is said to be hardly known
 FEW_SHOWINGS = 100
@@ -91,6 +93,12 @@ class Fit:
     unseen: float | None = None
     #: in a sentence, whether placements share what their slots are worth; empty if there is only one
     shared_slots: str = ""
+    #: by name, the segments of this placement, pooled as far as the data say; empty if none were asked for
+    segments: Mapping[str, Fit] = field(default_factory=dict)
+    #: how much the attractiveness of an item differs between segments: the standard deviation of its logarithm
+    segment_spread: float | None = None
+    #: what happened over time; None if the log's times were not given
+    changes: Changes | None = None
 
     @classmethod
     def of_rankings(
@@ -239,6 +247,8 @@ class Fit:
             "converged": self.estimate.converged,
             "identifiable": self.estimate.identifiable,
             "log_likelihood": None if self.log_likelihood is None else _plain(np.array([self.log_likelihood]))[0],
+            **({"segments": {name: one.to_json() for name, one in self.segments.items()}} if self.segments else {}),
+            **({} if self.changes is None else {"changes": self.changes.to_json()}),
         }
 
     def items_frame(self) -> pd.DataFrame:

@@ -15,18 +15,17 @@ from slotwise.estimate import estimator as registered
 from slotwise.estimate.pooled import POOLED
 from slotwise.logs.counting.cleaning import CleanLog, clean_log
 from slotwise.logs.counting.cleaning_rules import MultiClick
-from slotwise.logs.counting.impressions import Impressions, impressions_by_placement
-from slotwise.logs.counting.normalisers import Factors, log_normalisers
+from slotwise.logs.counting.impressions import impressions_by_placement
+from slotwise.logs.counting.normalisers import log_normalisers
 from slotwise.logs.counting.tallies import LogTally, tally_by_placement
+from slotwise.logs.fitting.by_default import Pooling, assembled, fit_pooled
 from slotwise.logs.fitting.fit import Fit
-from slotwise.logs.fitting.inverse_propensity import Logged
-from slotwise.logs.fitting.pooled import Bias, pool_placements
-from slotwise.logs.reading.columns import Columns
+from slotwise.logs.fitting.pooled import Bias
+from slotwise.logs.fitting.wholes import Whole, by_placement, gathered
+from slotwise.logs.reading.columns import Columns, Strata
 from slotwise.logs.reading.item_features import Row
 from slotwise.logs.reading.options import LogOptions, apart
-from slotwise.rankings import Rankings
-from slotwise.tally import Tally
-from slotwise.typing import EMPTY
+from slotwise.typing import FloatArray
 
 #: whole lists are kept for at most this many impressions, for what a tally cannot say
 SAMPLE = 200_000
@@ -44,6 +43,8 @@ class FitOptions(LogOptions, total=False):
     bias: Bias
     position_bias: Sequence[float] | None
     features: Mapping[str, Row] | None
+    segment: str | Sequence[str]
+    time: str | None
     multi_click: MultiClick | None
     sample: int | None
     progress: Callable[[str], None] | None
@@ -78,6 +79,8 @@ def fits(
     bias: Bias = "auto",
     position_bias: Sequence[float] | None = None,
     features: Mapping[str, Row] | None = None,
+    segment: str | Sequence[str] = (),
+    time: str | None = None,
     multi_click: MultiClick | None = None,
     sample: int | None = SAMPLE,
     progress: Callable[[str], None] | None = None,
@@ -88,25 +91,34 @@ def fits(
     By default placements are pooled as far as the data say; `bias` says whether they share what their slots are worth,
     have their own, or what predicts better, and `position_bias` what they are worth if that is known. `features` are
     what is known of items by their names, numbers and text: those of which little was seen are then expected where
-    their features say, as far as the log shows that features say anything. `sample` bounds
-    the impressions whose whole lists are kept in memory; maximum likelihood and inverse propensity need all of them.
-    `progress` is told what is being done. The rest name columns, like the fields of `slotwise.logs.Columns`, or are the
-    options of `slotwise.logs.read`.
+    their features say, as far as the log shows that features say anything.
+
+    `segment` names the column or columns that say for whom an impression was: every fit then has `segments` too, pooled
+    as far as the data say. `time` names the column that says when: every fit then has `changes`, and where clicks of
+    long ago foretell later ones worse than recent ones do, older impressions count for less, with a half-life that is
+    found from the log.
+
+    `sample` bounds the impressions whose whole lists are kept in memory; maximum likelihood and inverse propensity need
+    all of them. `progress` is told what is being done. The rest name columns, like the fields of
+    `slotwise.logs.Columns`, or are the options of `slotwise.logs.read`.
     """
     columns, reading = apart(columns, options)
+    strata = Strata((segment,) if isinstance(segment, str) else tuple(segment), time)
     if estimator not in ESTIMATOR_NAMES:
         raise UnknownName("estimator", estimator, ESTIMATOR_NAMES)
     if position_bias is not None and estimator != POOLED:
         raise InvalidInput(f"position_bias is for the estimator {POOLED}, got it with {estimator!r}")
     if features is not None and estimator != POOLED:
         raise InvalidInput(f"features are for the estimator {POOLED}, got them with {estimator!r}")
+    if any(strata) and estimator != POOLED:
+        raise InvalidInput(f"segment and time are for the estimator {POOLED}, got them with {estimator!r}")
     progress = progress or (lambda _: None)
     progress("looking the log over")
     # inverse propensity uses only the few impressions that showed the very list: all of them are needed
     lists_needed = estimator != POOLED and registered(estimator).needs == "rankings"
     every = lists_needed or bool(columns.propensity or columns.item_propensity)
     at_most = None if every else sample
-    with clean_log(source, columns, multi_click, sample=at_most, **reading) as log:
+    with clean_log(source, columns, multi_click, sample=at_most, strata=strata, **reading) as log:
         progress("counting")
         counted = tally_by_placement(log)
         progress("reading whole lists")
@@ -114,21 +126,19 @@ def fits(
             at_most = None
         impressions, sampled = impressions_by_placement(log, counted, at_most)
         progress("estimating")
-        lists = {name: one.rankings for name, one in impressions.items()}
+        segments = gathered(counted, impressions, log.strata)
+        pages = by_placement(segments)
         if estimator == POOLED:
-            made = _pooled(counted, lists, sampled, bias, position_bias, features)
+            how = Pooling(bias, position_bias, features, by_lists=not sampled)
+            found = fit_pooled(pages, segments, log.strata, how)
         else:
-            made = {
-                name: {"estimate": _estimate(estimator, one, lists[name], sampled)} for name, one in counted.items()
-            }
-        found = [
-            _fit(one, impressions[name], lists[name], sampled, estimator=estimator, **made[name])
-            for name, one in counted.items()
-        ]
+            found = [
+                assembled(one, sampled, estimator=estimator, estimate=_estimate(estimator, one, sampled))
+                for one in pages.values()
+            ]
         progress("how likely the log is")
-        factors = {one.placement: one.likelihood_factors() for one in found}
-        likelihoods = _log_likelihoods(log, counted, factors)
-    return [replace(one, log_likelihood=likelihood) for one, likelihood in zip(found, likelihoods, strict=True)]
+        likelihoods = _log_likelihoods(log, counted, pages, found)
+    return [replace(one, log_likelihood=likelihoods[one.placement]) for one in found]
 
 
 def _mostly_clicked(counted: Sequence[LogTally]) -> bool:
@@ -137,72 +147,27 @@ def _mostly_clicked(counted: Sequence[LogTally]) -> bool:
     return bool(total <= MOST_LISTS and clicked > MOSTLY_CLICKED * total)
 
 
-def _pooled(
-    counted: Mapping[str | None, LogTally],
-    lists: Mapping[str | None, Rankings],
-    sampled: bool,
-    bias: Bias,
-    position_bias: Sequence[float] | None,
-    features: Mapping[str, Row] | None,
-) -> dict[str | None, dict[str, Any]]:
-    """By placement: its estimate, what the log compares, and whether its slots are its own."""
-    seen: list[Tally | Rankings] = [counted[name] if sampled else lists[name] for name in counted]
-    ids = [one.item_ids for one in counted.values()]
-    known = None if position_bias is None else np.asarray(position_bias, np.float64)
-    found, choice = pool_placements(seen, list(lists.values()), ids, bias=bias, position_bias=known, features=features)
-    told = choice.in_words(len(seen))
-    return {
-        name: {"estimate": estimate, "parts": parts, "unseen": unseen, "shared_slots": told}
-        for name, estimate, parts, unseen in zip(counted, found.estimates, found.parts, found.unseen, strict=True)
-    }
-
-
-def _fit(counted: LogTally, impressions: Impressions, rankings: Rankings, sampled: bool, **made: Any) -> Fit:
-    return Fit(
-        placement=counted.placement,
-        item_ids=counted.item_ids,
-        tally=counted,
-        showings=counted.showings,
-        rankings=rankings,
-        impressions=counted.impressions,
-        no_click=counted.no_click,
-        multi_click=counted.multi_click,
-        log_likelihood=None,
-        cleaning=counted.cleaning,
-        sampled=sampled,
-        counted=counted.counted,
-        clicked=counted.clicked,
-        logged=_logged(impressions),
-        **made,
-    )
-
-
-def _logged(impressions: Impressions) -> Logged | None:
-    """The impressions whose propensities are known; None if the log has none."""
-    found, shown = impressions.propensity, impressions.shown
-    if found is None:
-        return None
-    known = ~np.isnan(found) if found.ndim == 1 else ((shown == EMPTY) | ~np.isnan(found)).all(axis=1)
-    weight = impressions.weight
-    unknown = int((~known).sum() if weight is None else weight[~known].sum())
-    kept = None if weight is None else weight[known]
-    return Logged(shown[known], impressions.clicked[known], found[known], kept, unknown)
-
-
-def _estimate(estimator: str, counted: Tally, rankings: Rankings, sampled: bool) -> Estimate:
+def _estimate(estimator: str, one: Whole, sampled: bool) -> Estimate:
     if estimator == SHRUNKEN:
-        return posterior(counted).estimate
+        return posterior(one.tally).estimate
     chosen = registered(estimator)
-    return chosen.estimate(counted if sampled and chosen.needs == "tally" else rankings)
+    return chosen.estimate(one.tally if sampled and chosen.needs == "tally" else one.rankings)
 
 
-def _log_likelihoods(log: CleanLog, counted: Mapping[str | None, LogTally], factors: Factors) -> list[float]:
+def _log_likelihoods(
+    log: CleanLog, counted: Mapping[str | None, LogTally], pages: Mapping[str | None, Whole], found: Sequence[Fit]
+) -> dict[str | None, float]:
     """Σ_kj N_kj log γ_kj - Σ log(1 + S) over all impressions, of each placement."""
+    factors: dict[str | None, tuple[FloatArray, FloatArray]] = {}
+    for one in found:
+        factors |= pages[one.placement].factors(*one.likelihood_factors())
     sums = log_normalisers(log, counted, factors)
-    likelihoods = []
-    for name, one in counted.items():
-        alpha, bias = factors[name]
+    likelihoods = {}
+    for one in found:
+        alpha, bias = one.likelihood_factors()
         with np.errstate(divide="ignore"):
             odds = np.log(np.outer(bias, alpha))
-        likelihoods.append(float((one.clicks * np.where(one.clicks > 0, odds, 0.0)).sum() - sums[name]))
+        clicks = one.tally.clicks
+        silence = sum(sums[name] for name in pages[one.placement].names)
+        likelihoods[one.placement] = float((clicks * np.where(clicks > 0, odds, 0.0)).sum() - silence)
     return likelihoods

@@ -155,6 +155,18 @@ def held_out(rankings: Rankings, seed: int = 0, part: float = PART) -> HeldOut:
     return HeldOut(rest.rounds, total, tuple(scores))
 
 
+def log_likelihood(seen: Rankings, odds: FloatArray) -> float:
+    """How likely odds of slots and items make all that was seen.
+
+    >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
+    >>> round(log_likelihood(seen, np.outer([1.0, 0.7], [0.43, 0.40])), 1)
+    -164.0
+    """
+    clicked, silent = log_likelihoods(seen, odds)
+    happened = seen.clicks > 0
+    return float(seen.clicks[happened] @ clicked[happened] + seen.passes @ silent)
+
+
 def split(rankings: Rankings, part: float, rng: np.random.Generator) -> tuple[Rankings, Rankings]:
     """Each impression goes to the first of the two with probability `part`."""
     clicks, passes = rng.binomial(rankings.clicks, part), rng.binomial(rankings.passes, part)

@@ -10,11 +10,12 @@ from typing import Literal
 import numpy as np
 
 from slotwise import checks
+from slotwise.belief.pooling import OWN_TASTE
 from slotwise.estimate.evidence import Counts
-from slotwise.estimate.odds import log_likelihoods
 from slotwise.estimate.pooled.errors import PooledErrors
 from slotwise.estimate.pooled.fit import Learned, Pooled, learn
-from slotwise.logs.fitting.held_out import PART, split
+from slotwise.estimate.pooled.prior import USUAL_SHAPE
+from slotwise.logs.fitting.held_out import PART, log_likelihood, split
 from slotwise.logs.reading.item_features import Row, encoded
 from slotwise.rankings import Rankings
 from slotwise.typing import FloatArray, IntArray
@@ -40,26 +41,32 @@ class BiasChoice:
     impressions: int = 0
     gain: float = 0.0
 
-    def in_words(self, placements: int) -> str:
+    def in_words(self, placements: int, what: str = "placement") -> str:
         """A sentence; empty for one placement."""
         if placements < 2:
             return ""
-        told = "Slots are worth the same in all placements" if self.own is None else "Each placement has its own slots"
+        told = f"Slots are worth the same in all {what}s" if self.own is None else f"Each {what} has its own slots"
         if not self.impressions:
             return f"{told}, as was asked for."
         why = "predicts no worse" if self.own is None else f"predicts better, by {1000 * self.gain:.2g} per thousand"
         return f"{told}: that {why}, on {self.impressions:,} impressions held out."
 
 
-def numbered(item_ids: Sequence[Sequence[str]]) -> tuple[list[IntArray], list[str]]:
-    """The items of each placement, numbered across all of them, and their names.
+def numbered(
+    item_ids: Sequence[Sequence[str]], within: Sequence[int] | None = None
+) -> tuple[list[IntArray], list[str]]:
+    """The items of each placement, numbered across those that are `within` the same, and their names.
 
     >>> numbered([["a", "b"], ["b", "c"]])
     ([array([0, 1]), array([1, 2])], ['a', 'b', 'c'])
     """
-    numbers: dict[str, int] = {}
-    coded = [np.array([numbers.setdefault(id, len(numbers)) for id in ids], np.int64) for ids in item_ids]
-    return coded, list(numbers)
+    numbers: dict[tuple[int, str], int] = {}
+    groups = within or [0] * len(item_ids)
+    coded = [
+        np.array([numbers.setdefault((group, id), len(numbers)) for id in ids], np.int64)
+        for group, ids in zip(groups, item_ids, strict=True)
+    ]
+    return coded, [id for _, id in numbers]
 
 
 def pool_placements(
@@ -70,9 +77,15 @@ def pool_placements(
     bias: Bias = "auto",
     position_bias: FloatArray | None = None,
     features: Mapping[str, Row] | None = None,
+    within: Sequence[int] | None = None,
+    chosen: BiasChoice | None = None,
     seed: int = 0,
 ) -> tuple[Pooled, BiasChoice]:
     """Fit what was seen of every placement; `lists`, all of it or a sample, decide whether they share their slots.
+
+    Where placements are segments, `within` says of which page each is: items of the same name are one item within a
+    page, and segments are taken to be alike until they are seen to differ, as a service takes them. With `chosen`, the
+    bias is as it was chosen before.
 
     >>> shop = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
     >>> found, choice = pool_placements([shop, shop], [shop, shop], [["a", "b"], ["a", "b"]])
@@ -80,12 +93,13 @@ def pool_placements(
     (None, [[1.0, 0.7], [1.0, 0.7]])
     """
     checks.one_of("bias", bias, BIASES)
-    items, names = numbered(item_ids)
+    items, names = numbered(item_ids, within)
     by_item = None if features is None else encoded(features, names)
-    choice = BiasChoice(None)
-    if len(seen) > 1 and position_bias is None and bias != "shared":
+    choice = chosen or BiasChoice(None)
+    if chosen is None and len(seen) > 1 and position_bias is None and bias != "shared":
         choice = _chosen(lists, items, by_item, bias, seed)
-    learned = learn(seen, items, features=by_item, position_bias=position_bias)
+    shape = USUAL_SHAPE if within is None else OWN_TASTE
+    learned = learn(seen, items, features=by_item, position_bias=position_bias, usual_shape=shape)
     return learned.pooled(choice.own), choice
 
 
@@ -120,11 +134,6 @@ def _gain(learned: Learned, own: float, kept_out: Sequence[Rankings], started: d
         alone = started[number] = learned.alone(number, own, started.get(number), STEPS)
         if alone is not None:
             shared = together.position_bias[: one.slots], together.attractiveness[together.cells.of_placement(number)]
-            gain += _score(one, alone.position_bias, alone.attractiveness) - _score(one, *shared)
+            gain += log_likelihood(one, np.outer(alone.position_bias, alone.attractiveness))
+            gain -= log_likelihood(one, np.outer(*shared))
     return gain
-
-
-def _score(seen: Rankings, bias: FloatArray, alpha: FloatArray) -> float:
-    clicked, silent = log_likelihoods(seen, np.outer(bias, alpha))
-    happened = seen.clicks > 0
-    return float(seen.clicks[happened] @ clicked[happened] + seen.passes @ silent)

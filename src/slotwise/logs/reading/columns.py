@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass, fields
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 import ibis.expr.types as ir
 
@@ -36,6 +36,14 @@ class Columns:
     weight: str | None = None
     #: the probability of the item to be shown in its slot; in a wide log a list
     item_propensity: str | None = None
+
+
+class Strata(NamedTuple):
+    """The columns by which impressions are told apart within their placement: for whom, and when."""
+
+    #: each is a segment's value, such as a device or a country; all of them together name the segment
+    segment: tuple[str, ...] = ()
+    time: str | None = None
 
 
 class ColumnNames(TypedDict, total=False):
@@ -91,14 +99,19 @@ def names_found(table: ir.Table, columns: Columns, *, clicks_elsewhere: bool = F
     if clicks_elsewhere:
         optional = {"slot"} & optional | {"clicked", "order"}
     for role, name in names.items():
-        if name is not None and not has_column(table, name) and role not in optional:
-            near = difflib.get_close_matches(name.casefold(), [one.casefold() for one in table.columns], n=1)
-            meant = next((one for one in table.columns if near and one.casefold() == near[0]), None)
-            hint = f"; is it {meant!r}?" if meant else ""
-            raise InvalidInput(
-                f"the log has no column {name!r} for the {role}, it has {', '.join(table.columns)}{hint}"
-            )
+        if name is not None and role not in optional:
+            refuse_missing(table, role, name)
     return Columns(**names), wide
+
+
+def refuse_missing(table: ir.Table, role: str, name: str) -> None:
+    """Refuse a table without this column, and say which it may be."""
+    if has_column(table, name):
+        return
+    near = difflib.get_close_matches(name.casefold(), [one.casefold() for one in table.columns], n=1)
+    meant = next((one for one in table.columns if near and one.casefold() == near[0]), None)
+    hint = f"; is it {meant!r}?" if meant else ""
+    raise InvalidInput(f"the log has no column {name!r} for the {role}, it has {', '.join(table.columns)}{hint}")
 
 
 def item_of_clicks(clicks: ir.Table, columns: Columns) -> str:

@@ -14,16 +14,21 @@ from slotwise.errors import InvalidInput
 from slotwise.logs.reading import values
 from slotwise.logs.reading.columns import (
     Columns,
+    Strata,
     column,
     has_column,
     item_of_clicks,
     names_found,
     refuse_incomplete_clicks,
+    refuse_missing,
 )
 
 #: whether anybody saw the list
 _SHOWN = "shown"
 ITEM = "item_propensity"
+#: for whom and when: the values of the segment's columns, and a number
+SEGMENT, TIME = "segment", "time"
+NO_STRATA = Strata()
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +41,22 @@ class Layout:
     wide: bool
     #: a table with a row for each click, where the clicks are not in the log itself
     clicks: ir.Table | None = None
+    #: for whom and when, where that is asked
+    strata: Strata = NO_STRATA
 
     @classmethod
-    def of(cls, table: ir.Table, columns: Columns, clicks: ir.Table | None = None) -> Layout:
+    def of(
+        cls, table: ir.Table, columns: Columns, clicks: ir.Table | None = None, strata: Strata | None = None
+    ) -> Layout:
         """Find the columns; refuses a table that lacks one."""
         if clicks is not None:
             refuse_incomplete_clicks(clicks, columns)
-        return cls(table, *names_found(table, columns, clicks_elsewhere=clicks is not None), clicks)
+        strata = strata or NO_STRATA
+        for name in strata.segment:
+            refuse_missing(table, "segment", name)
+        if strata.time is not None:
+            refuse_missing(table, "time", strata.time)
+        return cls(table, *names_found(table, columns, clicks_elsewhere=clicks is not None), clicks, strata)
 
     def rows(self, keep: Callable[[ir.Table], ir.Table]) -> ir.Table:
         """One row per shown item: placement (if there are any), impression, slot, item, clicked, and what is optional.
@@ -59,6 +73,7 @@ class Layout:
         found: dict[str, tuple[ir.BooleanValue, str]] = {}
         for name, kind in (
             (columns.order, values.NUMBER_OR_TIME),
+            (self.strata.time, values.NUMBER_OR_TIME),
             (columns.propensity, "a number"),
             (None if self.wide else columns.item_propensity, "a number"),
         ):
@@ -113,6 +128,9 @@ class Layout:
             "clicked": ibis.literal(True),
             "propensity": ibis.null("float64"),
             ITEM: ibis.null("float64"),
+            # the log itself says for whom and when its impressions were
+            SEGMENT: ibis.null("string"),
+            TIME: ibis.null("float64"),
         }
         if names.placement is not None:
             made["placement"] = values.as_text(column(clicks, names.placement), names.placement)
@@ -150,7 +168,8 @@ class Layout:
         if not named:
             # numbered once: a second read of the log may come in another order
             lists = keep(lists)
-        names = [name for name in ("placement", "impression", "propensity", "weight") if name in lists.columns]
+        kept = ("placement", "impression", "propensity", "weight", SEGMENT, TIME)
+        names = [name for name in kept if name in lists.columns]
         unfolded = lists.unnest("items", offset="place")
         item = unfolded["items"].nullif("")
         clicked = unfolded.chosen.contains(item).fill_null(False)
@@ -223,4 +242,8 @@ class Layout:
             found[ITEM] = given if self.wide else values.as_number(given, item_propensity)
         if self.columns.weight is not None:
             found["weight"] = values.as_slot(self[self.columns.weight], self.columns.weight)
+        if self.strata.segment:
+            found[SEGMENT] = values.side_by_side({name: self[name] for name in self.strata.segment})
+        if self.strata.time is not None:
+            found[TIME] = values.as_number(self[self.strata.time], self.strata.time)
         return found

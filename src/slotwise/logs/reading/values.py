@@ -5,6 +5,8 @@ What cannot be understood becomes null.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import ibis
 import ibis.expr.types as ir
 
@@ -76,6 +78,12 @@ def as_text(column: ir.Value, name: str) -> ir.Value:
     _refuse_structs(column, name)
     # "" is left alone: a CSV file has null there, and looking for it elsewhere would mean reading the whole log
     return column if column.type().is_string() else column.cast("string")
+
+
+def side_by_side(columns: Mapping[str, ir.Value]) -> ir.Value:
+    """The values of columns as one text, with nothing for a value that is missing."""
+    texts = [as_text(one, name).fill_null("") for name, one in columns.items()]
+    return texts[0] if len(texts) == 1 else ibis.literal(SEPARATOR).join(texts)
 
 
 def _trimmed(column: ir.Value) -> ir.Value:

@@ -13,7 +13,8 @@ from slotwise.logs.fitting.held_out import HeldOut, held_out
 from slotwise.logs.fitting.identifiability import ALL_COMPARABLE, what_cannot_be_said
 from slotwise.logs.fitting.inverse_propensity import wilson
 from slotwise.logs.fitting.wording import and_more, percent, with_interval
-from slotwise.logs.reporting.held_back import held_back
+from slotwise.logs.reporting.held_back import HeldBack, held_back
+from slotwise.logs.reporting.segments import segments_in_words
 from slotwise.logs.reporting.several_clicks import several_in_words
 
 #: items held back that are named; places of the list that are; slots whose worth is told
@@ -34,8 +35,9 @@ class PlacementReport:
 
     @cached_property
     def goodness(self) -> Goodness | None:
-        """Observed clicks against fitted ones."""
-        return goodness(self.fit)
+        """Observed clicks against fitted ones; None where a fit of the log's end is not meant to fit all of it."""
+        has_faded = self.fit.changes is not None and self.fit.changes.half_life is not None
+        return None if has_faded else goodness(self.fit)
 
     @cached_property
     def held_out(self) -> HeldOut | None:
@@ -67,6 +69,9 @@ class PlacementReport:
         words += several_in_words(fit)
         words += _what_is_missing(fit)
         words += [_places_in_words(fit), _held_back_in_words(self), _list_in_words(self), _gain_in_words(self)]
+        words += segments_in_words(fit)
+        if fit.changes is not None:
+            words.append(fit.changes.in_words())
         if self.goodness is not None:
             words.append(f"Does the model fit? {self.goodness.in_words()}")
         if not fit.estimate.evidence.at_rest:
@@ -130,11 +135,15 @@ def _held_back_in_words(one: PlacementReport) -> str:
     if not found:
         return "Which items are held back by their place? None that was shown often enough to say so."
     told = [
-        f"{item.item}, mostly in slot {item.slot}, would get {item.times:.1f} times the clicks in slot {item.better}"
+        f"{item.item}, {_usual_place(item)}, would get {item.times:.1f} times the clicks in slot {item.better}"
         for item in found[:NAMED]
     ]
     more = f"; and {len(found) - NAMED} more" if len(found) > NAMED else ""
     return f"Which items are held back by their place? {'; '.join(told)}{more}."
+
+
+def _usual_place(item: HeldBack) -> str:
+    return f"mostly in slot {item.slot}" if item.slot != item.better else "mostly in other slots"
 
 
 def _list_in_words(one: PlacementReport) -> str:

@@ -11,7 +11,7 @@ from slotwise.logs.fitting import figures, wording
 from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.fitting.model_comparison import Comparison
 from slotwise.logs.fitting.page_model import in_a_sentence
-from slotwise.logs.reporting import click_models, tables
+from slotwise.logs.reporting import click_models, figures_of_strata, segments, tables
 from slotwise.logs.reporting.placement import PlacementReport
 from slotwise.page import as_address, write_page
 
@@ -31,6 +31,8 @@ def write_report(
     described: Comparison | None = None,
 ) -> Path:
     """Write `report.html`, its figures as PNG and SVG, `items.csv`, `slots.csv` and `fit.json` into `folder`.
+
+    With segments, there is `segments.csv` as well.
 
     `rules` says what each cleaning rule does. The counts of what was cleaned are those of the whole log. `described` is
     how click models compare on it (`slotwise.logs.fitting.page_model`).
@@ -59,6 +61,7 @@ def write_report(
         described=described,
         versions=", ".join(f"{name} {version(name)}" for name in PACKAGES),
         tables=tables,
+        segments=segments,
         wording=wording,
     )
     return folder / "report.html"
@@ -67,6 +70,10 @@ def write_report(
 def _draw(one: PlacementReport, folder: Path, prefix: str) -> dict[str, str]:
     """Draw the figures into `folder`, their names beginning with `prefix`; by name, each as the page holds it."""
     drawn = {"position_bias": figures.position_bias(one.fit), "items": figures.items(one.fit)}
+    if len(one.fit.segments) > 1:
+        drawn["segments"] = figures_of_strata.by_segment(one.fit)
+    if one.fit.changes is not None and one.fit.changes.periods.count > 1:
+        drawn["changes"] = figures_of_strata.over_time(one.fit.changes)
     if one.goodness is not None:
         drawn["fit"] = figures.observed_and_fitted(one.goodness)
     if one.held_out is not None and one.held_out.scores:

@@ -85,12 +85,20 @@ def best_list(one: PlacementReport) -> Rows:
 
 
 def write_files(fits: Iterable[Fit], folder: Path) -> None:
-    """Write `items.csv`, `slots.csv` and `fit.json`."""
+    """Write `items.csv`, `slots.csv`, `fit.json`, and `segments.csv` where there are segments."""
     every = list(fits)
     columns = ("low", "high", "shown", "clicks")
     by_item = ((fit.placement, *row) for fit in every for row in fit.item_rows())
     write_csv(folder / "items.csv", ["placement", "item", "attractiveness", *columns], by_item)
     by_slot = ((fit.placement, *row) for fit in every for row in fit.slot_rows())
     write_csv(folder / "slots.csv", ["placement", "slot", "position_bias", *columns], by_slot)
+    if any(fit.segments for fit in every):
+        by_segment = (
+            (fit.placement, name, *row)
+            for fit in every
+            for name, one in fit.segments.items()
+            for row in one.item_rows()
+        )
+        write_csv(folder / "segments.csv", ["placement", "segment", "item", "attractiveness", *columns], by_segment)
     with replacing(folder / "fit.json") as file:
         file.write(json.dumps(as_json(every), indent=1, ensure_ascii=False).encode())

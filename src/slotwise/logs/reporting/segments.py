@@ -1,0 +1,78 @@
+"""How the segments of a placement differ: in a sentence or two, and segment by segment."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from slotwise.logs.fitting.fit import Fit
+from slotwise.logs.fitting.wording import percent, with_interval
+
+#: items named; places of a segment's list that are; how much an item must differ to be worth saying
+NAMED, LISTED, WORTH_SAYING = 3, 3, 1.25
+#: of the intervals that decide it: there are many items and segments, of which few may be named by chance
+SURE = 0.999
+
+
+class Liked(NamedTuple):
+    """An item that a segment wants more, or less, than its visitors' habit of clicking alone would say."""
+
+    item: str
+    segment: str
+    times: float
+
+
+def liked(fit: Fit) -> list[Liked]:
+    """Items that are worth more or less to a segment than to all, by more than is uncertain; most of all first.
+
+    Segments may click more or less on everything, which says nothing of what they want: that is taken out first.
+    """
+    place = {id: number for number, id in enumerate(fit.item_ids)}
+    found = []
+    for name, one in fit.segments.items():
+        of_all = fit.estimate.attractiveness[[place[id] for id in one.item_ids]]
+        habit = math.exp(float(np.median(np.log(one.estimate.attractiveness / of_all))))
+        usual = habit * of_all
+        said = one.estimate.intervals(SURE).attractiveness
+        times = one.estimate.attractiveness / usual
+        clear = ((said.low > usual) | (said.high < usual)) & (np.abs(np.log(times)) > math.log(WORTH_SAYING))
+        found += [Liked(one.item_ids[item], name, float(times[item])) for item in np.flatnonzero(clear)]
+    return sorted(found, key=lambda one: -abs(math.log(one.times)))
+
+
+def segments_in_words(fit: Fit) -> list[str]:
+    """Whether segments differ; nothing if there are none."""
+    if not fit.segments or fit.segment_spread is None:
+        return []
+    if len(fit.segments) < 2:
+        return [f"Do segments differ? There is only one: {next(iter(fit.segments))}."]
+    typical = (
+        f"the attractiveness of an item differs between them by typically {percent(math.expm1(fit.segment_spread))}"
+    )
+    found = liked(fit)
+    if not found:
+        return [
+            "Do segments differ? Not that this log could tell: no item is clearly worth more to one of them than to "
+            f"all, apart from how much a segment clicks at all. By the estimates, {typical}."
+        ]
+    told = [f"{one.item} is worth {one.times:.2g} times as much to {one.segment} as to all" for one in found[:NAMED]]
+    more = f"; and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    best = fit.best().items
+    others = sum(one.best().items != best for one in fit.segments.values())
+    return [
+        f"Do segments differ? Yes: {typical}. Apart from how much a segment clicks at all, {'; '.join(told)}{more}. "
+        f"Of the {len(fit.segments)} segments, {others} would be shown another list than all visitors together."
+    ]
+
+
+def segment_rows(fit: Fit) -> list[list[str]]:
+    """Segment, impressions, click rate, what is expected of its best list, and how that begins; the largest first."""
+    rows = []
+    for name, one in sorted(fit.segments.items(), key=lambda pair: -pair[1].impressions):
+        best = one.best()
+        begins = "   ".join(f"{slot}. {item}" for slot, item in enumerate(best.items[:LISTED], start=1))
+        rate = percent(one.click_rate_of_log)
+        rows.append([name, f"{one.impressions:,}", rate, with_interval(best.rate), begins])
+    return rows
