@@ -14,8 +14,9 @@ import pytest
 
 from slotwise import MNL, NO_CLICK, Setting, Tally, policies, simulate
 from slotwise.checks import ranking_of
-from slotwise.choice import draw, regret
+from slotwise.choice import PositionBased, draw, regret
 from slotwise.policies import PolicyEntry, choose, learn
+from slotwise.problems import Delay, World
 from tests.chance import assert_frequencies, assert_mean_is
 from tests.registered import variants
 from tests.uncompiled import uncompiled
@@ -51,6 +52,15 @@ def test_users_of_one_habit_are_survived(chosen: PolicyEntry, outcome: int) -> N
     for now in range(200):
         ranking = ranking_of(choose(started, rng), slots=2, items=4).copy()
         learn(started, ranking, NO_CLICK if now % 7 == 6 else outcome)
+
+
+@pytest.mark.usefixtures("interpreting")
+@every_policy
+def test_outcomes_that_come_late_and_in_any_order_are_survived(chosen: PolicyEntry) -> None:
+    users = PositionBased(position_bias=[1.0, 0.5], attraction=[0.6, 0.5, 0.3, 0.1])
+    world = World(users=users, delay=Delay(mean_rounds=5.0, every=3))
+    run = simulate(world, chosen, rounds=60, seed=1, jobs=1)[str(chosen)]
+    assert run.final_regret[0] >= 0.0
 
 
 @pytest.mark.usefixtures("interpreting")

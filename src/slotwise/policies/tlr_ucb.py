@@ -10,10 +10,11 @@ import numpy as np
 from slotwise.compiled import inlined, record
 from slotwise.lists.arrange import arrange
 from slotwise.policies.epochs import Epochs, in_epochs
-from slotwise.policies.interface import choose, learn_epoch, lists_for
+from slotwise.policies.interface import absorb, choose, learn_epoch, lists_for
 from slotwise.policies.registry import register
 from slotwise.rng import shuffle
 from slotwise.setting import Setting
+from slotwise.tally import add_counts, count_no_clicks
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
 CITATION = "Luo, Sun and Liu, Rate-Optimal Online Learning for Dynamic Assortment Selection with Positioning (2025)"
@@ -41,9 +42,10 @@ class TLRUCB:
     #: λ, per slot, told or estimated
     position_bias: FloatArray
     lists: Any
-    #: l - 1, complete epochs, and how many of them are for finding λ
+    #: l - 1, complete epochs, how many of them are for finding λ, and whether it was found or told
     epochs: float
     exploring: float
+    knows_bias: bool
     #: slots × items: clicks of epochs, cut off, and epochs
     clicks: FloatArray
     shows: FloatArray
@@ -72,6 +74,7 @@ def start(setting: Setting, position_bias: FloatArray, exploring: float) -> Epoc
         lists=lists_for(setting),
         epochs=0.0,
         exploring=exploring,
+        knows_bias=exploring == 0.0,
         clicks=np.zeros(shape),
         shows=np.zeros(shape),
         weighted=np.zeros(setting.items),
@@ -87,7 +90,7 @@ def start(setting: Setting, position_bias: FloatArray, exploring: float) -> Epoc
 @choose.register(TLRUCB)
 def _choose(policy: TLRUCB, rng: np.random.Generator) -> Ranking:
     index, ranking, items = policy.index, policy.ranking, len(policy.index)
-    if policy.epochs < policy.exploring:
+    if not policy.knows_bias:
         if not policy.shuffled:
             shuffle(policy.item_order, 0, items, rng)
             policy.shuffled = True
@@ -117,7 +120,22 @@ def _learn_epoch(policy: TLRUCB, ranking: Ranking, clicks: IntArray) -> None:
         policy.shows[slot, item] += 1.0
         policy.weighted[item] += policy.position_bias[slot] * counted
         policy.squares[item] += policy.position_bias[slot] * policy.position_bias[slot]
-    if policy.epochs == policy.exploring:
+    if not policy.knows_bias and policy.epochs >= policy.exploring:
+        _find_bias(policy)
+
+
+@absorb.register(TLRUCB)
+def _absorb(policy: TLRUCB, clicks: FloatArray, passes: FloatArray) -> None:
+    # of a list that is no longer shown: what its epoch had in all is not known, and nothing can be cut off
+    policy.epochs += count_no_clicks(passes)
+    add_counts(policy.clicks, policy.shows, clicks, passes)
+    slots, items = clicks.shape
+    for slot in range(slots):
+        bias = policy.position_bias[slot]
+        for item in range(items):
+            policy.weighted[item] += bias * clicks[slot, item]
+            policy.squares[item] += bias * bias * passes[slot, item]
+    if not policy.knows_bias and policy.epochs >= policy.exploring:
         _find_bias(policy)
 
 
@@ -128,7 +146,7 @@ def _find_bias(policy: TLRUCB) -> None:
     In every J epochs each item was in each slot once: the clicks expected on slot k are λ_k times the same.
     """
     slots, items = policy.clicks.shape
-    largest = 0.0
+    largest, policy.knows_bias = 0.0, True
     for slot in range(slots):
         # half a click more: a slot without one must not have a bias of 0, which would never be seen to be wrong
         policy.position_bias[slot] = 0.5 + policy.clicks[slot].sum()
