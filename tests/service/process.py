@@ -53,11 +53,10 @@ Start = Callable[[Sequence[str], Mapping[str, str], Path, Path], Started]
 
 
 def start(arguments: Sequence[str], environment: Mapping[str, str], folder: Path, log: Path) -> Started:
-    """As anybody would: by its command."""
+    """As anybody would: by its command; a few decisions are not worth loading kernels for in each process."""
+    told = {**os.environ, "SLOTWISE_COMPILE": "never", **environment}
     with open(log, "wb") as written:
-        return subprocess.Popen(
-            [*COMMAND, *arguments], env={**os.environ, **environment}, stderr=written, stdout=written, cwd=folder
-        )
+        return subprocess.Popen([*COMMAND, *arguments], env=told, stderr=written, stdout=written, cwd=folder)
 
 
 class Process:
