@@ -116,7 +116,7 @@ RECORDED = {
 def test_regret_is_what_was_recorded(problem: str, policy: str) -> None:
     chosen, recorded = paper_problems()[problem], RECORDED[problem, policy]
     replications = 6 if "epoch-ucb-upb" in policy and "analytic" not in policy else 30
-    run = f"{policy}:rare=0,sampled=0" if policy.startswith("random-bound") else policy
+    run = f"{policy}:rare=0.0,sampled=0.0" if policy.startswith("random-bound") else policy
     found = simulate(chosen.users, run, rounds=chosen.rounds, replications=replications, seed=0)[run].final_regret
     independent = math.sqrt(1 / replications + 1 / recorded.replications)
     if policy.startswith(("epoch-ucb-upb", "random-bound")):
