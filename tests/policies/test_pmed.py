@@ -65,6 +65,11 @@ def test_regret_is_near_the_papers_limit_and_below_that_of_toprank() -> None:
     assert gained.mean() - 4.0 * error < 2.0 * limit * math.log(4.0)
 
 
+def test_more_items_than_it_can_do_with_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="pmed must have at most 100 items, or it would take too long, got 101"):
+        policy("pmed").start(Setting(2, 101, 100))
+
+
 def test_alpha_is_positive() -> None:
     with pytest.raises(InvalidInput, match="alpha must be"):
         policy("pmed", alpha=0).start(Setting(1, 2, 10))

@@ -9,6 +9,7 @@ import numpy as np
 from slotwise import checks
 from slotwise.bounds.position_based import TrialLists, find_shares, trial_lists
 from slotwise.compiled import inlined, jit, record
+from slotwise.errors import InvalidInput
 from slotwise.lists.top_items import select_best
 from slotwise.policies.interface import choose, learn, learn_clicks
 from slotwise.policies.registry import register
@@ -23,6 +24,8 @@ LARGEST = 1.0 - 1e-3
 GROWTH = 1.5
 GROWTH_AFTER_CHANGE = 1.2
 SWEEPS = 3
+#: more would take ever longer, with the fourth power of the items, and be asked about no better: cuts are bounded too
+MOST_ITEMS = 100
 
 
 @record
@@ -81,6 +84,8 @@ class PMED:
 )
 def pmed(setting: Setting, *, alpha: float = 1.0) -> PMED:
     """PMED; its bound on regret holds for every α above 0."""
+    if setting.items > MOST_ITEMS:
+        raise InvalidInput(f"pmed must have at most {MOST_ITEMS} items, or it would take too long, got {setting.items}")
     shape = (setting.items, setting.slots)
     trial = trial_lists(setting.slots, setting.items)
     return PMED(
