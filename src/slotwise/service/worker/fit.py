@@ -58,8 +58,8 @@ def fit(found: EstimatesDocument, shown: list[int]) -> Fit:
 
 
 def _judged(clicks: FloatArray, expected: FloatArray, gamma: FloatArray) -> tuple[Level, str]:
-    # here, for it takes long to import, and a worker that decides does not need it
-    from scipy.stats import chi2
+    # here, for it takes a while to import, and a worker that decides does not need it; `scipy.stats` would take a second
+    from scipy.special import chdtrc
 
     tested = expected >= FEWEST_EXPECTED
     pairs = int(tested.sum())
@@ -69,7 +69,7 @@ def _judged(clicks: FloatArray, expected: FloatArray, gamma: FloatArray) -> tupl
         return "unknown", "Whether the model fits cannot be told yet: too few items were clicked in several slots."
     variance = expected[tested] * (1.0 + gamma[tested])
     chi_square = float(((clicks[tested] - expected[tested]) ** 2 / variance).sum())
-    if float(chi2.sf(chi_square, degrees)) > BY_CHANCE:
+    if float(chdtrc(degrees, chi_square)) > BY_CHANCE:
         return "fine", f"The model fits: over {pairs:,} pairs of slot and item, clicks differ by no more than chance."
     beyond = max(0.0, chi_square * pairs / degrees - pairs)
     excess = float(np.sqrt(beyond / (expected[tested] ** 2 / variance).sum()))
