@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 #: between two makings of the same document: at least, at most, and as many times as long as the last one took
 LEAST_SECONDS: Final = 2.0
 MOST_SECONDS: Final = 30.0
-TIMES_COST: Final = 25.0
+TIMES_COST: Final = 50.0
 #: documents that are kept, and how large all of them may be
 MOST_KEPT: Final = 64
 MOST_BYTES: Final = 32 * 1024 * 1024
@@ -48,8 +48,8 @@ class Pinboard:
 
         Of another `version` it is made at once, as whoever changed something wants to see that it was done.
 
-        Two makings are apart by at least 2 seconds, and by 25 times as long as one of them takes, so that a document
-        takes no more than a twenty-fifth of a worker's time, however many look at it; but by no more than 30 seconds.
+        Two makings are apart by at least 2 seconds, and by 50 times as long as one of them takes, so that a document
+        takes no more than a fiftieth of a worker's time, however many look at it; but by no more than 30 seconds.
         """
         kept = self._kept.get(asked)
         if kept is not None and kept.version == version and (kept.moment == moment or self._timer() < kept.until):
