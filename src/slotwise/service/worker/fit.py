@@ -58,7 +58,7 @@ def fit(found: EstimatesDocument, shown: list[int]) -> Fit:
 
 
 def _judged(clicks: FloatArray, expected: FloatArray, gamma: FloatArray) -> tuple[Level, str]:
-    # here, for it takes a while to import, and a worker that decides does not need it; `scipy.stats` would take a second
+    # here, for it takes a while to import, and a worker that decides does not need it; `scipy.stats` takes a second
     from scipy.special import chdtrc
 
     tested = expected >= FEWEST_EXPECTED
