@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from tests.service.process import PATIENT
 from tests.waiting import FOR_EVER, wait_for
 
 
@@ -23,7 +24,7 @@ class Terminal:
         self.popen = subprocess.Popen(
             [sys.executable, "-c", "from slotwise.cli import main; main()", *arguments],
             cwd=folder,
-            env={**os.environ, **environment},
+            env={**os.environ, **PATIENT, **environment},
             stdin=slave,
             stdout=slave,
             stderr=slave,
