@@ -191,10 +191,14 @@ def _start(found: list[Fit], url: str, name: str | None, *, quiet: bool) -> None
 
 
 def _show(found: list[Fit]) -> None:
+    from slotwise.logs.reporting.segments import strata_of_all
+
     console = screen()
     if len(found) > 1:
         console.print(_summary(found))
         console.print(f"\n{found[0].shared_slots or 'Each placement was fitted on its own.'}")
+        for sentence in strata_of_all(found):
+            console.print(sentence)
     else:
         _show_one(console, found[0])
 
@@ -231,7 +235,7 @@ def _show_one(console: Console, one: Fit) -> None:
         console.print("\nFor whom:")
         columns = ("segment", "impressions", "click rate", "expected of its best list", LAST)
         console.print(as_table(columns, segment_rows(one)))
-    console.print("\nWhat slotwise would show:")
+    console.print(f"\n{report.heading_of_list}:")
     heads = ("item", "slot", "attractiveness", "95 % interval", "shown", "in this slot")
     console.print(as_table(heads, ([row[1], row[0], *row[2:]] for row in tables.best_list(report))))
     console.print("\nWhat this log cannot say:")
@@ -240,6 +244,7 @@ def _show_one(console: Console, one: Fit) -> None:
 
 
 def _summary(found: list[Fit]) -> Table:
+    from slotwise.logs.fitting.wording import percent
     from slotwise.logs.reporting.placement import PlacementReport
 
     heads = ("placement", "impressions", "items", "click rate", "slots comparable", LAST)
@@ -247,7 +252,7 @@ def _summary(found: list[Fit]) -> Table:
     for one in sorted(found, key=lambda one: -one.impressions):
         best = "   ".join(f"{slot}. {item}" for slot, item in enumerate(one.best().items[:3], start=1))
         known = "yes" if PlacementReport(one).slots_comparable else "no"
-        counts = (f"{one.impressions:,}", f"{len(one.item_ids):,}", f"{one.click_rate_of_log:.1%}")
+        counts = (f"{one.impressions:,}", f"{len(one.item_ids):,}", percent(one.click_rate_of_log))
         rows.append((str(one.placement), *counts, known, best))
     return as_table(heads, rows)
 

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow.compute as pc
 from scipy import stats
 
-from slotwise.logs import fit
+from slotwise.logs import fit, fits
 from slotwise.logs.fitting.fit import Fit
-from slotwise.logs.reporting.segments import liked, segment_rows, segments_in_words
+from slotwise.logs.reporting.segments import liked, segment_rows, segments_in_words, strata_of_all
 from tests.chance import FALSE_ALARM
 from tests.logs.strata import DEVICES, Drawn, drawn
 
@@ -67,3 +67,14 @@ def test_nothing_is_made_of_segments_that_are_alike() -> None:
     assert not liked(found)
     assert segments_in_words(found)[0].startswith("Do segments differ? Not that this log could tell")
     assert not segments_in_words(fit(drawn(2, 500).log))
+
+
+def test_of_several_placements_it_is_said_of_all() -> None:
+    made = drawn(3, 2_000, differ=True)
+    pages = made.log.append_column("page", pc.cast(pc.bit_wise_and(made.log["impression"], 1), "string"))
+    found = fits(pages, placement="page", segment="device", time="at")
+    assert [list(one.segments) for one in found] == [["desk", "phone", "tablet"]] * 2
+    segments, changes = strata_of_all(found)
+    assert "of 2 placements" in segments
+    assert changes.startswith("Did tastes change? ")
+    assert not strata_of_all(fits(pages, placement="page"))

@@ -127,14 +127,15 @@ def _draw_items(axes: Axes, fit: Fit) -> None:
     left = 0.8 * float(np.concatenate([low[clicked], high[~clicked] / 10.0]).min(initial=decided.min()))
     axes.hlines(places, np.maximum(low, left), high, color=BLUE, linewidth=2, alpha=0.45)
     axes.plot(middle[clicked], places[clicked], "o", color=BLUE, markersize=5, label="as seen in the log")
-    axes.plot(decided[order], places, "|", color="0.2", markersize=9, label="to decide on")
+    if fit.shrunken is not fit.estimate:
+        axes.plot(decided[order], places, "|", color="0.2", markersize=9, label="to decide on")
+        axes.legend(frameon=False, fontsize="small", loc="lower right")
     axes.set_yticks(places, [shortened(fit.item_ids[item]) for item in order], fontsize="small")
     label = "attractiveness: clicks on it in slot 1, per impression without a click"
     axes.set_xlabel(label + (f"\n({unknown:,} items of which too little is known are not drawn)" * (unknown > 0)))
     log_scale(axes, "{x:g}")
     axes.set_xlim(left=left)
     axes.set_ylim(-0.8, places.max(initial=0.0) + 0.8)
-    axes.legend(frameon=False, fontsize="small", loc="lower right")
     bare(axes)
 
 

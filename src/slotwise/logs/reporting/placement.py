@@ -54,6 +54,11 @@ class PlacementReport:
         """Whether all slots that were clicked can be compared with each other."""
         return len(set(self.fit.compared[0][self.fit.tally.clicks.any(axis=1)].tolist())) <= 1
 
+    @property
+    def heading_of_list(self) -> str:
+        """What is above the recommended list, which is no recommendation where slots cannot be compared."""
+        return "What slotwise would show" if self.slots_comparable else "What slotwise would guess"
+
     @cached_property
     def best(self) -> Recommendation:
         """What slotwise would show."""

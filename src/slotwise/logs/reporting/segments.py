@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -65,6 +66,31 @@ def segments_in_words(fit: Fit) -> list[str]:
         f"Do segments differ? Yes: {typical}. Apart from how much a segment clicks at all, {'; '.join(told)}{more}. "
         f"Of the {len(fit.segments)} segments, {others} would be shown another list than all visitors together."
     ]
+
+
+def strata_of_all(fits: Sequence[Fit]) -> list[str]:
+    """What is to be said of segments and time where there are several placements; nothing where neither was given."""
+    words, first = [], fits[0]
+    if first.segment_spread is not None:
+        differ, share = sum(bool(liked(fit)) for fit in fits), percent(math.expm1(first.segment_spread))
+        words.append(
+            f"Do segments differ? In {differ:,} of {len(fits):,} placements some item is clearly worth more or less to "
+            f"one than to all; an item differs between segments by typically {share}."
+        )
+    if first.changes is not None:
+        moved = [one for fit in fits if fit.changes is not None for one in fit.changes.moved]
+        places = sum(fit.changes is not None and bool(fit.changes.moved) for fit in fits)
+        half_life = first.changes.half_life
+        fading = (
+            "clicks of long ago foretell later ones as well as recent ones do, so all count alike"
+            if half_life is None
+            else f"what is {first.changes.periods.length_in_words(half_life)} older counts half as much, as that "
+            "foretells clicks best; the estimates are of the end of the log"
+        )
+        words.append(
+            f"Did tastes change? {len(moved):,} items in {places:,} placements clearly did. All in all, {fading}."
+        )
+    return words
 
 
 def segment_rows(fit: Fit) -> list[list[str]]:
