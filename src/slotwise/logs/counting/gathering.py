@@ -11,7 +11,7 @@ from typing import Any
 import ibis
 import ibis.expr.types as ir
 
-from slotwise.logs.reading.engine_functions import bit_count, duckdb_hash
+from slotwise.logs.reading.engine_functions import bit_count, duckdb_hash, spark_set
 
 #: what a row may carry besides what is counted
 OPTIONAL = ("propensity", "item_propensity", "weight")
@@ -19,14 +19,14 @@ OPTIONAL = ("propensity", "item_propensity", "weight")
 
 def gather(usable: ir.Table, keys: Sequence[str]) -> ir.Table:
     """Per impression: whether it has no click, whether it is odd or may be, and whether its slots have a gap."""
-    quick = usable.get_backend().name == "duckdb"
-    items = _hashed_items(usable.item) if quick else {"items_0": usable.item.nunique()}
+    engine = usable.get_backend().name
+    items = _hashed_items(usable.item) if engine == "duckdb" else {"items_0": _different(usable.item, engine)}
     pages = usable.group_by(keys).aggregate(
         shown=usable.count(),
         placed=usable.count(where=usable.slot.notnull() & usable.item.notnull()),
         last=usable.slot.max(),
         clicks=usable.count(where=usable.clicked),
-        different=_own_bits(usable.slot.cast("uint64")) if quick else usable.slot.nunique(),
+        different=_own_bits(usable.slot.cast("uint64")) if engine == "duckdb" else _different(usable.slot, engine),
         **items,
         **({"weight": usable.weight.max()} if "weight" in usable.columns else {}),
     )
@@ -50,6 +50,11 @@ SHIFTS = (0, 6, 12, 18, 24)
 def _hashed_items(item: ir.Value) -> dict[str, ir.Value]:
     """Under each hash, a lower bound on how many different items there are."""
     return {f"items_{shift}": _own_bits(duckdb_hash(item) >> shift) for shift in SHIFTS}
+
+
+def _different(column: ir.Value, engine: str) -> ir.Value:
+    """How many different values there are."""
+    return spark_set(column.cast("string")).length() if engine == "pyspark" else column.nunique()
 
 
 def _own_bits(number: ir.Value) -> ir.Value:

@@ -44,6 +44,13 @@ def hashtext(text: Any) -> Any:
     """PostgreSQL's: 32 bits."""
 
 
+@ibis.udf.agg.builtin(  # type: ignore[untyped-decorator]
+    name="collect_set", signature=((dt.string,), dt.Array(dt.string))
+)
+def spark_set(text: Any) -> Any:
+    """Spark's: the different values of a group. To count them so, it does not have to copy every row for each count."""
+
+
 @ibis.udf.scalar.builtin(  # type: ignore[untyped-decorator]
     name="unix_micros", signature=((dt.Timestamp(timezone="UTC"),), dt.int64)
 )
