@@ -43,7 +43,7 @@ class Size:
     plainly: bool = False
 
 
-QUICK = Size(rounds=30, replications=2, plainly=True)
+QUICK = Size(rounds=15, replications=2, plainly=True)
 
 
 @dataclass(frozen=True)
