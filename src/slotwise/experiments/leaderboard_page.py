@@ -88,7 +88,7 @@ def _usual_error(made: Scores) -> float:
 
 def _not_run(made: Scores) -> str:
     missing = [kind.name for kind in KINDS.values() if kind.id not in made.kinds]
-    return f"Not run for this page: {', '.join(missing)}.\n" if missing else ""
+    return f"Not run for this page: {'; '.join(missing)}.\n" if missing else ""
 
 
 def tables(made: Scores) -> str:
