@@ -13,6 +13,7 @@ from slotwise.estimate import maximum_likelihood
 from slotwise.estimate.odds import expected
 from slotwise.estimate.pooled import marginal
 from slotwise.estimate.pooled.fit import BIAS_SHAPE, learn, pool
+from slotwise.estimate.pooled.prior import CellPrior
 from slotwise.typing import FloatArray
 from tests.logs.rounds import rankings
 
@@ -190,7 +191,7 @@ def test_the_shape_is_that_of_the_items() -> None:
     exposure = np.full((1, 3_000), 200.0)
     clicks = rng.poisson(200.0 * rng.gamma(2.0, 0.1 / 2.0, 3_000))[None, :].astype(float)
     zeros = np.zeros(3_000, np.int64)
-    prior = marginal.CellPrior.of(0.5, zeros, zeros, np.arange(3_000), np.zeros(3_000))
+    prior = CellPrior.of(0.5, zeros, zeros, np.arange(3_000), np.zeros(3_000))
     for _ in range(20):
         marginal.learn_prior(prior, np.ones(1), BIAS_SHAPE, clicks, exposure, free=True)
     assert prior.shape == pytest.approx(2.0, rel=0.25)
