@@ -54,7 +54,7 @@ FAULTS = [
         "estimate/pooled/fit.py",
         "return cells.clicks - (1.0 - part) * pairs,",
         "return part * cells.clicks,",
-        "tests/experiments/test_log_fits.py::test_intervals_of_small_queries_hold_most_of_the_truth",
+        "tests/estimate/pooled/test_fit.py::test_counts_that_the_prior_is_learned_from_have_the_score_of_the_choices",
     ),
     Fault(
         "users click a little more often than they should",

@@ -11,7 +11,7 @@ from slotwise import NO_CLICK, Rankings
 from slotwise.errors import InvalidInput
 from slotwise.estimate import maximum_likelihood
 from slotwise.estimate.odds import expected
-from slotwise.estimate.pooled import marginal
+from slotwise.estimate.pooled import fit, marginal
 from slotwise.estimate.pooled.fit import BIAS_SHAPE, learn, pool
 from slotwise.estimate.pooled.prior import CellPrior
 from slotwise.typing import FloatArray
@@ -196,3 +196,17 @@ def test_the_shape_is_that_of_the_items() -> None:
         marginal.learn_prior(prior, np.ones(1), BIAS_SHAPE, clicks, exposure, free=True)
     assert prior.shape == pytest.approx(2.0, rel=0.25)
     assert prior.mean[0] == pytest.approx(0.1, rel=0.1)
+
+
+def test_counts_that_the_prior_is_learned_from_have_the_score_of_the_choices() -> None:
+    """Where most impressions have a click, a cell tells less of itself than its clicks; what it tells is no other."""
+    lists, clicks, passes = np.array([[0, 1], [1, 0], [2, 0]]), np.array([[60, 21], [32, 28], [9, 40]]), [19, 40, 51]
+    found = learn([Rankings(lists, clicks, passes, items=3)]).together
+    bias, alpha = found.position_bias, found.attractiveness
+    gamma = bias * alpha[lists]
+    foreseen = (clicks.sum(axis=1) + passes)[:, None] * gamma / (1.0 + gamma.sum(axis=1, keepdims=True))
+    score = np.zeros((2, 3))
+    np.add.at(score, (np.broadcast_to([0, 1], lists.shape), lists), clicks - foreseen)
+    told, exposed = fit._told(found.cells, found.likelihood, bias, alpha)
+    assert told - exposed * np.outer(bias, alpha) == pytest.approx(score, abs=1e-9)
+    assert told.sum() < 0.8 * clicks.sum()
