@@ -58,14 +58,19 @@ def contents_of(file: str) -> Contents:
     if start.startswith(b"PAR1"):
         refuse_twins(Path(file).name, pq.read_schema(file).names if _is_whole_parquet(file) else [])
         return Contents("parquet")
+    no_parquet = UnreadableFile(f"{file} cannot be read: it is not Parquet, it begins with {start[:16]!r}")
     if ending in PARQUET and not start.startswith(tuple(COMPRESSED)) and not _is_text(start):
-        raise UnreadableFile(f"{file} cannot be read: it is not Parquet, it begins with {start[:16]!r}")
+        raise no_parquet
     if start.startswith(b"PK\x03\x04"):
         raise UnreadableFile(f"{file} is a ZIP archive or an Excel file: unpack it, or save it as CSV in UTF-8")
     compression = next((name for magic, name in COMPRESSED.items() if start.startswith(magic)), None)
     if compression is None and ending is None:
         raise unknown
-    return _text(file, compression)
+    found = _text(file, compression)
+    # text, but no table
+    if ending in PARQUET and len(found.names) == 1:
+        raise no_parquet
+    return found
 
 
 def what_is_wrong(files: Iterable[str]) -> str | None:
