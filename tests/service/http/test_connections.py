@@ -48,6 +48,14 @@ def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         yield serving_client
 
 
+@pytest.fixture
+def unhurried(tmp_path: Path) -> Iterator[Client]:
+    """Waits long enough for a body to be refused for its size, and not for ever if it is not."""
+    with serving(f"sqlite:///{tmp_path}/store.db", body_seconds=20.0) as serving_client:
+        serving_client.define()
+        yield serving_client
+
+
 def connected(client: Client) -> socket.socket:
     url = client.base_url
     assert url.port is not None
@@ -118,16 +126,16 @@ def test_tiny_chunks_are_read_nevertheless(patient: Client) -> None:
         assert answer.json() == {"duplicate": duplicate}
 
 
-def test_a_large_body_is_refused_before_it_is_whole_and_its_sender_sees_why(patient: Client) -> None:
-    with connected(patient) as announced:
+def test_a_large_body_is_refused_before_it_is_whole_and_its_sender_sees_why(unhurried: Client) -> None:
+    with connected(unhurried) as announced:
         announced.sendall(HEAD + b"Content-Length: 60000000\r\n\r\n ")
         assert status(rest(announced)) == 413
-    with connected(patient) as chunked:
+    with connected(unhurried) as chunked:
         chunked.sendall(CHUNKED)
         for _ in range(100):
             chunked.sendall(b"10000\r\n" + b" " * 65_536 + b"\r\n")
         assert status(rest(chunked)) == 413
-    with connected(patient) as endless:
+    with connected(unhurried) as endless:
         endless.sendall(CHUNKED)
         with pytest.raises(ConnectionError):
             endless.sendall((b"10000\r\n" + b" " * 65_536 + b"\r\n") * 5_000)
