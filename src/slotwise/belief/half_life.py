@@ -48,21 +48,30 @@ def best_half_life(periods: Sequence[Seen], half_lives: Sequence[float], lead: f
     for seen in periods:
         past *= 0.5 ** ((seen.when - before) / tried)[:, None]
         before = seen.when
-        scores = FADE * scores + _foretold(SHAPE + past[0], rate + past[1], seen)
+        scores = FADE * scores + foretold(past, rate, seen.clicks, seen.exposure).sum(axis=1)
         past[0] += seen.clicks
         past[1] += seen.exposure
+    return leading(scores, tried, lead)
+
+
+def leading(scores: FloatArray, tried: FloatArray, lead: float = LEAD) -> float | None:
+    """Of half-lives that were tried, the first being to forget nothing, the one that leads that; None if none does."""
     best = 1 + int(scores[1:].argmax())
     return float(tried[best]) if scores[best] > scores[0] + lead else None
 
 
-def _foretold(shape: FloatArray, rate: FloatArray, seen: Seen) -> FloatArray:
-    """The log-probability of a period's clicks under each half-life, less what is the same under all of them."""
+def foretold(past: FloatArray, rate: float, clicks: FloatArray, exposure: FloatArray) -> FloatArray:
+    """The log-probability of clicks on items after these in the past, less what is the same under all half-lives.
+
+    `past` are clicks and exposure, half-lives × items; `rate` is what exposure is worth before anything was counted. An
+    item that was not shown says nothing.
+    """
     # here, for it takes long to import, and few placements need it
     from scipy.special import gammaln
 
-    shown = seen.exposure > 0.0
-    shape, rate, clicks, exposure = shape[:, shown], rate[:, shown], seen.clicks[shown], seen.exposure[shown]
+    shape, rates = SHAPE + past[0], rate + past[1]
     found: FloatArray = (
-        gammaln(shape + clicks) - gammaln(shape) + shape * np.log(rate) - (shape + clicks) * np.log(rate + exposure)
-    ).sum(axis=1)
+        gammaln(shape + clicks) - gammaln(shape) + shape * np.log(rates) - (shape + clicks) * np.log(rates + exposure)
+    )
+    found[:, exposure == 0.0] = 0.0
     return found

@@ -8,7 +8,8 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from slotwise.belief.memory import FADE, LEAD
+from slotwise.belief.half_life import SHAPE, foretold, leading
+from slotwise.belief.memory import FADE
 from slotwise.service.store import Store
 from slotwise.service.store.rows import HOUR, PeriodRow
 from slotwise.service.worker.definition import Definition, HalfLife
@@ -19,8 +20,6 @@ from slotwise.typing import BoolArray, FloatArray, IntArray
 
 #: half-lives that are tried, in hours; the first is to forget nothing
 GRID: Final = (math.inf, 2160.0, 720.0, 168.0, 72.0, 24.0)
-#: before anything was counted, an item's attractiveness is believed to be exponential
-SHAPE: Final = 1.0
 
 
 class _Seen(NamedTuple):
@@ -68,7 +67,7 @@ def fading_of(definition: Definition, memory: HalfLife | Literal["auto"], counts
 def find_half_life(definition: Definition, counts: PeriodCounts) -> float | None:
     """The half-life in hours under which faded counts foresaw the next period's clicks best; None to forget nothing.
 
-    Of all visitors together, and by the log-probability in `slotwise.belief.memory`, the position bias being what is
+    Of all visitors together, and as in `slotwise.belief.half_life`, the position bias being what is
     estimated from all of the rows. A half-life is used where it leads forgetting nothing by enough.
     """
     seen = _by_period(definition, counts)
@@ -78,24 +77,12 @@ def find_half_life(definition: Definition, counts: PeriodCounts) -> float | None
     scores = np.zeros(len(GRID))
     for foreseen in _foreseen(seen, rate=SHAPE * exposure / clicks)[seen.is_timed]:
         scores = FADE * scores + foreseen
-    best = 1 + int(scores[1:].argmax())
-    return GRID[best] if scores[best] > scores[0] + LEAD else None
+    return leading(scores, np.array(GRID))
 
 
 def _foreseen(seen: _Seen, rate: float) -> FloatArray:
     """The log-probability of each period's clicks under each half-life, less what is the same under all of them."""
-    # here, for it takes long to import, and few placements need it
-    from scipy.special import gammaln
-
-    past = _known_before(seen)
-    shape, rates, clicks = SHAPE + past[0], rate + past[1], seen.clicks
-    of_items = (
-        gammaln(shape + clicks)
-        - gammaln(shape)
-        + shape * np.log(rates)
-        - (shape + clicks) * np.log(rates + seen.exposure)
-    )
-    of_items[:, seen.exposure == 0.0] = 0.0
+    of_items = foretold(_known_before(seen), rate, seen.clicks, seen.exposure)
     found: FloatArray = np.add.reduceat(of_items, seen.begins, axis=1).T
     return found
 
