@@ -152,12 +152,17 @@ def test_what_is_paused_goes_on_when_it_is_resumed(
     assert definition(service, bar)["mode"] == "live"
 
 
+def describe_new(page: Page, name: str, *, slots: str, items: str) -> Locator:
+    """Fill in what a new placement is to be."""
+    dialog = begin(page, "New placement")
+    for label, text in (("Name", name), ("Slots", slots), ("Items, one a line", items)):
+        dialog.get_by_label(label).fill(text)
+    return dialog
+
+
 def test_a_placement_is_made_and_deleted(watched: Watched, service: Client) -> None:
     page = watched.open("/")
-    dialog = begin(page, "New placement")
-    dialog.get_by_label("Name").fill("made/here")
-    dialog.get_by_label("Slots").fill("2")
-    dialog.get_by_label("Items, one a line").fill("a\nb\nc")
+    dialog = describe_new(page, "made/here", slots="2", items="a\nb\nc")
     make = dialog.get_by_role("button", name="Make it")
     make.click()
     expect(dialog.locator(".problem")).to_have_text("A name has no slash in it.")
@@ -167,10 +172,7 @@ def test_a_placement_is_made_and_deleted(watched: Watched, service: Client) -> N
     expect(dialog.locator(".problem")).not_to_be_empty()
     assert definition(service, "shop")["slots"] == 3
     page.reload()
-    dialog = begin(page, "New placement")
-    dialog.get_by_label("Name").fill("made here 🎪")
-    dialog.get_by_label("Slots").fill("2")
-    dialog.get_by_label("Items, one a line").fill("a\nb\nc")
+    dialog = describe_new(page, "made here 🎪", slots="2", items="a\nb\nc")
     dialog.get_by_role("button", name="Make it").click()
     page.wait_for_url("**/placements/made*")
     expect(page.locator("h1")).to_have_text("made here 🎪")
@@ -189,10 +191,7 @@ def test_a_placement_is_made_and_deleted(watched: Watched, service: Client) -> N
 
 def test_without_the_key_nothing_is_made(watched: Watched, service: Client) -> None:
     page = watched.open("/")
-    dialog = begin(page, "New placement")
-    dialog.get_by_label("Name").fill("made with a key")
-    dialog.get_by_label("Slots").fill("1")
-    dialog.get_by_label("Items, one a line").fill("a\nb")
+    dialog = describe_new(page, "made with a key", slots="1", items="a\nb")
 
     def is_missing() -> bool:
         return service.get("/v1/placements/made with a key").status_code == 404
