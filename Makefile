@@ -10,8 +10,9 @@ PAPER := $(VENV)/.compiled-for-the-paper
 # without bytecode, which halves the time it takes: Python writes that of a module when it is first imported
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 PIN = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
-# a worker for each core and one more (tests/conftest.py); PYTEST_ARGS= for one after the other
-PYTEST_ARGS ?= -n auto --dist loadgroup --no-loadscope-reorder
+# a worker for each core and one more (tests/conftest.py); PYTEST_ARGS= for one after the other. If a worker dies the
+# run ends: pytest-xdist 3.8 would start another one and then may wait for ever
+PYTEST_ARGS ?= -n auto --dist loadgroup --no-loadscope-reorder --max-worker-restart=0
 
 # of what a target needs, two things at a time: kernels are compiled while packages are installed, and tests run while
 # mypy does

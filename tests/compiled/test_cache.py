@@ -131,10 +131,10 @@ def test_no_writable_folder_is_no_obstacle(copy: Path) -> None:
 
 def test_a_full_disk_costs_the_kernels_and_nothing_else(copy: Path) -> None:
     full = """
-from numba.core.caching import IndexDataCacheFile
+from slotwise.compiled.kept import KeptKernels
 def save(self, key, data):
     raise OSError(28, "No space left on device")
-IndexDataCacheFile.save = save
+KeptKernels.save = save
 """
     after = "from slotwise.compiled.cache import everything_was_saved; assert not everything_was_saved()\n"
     found = _run(full + SCRIPT + after, copy)

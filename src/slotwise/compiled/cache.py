@@ -27,6 +27,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvid
 from numba.core.registry import CPUDispatcher
 
 from slotwise.compiled.interpreted import Kernel
+from slotwise.compiled.kept import KeptKernels
 from slotwise.compiled.lean import Lean
 from slotwise.compiled.parts import Part, Whole
 
@@ -110,9 +111,16 @@ class _KernelCache(CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
-    """numba's, but a disk that is full or gone read-only costs a compilation in the next process, and nothing else."""
+    """numba's, with files that processes may write at once.
+
+    A disk that is full or gone read-only costs a compilation in the next process, and nothing else.
+    """
 
     _impl_class = _KernelCache
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        self._cache_file = KeptKernels(self._cache_path, self._impl.filename_base)
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         try:
