@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 
 from tests.commands import COMMAND
 
@@ -12,3 +13,10 @@ def _slotwise(*arguments: str) -> str:
 def test_version_and_help() -> None:
     assert _slotwise("--version").strip() == "0.1.0"
     assert "simulate" in _slotwise("--help")
+
+
+def test_the_package_is_the_command() -> None:
+    """For whoever has not got the folder of scripts on the path."""
+    wrong = subprocess.run([sys.executable, "-m", "slotwise", "nonsense"], capture_output=True, text=True)
+    assert wrong.returncode == 2
+    assert "python -m slotwise --help" in wrong.stderr

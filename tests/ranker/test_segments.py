@@ -103,7 +103,7 @@ def test_lists_in_flight_are_those_of_their_segment() -> None:
     ("arguments", "message"),
     [
         ({"segments": 0}, "segments must be at least 1, got 0"),
-        ({"segments": 1_002}, "segments must be at most 1001, got 1002"),
+        ({"segments": 2_001}, "segments must be at most 2000, got 2001"),
         ({"segments": 2.5}, "segments must be a whole number, got 2.5"),
         ({"segments": 2, "policy": "pbm-ucb", "position_bias": [1.0, 0.5]}, "segments is 2, but pbm-ucb takes all"),
         ({"segments": 2, "policy": "random-bound:acts=epochs"}, "acts=epochs shows one list to all visitors"),

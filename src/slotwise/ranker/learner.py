@@ -29,8 +29,8 @@ from slotwise.simulate.replicate import MOST_ROUNDS
 from slotwise.tally import Tally
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray
 
-#: kinds of visitors that may be told apart: a thousand that are named, and all others
-MOST_SEGMENTS = 1_001
+#: kinds of visitors that may be told apart
+MOST_SEGMENTS = 2_000
 
 
 class Learner:

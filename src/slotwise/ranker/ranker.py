@@ -17,13 +17,15 @@ from slotwise.errors import InvalidInput
 from slotwise.policies import PolicyEntry
 from slotwise.ranker.estimates import Estimates
 from slotwise.ranker.features import Given
-from slotwise.ranker.learner import MOST_SEGMENTS, Learner
+from slotwise.ranker.learner import Learner
 from slotwise.ranker.segments import Name, Segments, checked_name
 from slotwise.ranker.storage import Kept, contents_of, read, write
 from slotwise.tally import Tally
 
 #: rankings that may wait for their outcome; beyond that the oldest are forgotten
 PENDING_LIMIT = 100_000
+#: segments that may be named
+MOST_NAMED = 1_000
 
 
 @dataclass(frozen=True)
@@ -244,7 +246,7 @@ class Ranker:
         """The number of a segment, new or not."""
         number = self._segments.known(name)
         if number is None:
-            if self._learner.segments == MOST_SEGMENTS:
+            if len(self._segments.names) == MOST_NAMED:
                 raise InvalidInput(
                     f"segment {checks.short(name)} is one too many: {len(self._segments.names):,} were named before"
                 )

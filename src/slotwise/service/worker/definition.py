@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -22,10 +23,11 @@ from pydantic_core import PydanticCustomError
 from slotwise import checks
 from slotwise.errors import InvalidInput, SlotwiseError
 from slotwise.policies import Setting
+from slotwise.ranker.learner import MOST_SEGMENTS
 from slotwise.ranker.options import policy_for
 from slotwise.service.worker.items import MOST_FEATURES, Finite, Item, ListedItem, Strict
 from slotwise.service.worker.names import LONGEST_NAME, Name
-from slotwise.service.worker.segments import MOST_SEGMENTS, OTHER, Segments
+from slotwise.service.worker.segments import MOST_LISTED, OTHER, Segments
 
 MOST_ITEMS: Final = 100_000
 MOST_SLOTS: Final = 100
@@ -187,13 +189,18 @@ class Definition(Strict):
                 )
             if len(set(values)) < len(values):
                 raise PydanticCustomError("twice", "segments has a value twice under {key}", {"key": repr(key)})
+        listed = math.prod(len(values) for values in self.segments.values())
         combinations = len(Segments(self.segments))
-        if combinations > MOST_SEGMENTS:
-            raise PydanticCustomError(
-                "too_many_segments",
-                "segments must have at most {most} combinations, with other as one more value of each key, got {given}",
-                {"most": MOST_SEGMENTS, "given": combinations},
-            )
+        for kind, most, given in (
+            ("of the values that are listed", MOST_LISTED, listed),
+            ("with other as one more value of each key", MOST_SEGMENTS, combinations),
+        ):
+            if given > most:
+                raise PydanticCustomError(
+                    "too_many_segments",
+                    "segments must have at most {most} combinations {kind}, got {given}",
+                    {"most": most, "kind": kind, "given": given},
+                )
         if combinations > 1 and combinations * len(self.items) * self.slots > MOST_PAIRS:
             raise PydanticCustomError(
                 "too_many_pairs",

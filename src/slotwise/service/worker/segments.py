@@ -16,7 +16,8 @@ from slotwise.errors import InvalidInput
 
 #: what a value that is not listed, or missing, is called
 OTHER: Final = "other"
-MOST_SEGMENTS: Final = 1_000
+#: combinations of values that are listed
+MOST_LISTED: Final = 1_000
 
 Known = Mapping[str, str]
 
