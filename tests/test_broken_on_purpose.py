@@ -428,9 +428,23 @@ FAULTS = [
     Fault(
         "items that were not shown last are looked at more often",
         "policies/random_bound.py",
-        "level = _level(policy, left, rate[item], average)\n",
-        "level = 1.5 * _level(policy, left, rate[item], average)\n",
+        "level = _level(policy, left, rate[item], average)\n                    if far",
+        "level = 1.5 * _level(policy, left, rate[item], average)\n                    if far",
         "tests/policies/test_random_bound.py::test_sets_are_shown_as_often_as_the_definition_says[low-[0, 1]]",
+    ),
+    Fault(
+        "items that are sure to stay are taken to be all that were shown last",
+        "policies/random_bound.py",
+        "if not is_sure or mean[item] <= highest or",
+        "if not is_sure or",
+        "tests/policies/test_random_bound.py::test_sets_are_shown_as_often_as_the_definition_says[low-[2, 0]]",
+    ),
+    Fault(
+        "a list is left in its order as soon as means are",
+        "policies/random_bound.py",
+        "level = policy.order * (average - own) * (average + 5.0 * own)",
+        "level = 0.0",
+        "tests/policies/test_random_bound.py::test_a_list_is_seen_to_be_in_order_without_bounds_only_where_it_is[0.25]",
     ),
     Fault(
         "what is seen little gets no bonus",

@@ -13,7 +13,7 @@ from slotwise.compiled import interpreted
 from slotwise.errors import InvalidInput
 from slotwise.policies import choose, learn
 from slotwise.policies.interface import expect, settle, turn_to
-from slotwise.policies.random_bound import KEEP, ORDER, RandomBound, _is_below, _level
+from slotwise.policies.random_bound import KEEP, RandomBound, _is_below, _is_in_order, _level
 from slotwise.typing import FloatArray
 from tests.chance import assert_frequencies
 
@@ -115,23 +115,46 @@ def test_the_part_that_is_sampled_or_high_is_a_share(option: str, value: Any) ->
 
 
 def test_the_order_is_by_a_small_bonus_for_what_was_seen_little() -> None:
-    started = _after([*HISTORY, ([0, 2], 1, 12), ([0, 2], NO_CLICK, 3)])
-    rng, seen = np.random.default_rng(3), set()
-    for _ in range(40):
-        choose(started, rng)
-        mean, rate = started.belief.shape / started.belief.rate, started.belief.rate
-        average = rate.mean()
-        for item in started.ranking.tolist():
-            q = started.order_index[item]
-            seen.add(bool(rate[item] >= average))
-            if rate[item] >= average:
-                assert q == mean[item]
-            else:
-                divergence = mean[item] * math.log(mean[item] / q) + q - mean[item]
-                assert divergence * rate[item] == pytest.approx(ORDER * math.log(average / rate[item]), rel=1e-3)
-        first, second = started.ranking
-        assert started.order_index[first] >= started.order_index[second]
-    assert seen == {True, False}
+    """With and without the shortcut for lists whose order is beyond doubt."""
+    seen = set()
+    for lucky in (1, 4, 12):
+        started = _after([*HISTORY, ([0, 2], 1, lucky), ([0, 2], NO_CLICK, 15 - lucky)])
+        rng = np.random.default_rng(3)
+        for _ in range(40):
+            choose(started, rng)
+            first, second = _order_bounds(started)[started.ranking]
+            assert first >= second
+            mean = started.belief.shape / started.belief.rate
+            seen.add((_is_seen_to_be_in_order(started), bool(mean[started.ranking[0]] >= mean[started.ranking[1]])))
+    # lists with the larger mean first, seen to be in order without bounds, and lists with the smaller one first
+    assert seen >= {(True, True), (False, False)}
+
+
+@pytest.mark.parametrize("order", [0.0, 0.25, 2.0])
+def test_a_list_is_seen_to_be_in_order_without_bounds_only_where_it_is(order: float) -> None:
+    started, rng = _started(Setting(2, 4, 100, BIAS), order=order), np.random.default_rng(10)
+    belief, seen = started.belief, []
+    for _ in range(1_000):
+        belief.rate[:] = rng.exponential(200.0, 4)
+        belief.shape[:] = belief.rate * rng.uniform(0.1, 0.3, 4)
+        started.mean[:] = belief.shape / belief.rate
+        first, second = _order_bounds(started)[started.ranking]
+        seen.append(_is_seen_to_be_in_order(started))
+        assert first > second or not seen[-1]
+    assert 0.2 < np.mean(seen) < 0.8
+
+
+def _order_bounds(started: Any) -> FloatArray:
+    """What items are ordered by, from the definition."""
+    shape, rate = started.belief.shape, started.belief.rate
+    level = started.order * np.maximum(0.0, np.log(rate.mean() / rate))
+    return np.array([upper_bound(s / r, c / r) for s, r, c in zip(shape, rate, level, strict=True)])
+
+
+def _is_seen_to_be_in_order(started: Any) -> bool:
+    belief = started.belief
+    with interpreted():
+        return _is_in_order(started, belief.shape, belief.rate, belief.rate.mean(), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("bonus", [0.0, 0.3, 0.6], ids=["no bonus", "a bonus", "a large bonus"])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from slotwise.compiled import generic
-from slotwise.typing import FloatArray, Ranking
+from slotwise.typing import FloatArray, IntArray, Ranking
 
 
 @generic()
@@ -62,6 +62,17 @@ def entry(lists: Any, least_index: FloatArray, ranking: Ranking) -> float:  # ty
 
     Whoever has a lower one need not be computed. Where values or constraints decide it is 0.
     """
+
+
+def _none(lists: Any, position_bias: FloatArray, rng: np.random.Generator) -> IntArray:  # noqa: ARG001
+    return np.empty(0, np.int64)
+
+
+@generic(default=_none)
+def slots_in_order(  # type: ignore[empty-body]
+    lists: Any, position_bias: FloatArray, rng: np.random.Generator
+) -> IntArray:
+    """The slots by decreasing bias, where the best order is that of attractiveness; where more decides, none."""
 
 
 @generic()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from slotwise.compiled import record
-from slotwise.lists.arrange import arrange, arrange_by, entry, rearrange
+from slotwise.lists.arrange import arrange, arrange_by, entry, rearrange, slots_in_order
 from slotwise.lists.slot_order import order_slots, slot_order
 from slotwise.lists.top_items import fill_slots, select_best, sink
 from slotwise.typing import FloatArray, IntArray, Ranking
@@ -95,3 +95,9 @@ def _entry(lists: Sorted, least_index: FloatArray, ranking: Ranking) -> float:  
     for slot in range(len(ranking)):
         least = min(least, least_index[ranking[slot]])
     return least
+
+
+@slots_in_order.register(Sorted)
+def _slots_in_order(lists: Sorted, position_bias: FloatArray, rng: np.random.Generator) -> IntArray:
+    order: IntArray = order_slots(lists.slots, position_bias, rng)
+    return order

@@ -22,7 +22,7 @@ from slotwise.belief import (
 )
 from slotwise.bounds.poisson import upper_ratio
 from slotwise.compiled import inlined, record
-from slotwise.lists.arrange import arrange, entry, rearrange
+from slotwise.lists.arrange import arrange, entry, rearrange, slots_in_order
 from slotwise.policies.epochs import Acts, in_rounds_or_epochs
 from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for, with_belief
 from slotwise.policies.registry import register
@@ -42,6 +42,8 @@ BIAS_SPREAD = 0.9
 SAMPLED = 0.02
 #: decisions that share one draw of what all visitors have in common, at most
 KEEP = 8
+#: by so much more than enough that no rounding makes up for it, nor what `upper_ratio` leaves undone
+BY_FAR = 1.001
 #: no random level is above, in units of its mean: -log of the smallest positive 1 - u
 HIGHEST = 37.0
 
@@ -187,23 +189,50 @@ def _choose(policy: RandomBound, rng: np.random.Generator) -> Ranking:
     shape, rate = belief.shape, belief.rate
     if belief.is_whole:
         return _sample(policy, rng)
-    average = 0.0
+    # two loops, as the compiler divides several at once if there is nothing to add up
     for item in range(len(mean)):
         mean[item] = shape[item] / rate[item]
+    average = 0.0
+    for item in range(len(mean)):
         average += rate[item]
     average /= len(mean)
     if not _stays(policy, shape, rate, average, rng):
         arrange(policy.lists, policy.index, belief.position_bias, ranking, rng)
         hold_back(belief, policy.lists, policy.index, ranking, rng)
-    order_index = policy.order_index
-    for slot in range(len(ranking)):
-        item = ranking[slot]
-        if item != EMPTY:
-            order_index[item] = mean[item]
-            if rate[item] < average:
-                order_index[item] *= upper_ratio(policy.order * math.log(average / rate[item]) / shape[item])
-    rearrange(policy.lists, order_index, belief.position_bias, ranking, rng)
+    if not _is_in_order(policy, shape, rate, average, rng):
+        order_index = policy.order_index
+        for slot in range(len(ranking)):
+            item = ranking[slot]
+            if item != EMPTY:
+                order_index[item] = mean[item]
+                if rate[item] < average:
+                    order_index[item] *= upper_ratio(policy.order * math.log(average / rate[item]) / shape[item])
+        rearrange(policy.lists, order_index, belief.position_bias, ranking, rng)
     return ranking
+
+
+@inlined
+def _is_in_order(
+    policy: RandomBound, shape: FloatArray, rate: FloatArray, average: float, rng: np.random.Generator
+) -> bool:
+    """Whether the list is seen to be in its best order, by means and evidence alone.
+
+    It is if no item's bound reaches the mean of the item before it, m + g: if shape·kl(1, 1 + g/m) is above the level.
+    The one is at least shape·g²/(2m(m + g)), and log(1 + x) at most x(6 + x)/(6 + 4x), x = Ē/E - 1.
+    """
+    mean, ranking = policy.mean, policy.ranking
+    by_bias = slots_in_order(policy.lists, policy.belief.position_bias, rng)
+    for place in range(1, len(by_bias)):
+        before, item = ranking[by_bias[place - 1]], ranking[by_bias[place]]
+        gap, own = mean[before] - mean[item], rate[item]
+        if not gap > 0.0:
+            return False
+        if own < average:
+            reached = shape[item] * gap * gap * own * (own + 2.0 * average)
+            level = policy.order * (average - own) * (average + 5.0 * own)
+            if not reached > BY_FAR * level * mean[item] * mean[before]:
+                return False
+    return len(by_bias) > 0
 
 
 @inlined
@@ -259,7 +288,8 @@ def _stays(policy: RandomBound, shape: FloatArray, rate: FloatArray, average: fl
     least = entry(policy.lists, mean, policy.ranking)
     # no level is above the second, which is found out where the first is not enough
     random_most, most = max(HIGHEST * policy.level, HIGHEST - policy.behind), -1.0
-    above, reached = 0, False
+    above, reached, highest = 0, False, 0.0
+    per_least = 0.5 / least if least > 0.0 else 0.0
     for item in range(items):
         if mean[item] >= least:
             above += 1
@@ -269,7 +299,7 @@ def _stays(policy: RandomBound, shape: FloatArray, rate: FloatArray, average: fl
             index[item] = mean[item]
             gap = least - mean[item]
             # what kl(m, least)·E is at least; mostly enough to see that the bound is below
-            far = gap * gap * rate[item] / (2.0 * least)
+            far = gap * gap * rate[item] * per_least
             if far >= random_most and most < 0.0:
                 most = random_most + policy.bonus * math.log(average / _least(rate))
             if far < random_most or far < most:
@@ -278,13 +308,20 @@ def _stays(policy: RandomBound, shape: FloatArray, rate: FloatArray, average: fl
                     level = _level(policy, left, rate[item], average)
                     if far < level:
                         index[item] *= upper_ratio(level / shape[item])
-                        reached = reached or index[item] >= least
-    if above == slots and not reached and least > 0.0:
+                        highest = max(highest, index[item])
+    reached = reached or highest >= least
+    is_sure = above == slots and least > 0.0
+    if is_sure and not reached:
         return True
     for item in range(items):
         if mean[item] >= least:
-            level = _level(policy, 1.0 - rng.random(), rate[item], average)
-            index[item] = mean[item] * upper_ratio(level / shape[item]) if level > 0.0 else mean[item]
+            left = 1.0 - rng.random()
+            index[item] = mean[item]
+            # whoever is above all the others at its mean stays, wherever its bound is
+            if not is_sure or mean[item] <= highest or is_new(policy.belief, item):
+                level = _level(policy, left, rate[item], average)
+                if level > 0.0:
+                    index[item] *= upper_ratio(level / shape[item])
     return False
 
 
