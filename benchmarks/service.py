@@ -338,7 +338,9 @@ def a_year() -> None:
         verdict("1 s / what the year costs at the start", 1.0 / max(1e-9, full - empty), 1.0)
         with service(Path(folder)) as (port, process):
             spent = decision_seconds(port, process)
-            print(f"a decision: {spent * 1e3:.2f} ms of CPU, HTTP and disk included, without the year {plain * 1e3:.2f}")
+            print(
+                f"a decision: {spent * 1e3:.2f} ms of CPU, HTTP and disk included, without the year {plain * 1e3:.2f}"
+            )
             verdict("1 ms / what the year costs a decision", 1e-3 / max(1e-9, spent - plain), 1.0)
             taken = []
             for _ in range(TURNS):
