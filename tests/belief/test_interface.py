@@ -12,6 +12,8 @@ from slotwise.belief import imagine, joint_gibbs, learned_bias, told_bias, updat
 from slotwise.errors import InvalidInput
 from slotwise.typing import EMPTY
 
+pytestmark = pytest.mark.usefixtures("interpreting")
+
 SHAPE, RATE, STRENGTH = 0.7, 1.3, 2.0
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from slotwise import checks
 from slotwise.choice import MNL, best_ranking, may_click_several, reward
 from slotwise.compiled import is_ours, is_record, plain, postponed_interrupt, uncached
+from slotwise.compiled.interpreted import is_interpreting
 from slotwise.errors import InvalidInput, InvalidRanking
 from slotwise.lists import Goal, best_list
 from slotwise.lists.valued import valued
@@ -171,7 +172,10 @@ def run_replications(
     # here, for whoever takes no more than a constant from this file
     import joblib
 
-    work = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered", batch_size=1)
+    # plain Python runs in this thread, as other threads do not know that they are not to compile
+    work = joblib.Parallel(
+        n_jobs=1 if is_interpreting() else jobs, prefer="threads", return_as="generator_unordered", batch_size=1
+    )
     yield from work(
         joblib.delayed(_replicate)(users, policy, setting, best, seed, index, points, start) for index in indices
     )

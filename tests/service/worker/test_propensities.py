@@ -223,8 +223,10 @@ def test_a_list_that_a_visitor_sees_again_has_those_with_which_it_was_drawn(stor
         await worker.decide("home")
         await worker.fill_propensities()
         later = await worker.decide("home", Wish(visitor="somebody"))
+        # of two items instead of five, what is drawn has propensities that are others by far
+        of_two = await worker.decide("home", Wish(visitor="somebody", exclude=[*{*ITEMS} - {*first.items}]))
         await worker.fill_propensities()
-        for decision in (*again, later):
+        for decision in (*again, later, of_two):
             assert decision.items == first.items
             assert await found(worker, decision.id) == drawn
         # one that cannot be shown again is replaced, and what replaces it is drawn anew
