@@ -14,7 +14,7 @@ from slotwise.estimate.odds import expected
 from slotwise.estimate.pooled import fit, marginal
 from slotwise.estimate.pooled.fit import BIAS_SHAPE, learn, pool
 from slotwise.estimate.pooled.prior import CellPrior
-from slotwise.typing import FloatArray
+from slotwise.typing import FloatArray, IntArray
 from tests.logs.rounds import rankings
 
 BIAS = np.array([1.0, 0.6, 0.4, 0.25])
@@ -26,10 +26,15 @@ def ordered(rng: np.random.Generator, impressions: int, bias: FloatArray = BIAS,
     alpha = np.exp(rng.normal(-1.5, 0.8, items))
     order = np.argsort(-alpha * np.exp(rng.normal(0.0, 0.3, items)))
     shown = order[np.argsort(np.arange(items) + rng.normal(0.0, 1.2, (impressions, items)), axis=1)][:, :slots]
+    return chosen(rng, shown, bias, alpha)
+
+
+def chosen(rng: np.random.Generator, shown: IntArray, bias: FloatArray, alpha: FloatArray) -> Rankings:
+    """Lists, one a row, and what users choose from them."""
     weights = np.cumsum(bias * alpha[shown], axis=1)
-    left = rng.random(impressions) * (1.0 + weights[:, -1]) - 1.0
-    clicked = np.where(left < 0.0, NO_CLICK, np.minimum((weights <= left[:, None]).sum(axis=1), slots - 1))
-    return Rankings.of_rounds(shown, clicked, items=items)
+    left = rng.random(len(shown)) * (1.0 + weights[:, -1]) - 1.0
+    clicked = np.where(left < 0.0, NO_CLICK, np.minimum((weights <= left[:, None]).sum(axis=1), len(bias) - 1))
+    return Rankings.of_rounds(shown, clicked, items=len(alpha))
 
 
 def test_with_much_data_it_is_maximum_likelihood() -> None:
@@ -183,6 +188,20 @@ def test_usual_slots_are_what_keeps_slots_apart_from_items(monkeypatch: pytest.M
     sound = pool(seen).position_bias[-1]
     monkeypatch.setattr("slotwise.estimate.pooled.cells.Cells.usual_slot", np.zeros(8 * 400, np.int64))
     assert pool(seen).position_bias[-1] < 0.8 * sound
+
+
+def test_what_is_hardly_ever_shown_is_not_taken_for_as_good_as_what_is_shown_often() -> None:
+    """Of items with attractiveness 0.05 that were shown four or five times: 0.03 to 0.07 with these and other seeds.
+
+    If nothing were made of how often items are shown, 0.19 to 0.22.
+    """
+    rng = np.random.default_rng(9)
+    often, seldom = 20, 60
+    alpha = np.exp(rng.normal(np.repeat([-1.0, -3.0], [often, seldom]), 0.3))
+    weights = np.repeat([1.0, 0.01], [often, seldom])
+    shown = np.argsort(-(rng.random((3_000, often + seldom)) ** (1.0 / weights)), axis=1)[:, :4]
+    (found,) = pool([chosen(rng, shown, BIAS, alpha)]).estimates
+    assert np.exp(np.log(found.attractiveness[often:]).mean()) < 0.12
 
 
 def test_the_shape_is_that_of_the_items() -> None:
