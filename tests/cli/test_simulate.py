@@ -12,6 +12,9 @@ from slotwise.choice import ChoiceModelEntry
 from tests.commands import COMMAND, slotwise
 from tests.registered import choice_models
 
+# that it comes to the same when it is compiled is tested elsewhere, and here where a process of its own is asked
+pytestmark = pytest.mark.usefixtures("interpreting")
+
 
 def test_simulate_json_is_one_object_and_nothing_else() -> None:
     """As a process, whatever else it says or imports."""
