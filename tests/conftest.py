@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -14,6 +15,10 @@ from tests.postgres import postgres
 
 # what is tested must not depend on how far a compiler has come; tests of that say otherwise
 os.environ.setdefault("SLOTWISE_COMPILE", "first")
+
+# a run in the background is not to be interrupted, and what it starts would not be either, which tests do interrupt
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # how long an example takes says how busy the machine is, and nothing about the program; the same program is given
 # the same examples, so that it does not pass today and fail tomorrow
