@@ -203,7 +203,8 @@ def test_the_hash_does_not_see_what_no_kernel_is_made_of(copy: Path) -> None:
     assert cache.kernel_hash(copy / "slotwise") == before
 
 
-def test_control_c_waits_for_the_compiler_and_then_interrupts(copy: Path) -> None:
+@pytest.mark.parametrize("seconds", [0.1, 0.5, 1.0])
+def test_control_c_waits_for_the_compiler_and_then_interrupts(copy: Path, seconds: float) -> None:
     """Asked while everything is still to be compiled, it ends with KeyboardInterrupt and nothing else."""
     script = (
         "import sys\n"
@@ -224,6 +225,6 @@ def test_control_c_waits_for_the_compiler_and_then_interrupts(copy: Path) -> Non
     )
     assert running.stdout is not None
     assert running.stdout.readline() == "compiling\n"
-    time.sleep(1.0)
+    time.sleep(seconds)
     os.kill(running.pid, signal.SIGINT)
     assert running.communicate(timeout=FOR_EVER)[0] == "interrupted\n"

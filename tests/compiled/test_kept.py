@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from numba import types
+from numba.core.serialize import dumps
 
-from slotwise.compiled import kept
 from slotwise.compiled.kept import KeptKernels
 
 ONE, OTHER = ((types.int64,), "a processor"), ((types.float64,), "a processor")
@@ -16,7 +16,6 @@ ONE, OTHER = ((types.int64,), "a processor"), ((types.float64,), "a processor")
 
 def test_two_that_write_at_once_do_not_write_over_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second begins and ends in the midst of the first, at each of its steps."""
-    dumps: Any = kept.dumps
     for step in range(2):
         folder = tmp_path / str(step)
         folder.mkdir()
@@ -28,7 +27,7 @@ def test_two_that_write_at_once_do_not_write_over_each_other(tmp_path: Path, mon
                 second.save(OTHER, "for floats")
             return bytes(dumps(what))
 
-        monkeypatch.setattr(kept, "dumps", meanwhile)
+        monkeypatch.setattr("slotwise.compiled.kept.dumps", meanwhile)
         first.save(ONE, "for integers")
         assert next(steps, None) is None
         for reader in (first, second):

@@ -3,7 +3,6 @@
 from slotwise.compiled.cache import inlined, jit, loop, uncached
 from slotwise.compiled.generic import generic
 from slotwise.compiled.interpreted import interpreted
-from slotwise.compiled.interrupt import postponed_interrupt
 from slotwise.compiled.record import compiled, is_compiled, is_ours, is_plain, is_record, plain, record
 
 __all__ = [
@@ -18,7 +17,6 @@ __all__ = [
     "jit",
     "loop",
     "plain",
-    "postponed_interrupt",
     "record",
     "uncached",
 ]

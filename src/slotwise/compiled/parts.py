@@ -15,6 +15,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
+from slotwise.compiled.interrupt import postponed_interrupt
+
 
 class Part(Compiler):  # type: ignore[misc]
     """The way a part is compiled: numba's own, up to machine code."""
@@ -62,7 +64,8 @@ class Whole(CPUDispatcher):  # type: ignore[misc]
 
     def compile(self, signature: Any) -> Any:
         known = set(self.overloads)
-        entry = super().compile(signature)
+        with postponed_interrupt():
+            entry = super().compile(signature)
         for arguments, result in self.overloads.items():
             if arguments not in known:
                 # tell it where the environments of its parts are: their globals, and what they raise

@@ -11,7 +11,7 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.choice import MNL, best_ranking, may_click_several, reward
-from slotwise.compiled import is_ours, is_record, plain, postponed_interrupt, uncached
+from slotwise.compiled import is_ours, is_record, plain, uncached
 from slotwise.compiled.interpreted import is_interpreting
 from slotwise.errors import InvalidInput, InvalidRanking
 from slotwise.lists import Goal, best_list
@@ -167,8 +167,7 @@ def run_replications(
     # once: it may have to be searched for
     best = 0.0 if isinstance(users, World | ContextualMNL) else _best_reward(users, setting.goal)
     # a round before anything else: compiling is not simulating, and threads would wait for each other
-    with postponed_interrupt():
-        _Simulation(users, policy, setting, best, np.random.default_rng(0), points, start).play(1)
+    _Simulation(users, policy, setting, best, np.random.default_rng(0), points, start).play(1)
     # here, for whoever takes no more than a constant from this file
     import joblib
 
