@@ -9,7 +9,7 @@ import numpy as np
 from slotwise import checks
 from slotwise.errors import InvalidInput, InvalidRanking
 from slotwise.tally import Tally
-from slotwise.typing import EMPTY, NO_CLICK, IntArray
+from slotwise.typing import EMPTY, NO_CLICK, BoolArray, IntArray
 
 #: rounds that wait to be merged, at least: sorting them one by one would cost more than the counting
 _FEWEST_WAITING = 1024
@@ -70,9 +70,23 @@ class Rankings:
         hit = on != NO_CLICK
         cells = np.bincount(place[hit] * slots + on[hit], minlength=len(first) * slots)
         without = np.bincount(place[~hit], minlength=len(first))
-        found = cls.empty(slots, items)
-        found._shown, found._clicks, found._passes = lists[first], cells.reshape(-1, slots), without
+        return cls._of_distinct(lists[first], cells.reshape(-1, slots), without, items)
+
+    @classmethod
+    def _of_distinct(cls, shown: IntArray, clicks: IntArray, passes: IntArray, items: int) -> Rankings:
+        """Of rankings that are checked, different and in order."""
+        found = cls.__new__(cls)
+        found._shown, found._clicks, found._passes = shown, clicks, passes
+        found._items, found._waiting = items, []
         return found
+
+    def some(self, used: BoolArray, clicks: IntArray, passes: IntArray) -> Rankings:
+        """Some of these rankings with other counts, which are given for all of them."""
+        return Rankings._of_distinct(self.shown[used], clicks[used], passes[used], self.items)
+
+    def renumbered(self, shown: IntArray, items: int) -> Rankings:
+        """These rankings with other numbers for their items, in the same order."""
+        return Rankings._of_distinct(shown, self.clicks, self.passes, items)
 
     @property
     def slots(self) -> int:
@@ -116,7 +130,16 @@ class Rankings:
     @property
     def tally(self) -> Tally:
         """The clicks and passes per slot and item."""
-        return Tally(self._per_pair(self.clicks), self._per_pair(self.passes[:, None]))
+        return Tally(self.clicks_by_pair, self._per_pair(self.passes[:, None]))
+
+    @property
+    def clicks_by_pair(self) -> IntArray:
+        """Slots × items: the clicks."""
+        # most slots of most rankings have none
+        ranking, slot = np.nonzero(self.clicks)
+        pair = slot * self.items + self.shown[ranking, slot]
+        total = np.bincount(pair, weights=self.clicks[ranking, slot], minlength=self.slots * self.items)
+        return total.astype(np.int64).reshape(self.slots, self.items)
 
     @property
     def showings(self) -> IntArray:

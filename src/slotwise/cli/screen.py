@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import Protocol
 
 from rich.console import Console
 
@@ -13,16 +14,46 @@ def screen(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
 
 
+class Tell(Protocol):
+    """Told what is being done, and how much of it is done where that is known, from 0 to 1."""
+
+    def __call__(self, step: str, share: float | None = None) -> None: ...
+
+
 @contextlib.contextmanager
-def telling() -> Iterator[Callable[[str], None]]:
-    """A line on stderr, if that is a screen, that says what is being done; gone at the end.
+def telling() -> Iterator[Tell]:
+    """A bar on stderr, if that is a screen, that says what is being done; gone at the end.
 
     Whoever interrupts it is told that nothing came of it.
     """
     console = screen(stderr=True)
     try:
-        with console.status("") if console.is_terminal else contextlib.nullcontext() as status:
-            yield (lambda step: status.update(f"{step} …")) if status is not None else (lambda _: None)
+        with _bar(console) if console.is_terminal else contextlib.nullcontext(_say_nothing) as tell:
+            yield tell
     except KeyboardInterrupt:
         console.print("interrupted; nothing was written", soft_wrap=True)
         raise
+
+
+def _say_nothing(step: str, share: float | None = None) -> None:
+    """For who has no screen."""
+
+
+@contextlib.contextmanager
+def _bar(console: Console) -> Iterator[Tell]:
+    """One bar, of the step that is under way; it moves to and fro where nobody knows how long that takes."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("{task.description} …", markup=False), BarColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=console, transient=True) as progress:
+
+        def tell(step: str, share: float | None = None) -> None:
+            total = None if share is None else 1.0
+            same = [task for task in progress.tasks if task.description == step and task.total == total]
+            if not same:
+                for task in progress.tasks:
+                    progress.remove_task(task.id)
+                progress.add_task(step, total=total)
+            progress.update(progress.tasks[0].id, completed=share or 0.0)
+
+        yield tell

@@ -35,7 +35,7 @@ def expected(rankings: Rankings, odds: FloatArray) -> Expected:
     """
     clicks, variance = np.zeros(odds.shape), np.zeros(odds.shape)
     rest = _add_expected(rankings.shown, rankings.times.astype(np.float64), odds, clicks, variance)
-    observed = rankings.tally.clicks
+    observed = rankings.clicks_by_pair
     clicked = observed > 0
     with np.errstate(divide="ignore"):
         return Expected(clicks, variance, float(observed[clicked] @ np.log(odds[clicked])) - rest)

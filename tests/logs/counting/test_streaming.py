@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 import pytest
 
 from slotwise.logs import Columns, fits, tallies, tally
-from slotwise.logs.counting import row_stream, streaming
+from slotwise.logs.counting import kept_rows, row_stream, streaming
 from slotwise.logs.counting.cleaning import cleaned
 from slotwise.logs.reading.sources import read
 from tests.logs.plain import Plain, dirty_rows, table
@@ -80,6 +80,17 @@ def test_a_fit_is_the_same_however_its_log_is_counted(interpreting: None, monkey
         assert one.tally == other.tally
         assert one.rankings == other.rankings
         assert one.log_likelihood == pytest.approx(other.log_likelihood, rel=1e-12)
+
+
+def test_a_log_that_is_too_long_to_keep_is_read_again_for_its_likelihood(
+    at_once: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = table(dirty_rows(3, together=1.0))
+    (kept,) = fits(log)
+    # room for the first parts only
+    monkeypatch.setattr(kept_rows, "MOST_BYTES", 2_000)
+    (read_again,) = fits(log)
+    assert kept.log_likelihood == pytest.approx(read_again.log_likelihood, rel=1e-12)
 
 
 def test_all_rows_are_there_for_who_asks(at_once: None) -> None:

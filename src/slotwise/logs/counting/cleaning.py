@@ -75,12 +75,13 @@ def clean_log(
     every_click: bool = False,
     sample: int | None = 0,
     strata: Strata | None = None,
+    told: Callable[[float], None] = lambda _: None,
     **reading: Unpack[ReadOptions],
 ) -> Iterator[CleanLog]:
-    """Read a log and clean it; the rows are there for as long as the block lasts. `sample` as in `stream`."""
+    """Read a log and clean it; the rows are there while the block lasts. `sample` and `told` are those of `stream`."""
     with (
         read_with_clicks(source, **reading) as (table, clicks),
-        cleaned(table, columns, multi_click, clicks, every_click, sample, strata) as log,
+        cleaned(table, columns, multi_click, clicks, every_click, sample, strata, told) as log,
     ):
         yield log
 
@@ -94,6 +95,7 @@ def cleaned(
     every_click: bool = False,
     sample: int | None = 0,
     strata: Strata | None = None,
+    told: Callable[[float], None] = lambda _: None,
 ) -> Iterator[CleanLog]:
     """Apply the rules of `RULES`, and count; the rows are there for as long as the block lasts.
 
@@ -121,7 +123,7 @@ def cleaned(
             keys = ("placement", "impression")
         # lists are unfolded, rows of clicks added, and strata joined, in no useful order
         in_order = not layout.wide and layout.clicks is None and not every_click and stratified is None
-        streamed = stream(usable, keys, counts["rows"], last - first + 1, sample) if in_order else None
+        streamed = stream(usable, keys, counts["rows"], last - first + 1, sample, told) if in_order else None
         if streamed is None:
             totals, gaps, whole, odd = _gathered(usable, keys, keep)
         else:

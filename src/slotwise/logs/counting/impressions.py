@@ -15,7 +15,7 @@ from slotwise.errors import InvalidInput
 from slotwise.logs.counting.cleaning import CleanLog
 from slotwise.logs.counting.gathering import OPTIONAL
 from slotwise.logs.counting.streaming import Streamed
-from slotwise.logs.counting.tallies import LogTally
+from slotwise.logs.counting.tallies import LogTally, by_placement
 from slotwise.logs.reading.engine_functions import bucket
 from slotwise.rankings import Rankings
 from slotwise.typing import EMPTY, NO_CLICK, BoolArray, IntArray
@@ -136,13 +136,7 @@ def _of_rows(
     found = rows.select(*names).to_pyarrow()
     if "placement" not in log.keys:
         return {None: Impressions.of_rows(found, counted[None])}
-    codes = pc.index_in(found["placement"], value_set=pa.array(list(counted))).to_numpy()
-    order = np.argsort(codes, kind="stable")
-    ends = np.searchsorted(codes[order], np.arange(len(counted) + 1))
-    return {
-        name: Impressions.of_rows(found.take(pa.array(order[ends[place] : ends[place + 1]])), counted[name])
-        for place, name in enumerate(counted)
-    }
+    return {name: Impressions.of_rows(mine, counted[name]) for name, mine in by_placement(found, list(counted)).items()}
 
 
 def _refuse_improbable(values: np.ndarray) -> None:

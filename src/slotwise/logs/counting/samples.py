@@ -39,8 +39,8 @@ class Sample:
             return
         lots = lots_of(keys)
         lengths = np.diff(np.append(starts, len(rows.keys)))
-        drawn = regular & (lots < self.share)
-        of_drawn = np.repeat(drawn, lengths)
+        drawn = np.flatnonzero(regular & (lots < self.share))
+        of_drawn = _all_of(starts[drawn], lengths[drawn])
         self._append(lots[drawn], lengths[drawn], rows.pairs[of_drawn], rows.marks[of_drawn])
         while self.count > 2 * self.wanted:
             self.thin(self.share / 2.0)
@@ -69,6 +69,16 @@ class Sample:
             for column in (self.lots, self.lengths, self.pairs, self.marks)
         )
         return lots, lengths, pairs, marks
+
+
+def _all_of(starts: Integers, lengths: Integers) -> Integers:
+    """The places of all rows of runs that start there and are so long.
+
+    >>> _all_of(np.array([0, 7]), np.array([3, 2])).tolist()
+    [0, 1, 2, 7, 8]
+    """
+    before = np.cumsum(lengths) - lengths
+    return np.repeat(starts - before, lengths) + np.arange(lengths.sum())
 
 
 def lots_of(keys: Integers) -> np.ndarray:

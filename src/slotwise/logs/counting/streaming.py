@@ -8,7 +8,7 @@ impression is left to be judged row by row; where impressions turn out to be sca
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from slotwise.logs.counting.kept_rows import LEFT_OUT, KeptRows
 from slotwise.logs.counting.page_counts import PageCounts
 from slotwise.logs.counting.row_stream import KEY, Rows, RowStream
 from slotwise.logs.counting.runs import Integers, add_log_sums, count_runs
@@ -63,6 +64,7 @@ class Streamed:
     #: in order
     odd: Integers
     sample: Sample
+    kept: KeptRows
 
     def by_placement(self) -> dict[str | None, PairCounts]:
         """What was counted of every placement with an impression."""
@@ -100,17 +102,26 @@ class Streamed:
     def log_sums(self, attractiveness: FloatArray, position_bias: FloatArray) -> dict[str | None, float]:
         """Σ log(1 + Σ λα) over the impressions that were counted: α by pair, λ by placement and slot."""
         total = np.zeros(len(self.placements))
-        for rows in self.rows.read():
+        every, odd = (self.kept.read(), LEFT_OUT) if self.kept.all_there else (self.rows.read(), self.odd)
+        for rows in every:
             part = np.zeros(len(self.placements))
-            add_log_sums(*rows, self.odd, self.group, attractiveness, position_bias, part)
+            add_log_sums(*rows, odd, self.group, attractiveness, position_bias, part)
             total += part
         return dict(zip(self.placements, total.tolist(), strict=True))
 
 
-def stream(usable: ir.Table, keys: Sequence[str], rows: int, slots: int, sample: int | None) -> Streamed | None:
+def stream(
+    usable: ir.Table,
+    keys: Sequence[str],
+    rows: int,
+    slots: int,
+    sample: int | None,
+    told: Callable[[float], None] = lambda _: None,
+) -> Streamed | None:
     """Count what can be counted in passing, of so many rows in so many slots; None if this log is not for it.
 
-    About `sample` of the impressions are kept, or up to twice as many; all, if it is None.
+    About `sample` of the impressions are kept, or up to twice as many; all, if it is None. `told` is the share of the
+    rows that was read so far.
     """
     suited = FEWEST_ROWS <= rows < MOST_ROWS and not any(name in usable.columns for name in UNSUITED)
     if not suited or usable.get_backend().name != "duckdb":
@@ -119,7 +130,7 @@ def stream(usable: ir.Table, keys: Sequence[str], rows: int, slots: int, sample:
     if numbered is None or numbered.pairs.num_rows * slots > MOST_CELLS:
         return None
     counter = _Counter(numbered, slots, sample)
-    if not counter.count(left_out=np.zeros(0, np.int64)):
+    if not counter.count(np.zeros(0, np.int64), lambda read: told(read / rows)):
         return None
     pieces = counter.in_pieces()
     if len(pieces) > MOST_IN_PIECES * counter.pages[:, 0].sum():
@@ -127,7 +138,7 @@ def stream(usable: ir.Table, keys: Sequence[str], rows: int, slots: int, sample:
     if len(pieces):
         # once more, without those
         counter = _Counter(numbered, slots, sample)
-        counter.count(left_out=pieces)
+        counter.count(pieces, lambda read: told(read / rows))
     return counter.counted()
 
 
@@ -150,6 +161,8 @@ class _Counter:
         #: where runs start, and whether they were counted: room for `count_runs`
         self.starts, self.regular = np.zeros(0, np.int32), np.zeros(0, np.bool_)
         self.sample = Sample(math.inf if sample is None else sample)
+        #: for likelihoods, which only a log is asked for that is sampled too
+        self.kept = KeptRows(slots, pairs, wanted=sample != 0)
         #: as long as keys rise, all of them are below this; afterwards those that follow are remembered
         self.below = np.iinfo(np.int64).min
         self.keys: list[Integers] = []
@@ -157,15 +170,18 @@ class _Counter:
         self.doubtful: list[Integers] = []
         self.odd: list[Integers] = []
 
-    def count(self, left_out: Integers) -> bool:
+    def count(self, left_out: Integers, told: Callable[[int], None]) -> bool:
         """Read the log; False as soon as it is plain that impressions are scattered over it."""
         self.odd.append(left_out)
+        read = 0
         for rows in self.rows.read():
+            told(read := read + len(rows.keys))
             starts, regular = self._count_runs(rows, left_out)
             keys = rows.keys[starts]
             odd = keys[~regular]
             self.odd.append(odd[~np.isin(odd, left_out)])
             self.sample.add(keys, starts, regular, rows)
+            self.kept.add(starts, regular, rows)
             if len(left_out) == 0 and not self._remember(keys):
                 return False
         return True
@@ -220,6 +236,7 @@ class _Counter:
             gaps=int(self.pages[:, 2].sum()),
             odd=np.unique(np.concatenate(self.odd)),
             sample=self.sample,
+            kept=self.kept,
         )
 
 

@@ -144,8 +144,8 @@ def tally_by_placement(log: CleanLog) -> dict[str | None, LogTally]:
     if "placement" not in log.keys:
         return {None: _tally(None, log, streamed.get(None), grouped, log.several)}
     names = sorted({*streamed, *([] if grouped is None else grouped["placement"].unique().to_pylist())}, key=str)
-    more, several = _by_placement(grouped, names), _by_placement(log.several, names)
-    return {name: _tally(name, log, streamed.get(name), more[name], several[name]) for name in names}
+    more, several = ({} if table is None else by_placement(table, names) for table in (grouped, log.several))
+    return {name: _tally(name, log, streamed.get(name), more.get(name), several.get(name)) for name in names}
 
 
 def _grouped(log: CleanLog) -> pa.Table | None:
@@ -162,14 +162,14 @@ def _grouped(log: CleanLog) -> pa.Table | None:
     return counts.to_pyarrow()
 
 
-def _by_placement(table: pa.Table | None, names: list[str | None]) -> dict[str | None, pa.Table | None]:
+def by_placement(table: pa.Table, names: list[str | None]) -> dict[str | None, pa.Table]:
     """The rows of each of these placements."""
-    if table is None:
-        return dict.fromkeys(names)
     codes = pc.index_in(table["placement"], value_set=pa.array(names, pa.string())).fill_null(-1).to_numpy()
     order = np.argsort(codes, kind="stable")
     ends = np.searchsorted(codes[order], np.arange(len(names) + 1))
-    return {name: table.take(pa.array(order[ends[place] : ends[place + 1]])) for place, name in enumerate(names)}
+    # in one piece, of which there is then a part for each
+    together = table.take(pa.array(order)).combine_chunks()
+    return {name: together.slice(ends[place], ends[place + 1] - ends[place]) for place, name in enumerate(names)}
 
 
 def _tally(
@@ -179,7 +179,8 @@ def _tally(
     grouped: pa.Table | None,
     several: pa.Table | None,
 ) -> LogTally:
-    known = [part for part in (streamed and streamed.items, grouped and grouped["item"]) if part is not None]
+    known = [] if streamed is None else [streamed.items]
+    known += [] if grouped is None else [grouped["item"]]
     codes, item_ids = _coded(pa.chunked_array([chunk for part in known for chunk in _chunks(part)], pa.string()))
     there = 0 if streamed is None else len(streamed.items)
     slots = np.zeros(0, np.int64) if grouped is None else grouped["slot"].to_numpy() - 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import chi2, gamma
+from scipy.special import chdtrc, gammaincinv
 
 from slotwise.belief.half_life import Seen, best_half_life
 from slotwise.logs.counting.merging import places_in
@@ -82,7 +82,7 @@ class Changes:
         clicks, exposure = self.clicks[:, item], self.exposure[:, item]
         with np.errstate(divide="ignore", invalid="ignore"):
             found = clicks / exposure
-            low, high = (gamma.ppf(part, clicks + 0.5) / exposure for part in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+            low, high = (gammaincinv(clicks + 0.5, part) / exposure for part in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
         return tuple(np.where(exposure > 0.0, one, np.nan) for one in (found, low, high))  # type: ignore[return-value]
 
     def to_json(self) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def _tested(clicks: FloatArray, exposure: FloatArray, passes: FloatArray) -> tup
     if len(starts) < 2:
         return None
     off, spread = (np.add.reduceat(one, starts) for one in (clicks - alpha * exposure, variance))
-    return float(chi2.sf(float((off**2 / spread).sum()), len(starts) - 1)), starts
+    return float(chdtrc(len(starts) - 1, float((off**2 / spread).sum()))), starts
 
 
 def _split(clicks: FloatArray, exposure: FloatArray, starts: Sequence[int]) -> tuple[int, float, float]:

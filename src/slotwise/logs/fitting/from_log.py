@@ -47,7 +47,7 @@ class FitOptions(LogOptions, total=False):
     time: str | None
     multi_click: MultiClick | None
     sample: int | None
-    progress: Callable[[str], None] | None
+    progress: Callable[[str, float | None], None] | None
 
 
 def fit(source: Any, columns: Columns | None = None, **options: Unpack[FitOptions]) -> Fit:
@@ -83,7 +83,7 @@ def fits(
     time: str | None = None,
     multi_click: MultiClick | None = None,
     sample: int | None = SAMPLE,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str, float | None], None] | None = None,
     **options: Unpack[LogOptions],
 ) -> list[Fit]:
     """Fit every placement of a log, in order of their names, from one pass over it.
@@ -99,8 +99,8 @@ def fits(
     found from the log.
 
     `sample` bounds the impressions whose whole lists are kept in memory; maximum likelihood and inverse propensity need
-    all of them. `progress` is told what is being done. The rest name columns, like the fields of
-    `slotwise.logs.Columns`, or are the options of `slotwise.logs.read`.
+    all of them. `progress` is told what is being done, and the share of it that is done, None if that is not known.
+    The rest name columns, like the fields of `slotwise.logs.Columns`, or are the options of `slotwise.logs.read`.
     """
     columns, reading = apart(columns, options)
     strata = Strata((segment,) if isinstance(segment, str) else tuple(segment), time)
@@ -112,20 +112,28 @@ def fits(
         raise InvalidInput(f"features are for the estimator {POOLED}, got them with {estimator!r}")
     if any(strata) and estimator != POOLED:
         raise InvalidInput(f"segment and time are for the estimator {POOLED}, got them with {estimator!r}")
-    progress = progress or (lambda _: None)
-    progress("looking the log over")
+    tell = progress or (lambda _step, _share: None)
+    tell("looking the log over", None)
     # inverse propensity uses only the few impressions that showed the very list: all of them are needed
     lists_needed = estimator != POOLED and registered(estimator).needs == "rankings"
     every = lists_needed or bool(columns.propensity or columns.item_propensity)
     at_most = None if every else sample
-    with clean_log(source, columns, multi_click, sample=at_most, strata=strata, **reading) as log:
-        progress("counting")
+    with clean_log(
+        source,
+        columns,
+        multi_click,
+        sample=at_most,
+        strata=strata,
+        told=lambda share: tell("reading the log", share),
+        **reading,
+    ) as log:
+        tell("counting", None)
         counted = tally_by_placement(log)
-        progress("reading whole lists")
+        tell("reading whole lists", None)
         if estimator == POOLED and _mostly_clicked(list(counted.values())):
             at_most = None
         impressions, sampled = impressions_by_placement(log, counted, at_most)
-        progress("estimating")
+        tell("estimating", None)
         segments = gathered(counted, impressions, log.strata)
         pages = by_placement(segments)
         if estimator == POOLED:
@@ -136,7 +144,7 @@ def fits(
                 assembled(one, sampled, estimator=estimator, estimate=_estimate(estimator, one, sampled))
                 for one in pages.values()
             ]
-        progress("how likely the log is")
+        tell("how likely the log is", None)
         likelihoods = _log_likelihoods(log, counted, pages, found)
     return [replace(one, log_likelihood=likelihoods[one.placement]) for one in found]
 

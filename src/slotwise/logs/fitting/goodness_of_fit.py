@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from slotwise.estimate.odds import expected
 from slotwise.logs.fitting.fit import Fit
@@ -120,7 +120,7 @@ def goodness(fit: Fit) -> Goodness | None:
         slots=slot.astype(np.int64),
         chi_square=chi_square,
         degrees=degrees,
-        p_value=float(chi2.sf(chi_square, degrees)) if degrees >= FEWEST_DEGREES else float("nan"),
+        p_value=float(chdtrc(degrees, chi_square)) if degrees >= FEWEST_DEGREES else float("nan"),
         excess=float(excess),
         worst=tuple(
             Pair(int(slot[i]) + 1, fit.item_ids[item[i]], int(clicks[i]), float(means[i])) for i in furthest.tolist()

@@ -22,7 +22,7 @@ from slotwise.typing import EMPTY, FloatArray
 #: the share of the impressions that is held out
 PART = 0.2
 #: a larger log is sampled down to this many impressions, which tell the models apart just as well
-MOST_IMPRESSIONS = 200_000
+MOST_IMPRESSIONS = 100_000
 WEAK_SHAPE = 1.0
 #: a difference is clear if it is more than this many standard errors
 CLEAR = 2.0
@@ -139,6 +139,7 @@ def held_out(rankings: Rankings, seed: int = 0, part: float = PART) -> HeldOut:
     rng = np.random.default_rng(seed)
     if rankings.rounds > MOST_IMPRESSIONS:
         rankings, _ = split(rankings, MOST_IMPRESSIONS / rankings.rounds, rng)
+    rankings = _only_shown(rankings)
     kept_out, rest = split(rankings, part, rng)
     if not kept_out.rounds:
         return HeldOut(rest.rounds, 0, ())
@@ -174,6 +175,15 @@ def split(rankings: Rankings, part: float, rng: np.random.Generator) -> tuple[Ra
     return first, _some(rankings, rankings.clicks - clicks, rankings.passes - passes)
 
 
+def _only_shown(rankings: Rankings) -> Rankings:
+    """The same rankings, of the items that are in them: of a sample, others would only take time."""
+    shown = np.zeros(rankings.items, np.bool_)
+    shown[rankings.shown[rankings.shown != EMPTY]] = True
+    places = np.cumsum(shown) - 1
+    lists = np.where(rankings.shown == EMPTY, EMPTY, places[rankings.shown])
+    return rankings.renumbered(lists, max(1, int(shown.sum())))
+
+
 def slot_odds(seen: Rankings) -> FloatArray:
     """γ of each slot if all items are alike: the slots themselves take the place of the items."""
     lists = np.where(seen.shown == EMPTY, EMPTY, np.arange(seen.slots))
@@ -202,4 +212,4 @@ def common_odds(seen: Rankings) -> float:
 
 def _some(rankings: Rankings, clicks: np.ndarray, passes: np.ndarray) -> Rankings:
     used = (clicks.sum(axis=1) + passes) > 0
-    return Rankings(rankings.shown[used], clicks[used], passes[used], items=rankings.items)
+    return rankings.some(used, clicks, passes)
