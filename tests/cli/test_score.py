@@ -12,6 +12,7 @@ from slotwise.errors import UnreadableFile
 from slotwise.logs import load_fits
 from tests.commands import slotwise
 from tests.logs.fitting.test_from_log import generated
+from tests.logs.strata import drawn
 
 
 @pytest.fixture
@@ -37,6 +38,27 @@ def test_another_log_is_scored_beside_simple_models(folder: Path) -> None:
     said = slotwise("score", "fit.json", "second.parquet", "--placement", "page").stdout
     assert "1 placements are new to the fit" in said
     assert "slots only" in said
+
+
+def test_segments_are_kept_and_predict_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Devices that want different things are predicted better apart, by a kept fit too."""
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(drawn(1, 4_000, differ=True).log, "first.parquet")
+    pq.write_table(drawn(2, 4_000, differ=True).log, "second.parquet")
+    assert slotwise("fit", "first.parquet", "--segment", "device", "--save", "fit.json").returncode == 0
+    (stored,) = load_fits("fit.json")
+    assert set(stored.segments) == {"desk", "phone", "tablet"}
+    apart, together = (
+        json.loads(slotwise("score", "fit.json", "second.parquet", *more, "--json").stdout)
+        for more in (("--segment", "device"), ())
+    )
+    assert set(apart["placements"]) == {"desk", "phone", "tablet"}
+    assert apart["impressions"] == together["impressions"] == 4_000
+    assert apart["log_likelihood"]["the fit"] > together["log_likelihood"]["the fit"]
+    slotwise("fit", "first.parquet", "--save", "whole.json")
+    done = slotwise("score", "whole.json", "second.parquet", "--segment", "device")
+    assert done.returncode == 2
+    assert "the fit has no segments" in done.stderr
 
 
 def test_what_is_not_a_fit_is_refused(folder: Path) -> None:

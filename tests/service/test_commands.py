@@ -99,6 +99,31 @@ def test_a_placement_starts_from_a_log(tmp_path: Path) -> None:
     assert "with all that was counted: shelf" in run(*arguments[:-2], "--placement", "shelf")
 
 
+def test_a_placement_starts_with_the_segments_of_a_log(tmp_path: Path) -> None:
+    """Each visitor's counts are of their segment; a missing value is among the others."""
+    device = ["phone", "desk", ""]
+    rows = [
+        f"{one},{slot},{'abc'[(one + slot) % 3]},{int(one % 5 == slot)},{device[one % 3]}"
+        for one in range(60)
+        for slot in (1, 2)
+    ]
+    (tmp_path / "log.csv").write_text("\n".join(["impression,slot,item,clicked,device", *rows]))
+    url = f"sqlite:///{tmp_path}/store.db"
+    arguments = ("fit", str(tmp_path / "log.csv"), "--to-store", url, "--name", "home", "--segment", "device")
+    assert "with all that was counted, by device: home" in run(*arguments)
+    with serving(url) as client:
+        assert client.get("/v1/placements/home").json()["segments"] == {"device": ["desk", "phone"]}
+        for value, place in (("phone", 0), ("desk", 1), ("other", 2)):
+            found = client.get(f"/v1/placements/home/estimates?segment=device:{value}").json()["tally"]
+            kept = [row for row in rows if row.endswith("," + device[place])]
+            assert sum(map(sum, found["clicks"])) == sum(row.split(",")[3] == "1" for row in kept)
+        whole = client.estimates("home")["tally"]
+        assert sum(map(sum, whole["clicks"])) == sum(row.split(",")[3] == "1" for row in rows)
+        assert len(client.decide("home", context={"device": "phone"})["items"]) == 2
+    with pytest.raises(SlotwiseError, match="--to-store starts with all counts of the log, however old"):
+        run(*arguments, "--time", "impression")
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -15,7 +15,7 @@ from rich.table import Table
 from slotwise.cli.log_options import ESTIMATOR_IDS, LogOptions
 from slotwise.cli.options import AsJson, example, known_ids, takes_options
 from slotwise.cli.screen import screen, telling
-from slotwise.cli.service_store import needing_the_service
+from slotwise.cli.to_store import start_from
 from slotwise.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -101,6 +101,11 @@ def fit(
         source, name = replace(source, placement=None), source.placement
     if (to_store is None) != (name is None) and not (name is None and source.placement):
         raise InvalidInput("--to-store needs the --name of the placement, where the log names none, and --name a store")
+    if to_store is not None and time is not None:
+        raise InvalidInput(
+            "--to-store starts with all counts of the log, however old they are: leave out --time, and if tastes have "
+            "changed, give it the part of the log since then"
+        )
     if click_model is not None:
         if to_store is not None:
             raise InvalidInput("--to-store starts from the ordinary fit: leave out --click-model")
@@ -136,7 +141,7 @@ def fit(
         if not as_json:
             screen().print(f"\nSaved: {save}", soft_wrap=True)
     if to_store is not None:
-        _start(found, to_store, name, quiet=as_json)
+        start_from(found, to_store, name, segment or (), quiet=as_json)
 
 
 def _described(source: LogOptions, found: list[Fit]) -> Comparison | None:
@@ -159,35 +164,6 @@ def _show_described(described: Comparison) -> None:
     console = screen()
     console.print(f"\nHow people click: {in_a_sentence(described)}")
     console.print("(--click-model compare has the numbers of all models, and --problem-out their users.)")
-
-
-def _start(found: list[Fit], url: str, name: str | None, *, quiet: bool) -> None:
-    """Start a live placement from each fit; none, if one of them cannot be."""
-    if name is not None and len(found) > 1:
-        raise InvalidInput(f"name is for a log of one placement, got {name!r} for {len(found)}")
-    with needing_the_service():
-        from slotwise.service.store import open_store
-        from slotwise.service.worker.warm_start import from_counts
-    made = []
-    for one in found:
-        first = [item for item in one.best().items if item is not None]
-        made.append(from_counts(name or str(one.placement), one.tally, one.showings, one.item_ids, first))
-    store = open_store(url)
-    try:
-        there = {version.placement for version in store.versions()}
-        for placement in made:
-            if placement.name in there:
-                raise InvalidInput(
-                    f"there is a placement {placement.name!r} in this store already: give another --name"
-                )
-        for placement in made:
-            store.carry_in(placement)
-    finally:
-        store.close()
-    if not quiet:
-        listed = ", ".join(placement.name for placement in made[:NAMED])
-        more = f" and {len(made) - NAMED:,} more" if len(made) > NAMED else ""
-        screen().print(f"\nStarted in the store, with all that was counted: {listed}{more}", soft_wrap=True)
 
 
 def _show(found: list[Fit]) -> None:

@@ -22,6 +22,13 @@ LISTED = 20
 def score(
     fit: Annotated[Path, typer.Argument(metavar="FIT", help="What `slotwise fit … --save FIT` has written.")],
     source: LogOptions,
+    segment: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="For whom an impression was, as the fit was told: each segment is predicted by its own fit.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say how well a stored fit predicts another log.
@@ -35,7 +42,7 @@ def score(
     stored = load_fits(fit)
     with telling() as tell:
         log, columns = source.opened()
-        found = score(stored, log, columns, multi_click=rule, progress=tell, **source.reading)
+        found = score(stored, log, columns, segment=segment or (), multi_click=rule, progress=tell, **source.reading)
     if as_json:
         print(json.dumps(found.to_json(), allow_nan=False))
         return

@@ -98,7 +98,7 @@ def _segments(
     made, _, shape = how.pool(list(segments.values()), strata, half_life, within)
     found: dict[str | None, dict[str, Fit]] = {placement: {} for placement in placements}
     for ((placement, segment), one), each in zip(segments.items(), made, strict=True):
-        found[placement][name_of(segment)] = assembled(one, not how.by_lists, estimator=POOLED, **each)
+        found[placement][name_of(segment)] = assembled(one, not how.by_lists, estimator=POOLED, segment=segment, **each)
     return found, float(np.sqrt(polygamma(1, shape)))
 
 

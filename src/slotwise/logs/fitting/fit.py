@@ -93,6 +93,8 @@ class Fit:
     unseen: float | None = None
     #: in a sentence, whether placements share what their slots are worth; empty if there is only one
     shared_slots: str = ""
+    #: of a segment's own fit, the values of its columns
+    segment: tuple[str, ...] = ()
     #: by name, the segments of this placement, pooled as far as the data say; empty if none were asked for
     segments: Mapping[str, Fit] = field(default_factory=dict)
     #: how much the attractiveness of an item differs between segments: the standard deviation of its logarithm

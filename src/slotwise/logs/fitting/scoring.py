@@ -13,9 +13,11 @@ from slotwise.estimate.odds import log_likelihoods
 from slotwise.logs.counting.cleaning import clean_log
 from slotwise.logs.counting.cleaning_rules import MultiClick
 from slotwise.logs.counting.impressions import impressions_by_placement
+from slotwise.logs.counting.strata import Stratum
 from slotwise.logs.counting.tallies import tally_by_placement
+from slotwise.logs.fitting.by_default import name_of
 from slotwise.logs.fitting.stored import StoredFit
-from slotwise.logs.reading.columns import Columns
+from slotwise.logs.reading.columns import Columns, Strata
 from slotwise.logs.reading.options import LogOptions, apart
 from slotwise.rankings import Rankings
 from slotwise.typing import FloatArray
@@ -73,27 +75,41 @@ def score(
     source: Any,
     columns: Columns | None = None,
     *,
+    segment: str | Sequence[str] = (),
     multi_click: MultiClick | None = None,
     sample: int | None = SAMPLE,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str, float | None], None] | None = None,
     **options: Unpack[LogOptions],
 ) -> Scores:
-    """Score another log; a placement or an item that the fit does not know is predicted as it predicts new ones."""
+    """Score another log; a placement or an item that the fit does not know is predicted as it predicts new ones.
+
+    With the columns of a `segment`, every impression is predicted by the fit of its segment, or of all where the fit
+    does not know it.
+    """
     columns, reading = apart(columns, options)
+    strata = Strata((segment,) if isinstance(segment, str) else tuple(segment), None)
+    if any(strata) and not any(one.segments for one in fits):
+        raise InvalidInput(f"the fit has no segments: fit it with segment too, got {' and '.join(strata.segment)}")
     by_name = {one.placement: one for one in fits}
     if columns.placement is None and set(by_name) != {None}:
         raise InvalidInput("the fit is of several placements: name the column of the log that has them (placement)")
-    progress = progress or (lambda _: None)
-    progress("looking the log over")
-    with clean_log(source, columns, multi_click, **reading) as log:
+    tell = progress or (lambda _step, _share: None)
+    tell("looking the log over", None)
+    with clean_log(
+        source, columns, multi_click, strata=strata, told=lambda share: tell("reading the log", share), **reading
+    ) as log:
         counted = tally_by_placement(log)
-        progress("reading whole lists")
+        tell("reading whole lists", None)
         impressions, sampled = impressions_by_placement(log, counted, sample)
     usual = _usual(fits)
     scored = []
     for name, one in counted.items():
-        model = by_name.get(name, usual)
-        scored.append(_scored(name, impressions[name].rankings, one.item_ids, model, known=name in by_name))
+        part = Stratum(name, (), 0) if log.strata is None else log.strata.stratum(name)
+        model = by_name.get(part.placement, usual)
+        told = " / ".join(filter(None, [part.placement, name_of(part.segment)])) if part.segment else name
+        known = part.placement in by_name
+        best = model.segments.get(name_of(part.segment), model)
+        scored.append(_scored(told, impressions[name].rankings, one.item_ids, best, known=known))
     scored.sort(key=lambda one: -one[0].impressions)
     return Scores(tuple(one for one, _ in scored), _together(scored), sampled)
 

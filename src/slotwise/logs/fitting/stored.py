@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -35,6 +35,8 @@ class StoredFit:
     slot_odds: FloatArray
     item_odds: FloatArray
     common_odds: float
+    #: by name, its segments
+    segments: Mapping[str, StoredFit] = field(default_factory=dict)
 
     @classmethod
     def of(cls, fit: Fit) -> StoredFit:
@@ -51,6 +53,7 @@ class StoredFit:
             by_slot,
             by_item,
             common,
+            {name: cls.of(one) for name, one in fit.segments.items()},
         )
 
     @cached_property
@@ -67,6 +70,7 @@ class StoredFit:
             "items": dict(zip(self.item_ids, self.attractiveness.tolist(), strict=True)),
             "unseen": self.unseen,
             "simple": {"slots": self.slot_odds.tolist(), "items": self.item_odds.tolist(), "alike": self.common_odds},
+            **({"segments": {name: one.to_json() for name, one in self.segments.items()}} if self.segments else {}),
         }
 
     @classmethod
@@ -83,6 +87,7 @@ class StoredFit:
             np.array(simple["slots"], np.float64),
             np.array(simple["items"], np.float64),
             float(simple["alike"]),
+            {name: cls.of_json(one) for name, one in found.get("segments", {}).items()},
         )
 
 

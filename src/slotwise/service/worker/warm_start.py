@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from pydantic import ValidationError
@@ -16,37 +17,60 @@ from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.faults import faults
 from slotwise.service.worker.learning import try_out
 from slotwise.service.worker.names import checked_name
+from slotwise.service.worker.segments import Segments
 from slotwise.tally import Tally
 from slotwise.typing import IntArray
 
 
-def from_counts(name: str, tally: Tally, showings: IntArray, item_ids: Sequence[str], first: Sequence[str]) -> Portable:
-    """For a store: all items of a tally, those in `first` before the others, and all that was counted of them.
+class Counted(NamedTuple):
+    """What was counted of all visitors, or of those of one segment."""
+
+    tally: Tally
+    #: slots × items: how often an item stood in a slot, whatever was clicked
+    showings: IntArray
+    item_ids: Sequence[str]
+    #: what is known of these visitors, by the keys of the segments
+    context: Mapping[str, str] = {}
+
+
+def from_counts(
+    name: str, parts: Sequence[Counted], first: Sequence[str], segments: Mapping[str, Sequence[str]] | None = None
+) -> Portable:
+    """For a store: all items that were counted, those in `first` before the others, and all that was counted of them.
 
     The counts are of the time before now, and of no arm: what the service's own decisions come to is told apart from
-    them.
+    them. A visitor with a value that `segments` do not list is counted among *other*.
     """
-    ids = list(dict.fromkeys([*first, *item_ids]))
+    ids = list(dict.fromkeys([*first, *(id for part in parts for id in part.item_ids)]))
+    slots = max(part.tally.slots for part in parts)
     try:
-        definition = Definition.model_validate({"slots": tally.slots, "items": ids})
+        definition = Definition.model_validate({"slots": slots, "items": ids, "segments": segments or {}})
     except ValidationError as problem:
         fault = faults(problem, whole="the placement")[0]
         raise InvalidInput(f"{name} cannot be served: {fault['field']}: {fault['detail']}") from None
-    rows = [
-        TallyRow(
-            int(slot),
-            item_ids[item],
-            int(tally.clicks[slot, item]),
-            int(tally.passes[slot, item]),
-            int(showings[slot, item]),
-        )
-        for slot, item in np.argwhere(showings)
-    ]
+    rows = _rows(parts, Segments(definition.segments))
     try:
         with compiling("never"):
             try_out(definition, rows)
     except SlotwiseError as problem:
         raise InvalidInput(f"{name} cannot be served: {problem}") from None
     before = Period(hour_of(time.time()), 0)
-    periods = [PeriodRow(before, "", "", row.slot, row.item, row.clicks, row.passes, row.shows) for row in rows]
+    periods = [
+        PeriodRow(before, row.segment, "", row.slot, row.item, row.clicks, row.passes, row.shows) for row in rows
+    ]
     return Portable(checked_name(name), definition.text(), rows, {}, periods)
+
+
+def _rows(parts: Sequence[Counted], segments: Segments) -> list[TallyRow]:
+    """The counts by segment, slot and item."""
+    total: dict[tuple[str, int, str], IntArray] = {}
+    for part in parts:
+        segment, tally = segments.text(part.context), part.tally
+        for slot, item in np.argwhere(part.showings).tolist():
+            counts = np.array([tally.clicks[slot, item], tally.passes[slot, item], part.showings[slot, item]])
+            key = segment, slot, part.item_ids[item]
+            total[key] = total[key] + counts if key in total else counts
+    return [
+        TallyRow(slot, item, int(clicks), int(passes), int(shows), segment=segment)
+        for (segment, slot, item), (clicks, passes, shows) in total.items()
+    ]
