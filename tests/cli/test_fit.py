@@ -177,9 +177,29 @@ def test_evaluate_what_logs_really_hold(folder: Path) -> None:
     assert itself["by_propensity"]["matching"] == 500 == len(wide)
     for name in ("plain", "self_normalised", "doubly_robust"):
         assert itself["by_propensity"][name]["click_rate"] == pytest.approx(itself["observed"], abs=0.06)
+    # the other log need not say how likely it was to show what it shows
+    other = run("evaluate", "by_item.parquet", "--target-log", "clean.parquet", "--item-propensity", "p", "--json")
+    assert json.loads(other) == itself
     screen = run("evaluate", "by_item.parquet", "--ranking", "2,0,1", "--item-propensity", "p")
     assert "by both, doubly robust" in screen
     assert "not on what is beside it" in " ".join(screen.split())
+
+
+def test_evaluate_a_list_of_names_with_commas(folder: Path) -> None:
+    rows = ['1,1,"tea, green",1', '1,2,"milk ""UHT""",0', '2,1,"milk ""UHT""",0', '2,2,"tea, green",0']
+    (folder / "names.csv").write_text("\n".join(["impression,slot,item,clicked", *rows]))
+    names = json.dumps(["tea, green", 'milk "UHT"'])
+    found = json.loads(run("evaluate", "names.csv", "--ranking", names, "--json"))
+    assert 0.0 < found["by_model"]["click_rate"] < 1.0
+    assert "'tea'" in run("evaluate", "names.csv", "--ranking", "tea, green", code=2)
+
+
+def test_a_negative_propensity_is_named(folder: Path) -> None:
+    log = pq.read_table(folder / "clean.parquet")
+    for name, option in (("propensity", "--propensity"), ("item_propensity", "--item-propensity")):
+        pq.write_table(log.append_column("p", [[-0.25] * len(log)]), folder / "negative.parquet")
+        said = run("evaluate", "negative.parquet", "--ranking", "2,0,1", option, "p", code=2)
+        assert "propensity must be a probability, above 0 and at most 1, got -0.25" in " ".join(said.split()), name
 
 
 @pytest.mark.parametrize(
@@ -191,6 +211,7 @@ def test_evaluate_what_logs_really_hold(folder: Path) -> None:
         (("fit", "clean.parquet", "--estimator", "guess"), "unknown estimator 'guess'"),
         (("evaluate", "clean.parquet"), "one of ranking, policy, mixture and target-log must be given"),
         (("evaluate", "clean.parquet", "--ranking", "7"), "'7'"),
+        (("evaluate", "clean.parquet", "--ranking", "2,0,2"), "a ranking holds an item once, got '2' 2 times"),
         (("evaluate", "clean.parquet", "--mixture", "nothing.json"), "nothing.json: No such file"),
         (("evaluate", "clean.parquet", "--mixture", "clean.parquet"), "clean.parquet must be like"),
         (("evaluate", "clean.parquet", "--ranking", '["0"'), "ranking must be a JSON list or items between commas"),

@@ -60,7 +60,7 @@ def evaluate(
     """
     from slotwise.logs import evaluate as evaluation
     from slotwise.logs.fitting.targets import lists_shown, mixture_in
-    from slotwise.logs.fitting.wording import with_interval
+    from slotwise.logs.fitting.wording import percent, with_interval
 
     if sum(one is not None for one in (ranking, policy, mixture, target_log)) != 1:
         raise InvalidInput("one of ranking, policy, mixture and target-log must be given, and not two")
@@ -90,7 +90,7 @@ def evaluate(
         console.print(f"by inverse propensity, self-normalised   {with_interval(found.self_normalised)}")
         if found.doubly_robust is not None:
             console.print(f"by both, doubly robust                   {with_interval(found.doubly_robust)}")
-    console.print(f"in the log                               {answer.observed:.2%}")
+    console.print(f"in the log                               {percent(answer.observed)}")
     for warning in answer.warnings:
         console.print(f"\nNote: {warning}")
 

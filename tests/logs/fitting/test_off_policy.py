@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from slotwise import Rankings
@@ -14,6 +15,7 @@ from slotwise.errors import InvalidInput, InvalidRanking, UnknownName
 from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.fitting.inverse_propensity import Logged
 from slotwise.logs.fitting.off_policy import evaluate
+from slotwise.logs.fitting.targets import lists_shown
 from tests.logs.rounds import drawn
 
 BIAS, ALPHA = np.array([1.0, 0.5, 0.3]), np.array([0.2, 0.4, 0.1, 0.6, 0.3])
@@ -134,3 +136,8 @@ def test_a_million_items_are_no_obstacle() -> None:
     clicked = np.where(rng.random(len(shown)) < total / (1 + total), rng.integers(0, 4, len(shown)), -1)
     fit = Fit.of_rankings(Rankings.of_rounds(shown, clicked, items=items))
     assert evaluate(fit, [str(item) for item in shown[0]]).by_model.high <= 1.0
+
+
+def test_what_a_log_shows_does_not_depend_on_what_was_clicked() -> None:
+    log = pa.table({"items": [["a", "b"], ["b", "a"]], "clicked": [["a", "b"], []]})
+    assert lists_shown(log) == {("a", "b"): 0.5, ("b", "a"): 0.5}

@@ -115,6 +115,9 @@ def _lists(fit: Fit, target: Any) -> tuple[IntArray, FloatArray]:
                 f"a ranking has 1 to {fit.slots} items, got {len(ranking)}: {ranking!r}. If a comma is part of a name, "
                 "put it into double quotes"
             )
+        twice = [id for id in ranking if id is not None and ranking.count(id) > 1]
+        if twice:
+            raise InvalidRanking(f"a ranking holds an item once, got {twice[0]!r} {ranking.count(twice[0])} times")
         for slot, id in enumerate(ranking):
             if id is not None and id not in numbers:
                 raise UnknownName("item", str(id), fit.item_ids[:1000])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -45,7 +46,9 @@ def lists_shown(
     {('milk', 'tea'): 0.25, ('tea', None): 0.25, ('tea', 'milk'): 0.5}
     """
     columns, reading = apart(columns, options)
-    with clean_log(source, columns, None, **reading) as log:
+    # neither how likely it was to show them is asked, nor what was clicked: with several clicks it is shown as well
+    columns = replace(columns, propensity=None, item_propensity=None)
+    with clean_log(source, columns, None, every_click=True, **reading) as log:
         counted = tally_by_placement(log)
         if at not in counted:
             raise InvalidInput(f"at must be a placement of the log, got {at!r}")
