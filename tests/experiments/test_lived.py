@@ -15,7 +15,7 @@ from slotwise.errors import InvalidInput
 from slotwise.experiments import lived, lived_cells, lived_families, lived_tables, studies
 from slotwise.experiments.lived_cells import Finding
 from slotwise.experiments.lived_families import KNOWN_ITEMS
-from slotwise.experiments.lived_plan import OURS, PARTS, PLAIN, POLICIES, VARIANTS, Plan
+from slotwise.experiments.lived_plan import LEFT, OURS, PARTS, PLAIN, POLICIES, VARIANTS, Plan
 from slotwise.experiments.watched import untold, watched
 from slotwise.policies.registry import parse
 from slotwise.problems import Segment, World, random_lived_problem
@@ -125,7 +125,8 @@ def test_few_are_ours_in_all_its_settings_and_plain_sampling() -> None:
         assert compared <= {cell.policy for cell in part(Plan())}
         assert {policy.partition(":")[0] for policy in compared} <= {OURS, PLAIN}
         assert not any(policy.startswith(f"{PLAIN}:") for policy in compared)
-    assert set(VARIANTS) <= {cell.policy for cell in PARTS["random"](Plan(few=True))}
+    assert set(VARIANTS) <= {cell.policy for cell in PARTS["choice"](Plan(few=True))}
+    assert set(LEFT) <= {cell.policy for cell in PARTS["random"](Plan(few=True))} & set(VARIANTS)
 
 
 def test_random_problems_of_the_report_are_not_those_of_the_choice() -> None:

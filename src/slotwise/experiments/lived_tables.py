@@ -245,6 +245,11 @@ def choice(found: Found, plan: Plan) -> str:
     return _on_random("choice", found, replace(plan, seed=CHOSEN_ON))
 
 
+def lived_choice(found: Found, plan: Plan) -> str:
+    """The same where things change."""
+    return _on_random("lived_choice", found, replace(plan, seed=CHOSEN_ON))
+
+
 def random(found: Found, plan: Plan) -> str:
     """The same on problems that nothing is chosen on."""
     return _on_random("random", found, plan)
@@ -315,5 +320,5 @@ def limit_of(id: str) -> float:
 
 TABLES: dict[str, Callable[[Found, Plan], str]] = {
     one.__name__: one
-    for one in (problems, clicky, segments, newcomers, features, forgetting, choice, random, long, shop)
+    for one in (problems, clicky, segments, newcomers, features, forgetting, choice, lived_choice, random, long, shop)
 }
