@@ -7,7 +7,6 @@ import inspect
 import json
 import os
 import pickle
-import shutil
 import signal
 import subprocess
 import sys
@@ -24,12 +23,13 @@ import slotwise
 from slotwise import MNL, Setting, policies
 from slotwise.choice import draw
 from slotwise.compiled import compiled, interpreted, is_plain, is_record, plain
-from slotwise.compiled.cache import cache_folder, kernel_hash
+from slotwise.compiled.cache import kernel_hash
 from slotwise.errors import InvalidInput
 from slotwise.policies import choose, learn, policy
 from slotwise.ranker import Learner, filling
 from slotwise.ranker.kernels import Kernels, When, compiling
 from slotwise.ranker.rehearsal import Rehearsal
+from tests.kernels import share_kernels
 
 SOURCES = Path(slotwise.__file__).parents[1]
 IDS = [f"item {number}" for number in range(6)]
@@ -188,9 +188,7 @@ def cold(tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def nearly_cold(cold: dict[str, str]) -> dict[str, str]:
     """The same where all that is this policy's own is missing, and whatever else is in these tests' cache is there."""
-    if (here := cache_folder()) is not None:
-        left_out = shutil.ignore_patterns("*.filled", "*.lock", "*.tmp*", "epoch*")
-        shutil.copytree(here, Path(cold["NUMBA_CACHE_DIR"]) / Path(here).name, ignore=left_out)
+    share_kernels(Path(cold["NUMBA_CACHE_DIR"]) / f"kernels-{kernel_hash()}", without="epoch")
     return cold
 
 
