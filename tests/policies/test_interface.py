@@ -93,6 +93,7 @@ def test_a_list_that_is_held_is_shown_once_where_rules_allow_it_and_is_held_on(c
     assert not learns_from(started, held)
 
 
+@pytest.mark.usefixtures("interpreting")
 @every_kind
 def test_several_lists_are_those_of_several_calls(chosen: PolicyEntry) -> None:
     one, several = (chosen.start(SETTING) for _ in range(2))

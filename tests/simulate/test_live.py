@@ -35,6 +35,7 @@ def _kept(make: Callable[[Setting], Any]) -> tuple[list[Any], Callable[[Setting]
     return made, start
 
 
+@pytest.mark.usefixtures("interpreting")
 def test_where_nothing_changes_numbers_are_those_of_the_users(small: MNL) -> None:
     world = World(position_bias=small.position_bias, attractiveness=small.attractiveness)
     arguments: dict[str, Any] = {"rounds": 300, "replications": 2, "seed": 3}
