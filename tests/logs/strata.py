@@ -6,6 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pytest
+
+from slotwise.logs import Fit
 
 DEVICES, SHARES = ("phone", "desk", "tablet"), (0.6, 0.3, 0.1)
 BIAS = np.array([1.0, 0.7, 0.5, 0.4])
@@ -46,3 +49,20 @@ def drawn(seed: int, impressions: int, *, differ: bool = False, change: bool = F
         "at": np.repeat((1e6 * (FIRST + DAY * day)).astype("datetime64[us]"), len(BIAS)),
     }
     return Drawn(pa.table(rows), before, after)
+
+
+def check_alike(one: Fit, other: Fit) -> None:
+    """Two fits of one log with its segments and times, by whichever engine: every count is the same."""
+    assert one.tally == other.tally
+    assert list(one.segments) == list(other.segments)
+    for mine, theirs in zip(one.segments.values(), other.segments.values(), strict=True):
+        assert mine.tally == theirs.tally
+        assert mine.segment == theirs.segment
+        np.testing.assert_allclose(mine.estimate.attractiveness, theirs.estimate.attractiveness, rtol=1e-9)
+    assert one.changes is not None
+    assert other.changes is not None
+    assert one.changes.periods == other.changes.periods
+    assert one.changes.to_json() == other.changes.to_json()
+    np.testing.assert_array_equal(one.changes.impressions, other.changes.impressions)
+    np.testing.assert_array_equal(one.changes.clicked, other.changes.clicked)
+    assert one.log_likelihood == pytest.approx(other.log_likelihood, rel=1e-12)

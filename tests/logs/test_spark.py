@@ -17,10 +17,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from slotwise.errors import InvalidInput
-from slotwise.logs import Columns, LogTally, fits, tallies, tally
+from slotwise.logs import Columns, LogTally, fit, fits, tallies, tally
 from slotwise.logs.reading.sources import JAVA, divide_among_all
 from tests.logs.plain import Plain, dirty_rows, table
 from tests.logs.reading.test_sources import check_strange, write_strange
+from tests.logs.strata import check_alike, drawn
 from tests.logs.test_nasty_logs import NASTY, check_nasty
 
 pytestmark = [
@@ -69,6 +70,14 @@ def test_spark_and_duckdb_agree_on_fits(session: SparkSession, tmp_path: Path) -
         assert one.tally == other.tally
         assert one.rankings == other.rankings
         assert one.log_likelihood == pytest.approx(other.log_likelihood, rel=1e-12)
+
+
+def test_spark_and_duckdb_agree_on_segments_and_times(session: SparkSession, tmp_path: Path) -> None:
+    pq.write_table(drawn(3, 300, differ=True).log, tmp_path / "log.parquet")
+    by_spark, by_duckdb = (
+        fit(tmp_path / "log.parquet", engine=engine, segment="device", time="at") for engine in ("spark", "duckdb")
+    )
+    check_alike(by_spark, by_duckdb)
 
 
 def test_strange_text_files(session: SparkSession, tmp_path: Path) -> None:

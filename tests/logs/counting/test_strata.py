@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import psycopg
 import pyarrow as pa
 import pytest
 
 from slotwise.errors import InvalidInput
 from slotwise.logs import fit, fits
 from slotwise.logs.counting.strata import DAY, MOST_PERIODS, MOST_SEGMENTS, Periods
-from tests.logs.strata import DAYS, drawn
+from tests.logs.strata import DAYS, check_alike, drawn
+from tests.postgres import Postgres
 
 LOG = {
     "impression": [1, 1, 2, 2, 3, 3, 4, 4],
@@ -48,6 +50,20 @@ def test_the_tallies_of_segments_and_periods_add_up_to_that_of_the_log() -> None
     if parts.changes.half_life is None:
         np.testing.assert_allclose(parts.estimate.attractiveness, whole.estimate.attractiveness, rtol=1e-6)
         assert parts.log_likelihood == pytest.approx(whole.log_likelihood)
+
+
+def test_postgresql_tells_the_same_segments_and_times_apart(postgres: Postgres) -> None:
+    log = drawn(3, 300, differ=True).log
+    kinds = {"impression": "bigint", "slot": "int", "clicked": "bool", "at": "timestamp"}
+    with psycopg.connect(postgres.url, autocommit=True) as connection:
+        connection.execute("DROP TABLE IF EXISTS told_apart")
+        columns = ", ".join(f"{name} {kinds.get(name, 'text')}" for name in log.column_names)
+        connection.execute(f"CREATE TABLE told_apart ({columns})")  # type: ignore[call-overload]
+        with connection.cursor() as cursor, cursor.copy("COPY told_apart FROM STDIN") as copy:
+            for row in log.to_pylist():
+                copy.write_row(tuple(row.values()))
+    options: Any = {"segment": "device", "time": "at"}
+    check_alike(fit(postgres.url, table="told_apart", **options), fit(log, **options))
 
 
 def test_segments_are_named_after_their_values_and_placements_have_their_own() -> None:
