@@ -58,7 +58,7 @@ def test_postgresql_tells_the_same_segments_and_times_apart(postgres: Postgres) 
     with psycopg.connect(postgres.url, autocommit=True) as connection:
         connection.execute("DROP TABLE IF EXISTS told_apart")
         columns = ", ".join(f"{name} {kinds.get(name, 'text')}" for name in log.column_names)
-        connection.execute(f"CREATE TABLE told_apart ({columns})")  # type: ignore[call-overload]
+        connection.execute(f"CREATE TABLE told_apart ({columns})")
         with connection.cursor() as cursor, cursor.copy("COPY told_apart FROM STDIN") as copy:
             for row in log.to_pylist():
                 copy.write_row(tuple(row.values()))

@@ -60,6 +60,8 @@ def numbered(
     >>> numbered([["a", "b"], ["b", "c"]])
     ([array([0, 1]), array([1, 2])], ['a', 'b', 'c'])
     """
+    if len(item_ids) == 1:
+        return [np.arange(len(item_ids[0]))], list(item_ids[0])
     numbers: dict[tuple[int, str], int] = {}
     groups = within or [0] * len(item_ids)
     coded = [
