@@ -114,6 +114,11 @@ def test_several_clicks_are_said_first(folder: Path) -> None:
     first = " ".join(run("fit", "both.csv", "--order", "turn").split())
     assert "50.0 % had a click." in first
     assert re.search(r"first click counts\. .* by rule: first 5\d\.\d %; last 5\d\.\d %.*; drop 3\d\.\d %", first)
+    assert re.search(r"Slot 2 is worth, relative to slot 1: first [\d.]+; last [\d.]+; drop [\d.]+\.", first)
+    another = " ".join(run("evaluate", "both.csv", "--ranking", "tea,milk").split())
+    assert "in the log 50.0 % (33.3 % of what was counted)" in another
+    assert "clicks on several items and were left out, so that these rates are too low" in another
+    assert "too low" not in run("evaluate", "both.csv", "--ranking", "tea,milk", "--order", "turn")
 
 
 def test_a_log_that_was_counted_already(folder: Path) -> None:
@@ -208,6 +213,7 @@ def test_a_negative_propensity_is_named(folder: Path) -> None:
         (("fit", "nothing.csv"), "there is no file nothing.csv"),
         (("fit", "clean.parquet", "--slot", "place"), "no column 'place' for the slot"),
         (("fit", "clean.parquet", "--multi-click", "first"), "needs the order of the clicks"),
+        (("fit", "clean.parquet", "--save", "nowhere/fit.json"), "in a folder that is there, got 'nowhere/fit.json'"),
         (("fit", "clean.parquet", "--estimator", "guess"), "unknown estimator 'guess'"),
         (("evaluate", "clean.parquet"), "one of ranking, policy, mixture and target-log must be given"),
         (("evaluate", "clean.parquet", "--ranking", "7"), "'7'"),

@@ -90,7 +90,9 @@ def evaluate(
         console.print(f"by inverse propensity, self-normalised   {with_interval(found.self_normalised)}")
         if found.doubly_robust is not None:
             console.print(f"by both, doubly robust                   {with_interval(found.doubly_robust)}")
-    console.print(f"in the log                               {percent(answer.observed)}")
+    kept = percent(answer.counted)
+    left_out = "" if kept == percent(answer.observed) else f" ({kept} of what was counted)"
+    console.print(f"in the log                               {percent(answer.observed)}{left_out}")
     for warning in answer.warnings:
         console.print(f"\nNote: {warning}")
 

@@ -101,6 +101,8 @@ def fit(
         source, name = replace(source, placement=None), source.placement
     if (to_store is None) != (name is None) and not (name is None and source.placement):
         raise InvalidInput("--to-store needs the --name of the placement, where the log names none, and --name a store")
+    if save is not None and not save.absolute().parent.is_dir():
+        raise InvalidInput(f"--save must be a file in a folder that is there, got {str(save)!r}")
     if to_store is not None and time is not None:
         raise InvalidInput(
             "--to-store starts with all counts of the log, however old they are: leave out --time, and if tastes have "

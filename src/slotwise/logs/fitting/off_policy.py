@@ -15,7 +15,7 @@ from slotwise.errors import InvalidInput, InvalidRanking, UnknownName
 from slotwise.logs.fitting.click_rate import Rate, around, expected_rate
 from slotwise.logs.fitting.fit import LEVEL, Fit
 from slotwise.logs.fitting.inverse_propensity import ByPropensity, Logged, inverse_propensity, warnings_of
-from slotwise.logs.fitting.wording import and_more
+from slotwise.logs.fitting.wording import and_more, percent
 from slotwise.policies.registry import PolicyEntry, parse
 from slotwise.simulate import simulate
 from slotwise.typing import EMPTY, FloatArray, IntArray
@@ -38,8 +38,9 @@ class Evaluation:
     by_propensity: ByPropensity | None
     warnings: tuple[str, ...]
     level: float
-    #: the click rate of the log itself
+    #: the click rate of the log itself, and of the impressions that were counted
     observed: float
+    counted: float
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers, None for what is not finite."""
@@ -58,6 +59,7 @@ class Evaluation:
                 "mean_weight": found.mean_weight,
             },
             "observed": _number(self.observed),
+            "observed_in_counted": _number(self.counted),
             "level": self.level,
             "warnings": list(self.warnings),
         }
@@ -88,7 +90,7 @@ def evaluate(
         return _policy(fit, target, propensities, level, rounds, replications, seed)
     lists, chances = _lists(fit, target)
     by_model = expected_rate(fit.estimate, lists, chances, level)
-    warnings = _model_warnings(fit, lists, by_model)
+    warnings = [*_left_out(fit), *_model_warnings(fit, lists, by_model)]
     by_propensity = None
     if propensities is not None:
         if propensities.shown.shape[1] != fit.slots:
@@ -100,7 +102,18 @@ def evaluate(
                 f"{propensities.unknown:,} impressions have no propensity, and inverse propensity left them out: that "
                 "does no harm only if what was clicked in them is like in the others."
             )
-    return Evaluation(by_model, by_propensity, tuple(warnings), level, fit.click_rate)
+    return Evaluation(by_model, by_propensity, tuple(warnings), level, fit.click_rate_of_log, fit.click_rate)
+
+
+def _left_out(fit: Fit) -> list[str]:
+    """Whether clicks were left out of all these rates."""
+    if not fit.multi_click or getattr(fit.tally, "rule", None) != "drop":
+        return []
+    share = percent(fit.multi_click / fit.impressions)
+    return [
+        f"{share} of the impressions have clicks on several items and were left out, so that these rates are too low. "
+        "Name the order or the time of the clicks, and the first of them counts."
+    ]
 
 
 def _lists(fit: Fit, target: Any) -> tuple[IntArray, FloatArray]:
@@ -183,7 +196,8 @@ def _policy(
     rate = around(middle, math.hypot(model_error, simulation_error), level)
     warnings = [
         f"A policy that learns was simulated on the fitted model, from scratch, for {rounds:,} rounds: this is what "
-        "the model expects, and the log itself was not asked."
+        "the model expects, and the log itself was not asked.",
+        *_left_out(fit),
     ]
     if propensities is not None:
         warnings.append(
@@ -192,7 +206,7 @@ def _policy(
         )
     if not fit.estimate.identifiable:
         warnings.append("The log does not determine every slot and item; what it leaves open was taken from the prior.")
-    return Evaluation(rate, None, tuple(warnings), level, fit.click_rate)
+    return Evaluation(rate, None, tuple(warnings), level, fit.click_rate_of_log, fit.click_rate)
 
 
 def _rate(rate: Rate) -> dict[str, float | None]:

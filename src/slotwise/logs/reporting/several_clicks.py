@@ -12,7 +12,7 @@ from slotwise.logs.counting.tallies import LogTally
 from slotwise.logs.fitting.click_rate import Rate, expected_rate
 from slotwise.logs.fitting.fit import LEVEL, Fit
 from slotwise.logs.fitting.wording import percent
-from slotwise.typing import EMPTY
+from slotwise.typing import EMPTY, FloatArray
 
 #: a belief of more items takes too long to form it twice more for a sentence
 MOST_ITEMS = 20_000
@@ -24,10 +24,11 @@ DONE = {
 
 
 class Answer(NamedTuple):
-    """The list that would be shown, an id per slot, and the click rate expected of it."""
+    """The list that would be shown, an id per slot, the click rate expected of it, and what each slot is worth."""
 
     items: tuple[str | None, ...]
     rate: Rate
+    position_bias: FloatArray
 
 
 def answers(counted: LogTally) -> dict[MultiClick, Answer]:
@@ -40,7 +41,8 @@ def answers(counted: LogTally) -> dict[MultiClick, Answer]:
         belief = posterior(under)
         ranking = belief.best_list(under.showings.sum(axis=1) > 0)
         ids = tuple(None if item == EMPTY else under.item_ids[item] for item in ranking)
-        found[rule] = Answer(ids, expected_rate(belief.estimate, ranking[None, :], np.ones(1), LEVEL))
+        rate = expected_rate(belief.estimate, ranking[None, :], np.ones(1), LEVEL)
+        found[rule] = Answer(ids, rate, belief.estimate.position_bias)
     return found
 
 
@@ -72,4 +74,8 @@ def several_in_words(fit: Fit) -> list[str]:
             else f", with {moved} of {len(mine)} places changed"
         )
         parts.append(f"{other} {percent(answer.rate.click_rate)}{differs}")
-    return [f"{told} What slotwise would show is expected to be clicked, by rule: {'; '.join(parts)}."]
+    words = f"{told} What slotwise would show is expected to be clicked, by rule: {'; '.join(parts)}."
+    if fit.slots > 1:
+        worth = "; ".join(f"{other} {answer.position_bias[1]:.2g}" for other, answer in found.items())
+        words += f" Slot 2 is worth, relative to slot 1: {worth}."
+    return [words]
