@@ -223,8 +223,12 @@ def test_control_c_waits_for_the_compiler_and_then_interrupts(copy: Path, second
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert running.stdout is not None
-    assert running.stdout.readline() == "compiling\n"
-    time.sleep(seconds)
-    os.kill(running.pid, signal.SIGINT)
-    assert running.communicate(timeout=FOR_EVER)[0] == "interrupted\n"
+    with running:
+        try:
+            assert running.stdout is not None
+            assert running.stdout.readline() == "compiling\n"
+            time.sleep(seconds)
+            running.send_signal(signal.SIGINT)
+            assert running.communicate(timeout=FOR_EVER)[0] == "interrupted\n"
+        finally:
+            running.kill()
