@@ -185,6 +185,7 @@ def test_a_pass_of_the_list_that_is_shown_ends_its_epoch_and_keeps_its_clicks() 
     assert started.policy.epochs == 2.0
 
 
+@pytest.mark.usefixtures("interpreting")
 @refusing
 def test_who_remembers_more_than_a_tally_refuses_by_name(chosen: PolicyEntry) -> None:
     start = _tally(_history(3, seed=13))
