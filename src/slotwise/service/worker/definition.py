@@ -27,7 +27,7 @@ from slotwise.ranker.learner import MOST_SEGMENTS
 from slotwise.ranker.options import policy_for
 from slotwise.service.worker.items import MOST_FEATURES, Finite, Item, ListedItem, Strict
 from slotwise.service.worker.names import LONGEST_NAME, Name
-from slotwise.service.worker.segments import MOST_LISTED, OTHER, Segments
+from slotwise.service.worker.segments import MOST_COMBINATIONS, OTHER, Segments
 
 MOST_ITEMS: Final = 100_000
 MOST_SLOTS: Final = 100
@@ -192,7 +192,7 @@ class Definition(Strict):
         listed = math.prod(len(values) for values in self.segments.values())
         combinations = len(Segments(self.segments))
         for kind, most, given in (
-            ("of the values that are listed", MOST_LISTED, listed),
+            ("of the values that are listed", MOST_COMBINATIONS, listed),
             ("with other as one more value of each key", MOST_SEGMENTS, combinations),
         ):
             if given > most:

@@ -17,7 +17,7 @@ from slotwise.errors import InvalidInput
 #: what a value that is not listed, or missing, is called
 OTHER: Final = "other"
 #: combinations of values that are listed
-MOST_LISTED: Final = 1_000
+MOST_COMBINATIONS: Final = 1_000
 
 Known = Mapping[str, str]
 
