@@ -266,7 +266,7 @@ class Api:
         return 200, _placement(changed.placement), etag(changed.placement)
 
     async def delete_placement(
-        self, name: NameInPath, confirm: Confirmation = "", if_match: IfMatch = None
+        self, name: NameInPath, confirm: Confirmation, if_match: IfMatch = None
     ) -> tuple[int, DeletedDocument]:
         """Delete a placement for good, with its decisions, its tally and its counters."""
         if confirm != name:

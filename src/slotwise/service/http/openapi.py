@@ -63,7 +63,12 @@ def _operation(operation: Operation, number: int, schemas: _Schemas) -> dict[str
             for name in operation.parameters
         ]
         + [
-            {"name": name, "in": "query", "required": False, "schema": schemas[(number, name), "validation"]}
+            {
+                "name": name,
+                "in": "query",
+                "required": name in operation.required,
+                "schema": schemas[(number, name), "validation"],
+            }
             for name in operation.query
         ]
         + [

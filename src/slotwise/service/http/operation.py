@@ -88,13 +88,16 @@ class Operation:
                 self.headers[marks[0].name] = name, TypeAdapter(types[name])
             elif any(isinstance(mark, InQuery) for mark in _marks(types[name])):
                 self.query[name] = TypeAdapter(types[name])
-                fields[name] = types[name], parameter.default
+                is_required = parameter.default is parameter.empty
+                fields[name] = types[name], ... if is_required else parameter.default
             else:
                 assert self.body is None, f"{handler.__name__} takes two bodies"
                 self.body, self._body_name = TypeAdapter(types[name]), name
                 self.body_required = parameter.default is parameter.empty
                 #: bodies that need no reading, as they say what the default says
                 self._nothing = () if self.body_required else self._without_content(parameter.default)
+        #: those that must be asked with
+        self.required = {name for name, (_, default) in fields.items() if default is ...}
         self._query = create_model("Query", __config__=ConfigDict(extra="forbid"), **fields) if fields else None
         #: those that may be repeated
         self._lists = {name for name, (type_, _) in fields.items() if get_origin(get_args(type_)[0]) is list}
