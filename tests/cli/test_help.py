@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import shlex
 from pathlib import Path
@@ -21,7 +22,8 @@ WIDTH = 80
 
 
 def help_of(*arguments: str) -> str:
-    done = CliRunner().invoke(app, [*arguments, "--help"], env={"COLUMNS": str(WIDTH), "TERMINAL_WIDTH": str(WIDTH)})
+    # None takes a variable away: with it, lines would be as wide as it says, and not as in a terminal
+    done = CliRunner().invoke(app, [*arguments, "--help"], env={"COLUMNS": str(WIDTH), "TERMINAL_WIDTH": None})
     assert done.exit_code == 0, done.output
     return done.output
 
@@ -46,6 +48,11 @@ def test_help_reads_well_at_80_columns(arguments: tuple[str, ...]) -> None:
 def test_every_option_is_explained(name: str) -> None:
     silent = [one.name for one in COMMANDS[name].params if not getattr(one, "help", None)]
     assert silent == []
+    said = help_of(name)
+    # what to put in, in place of a type of Python's
+    assert re.findall(r"^  --\S+ <.*>", said, re.MULTILINE) == []
+    if "listed above" in said:
+        assert re.search(r"^  (Estimators|Studies):$", said, re.MULTILINE)
 
 
 @pytest.mark.parametrize("arguments", [(), *((name,) for name in COMMANDS)])
@@ -77,5 +84,8 @@ def test_policies_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(policy.citation in shown for policy in policies())
 
 
-def test_the_estimators_listed_are_those_that_logs_take() -> None:
+def test_what_is_listed_is_what_logs_take() -> None:
     assert ESTIMATOR_IDS == pytest.importorskip("slotwise.logs").ESTIMATOR_NAMES
+    models = importlib.import_module("slotwise.logs.fitting.click_models").CLICK_MODELS
+    *most, last = models
+    assert f"compare, or {', '.join(most)} or {last}, which" in " ".join(help_of("fit").split())

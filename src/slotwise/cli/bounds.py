@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from slotwise import bounds as proven
-from slotwise.cli.options import AsJson, ProblemName, example
+from slotwise.cli.options import AsJson, LogitProblemName, example
 from slotwise.errors import InvalidInput
 from slotwise.files import replacing
 from slotwise.problems import problem
@@ -20,8 +20,8 @@ from slotwise.problems import problem
 
 @example("slotwise bounds --problem c --rounds 10000")
 def bounds(
-    problem_name: ProblemName,
-    rounds: Annotated[int | None, typer.Option(help="Horizon; by default the problem's.")] = None,
+    problem_name: LogitProblemName,
+    rounds: Annotated[int | None, typer.Option(metavar="N", help="Horizon; by default the problem's.")] = None,
     hard_instance: Annotated[
         Path | None,
         typer.Option(
@@ -29,7 +29,7 @@ def bounds(
             help="Write the lower bound's hardest problem of this size into this file; simulate takes it as --problem.",
         ),
     ] = None,
-    seconds: Annotated[float, typer.Option(help="Look for the limit for at most so long.")] = 60.0,
+    seconds: Annotated[float, typer.Option(metavar="SECONDS", help="Look for the limit for at most so long.")] = 60.0,
     as_json: AsJson = False,
 ) -> None:
     """Evaluate bounds on regret for a problem.

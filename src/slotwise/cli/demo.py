@@ -12,9 +12,12 @@ from slotwise.cli.service_store import needing_the_service
 
 @example("slotwise demo", "slotwise demo --no-browser --port 8080 --minutes 60")
 def demo(
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="By default any that is free.")] = 0,
+    port: Annotated[
+        int, typer.Option(metavar="PORT", min=0, max=65_535, show_default=False, help="By default any that is free.")
+    ] = 0,
     minutes: Annotated[
-        float, typer.Option(min=0.01, max=10_080, help="Stop once no page has been open for so long.")
+        float,
+        typer.Option(metavar="MINUTES", min=0.01, max=10_080, help="Stop once no page has been open for so long."),
     ] = 10.0,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page, where there is a desktop.")

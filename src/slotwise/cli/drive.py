@@ -32,22 +32,28 @@ def drive(
         str | None,
         typer.Option(metavar="NAME", help="A placement that is there, which learns from the visitors and stays."),
     ] = None,
-    users: Annotated[int, typer.Option(help="Visitors at a time, each with a connection of their own.")] = 32,
-    rounds: Annotated[int, typer.Option(help="Decisions to ask for.")] = 10_000,
-    rate: Annotated[float | None, typer.Option(help="Decisions per second, at most.")] = None,
-    seconds: Annotated[float, typer.Option(help="Time limit, not counting the wait for the last deadlines.")] = 60.0,
+    users: Annotated[
+        int, typer.Option(metavar="N", help="Visitors at a time, each with a connection of their own.")
+    ] = 32,
+    rounds: Annotated[int, typer.Option(metavar="N", help="Decisions to ask for.")] = 10_000,
+    rate: Annotated[float | None, typer.Option(metavar="N", help="Decisions per second, at most.")] = None,
+    seconds: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Time limit, not counting the wait for the last deadlines.")
+    ] = 60.0,
     window: Annotated[
         float | None,
-        typer.Option(help=f"Seconds until a decision is counted; by default {DEFAULT_WINDOW:g}."),
+        typer.Option(metavar="SECONDS", help=f"Until a decision is counted; by default {DEFAULT_WINDOW:g}."),
     ] = None,
     policy: Annotated[str | None, typer.Option(metavar="ID", help="A policy's id; by default the default one.")] = None,
-    replications: Annotated[int, typer.Option(help="Simulations to compare with.")] = 40,
+    replications: Annotated[int, typer.Option(metavar="N", help="Simulations to compare with.")] = 40,
     key: Annotated[
         str | None, typer.Option(metavar="KEY", envvar="SLOTWISE_SERVER_KEY", help="The service's key.")
     ] = None,
     alike: Annotated[bool, typer.Option("--alike", help="Tell no visitors apart, and give items no features.")] = False,
     anywhere: Annotated[bool, typer.Option("--anywhere", help="Allow a service on another machine.")] = False,
-    seed: Annotated[int, typer.Option(help="For the visitors; the service has randomness of its own.")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="For the visitors; the service has randomness of its own.")
+    ] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Put a service under load, and check what it counted.

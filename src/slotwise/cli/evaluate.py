@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from slotwise.cli.log_options import ESTIMATOR_IDS, LogOptions
+from slotwise.cli.log_options import ESTIMATOR_IDS, FitOptions
 from slotwise.cli.options import AsJson, Seed, example, known_ids, takes_options
 from slotwise.cli.screen import screen
 from slotwise.errors import InvalidInput
@@ -25,7 +25,7 @@ MIXTURE = '{"lists": [{"items": ["tea", "milk"], "probability": 0.5}, …]}'
 @known_ids("Estimators", ESTIMATOR_IDS)
 @takes_options
 def evaluate(
-    source: LogOptions,
+    source: FitOptions,
     ranking: Annotated[
         str | None,
         typer.Option(
@@ -48,7 +48,7 @@ def evaluate(
     at: Annotated[
         str | None, typer.Option(metavar="PLACEMENT", help="Which placement, where the log has several.")
     ] = None,
-    rounds: Annotated[int, typer.Option(help="Rounds for which a policy is simulated.")] = 10_000,
+    rounds: Annotated[int, typer.Option(metavar="N", help="Rounds for which a policy is simulated.")] = 10_000,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from slotwise.cli.log_options import ESTIMATOR_IDS, LogOptions
+from slotwise.cli.log_options import ESTIMATOR_IDS, FitOptions, LogOptions
 from slotwise.cli.options import AsJson, example, known_ids, takes_options
 from slotwise.cli.screen import screen, telling
 from slotwise.cli.to_store import start_from
@@ -36,7 +36,7 @@ LAST = "best list begins with"
 @known_ids("Estimators", ESTIMATOR_IDS)
 @takes_options
 def fit(
-    source: LogOptions,
+    source: FitOptions,
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write report.html, figures and tables into this folder.")
     ] = None,
@@ -66,7 +66,10 @@ def fit(
         ),
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="What the placement is called there; by default as in the log, where it has any.")
+        str | None,
+        typer.Option(
+            metavar="NAME", help="What the placement is called there; by default as in the log, where it has any."
+        ),
     ] = None,
     click_model: Annotated[
         str | None,

@@ -16,7 +16,7 @@ from slotwise.cli.service_store import StoreUrl, opened
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What `slotwise export` wrote.")],
     store: StoreUrl,
-    name: Annotated[str | None, typer.Option(help="Another name for the placement.")] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="Another name for the placement.")] = None,
 ) -> None:
     """Add an exported placement to a store.
 

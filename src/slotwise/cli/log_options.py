@@ -25,7 +25,7 @@ ESTIMATOR_IDS = (POOLED, *(entry.id for entry in estimators() if entry.position_
 
 @dataclass(frozen=True)
 class LogOptions:
-    """A log, what its columns are called, how to read it and how to fit it."""
+    """A log, what its columns are called and how to read it."""
 
     log: Annotated[
         str,
@@ -79,26 +79,6 @@ class LogOptions:
             "where --order is given, else drop.",
         ),
     ] = None
-    estimator: Annotated[str, typer.Option(metavar="ID", help="One of those listed above.")] = POOLED
-    bias: Annotated[
-        str,
-        typer.Option(
-            metavar="HOW",
-            help="Whether slots are worth the same in all placements: shared, own, or auto for what predicts better.",
-        ),
-    ] = "auto"
-    position_bias: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="What the slots are worth, where it is known: numbers from slot 1 on."),
-    ] = None
-    features: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="What is known of items: a table with their column --item and others, of numbers or text. Items of "
-            "which little was seen are expected where these say.",
-        ),
-    ] = None
     format: Annotated[
         str | None,
         typer.Option(
@@ -108,7 +88,9 @@ class LogOptions:
         ),
     ] = None
     table: Annotated[str | None, typer.Option(metavar="NAME", help="The table, where LOG is a database.")] = None
-    engine: Annotated[str, typer.Option(help="duckdb, or spark for what outgrows this machine.")] = "duckdb"
+    engine: Annotated[str, typer.Option(metavar="NAME", help="duckdb, or spark for what outgrows this machine.")] = (
+        "duckdb"
+    )
     master: Annotated[
         str | None, typer.Option(metavar="URL", help="The Spark cluster; by default Spark runs on this machine.")
     ] = None
@@ -167,6 +149,32 @@ class LogOptions:
         reading = {option: value for option, value in self.reading.items() if option != "clicks"}
         with read(log, **reading) as table:  # type: ignore[arg-type]
             return has_column(table, name)
+
+
+@dataclass(frozen=True)
+class FitOptions(LogOptions):
+    """The same, and how to fit it."""
+
+    estimator: Annotated[str, typer.Option(metavar="ID", help="One of those listed above.")] = POOLED
+    bias: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW",
+            help="Whether slots are worth the same in all placements: shared, own, or auto for what predicts better.",
+        ),
+    ] = "auto"
+    position_bias: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="What the slots are worth, where it is known: numbers from slot 1 on."),
+    ] = None
+    features: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="What is known of items: a table with their column --item and others, of numbers or text. Items of "
+            "which little was seen are expected where these say.",
+        ),
+    ] = None
 
     def fits(self, *, segment: Sequence[str] = (), time: str | None = None) -> list[Fit]:
         """Fit every placement of the log, and say on stderr what is being done."""

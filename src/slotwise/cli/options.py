@@ -11,17 +11,23 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from slotwise.problems.named import OTHER_USERS
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-Jobs = Annotated[int, typer.Option(help="Threads; -1 for one per core.")]
+Jobs = Annotated[int, typer.Option(metavar="N", help="Threads; -1 for one per core.")]
 ProblemName = Annotated[
     str,
     typer.Option(
         "--problem",
         metavar="NAME",
-        help="a, b or c of the paper, one of d to k, shop, pbm, cascade, dcm, ubm, mixture, contextual, or FILE.json.",
+        help=f"a, b or c of the paper, one of d to k, shop, {', '.join(OTHER_USERS)}, or FILE.json.",
     ),
 ]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same numbers.")]
+#: where users must choose by multinomial logit
+LogitProblemName = Annotated[
+    str, typer.Option("--problem", metavar="NAME", help="a, b or c of the paper, one of d to k, or FILE.json.")
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="The same seed gives the same numbers.")]
 
 #: marks a paragraph that help leaves as it is, line by line
 AS_IT_IS = "\b\n"

@@ -21,7 +21,7 @@ def paper(
         list[str] | None, typer.Option(metavar="NAME", help="a, b or c; may be repeated. All of them by default.")
     ] = None,
     replications: Annotated[
-        int | None, typer.Option(help=f"{REPLICATIONS} by default, as in the paper; fewer with --quick.")
+        int | None, typer.Option(metavar="N", help=f"{REPLICATIONS} by default, as in the paper; fewer with --quick.")
     ] = None,
     jobs: Jobs = -1,
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where figures, tables and the report go.")] = Path(

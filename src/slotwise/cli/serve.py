@@ -21,9 +21,9 @@ def serve(
         str | None,
         typer.Option(metavar="URL", help="sqlite:///FILE or postgresql://…; sqlite:///slotwise.db by default."),
     ] = None,
-    host: Annotated[str | None, typer.Option(help="127.0.0.1 by default.")] = None,
-    port: Annotated[int | None, typer.Option(help="8000 by default; 0 for any that is free.")] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes; 1 by default.")] = None,
+    host: Annotated[str | None, typer.Option(metavar="ADDRESS", help="127.0.0.1 by default.")] = None,
+    port: Annotated[int | None, typer.Option(metavar="PORT", help="8000 by default; 0 for any that is free.")] = None,
+    workers: Annotated[int | None, typer.Option(metavar="N", help="Processes; 1 by default.")] = None,
 ) -> None:
     """Serve placements over HTTP, durably.
 

@@ -32,8 +32,10 @@ def simulate(
         list[str],
         typer.Option("--policy", metavar="ID", help="A policy's id, or ID:option=value; may be repeated."),
     ],
-    rounds: Annotated[int | None, typer.Option(help="Rounds per replication; by default the problem's.")] = None,
-    replications: Annotated[int, typer.Option(help="Independent repetitions.")] = REPLICATIONS,
+    rounds: Annotated[
+        int | None, typer.Option(metavar="N", help="Rounds per replication; by default the problem's.")
+    ] = None,
+    replications: Annotated[int, typer.Option(metavar="N", help="Independent repetitions.")] = REPLICATIONS,
     seed: Seed = 0,
     jobs: Jobs = -1,
     as_json: AsJson = False,

@@ -11,7 +11,7 @@ from slotwise import checks
 from slotwise.cli.options import Jobs, example, known_ids
 from slotwise.experiments import studies
 from slotwise.experiments.leaderboard_kinds import KINDS
-from slotwise.experiments.lived_plan import PARTS
+from slotwise.experiments.lived_plan import OURS, PARTS, PLAIN
 
 
 @example("slotwise study calibration --quick --out results/calibration", "slotwise study lived --part segments")
@@ -27,27 +27,35 @@ def study(
     jobs: Jobs = -1,
     quick: Annotated[bool, typer.Option("--quick", help="Run a small part of it, to try it out.")] = False,
     part: Annotated[
-        list[str] | None, typer.Option(metavar="PART", help="Of lived or leaderboard: this part only; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="PART", help="For lived or leaderboard: only this part; may be repeated."),
     ] = None,
     replications: Annotated[
         int | None,
-        typer.Option(help="Of lived: replications, or problems, per row, by part. Of leaderboard and contextual: 20."),
+        typer.Option(
+            metavar="N",
+            help="For lived: how many of each row, by default as many as its part needs. For leaderboard and "
+            "contextual: 20 by default.",
+        ),
     ] = None,
-    rounds: Annotated[int | None, typer.Option(help="Of leaderboard and contextual: 5,000 by default.")] = None,
+    rounds: Annotated[
+        int | None, typer.Option(metavar="N", help="For leaderboard and contextual: 5,000 by default.")
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
-            help="Of lived: 2 by default; constants were chosen on 1. Of leaderboard, contextual and logs: 1."
+            metavar="N",
+            help="For lived: 2 by default, as constants were chosen on 1. For leaderboard, contextual and "
+            "logs: 1 by default.",
         ),
     ] = None,
-    few: Annotated[
-        bool, typer.Option("--few", help="Of lived: only random-bound, and posterior-sampling beside it.")
-    ] = False,
+    few: Annotated[bool, typer.Option("--few", help=f"For lived: only {OURS}, and {PLAIN} beside it.")] = False,
     page: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Of lived and leaderboard: also write this page.")
+        Path | None, typer.Option(metavar="FILE", help="For lived and leaderboard: also write this page.")
     ] = None,
     log: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Of logs: a click log to compare models on, not a made-up one.")
+        Path | None,
+        typer.Option(metavar="FILE", help="For logs: a click log to compare models on, in place of invented ones."),
     ] = None,
 ) -> None:
     """Write the tables and figures of the studies in docs.
