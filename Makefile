@@ -20,18 +20,19 @@ MAKEFLAGS += --jobs=2
 # the tests start hundreds of processes: each would compile slotwise to bytecode anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help paper demo serve ready test lint pytest bench soak pin clean
+.PHONY: help paper demo serve ready test test-all lint pytest pytest-all bench soak pin clean
 
 help:
-	@echo "make paper   the paper's experiments: figures, tables, claims and a report in results/paper"
-	@echo "make demo    a made-up shop in the browser: watch it learn what its visitors like"
-	@echo "make serve   the service on this machine, with a demo placement"
-	@echo "make test    lint, types, import layers, tests and doctests"
-	@echo "make lint    ruff, mypy and import-linter alone"
-	@echo "make bench   speeds, as ratios measured in one run"
-	@echo "make soak    a thousand kills of the service under load, on SQLite and on PostgreSQL; about an hour"
-	@echo "make pin     renew the requirements files from pyproject.toml"
-	@echo "make clean   remove what was built"
+	@echo "make paper     the paper's experiments: figures, tables, claims and a report in results/paper"
+	@echo "make demo      a made-up shop in the browser: watch it learn what its visitors like"
+	@echo "make serve     the service on this machine, with a demo placement"
+	@echo "make test      lint, types, import layers, tests and doctests"
+	@echo "make test-all  all of that, and the tests that take long: faults put in on purpose, every policy compiled"
+	@echo "make lint      ruff, mypy and import-linter alone"
+	@echo "make bench     speeds, as ratios measured in one run"
+	@echo "make soak      a thousand kills of the service under load, on SQLite and on PostgreSQL; about an hour"
+	@echo "make pin       renew the requirements files from pyproject.toml"
+	@echo "make clean     remove what was built"
 
 # what it takes to compile kernels: installed first, so that they are compiled while the rest is installed
 $(CORE): requirements-core.txt pyproject.toml
@@ -79,6 +80,8 @@ ready: $(DEV) $(WARM)
 
 test: lint pytest
 
+test-all: lint pytest-all
+
 lint: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -86,6 +89,9 @@ lint: $(DEV)
 	$(BIN)/lint-imports --no-cache
 
 pytest: $(DEV) $(WARM)
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not long"
+
+pytest-all: $(DEV) $(WARM)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 bench: $(DEV)

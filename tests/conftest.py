@@ -48,7 +48,7 @@ def paper_users(request: pytest.FixtureRequest) -> MNL:
 
 
 #: what takes long by itself is begun first, so that no worker is left alone with it at the end
-LONG = (
+FIRST = (
     "tests/test_drop_in.py",
     "tests/service/test_processes.py",
     "tests/service/dashboard",
@@ -72,7 +72,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Tests that share what takes long to make go to the same worker."""
     if not config.pluginmanager.hasplugin("xdist"):
         return
-    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+    items.sort(key=lambda item: not item.nodeid.startswith(FIRST))
     for item in items:
         if shared := _shared(item):
             item.add_marker(pytest.mark.xdist_group(shared))

@@ -10,11 +10,13 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+import pytest
+
 from slotwise.choice import ChoiceModelEntry
 from slotwise.choice import choice_models as registered_models
 from slotwise.estimate import Estimate, EstimatorEntry
 from slotwise.estimate import estimators as registered_estimators
-from slotwise.policies import PolicyEntry
+from slotwise.policies import PolicyEntry, default_policy
 from slotwise.policies import policies as registered_policies
 
 ONLY = {id for id in os.environ.get("SLOTWISE_TEST_ONLY", "").split(",") if id}
@@ -34,6 +36,12 @@ def policies() -> list[PolicyEntry]:
 def variants() -> list[PolicyEntry]:
     """Each as it is, and with the options that it says it is to be tried with."""
     return [variant for entry in policies() for variant in entry.variants]
+
+
+def default_first(entries: Iterable[PolicyEntry]) -> list[Any]:
+    """The default policy as it is for `make test`, all others for `make test-all`: what has to be compiled for each."""
+    default = str(default_policy())
+    return [entry if str(entry) == default else pytest.param(entry, marks=pytest.mark.long) for entry in entries]
 
 
 def estimators() -> list[EstimatorEntry]:

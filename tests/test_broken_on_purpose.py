@@ -16,6 +16,8 @@ from tests.forked import Forking, forking
 
 ROOT = Path(__file__).parents[1]
 
+pytestmark = pytest.mark.long
+
 
 class Fault(NamedTuple):
     what: str

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from slotwise.compiled.cache import kernel_hash
 from tests.kernels import share_kernels
 
@@ -16,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 EXAMPLE = re.compile(r"`src/slotwise/(\w+)/(\w+\.py)`[^`]*(?:`[^`]+`[^`]*)*?```python\n(.*?)```", re.DOTALL)
 
 #: what everything registered has to pass
-CONFORMANCE = (
+CONFORMANCE = [
     "tests/policies/test_conformance.py",
     "tests/policies/test_absorb.py",
     "tests/policies/test_goals.py",
@@ -24,15 +26,17 @@ CONFORMANCE = (
     "tests/estimate/test_intervals.py",
     "tests/estimate/test_likelihoods.py",
     "tests/logs/fitting/test_click_rate.py",
-    "tests/cli",
     "tests/test_docs.py",
     "tests/policies/test_registry.py",
     "tests/ranker/test_learner.py::test_every_policy_obeys_the_rules_of_each_decision",
     "tests/ranker/test_learner.py::test_halves_of_counts_come_to_the_counts",
+]
+
+
+@pytest.mark.parametrize(
+    "tests", [CONFORMANCE, pytest.param(["tests/cli"], marks=pytest.mark.long)], ids=["conformance", "command line"]
 )
-
-
-def test_a_file_of_each_kind_is_all_it_takes(tmp_path: Path) -> None:
+def test_a_file_of_each_kind_is_all_it_takes(tests: list[str], tmp_path: Path) -> None:
     # with all that the pages lead to
     for folder in ("src", "tests", "docs", "client", "deploy"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("node_modules"))
@@ -49,8 +53,8 @@ def test_a_file_of_each_kind_is_all_it_takes(tmp_path: Path) -> None:
     assert len(ids) == len(examples) == 3
     # all but the new files are the same, and so is what was compiled of them
     share_kernels(tmp_path / "cache" / "slotwise" / f"kernels-{kernel_hash(tmp_path / 'src' / 'slotwise')}")
-    tried = _pytest(tmp_path, ids, *dropped, *CONFORMANCE)
-    for id in ids:
+    tried = _pytest(tmp_path, ids, *dropped, *tests)
+    for id in ids if tests is CONFORMANCE else ():
         assert f"[{id}" in tried, f"no test tried {id}"
 
 

@@ -10,6 +10,7 @@ from slotwise.experiments.candidates import CANDIDATES, candidate
 USERS = MNL(position_bias=[1.0, 0.5, 0.25], attractiveness=[0.9, 0.1, 0.5, 0.1, 0.1, 0.7])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
 @pytest.mark.parametrize("name", CANDIDATES)
 def test_candidates_learn(name: str, known: bool) -> None:

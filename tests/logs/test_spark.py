@@ -80,11 +80,13 @@ def test_spark_and_duckdb_agree_on_segments_and_times(session: SparkSession, tmp
     check_alike(by_spark, by_duckdb)
 
 
+@pytest.mark.long
 def test_strange_text_files(session: SparkSession, tmp_path: Path) -> None:
     write_strange(tmp_path)
     check_strange(tmp_path, "spark")
 
 
+@pytest.mark.long
 def test_times_in_text(session: SparkSession, tmp_path: Path) -> None:
     text = "impression,slot,item,clicked,when\n1,1,a,1,2026-01-01 10:00:08\n1,2,b,1,2026-01-01T10:00:07.5Z\n"
     (tmp_path / "log.csv").write_text(text)
@@ -101,6 +103,7 @@ def test_wide_logs(session: SparkSession, tmp_path: Path) -> None:
     assert dict(by_spark.cleaning) == dict(by_duckdb.cleaning)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [

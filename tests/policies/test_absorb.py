@@ -15,9 +15,10 @@ from slotwise.experiments.gathering import at_random
 from slotwise.policies import PolicyEntry, absorb, choose, learn
 from slotwise.problems import paper_problems
 from slotwise.typing import EMPTY
-from tests.registered import policies, variants
+from tests.registered import default_first, policies, variants
 
-absorbing = pytest.mark.parametrize("chosen", [one for one in variants() if "tally" not in one.limits], ids=str)
+ABSORBING = [one for one in variants() if "tally" not in one.limits]
+absorbing = pytest.mark.parametrize("chosen", ABSORBING, ids=str)
 refusing = pytest.mark.parametrize("chosen", [one for one in variants() if "tally" in one.limits], ids=str)
 
 USERS = MNL(position_bias=[1.0, 0.4, 0.7], attractiveness=[0.8, 0.3, 0.5, 0.2, 0.6])
@@ -134,7 +135,7 @@ def test_absorbing_between_decisions(chosen: PolicyEntry) -> None:
         learn(started, ranking, draw(USERS, ranking, rng))
 
 
-@absorbing
+@pytest.mark.parametrize("chosen", default_first(ABSORBING), ids=str)
 def test_a_warm_start_saves_regret(chosen: PolicyEntry) -> None:
     """On problem (b), from 20,000 rounds of lists at random; eight replications each, fixed seeds."""
     users = paper_problems()["b"].users

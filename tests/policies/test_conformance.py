@@ -7,6 +7,7 @@ own.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -122,15 +123,25 @@ def _final_regret_and_tallies() -> dict[str, Any]:
         label = str(chosen)
         run = simulate(PLAIN, label, rounds=PLAIN_ROUNDS, replications=3, seed=6, jobs=1)[label]
         found[label] = [run.regret.tolist(), [[t.clicks.tolist(), t.passes.tolist()] for t in run.tallies]]
-        if "tally" not in chosen.limits:
-            warm = simulate(PLAIN, label, rounds=20, seed=6, jobs=1, start=WARM)[label]
-            found[label] += [warm.regret.tolist(), warm.tallies[0].clicks.tolist()]
     return found
 
 
-def test_compiled_equals_plain() -> None:
+def _regret_after_a_warm_start() -> dict[str, Any]:
+    found = {}
+    for label in [str(chosen) for chosen in variants() if "tally" not in chosen.limits]:
+        run = simulate(PLAIN, label, rounds=20, seed=6, jobs=1, start=WARM)[label]
+        found[label] = [run.regret.tolist(), run.tallies[0].clicks.tolist()]
+    return found
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [_final_regret_and_tallies, pytest.param(_regret_after_a_warm_start, marks=pytest.mark.long)],
+    ids=["cold", "warm"],
+)
+def test_compiled_equals_plain(answers: Callable[[], dict[str, Any]]) -> None:
     """To the last bit: the same functions, uncompiled, in a Python of their own."""
-    assert uncompiled(__name__, "_final_regret_and_tallies") == _final_regret_and_tallies()
+    assert uncompiled(__name__, answers.__name__) == answers()
 
 
 def test_one_is_the_default_and_the_papers_are_there() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from slotwise.errors import InvalidInput
 from slotwise.lists import best_list, expected_value
 from slotwise.lists.valued import allowed_lists, valued
 from slotwise.policies import PolicyEntry, choose, learn
-from tests.registered import policies, variants
+from tests.registered import default_first, policies, variants
 from tests.uncompiled import uncompiled
 
 CAPABLE = [chosen for chosen in variants() if chosen.takes_goal]
@@ -24,7 +25,7 @@ every_policy = pytest.mark.parametrize("chosen", CAPABLE, ids=str)
 def without_limits(*limits: str) -> pytest.MarkDecorator:
     """Every policy that takes a goal, without options, and without those that declare one of these limits."""
     able = [entry for entry in policies() if entry.takes_goal and entry.limits.keys().isdisjoint(limits)]
-    return pytest.mark.parametrize("chosen", able, ids=str)
+    return pytest.mark.parametrize("chosen", default_first(able), ids=str)
 
 
 #: values, a pin, an exclusion, a group and empty slots; small enough to list what is allowed
@@ -157,20 +158,33 @@ def test_a_slot_is_left_empty(chosen: PolicyEntry) -> None:
 
 
 def _regret_and_tallies() -> dict[str, Any]:
+    return _regret_and_tallies_of([entry.id for entry in policies() if entry.takes_goal])
+
+
+def _regret_and_tallies_of_two() -> dict[str, Any]:
+    return _regret_and_tallies_of([entry.id for entry in policies() if entry.default or entry.id == "epoch-ucb"])
+
+
+def _regret_and_tallies_of(ids: list[str]) -> dict[str, Any]:
     found = {}
-    for label in [entry.id for entry in policies() if entry.takes_goal]:
+    for label in ids:
         run = simulate(USERS, label, goal=EVERYTHING, rounds=100, replications=2, seed=6, jobs=1)[label]
         found[label] = [run.regret.tolist(), [[t.clicks.tolist(), t.passes.tolist()] for t in run.tallies]]
     # by items and by pairs
-    for label in {"epoch-ucb", "mnl-bandit"} & {entry.id for entry in policies()}:
+    for label in {"epoch-ucb", "mnl-bandit"} & set(ids):
         run = simulate(CROWDED, label, goal=DEAR_ONLY, rounds=200, replications=2, seed=6, jobs=1)[label]
         found[f"{label}, crowded"] = run.regret.tolist()
     return found
 
 
-def test_compiled_equals_plain() -> None:
+@pytest.mark.parametrize(
+    "regrets",
+    [_regret_and_tallies_of_two, pytest.param(_regret_and_tallies, marks=pytest.mark.long)],
+    ids=["two", "all"],
+)
+def test_compiled_equals_plain(regrets: Callable[[], dict[str, Any]]) -> None:
     """To the last bit: the same functions, uncompiled, in a Python of their own.
 
     Of every policy as it is: what its options change is compiled without a goal, in the test of conformance.
     """
-    assert uncompiled(__name__, "_regret_and_tallies") == _regret_and_tallies()
+    assert uncompiled(__name__, regrets.__name__) == regrets()

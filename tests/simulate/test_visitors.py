@@ -103,6 +103,7 @@ def test_a_part_may_choose_by_multinomial_logit() -> None:
     assert reward_now(living, 0, np.array([2, 0, 4])) == pytest.approx(expected)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("policy", ["random-bound", "pbm-ts", "epoch-ucb"])
 def test_policies_live_with_position_based_visitors_of_two_tastes_and_items_that_go(policy: str) -> None:
     tastes = [Segment(0.5, [0.2, 0.9, 0.1, 0.8, 0.4]), Segment(0.5, [0.9, 0.1, 0.5, 0.2, 0.4], [0.9, 0.8, 0.3])]

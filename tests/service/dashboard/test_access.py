@@ -19,7 +19,10 @@ SIZES: dict[str, dict[str, int]] = {
 }
 
 
-@pytest.fixture(params=[("light", "phone"), ("dark", "phone"), ("light", "tablet"), ("dark", "desk")], ids="-".join)
+OTHERS = [pytest.param(one, marks=pytest.mark.long) for one in (("dark", "phone"), ("light", "tablet"))]
+
+
+@pytest.fixture(params=[("light", "phone"), ("dark", "desk"), *OTHERS], ids="-".join)
 def shown(browser: Browser, service: Client, request: pytest.FixtureRequest) -> Iterator[Watched]:
     scheme, size = request.param
     # axe is put into the page, which lets in nothing from elsewhere

@@ -46,7 +46,7 @@ def test_any_name_is_shown_as_it_is_and_none_of_them_is_run(watched: Watched, se
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-@pytest.mark.parametrize("count", [500, 100_000])
+@pytest.mark.parametrize("count", [500, pytest.param(100_000, marks=pytest.mark.long)])
 def test_of_many_items_the_most_relevant_are_listed_and_the_others_searched(
     watched: Watched, service: Client, count: int
 ) -> None:
