@@ -11,6 +11,7 @@ import pytest
 
 from slotwise import MNL, Results, simulate
 from slotwise.errors import MissingExtra
+from slotwise.simulate.results import Run
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +38,16 @@ def test_printed_it_is_a_table(results: Results) -> None:
     for row, (label, run) in zip(rows, results.items(), strict=True):
         assert row.split()[:3] == [label, f"{run.mean:,.1f}", f"{run.standard_error:.1f}"]
     assert "array" not in repr(results["epoch-ucb"])
+
+
+def test_printed_it_fits_a_terminal_whatever_its_policies_are_called() -> None:
+    long = "random-bound:level=0.25,bonus=0.25,rare=0.07,order=0.5"
+    runs = {label: Run(label, np.array([9]), np.full((3, 1), 1_234_567.8), [], 1_234.5) for label in (long, "toprank")}
+    title, *lines = str(Results(runs, 1_000_000, 1, 2)).splitlines()
+    assert title == "Regret after 1,000,000 rounds, 1 replication, seed 2"
+    assert lines[1] == long
+    assert all(len(line) <= 80 for line in lines)
+    assert len({len(line) for line in lines if line != long}) == 1
 
 
 def test_the_summary_is_json(results: Results, small: MNL) -> None:

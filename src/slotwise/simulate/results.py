@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+#: of what is printed, in columns
+WIDTH = 80
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run:
@@ -63,7 +66,7 @@ class Run:
         return float(self.final_regret.std(ddof=1) / np.sqrt(count)) if count > 1 else float("nan")
 
     def __repr__(self) -> str:
-        return f"Run({self.policy!r}, {len(self.regret)} replications, mean final regret {self.mean:,.1f})"
+        return f"Run({self.policy!r}, {_counted(len(self.regret))}, mean final regret {self.mean:,.1f})"
 
     def quantile(self, q: float) -> float:
         """A quantile of final regret over replications."""
@@ -106,16 +109,19 @@ class Results(Mapping[str, Run]):
     @property
     def title(self) -> str:
         """What the table is of."""
-        return f"Regret after {self.rounds:,} rounds, {self.replications} replications, seed {self.seed}"
+        return f"Regret after {self.rounds:,} rounds, {_counted(self.replications)}, seed {self.seed}"
 
     def __repr__(self) -> str:
         rows = self.table()
-        name, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
-        lines = [
-            "  ".join([row[0].ljust(name), *(cell.rjust(width) for cell, width in zip(row[1:], widths, strict=True))])
-            for row in rows
-        ]
-        return "\n".join([self.title, *lines])
+        longest, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
+        name = min(longest, WIDTH - sum(2 + width for width in widths))
+        lines = [self.title]
+        for label, *cells in rows:
+            # a policy with many options has a line of its own, and its numbers the next
+            alone = len(label) > name
+            numbers = "".join(f"  {cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+            lines += [label] * alone + [("" if alone else label).ljust(name) + numbers]
+        return "\n".join(lines)
 
     def summary(self) -> dict[str, Any]:
         """Final regret by policy, as plain numbers that JSON can hold."""
@@ -163,3 +169,7 @@ class Results(Mapping[str, Run]):
         from slotwise.simulate.plot import figure
 
         return figure(self)
+
+
+def _counted(replications: int) -> str:
+    return f"{replications} replication{'s' if replications != 1 else ''}"
