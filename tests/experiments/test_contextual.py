@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from slotwise.experiments import contextual, studies
+from slotwise.experiments import studies
 from slotwise.experiments.contextual import Size, compared, run
 from slotwise.policies import policies
 from tests.chance import assert_mean_is_below
@@ -19,12 +19,13 @@ FACTOR = 2.0
 
 def test_features_are_worth_having_where_they_matter_and_cost_at_most_twice_where_they_do_not() -> None:
     size = Size(rounds=250, replications=6)
-    ids = [*contextual.TOLD, "random-bound-known", "posterior-sampling-known"]
+    all_told = ("ofu-mnl", "ts-mnl")
+    ids = [*all_told, "random-bound-known", "posterior-sampling-known"]
     afresh, own = run(0, ids, size, jobs=1), run(4, ids, size, jobs=1)
-    for told in contextual.TOLD:
+    for told in all_told:
         for other in ("random-bound-known", "posterior-sampling-known"):
             assert_mean_is_below(afresh[told], 0.5 * afresh[other])
-        assert own[told].mean() < FACTOR * min(own[other].mean() for other in ids if other not in contextual.TOLD)
+        assert own[told].mean() < FACTOR * min(own[other].mean() for other in ids if other not in all_told)
 
 
 def test_the_table_has_those_who_are_told_the_default_and_those_who_are_not(tmp_path: Path) -> None:

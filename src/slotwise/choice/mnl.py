@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from slotwise import checks
-from slotwise.choice.model import click_probabilities, draw, reward
+from slotwise.choice.model import click_probabilities, draw, reward, sorted_ranking
 from slotwise.choice.registry import register
 from slotwise.compiled import inlined, record
 from slotwise.errors import InvalidInput
@@ -75,10 +75,7 @@ class MNL:
 
     def best_ranking(self) -> Ranking:
         """The k-th most attractive item in the slot of the k-th largest bias."""
-        ranking = np.empty(self.slots, np.int64)
-        best_items = np.argsort(-self.attractiveness, kind="stable")[: self.slots]
-        ranking[np.argsort(-self.position_bias, kind="stable")] = best_items
-        return ranking
+        return sorted_ranking(self.position_bias, self.attractiveness)
 
 
 @click_probabilities.register(MNL)

@@ -116,6 +116,18 @@ def first_click(clicks: BoolArray) -> int:
     return NO_CLICK
 
 
+def sorted_ranking(position_bias: FloatArray, attractiveness: FloatArray) -> Ranking:
+    """The k-th most attractive item in the slot of the k-th largest bias; of equals the first comes first.
+
+    >>> sorted_ranking(np.array([0.5, 1.0]), np.array([0.2, 0.4, 0.1])).tolist()
+    [0, 1]
+    """
+    ranking = np.empty(len(position_bias), np.int64)
+    best_items = np.argsort(-attractiveness, kind="stable")[: len(position_bias)]
+    ranking[np.argsort(-position_bias, kind="stable")] = best_items
+    return ranking
+
+
 @inlined
 def mark_one_click(clicks: BoolArray, clicked: int) -> None:
     """Fill `clicks` with a click on slot `clicked` alone, or with none if that is NO_CLICK."""

@@ -16,6 +16,7 @@ from slotwise.choice.model import (
     law_of_first_click,
     probability_of,
     reward,
+    sorted_ranking,
 )
 from slotwise.choice.registry import register
 from slotwise.compiled import record
@@ -74,10 +75,7 @@ class PositionBased:
 
     def best_ranking(self) -> Ranking:
         """The k-th most attractive item in the slot of the k-th largest bias: no sum of products is larger."""
-        ranking = np.empty(self.slots, np.int64)
-        best_items = np.argsort(-self.attraction, kind="stable")[: self.slots]
-        ranking[np.argsort(-self.position_bias, kind="stable")] = best_items
-        return ranking
+        return sorted_ranking(self.position_bias, self.attraction)
 
     def browsing(self) -> Browsing:
         """How they look: at each slot by its own chance, whatever was clicked."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 
+from slotwise.compiled import interpreted
 from slotwise.policies import default_policy
-from slotwise.policies.registry import policy
+from slotwise.policies.interface import see_features
+from slotwise.policies.registry import compared_in, policy
 from slotwise.problems import ContextualMNL
+from slotwise.setting import Setting
 from slotwise.simulate import simulate
 from slotwise.typing import FloatArray
 
@@ -21,9 +25,6 @@ KINDS = {
     2: "half the item's own, half drawn afresh",
     4: "all the item's own",
 }
-#: told the features of every round, told those that stay (the default, by its belief), and told none
-TOLD = ("ofu-mnl", "ts-mnl")
-NOT_TOLD = ("posterior-sampling-known", "pairwise-ucb", "toprank")
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,10 @@ QUICK = Size(rounds=60, replications=2)
 
 
 def compared() -> list[str]:
-    """The policies of the table."""
+    """The policies of the table: those that are told features of every round, the default, and those told none."""
+    others = [entry.id for entry in compared_in("contextual")]
     ours = [default_policy(known_bias=True).id, default_policy().id]
-    return [*TOLD, *ours, *NOT_TOLD]
+    return [*filter(_sees_features, others), *ours, *itertools.filterfalse(_sees_features, others)]
 
 
 def run(fixed: int, ids: list[str], size: Size, jobs: int = -1) -> dict[str, FloatArray]:
@@ -75,6 +77,12 @@ def _error(values: FloatArray) -> float:
 
 
 def _told(id: str) -> str:
-    if id in TOLD:
+    if _sees_features(id):
         return "all features"
     return "features that stay" if policy(id).pools else "none"
+
+
+def _sees_features(id: str) -> bool:
+    with interpreted():
+        started = policy(id).start(Setting(len(BIAS), ITEMS, 1, np.array(BIAS), context=len(WEIGHTS)))
+    return see_features.is_answered_by(started)

@@ -11,15 +11,14 @@ from slotwise.errors import InvalidInput
 from slotwise.experiments import lived_families as families
 from slotwise.experiments.lived_cells import Cell, Way, chunks, family, setting_of
 from slotwise.experiments.lived_families import Case
-from slotwise.policies.registry import parse
+from slotwise.policies.registry import compared_in, parse
 from slotwise.problems import further_problems, paper_problems, problem
 
-#: the policy that the study is about, and the one that all are compared with
-OURS, PLAIN = "random-bound", "posterior-sampling"
-SOFT = "posterior-sampling:passes=soft"
-OTHERS = ("set-sampling", "kl-moss", "randomised-moss")
+#: the policy that the study is about, the one that all are compared with, and the others
+OURS, PLAIN, *OTHERS = (entry.id for entry in compared_in("lived"))
+SOFT = f"{PLAIN}:passes=soft"
 POLICIES = (OURS, PLAIN, *OTHERS, SOFT, *(f"{id}:passes=soft" for id in OTHERS))
-JOINT = "posterior-sampling:likelihood=joint"
+JOINT = f"{PLAIN}:likelihood=joint"
 #: what `--quick` runs of each part
 QUICK = (OURS, PLAIN)
 QUICK_ROUNDS, QUICK_REPLICATIONS = 24, 2

@@ -27,8 +27,8 @@ from slotwise.typing import FloatArray
 
 #: what all others are compared with
 PLAIN = "posterior-sampling"
-#: biases learned, then biases told; the last is the one that is recommended
-UNKNOWN = tuple(entry.id for entry in sorted(compared_in("policies"), key=lambda entry: entry.default))
+#: biases learned, then biases told
+UNKNOWN = tuple(entry.id for entry in compared_in("policies"))
 KNOWN = tuple(twin for id in UNKNOWN if (twin := policy(id).twin) is not None)
 #: on the paper's problems only
 ALSO = tuple(str(policy(entry.id, **options)) for entry in policies() for options in entry.also_compared)

@@ -57,6 +57,21 @@ def sink(index: FloatArray, order: IntArray, position: int) -> None:
     order[position] = item
 
 
+@inlined
+def keep_if_top(index: FloatArray, item: int, top: IntArray, found: int, count: int) -> int:
+    """Put `item` in order among the `found` largest of those before it, of which `top` has room for `count`.
+
+    Returns how many there are then. Of those that are equal the first comes first.
+    """
+    if found < count:
+        found += 1
+    elif index[item] <= index[top[found - 1]]:
+        return found
+    top[found - 1] = item
+    sink(index, top, found - 1)
+    return found
+
+
 @jit
 def _draw_last_tie(index: FloatArray, order: IntArray, count: int, rng: np.random.Generator) -> None:
     """Choose uniformly which of the items that tie for the last places are selected (reservoir sampling)."""

@@ -8,13 +8,14 @@ import numpy as np
 
 from slotwise.bounds.bernoulli import level_at, lower_probability, upper_probability
 from slotwise.compiled import inlined, jit, record
-from slotwise.policies.interface import choose, learn, learn_clicks
+from slotwise.policies.interface import choose, learn_clicks, learns_all_clicks
 from slotwise.policies.registry import register
 from slotwise.rng import shuffle
 from slotwise.setting import Setting
 from slotwise.typing import BoolArray, FloatArray, IntArray, Ranking
 
 
+@learns_all_clicks
 @record
 class BatchRank:
     """Algorithms 1 to 4. A batch is a range of slots and the items that may belong there.
@@ -47,6 +48,8 @@ class BatchRank:
     lower: FloatArray
     #: room for the items of one batch
     members: IntArray
+    #: room for one click or none
+    clicked: BoolArray
     ranking: Ranking
 
 
@@ -80,6 +83,7 @@ def batchrank(setting: Setting) -> BatchRank:
         upper=np.zeros(items),
         lower=np.zeros(items),
         members=np.zeros(items, np.int64),
+        clicked=np.zeros(slots, np.bool_),
         ranking=np.zeros(slots, np.int64),
     )
 
@@ -115,19 +119,6 @@ def _gather(policy: BatchRank, first: int) -> tuple[int, float]:
             count += 1
             least = min(least, policy.observed[item])
     return count, least
-
-
-@learn.register(BatchRank)
-def _learn(policy: BatchRank, ranking: Ranking, clicked: int) -> None:
-    first = 0
-    while first < len(ranking):
-        stop = policy.stop[first]
-        if policy.size[first] > 1:
-            _, least = _gather(policy, first)
-            for slot in range(first, stop):
-                _collect(policy, first, ranking[slot], least, slot == clicked)
-            _update(policy, first)
-        first = stop
 
 
 @learn_clicks.register(BatchRank)

@@ -11,7 +11,7 @@ from slotwise.bounds.bernoulli import level_at, upper_probability
 from slotwise.compiled import inlined, record
 from slotwise.lists.arrange import arrange_pairs
 from slotwise.lists.top_items import select_best
-from slotwise.policies.interface import choose, learn, learn_clicks, pair_lists_for
+from slotwise.policies.interface import choose, learn_clicks, learns_all_clicks, pair_lists_for
 from slotwise.policies.registry import register
 from slotwise.setting import Setting
 from slotwise.typing import BoolArray, FloatArray, IntArray, Ranking
@@ -20,6 +20,7 @@ from slotwise.typing import BoolArray, FloatArray, IntArray, Ranking
 ROOM = 1_024
 
 
+@learns_all_clicks
 @record
 class GRAB:
     """Of the leader and its neighbours, show the list of the largest sum of upper bounds.
@@ -45,6 +46,8 @@ class GRAB:
     leader_mean: FloatArray
     #: per item, whether the leader has it
     leads: BoolArray
+    #: room for one click or none
+    clicked: BoolArray
     ranking: Ranking
 
 
@@ -72,6 +75,7 @@ def grab(setting: Setting) -> GRAB:
         slot_order=np.arange(setting.slots),
         leader_mean=np.zeros(setting.slots),
         leads=np.zeros(setting.items, np.bool_),
+        clicked=np.zeros(setting.slots, np.bool_),
         ranking=np.zeros(setting.slots, np.int64),
     )
 
@@ -145,21 +149,11 @@ def _bound(policy: GRAB, slot: int, item: int, level: float) -> float:
     return upper_probability(policy.clicks[slot, item], policy.shows[slot, item], level)
 
 
-@learn.register(GRAB)
-def _learn(policy: GRAB, ranking: Ranking, clicked: int) -> None:
-    for slot in range(len(ranking)):
-        _count(policy, slot, ranking[slot], slot == clicked)
-
-
 @learn_clicks.register(GRAB)
 def _learn_clicks(policy: GRAB, ranking: Ranking, clicks: BoolArray) -> None:
     for slot in range(len(ranking)):
-        _count(policy, slot, ranking[slot], clicks[slot])
-
-
-@inlined
-def _count(policy: GRAB, slot: int, item: int, clicked: bool) -> None:
-    policy.shows[slot, item] += 1.0
-    if clicked:
-        policy.clicks[slot, item] += 1.0
-    policy.mean[slot, item] = policy.clicks[slot, item] / policy.shows[slot, item]
+        item = ranking[slot]
+        policy.shows[slot, item] += 1.0
+        if clicks[slot]:
+            policy.clicks[slot, item] += 1.0
+        policy.mean[slot, item] = policy.clicks[slot, item] / policy.shows[slot, item]

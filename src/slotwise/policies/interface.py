@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from slotwise.belief import interface as belief_about
-from slotwise.choice.model import first_click
+from slotwise.choice.model import first_click, mark_one_click
 from slotwise.compiled import generic, is_compiled, jit
 from slotwise.errors import InvalidInput
 from slotwise.lists.make import make_lists, make_pair_lists
@@ -58,9 +58,20 @@ def learn_clicks(policy: Any, ranking: Ranking, clicks: BoolArray) -> None:
     """Take in one round of users who may click several times: per slot, whether it was clicked.
 
     `simulate` calls this in place of `learn` where users may click several times. A policy that has none of its own
-    learns the first click, the uppermost, as a service counts it. One that learns from all clicks implements `learn`
-    as well, for users who click once.
+    learns the first click, the uppermost, as a service counts it. One that learns from all clicks is told of users who
+    click once by `learn`, or as `learns_all_clicks` has it.
     """
+
+
+def learns_all_clicks(record_class: type[Policy]) -> type[Policy]:
+    """Decorate a policy's record with a field `clicked`, per slot: one click or none is told by `learn_clicks` too."""
+    learn.register(record_class)(_learn_by_clicks)
+    return record_class
+
+
+def _learn_by_clicks(policy: Any, ranking: Ranking, clicked: int) -> None:
+    mark_one_click(policy.clicked, clicked)
+    learn_clicks(policy, ranking, policy.clicked)
 
 
 def choose_several(policy: Any, rng: np.random.Generator, lists: IntArray) -> None:

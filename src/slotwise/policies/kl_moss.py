@@ -67,7 +67,7 @@ class KLMoss:
     twin="kl-moss-known",
     try_with=[{"acts": "epochs"}],
     estimated_from_tally=ESTIMATED_FROM_TALLY,
-    legend={"policies": 3},
+    legend={"policies": 3, "lived": 4},
     also_compared=[{"acts": "epochs"}, {"bias_spread": 0.7}],
 )
 def kl_moss(

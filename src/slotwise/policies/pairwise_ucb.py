@@ -53,6 +53,7 @@ class PairwiseUCB:
     position_bias="known",
     citation="slotwise; in the line of Saha and Gaillard (2024) and of Chen, Dai, Lyu and Zhou (2026)",
     try_with=[{"bound": "bernstein"}],
+    legend={"contextual": 4},
     also_compared=[{}],
 )
 def pairwise_ucb(setting: Setting, *, bound: Bound = "kl") -> PairwiseUCB:

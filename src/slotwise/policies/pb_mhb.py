@@ -10,7 +10,7 @@ import numpy as np
 from slotwise import checks
 from slotwise.compiled import inlined, jit, record
 from slotwise.lists.arrange import arrange
-from slotwise.policies.interface import choose, learn, learn_clicks, lists_for
+from slotwise.policies.interface import choose, learn_clicks, learns_all_clicks, lists_for
 from slotwise.policies.registry import register
 from slotwise.setting import Setting
 from slotwise.typing import BoolArray, FloatArray, Ranking
@@ -19,6 +19,7 @@ from slotwise.typing import BoolArray, FloatArray, Ranking
 MARGIN = 1e-9
 
 
+@learns_all_clicks
 @record
 class PBMHB:
     """Draw θ and κ by one sweep of Metropolis and Hastings from the last draw, and show the best list for them.
@@ -43,6 +44,8 @@ class PBMHB:
     attraction: FloatArray
     position_bias: FloatArray
     started: bool
+    #: room for one click or none
+    clicked: BoolArray
     ranking: Ranking
 
 
@@ -69,6 +72,7 @@ def pb_mhb(setting: Setting, *, c: float = 1_000.0) -> PBMHB:
         attraction=np.zeros(setting.items),
         position_bias=np.zeros(setting.slots),
         started=False,
+        clicked=np.zeros(setting.slots, np.bool_),
         ranking=np.zeros(setting.slots, np.int64),
     )
 
@@ -140,23 +144,11 @@ def _mass(now: float, spread: float) -> float:
     return 0.5 * (math.erf((1.0 - now) * scale) + math.erf(now * scale))
 
 
-@learn.register(PBMHB)
-def _learn(policy: PBMHB, ranking: Ranking, clicked: int) -> None:
-    policy.rounds += 1.0
-    for slot in range(len(ranking)):
-        _count(policy, slot, ranking[slot], slot == clicked)
-
-
 @learn_clicks.register(PBMHB)
 def _learn_clicks(policy: PBMHB, ranking: Ranking, clicks: BoolArray) -> None:
     policy.rounds += 1.0
     for slot in range(len(ranking)):
-        _count(policy, slot, ranking[slot], clicks[slot])
-
-
-@inlined
-def _count(policy: PBMHB, slot: int, item: int, clicked: bool) -> None:
-    if clicked:
-        policy.clicks[slot, item] += 1.0
-    else:
-        policy.misses[slot, item] += 1.0
+        if clicks[slot]:
+            policy.clicks[slot, ranking[slot]] += 1.0
+        else:
+            policy.misses[slot, ranking[slot]] += 1.0

@@ -10,9 +10,10 @@ import numpy as np
 from slotwise import checks
 from slotwise.compiled import inlined, record
 from slotwise.lists.arrange import arrange
-from slotwise.policies.interface import choose, learn, learn_clicks, lists_for
+from slotwise.lists.in_turn import InTurn, fill_in_turn, in_turn
+from slotwise.policies.interface import choose, learn_clicks, learns_all_clicks, lists_for
 from slotwise.policies.registry import register
-from slotwise.rng import below, shuffle
+from slotwise.rng import below
 from slotwise.setting import Setting
 from slotwise.typing import BoolArray, FloatArray, IntArray, Ranking
 
@@ -20,6 +21,7 @@ from slotwise.typing import BoolArray, FloatArray, IntArray, Ranking
 LARGEST = 1.0 - 1e-9
 
 
+@learns_all_clicks
 @record
 class PBMPIE:
     """Algorithm 1: parsimonious item exploration.
@@ -52,14 +54,15 @@ class PBMPIE:
     certainty: FloatArray
     #: θ̂, infinite before the first show
     mean: FloatArray
-    #: items in the random order of the first rounds, and room for those that may be better
-    item_order: IntArray
-    shuffled: bool
+    #: the lists of the first rounds, and room for the items that may be better than those on the page
+    first_lists: InTurn
     on_page: BoolArray
     rivals: IntArray
     #: per slot: log κθ and log(1 - κθ) for the smallest θ̂ on the page
     log_click: FloatArray
     log_miss: FloatArray
+    #: room for one click or none
+    clicked: BoolArray
     ranking: Ranking
 
 
@@ -90,12 +93,12 @@ def pbm_pie(setting: Setting, *, epsilon: float = 0.01) -> PBMPIE:
         exposure=np.zeros(setting.items),
         certainty=np.zeros(setting.items),
         mean=np.full(setting.items, np.inf),
-        item_order=np.arange(setting.items),
-        shuffled=False,
+        first_lists=in_turn(setting.items),
         on_page=np.zeros(setting.items, np.bool_),
         rivals=np.zeros(setting.items, np.int64),
         log_click=np.zeros(setting.slots),
         log_miss=np.zeros(setting.slots),
+        clicked=np.zeros(setting.slots, np.bool_),
         ranking=np.zeros(setting.slots, np.int64),
     )
 
@@ -105,11 +108,7 @@ def _choose(policy: PBMPIE, rng: np.random.Generator) -> Ranking:
     ranking, mean = policy.ranking, policy.mean
     items = len(mean)
     if policy.rounds < items:
-        if not policy.shuffled:
-            shuffle(policy.item_order, 0, items, rng)
-            policy.shuffled = True
-        for slot in range(len(ranking)):
-            ranking[slot] = policy.item_order[(slot + int(policy.rounds)) % items]
+        fill_in_turn(policy.first_lists, int(policy.rounds), ranking, rng)
         return ranking
     arrange(policy.lists, mean, policy.position_bias, ranking, rng)
     found = _find_rivals(policy, ranking)
@@ -151,13 +150,6 @@ def _may_be_better(policy: PBMPIE, item: int, last: float, level: float) -> bool
         # of the divergence in θ, times θ: it has no pole at 0
         slope += misses * bias * last / (1.0 - bias * last) - hits
     return divergence <= level or slope <= 0.0
-
-
-@learn.register(PBMPIE)
-def _learn(policy: PBMPIE, ranking: Ranking, clicked: int) -> None:
-    policy.rounds += 1.0
-    for slot in range(len(ranking)):
-        _count(policy, slot, ranking[slot], slot == clicked)
 
 
 @learn_clicks.register(PBMPIE)

@@ -9,7 +9,7 @@ import numpy as np
 
 from slotwise.compiled import inlined, jit, record
 from slotwise.lists.arrange import arrange
-from slotwise.policies.interface import choose, learn, learn_clicks, lists_for
+from slotwise.policies.interface import choose, learn_clicks, learns_all_clicks, lists_for
 from slotwise.policies.registry import register
 from slotwise.setting import Setting
 from slotwise.typing import BoolArray, FloatArray, Ranking
@@ -19,6 +19,7 @@ MOST_STEPS = 20
 STEP = 1e-2
 
 
+@learns_all_clicks
 @record
 class PBMTS:
     """Draw each θ from its posterior, and show the largest, the k-th in the slot of the k-th largest bias.
@@ -42,6 +43,8 @@ class PBMTS:
     #: per item: about where its posterior is highest, and θ as last drawn
     mode: FloatArray
     drawn: FloatArray
+    #: room for one click or none
+    clicked: BoolArray
     ranking: Ranking
 
 
@@ -66,6 +69,7 @@ def pbm_ts(setting: Setting) -> PBMTS:
         misses=np.zeros((setting.items, setting.slots)),
         mode=np.full(setting.items, 0.5),
         drawn=np.zeros(setting.items),
+        clicked=np.zeros(setting.slots, np.bool_),
         ranking=np.zeros(setting.slots, np.int64),
     )
 
@@ -80,24 +84,13 @@ def _choose(policy: PBMTS, rng: np.random.Generator) -> Ranking:
     return policy.ranking
 
 
-@learn.register(PBMTS)
-def _learn(policy: PBMTS, ranking: Ranking, clicked: int) -> None:
-    for slot in range(len(ranking)):
-        _count(policy, slot, ranking[slot], slot == clicked)
-
-
 @learn_clicks.register(PBMTS)
 def _learn_clicks(policy: PBMTS, ranking: Ranking, clicks: BoolArray) -> None:
     for slot in range(len(ranking)):
-        _count(policy, slot, ranking[slot], clicks[slot])
-
-
-@inlined
-def _count(policy: PBMTS, slot: int, item: int, clicked: bool) -> None:
-    if clicked:
-        policy.clicks[item] += 1.0
-    else:
-        policy.misses[item, slot] += 1.0
+        if clicks[slot]:
+            policy.clicks[ranking[slot]] += 1.0
+        else:
+            policy.misses[ranking[slot], slot] += 1.0
 
 
 @jit

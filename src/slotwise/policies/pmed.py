@@ -11,7 +11,7 @@ from slotwise.bounds.position_based import TrialLists, find_shares, trial_lists
 from slotwise.compiled import inlined, jit, record
 from slotwise.errors import InvalidInput
 from slotwise.lists.top_items import select_best
-from slotwise.policies.interface import choose, learn, learn_clicks
+from slotwise.policies.interface import choose, learn_clicks, learns_all_clicks
 from slotwise.policies.registry import register
 from slotwise.rng import shuffle
 from slotwise.setting import Setting
@@ -28,6 +28,7 @@ SWEEPS = 3
 MOST_ITEMS = 100
 
 
+@learns_all_clicks
 @record
 class PMED:
     """Permutation minimum empirical divergence: a loop of lists, each shown once, and then the next loop.
@@ -67,6 +68,8 @@ class PMED:
     shown: int
     #: of shows, those not counted for a list yet
     left: FloatArray
+    #: room for one click or none
+    clicked: BoolArray
     ranking: Ranking
 
 
@@ -105,6 +108,7 @@ def pmed(setting: Setting, *, alpha: float = 1.0) -> PMED:
         count=0,
         shown=0,
         left=np.zeros(shape),
+        clicked=np.zeros(setting.slots, np.bool_),
         ranking=np.zeros(setting.slots, np.int64),
     )
 
@@ -234,15 +238,6 @@ def _moved(clicks: FloatArray, shows: FloatArray, partners: FloatArray, now: flo
     # no more than half or twice at once: where bend is small a step would be too long
     change = max(-0.7, min(0.7, slope / max(bend, 1e-9)))
     return max(LEAST, min(most, now * math.exp(change)))
-
-
-@learn.register(PMED)
-def _learn(policy: PMED, ranking: Ranking, clicked: int) -> None:
-    policy.rounds += 1.0
-    for slot in range(len(ranking)):
-        policy.shows[ranking[slot], slot] += 1.0
-        if slot == clicked:
-            policy.clicks[ranking[slot], slot] += 1.0
 
 
 @learn_clicks.register(PMED)

@@ -56,7 +56,7 @@ class PosteriorSampling:
     twin="posterior-sampling-known",
     try_with=[{"acts": "epochs"}, {"likelihood": "joint"}],
     limits={"tally": Limit("it remembers whole lists, which do not follow from a tally", {"likelihood": "joint"})},
-    legend={"policies": 1},
+    legend={"policies": 1, "lived": 2},
     also_compared=[{"acts": "epochs"}, {"likelihood": "joint"}],
 )
 def posterior_sampling(
@@ -91,6 +91,7 @@ def posterior_sampling(
     position_bias="known",
     citation="Thompson (1933)",
     twin="posterior-sampling",
+    legend={"contextual": 3},
 )
 def posterior_sampling_known(
     setting: Setting,

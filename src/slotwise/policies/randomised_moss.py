@@ -88,7 +88,7 @@ CITATION = "slotwise: KL-MOSS with random levels, learned prior and exploration 
     twin="randomised-moss-known",
     try_with=[{"acts": "epochs"}],
     estimated_from_tally=ESTIMATED_FROM_TALLY,
-    legend={"policies": 4},
+    legend={"policies": 4, "lived": 5},
     also_compared=[{"acts": "epochs"}, {"bias_spread": 1.0}],
 )
 def randomised_moss(

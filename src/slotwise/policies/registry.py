@@ -60,7 +60,7 @@ class PolicyEntry:
     estimated_from_tally: frozenset[str] = frozenset()
     #: its colour in every figure
     colour: str | None = None
-    #: the studies that compare it, and its place in their legends: "paper", "policies", "lived"
+    #: the studies that compare it, and its place in their legends: "paper", "policies", "lived", "contextual"
     legend: Mapping[str, int] = field(default_factory=dict)
     #: options with which the study of policies compares it on the paper's problems only; {} is without any
     also_compared: Sequence[Options] = ()

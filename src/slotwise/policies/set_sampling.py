@@ -63,7 +63,7 @@ CITATION = "slotwise: posterior sampling of the set, greedy order, learned prior
     citation=CITATION,
     twin="set-sampling-known",
     try_with=[{"acts": "epochs"}],
-    legend={"policies": 2},
+    legend={"policies": 2, "lived": 3},
     also_compared=[{"acts": "epochs"}],
 )
 def set_sampling(

@@ -9,10 +9,10 @@ import numpy as np
 
 from slotwise.compiled import inlined, record
 from slotwise.lists.arrange import arrange
+from slotwise.lists.in_turn import InTurn, fill_in_turn, in_turn
 from slotwise.policies.epochs import Epochs, in_epochs
 from slotwise.policies.interface import absorb, choose, learn_epoch, lists_for
 from slotwise.policies.registry import register
-from slotwise.rng import shuffle
 from slotwise.setting import Setting
 from slotwise.tally import add_counts, count_no_clicks
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
@@ -53,9 +53,8 @@ class TLRUCB:
     weighted: FloatArray
     squares: FloatArray
     index: FloatArray
-    #: items in the random order of the first epochs
-    item_order: IntArray
-    shuffled: bool
+    #: the lists of the epochs for finding λ
+    first_lists: InTurn
     ranking: Ranking
 
 
@@ -80,8 +79,7 @@ def start(setting: Setting, position_bias: FloatArray, exploring: float) -> Epoc
         weighted=np.zeros(setting.items),
         squares=np.zeros(setting.items),
         index=np.zeros(setting.items),
-        item_order=np.arange(setting.items),
-        shuffled=False,
+        first_lists=in_turn(setting.items),
         ranking=np.zeros(setting.slots, np.int64),
     )
     return in_epochs(policy, setting)
@@ -91,11 +89,7 @@ def start(setting: Setting, position_bias: FloatArray, exploring: float) -> Epoc
 def _choose(policy: TLRUCB, rng: np.random.Generator) -> Ranking:
     index, ranking, items = policy.index, policy.ranking, len(policy.index)
     if not policy.knows_bias:
-        if not policy.shuffled:
-            shuffle(policy.item_order, 0, items, rng)
-            policy.shuffled = True
-        for slot in range(len(ranking)):
-            ranking[slot] = policy.item_order[(slot + int(policy.epochs)) % items]
+        fill_in_turn(policy.first_lists, int(policy.epochs), ranking, rng)
         return ranking
     epoch = policy.epochs + 1.0
     level = 2.0 * VARIANCE * max(0.0, math.log(items * epoch * epoch / 2.0))

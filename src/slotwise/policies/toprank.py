@@ -43,13 +43,14 @@ class TopRank:
     "toprank",
     name="TopRank",
     position_bias="ordered",
-    citation="Lattimore, Kveton, Li, Szepesvári, TopRank: A Practical Algorithm for Online Stochastic Ranking (2018)",
+    citation="Lattimore, Kveton, Li and Szepesvári, TopRank: A Practical Algorithm for Online Stochastic Ranking "
+    "(2018)",
     limits={
         "goal": "it knows no values and no constraints",
         "tally": "what it remembers, who was clicked beside whom, does not follow from a tally",
     },
     colour="#009E73",
-    legend={"paper": 6},
+    legend={"paper": 6, "contextual": 5},
 )
 def toprank(setting: Setting) -> TopRank:
     """TopRank with δ = 1/T."""

@@ -6,18 +6,18 @@ import numpy as np
 
 from slotwise.belief.seen_lists import SeenLists, are_rare, give_up, number_of, seen_lists
 from slotwise.bounds.bernoulli import level_at, upper_probability
-from slotwise.choice.model import mark_one_click
 from slotwise.compiled import inlined, jit, record
-from slotwise.policies.interface import choose, learn, learn_clicks
+from slotwise.policies.interface import choose, learn_clicks, learns_all_clicks
 from slotwise.policies.registry import register
 from slotwise.rng import shuffle
 from slotwise.setting import Setting
-from slotwise.typing import NO_CLICK, BoolArray, FloatArray, IntArray, Ranking
+from slotwise.typing import BoolArray, FloatArray, IntArray, Ranking
 
 #: how many leaders are remembered: the rarest make room
 ROOM = 1_024
 
 
+@learns_all_clicks
 @record
 class UniRank:
     """Algorithms 1 and 2. An ordered partition of the items leads; it or one of its neighbours is shown.
@@ -197,20 +197,8 @@ def _dominating(order: IntArray, lead: FloatArray, start: int) -> int:
     return stop
 
 
-@learn.register(UniRank)
-def _learn(policy: UniRank, ranking: Ranking, clicked: int) -> None:
-    if clicked != NO_CLICK:
-        mark_one_click(policy.clicked, clicked)
-        _compare(policy, ranking, policy.clicked)
-
-
 @learn_clicks.register(UniRank)
 def _learn_clicks(policy: UniRank, ranking: Ranking, clicks: BoolArray) -> None:
-    _compare(policy, ranking, clicks)
-
-
-@inlined
-def _compare(policy: UniRank, ranking: Ranking, clicks: BoolArray) -> None:
     """Count each clicked item against all of its subset that were not."""
     shown, lead, decided, wins = policy.shown_subset, policy.lead, policy.decided, policy.wins
     for item in range(len(wins)):

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from slotwise.choice.model import draw_clicks, first_click, reward
-from slotwise.compiled import inlined, loop
+from slotwise.compiled import loop
 from slotwise.policies.interface import choose, learn_clicks
-from slotwise.simulate.loop import Trace
+from slotwise.simulate.loop import Trace, is_ranking, record_regret
 from slotwise.tally import count_round
-from slotwise.typing import IntArray, Ranking
 
 
 @loop
@@ -25,7 +24,7 @@ def advance_clicks(policy: Any, users: Any, rng: np.random.Generator, trace: Tra
     clicks = np.zeros(trace.clicks.shape[0], np.bool_)
     for now in range(trace.round + 1, trace.round + rounds + 1):
         ranking = choose(policy, rng)
-        if not is_ranking(ranking, trace.clicks.shape[0], trace.shown, now):
+        if not is_ranking(ranking, trace.clicks.shape[0], trace.shown, now, False):
             return False
         draw_clicks(users, ranking, clicks, rng)
         count_round(trace.clicks, trace.passes, ranking, first_click(clicks), False)
@@ -33,22 +32,7 @@ def advance_clicks(policy: Any, users: Any, rng: np.random.Generator, trace: Tra
         # last: the arrays are the policy's own, to do with as it likes from here on
         learn_clicks(policy, ranking, clicks)
         if now == until_recorded:
-            trace.regret[trace.recorded] = total
-            trace.recorded += 1
-            if trace.recorded < len(trace.record_at):
-                until_recorded = trace.record_at[trace.recorded]
+            until_recorded = record_regret(trace, total)
     trace.round += rounds
     trace.total_regret = total
-    return True
-
-
-@inlined
-def is_ranking(ranking: Ranking, slots: int, shown: IntArray, now: int) -> bool:
-    """Whether these are distinct items, one a slot; `shown` has per item the last round that showed it."""
-    if len(ranking) != slots:
-        return False
-    for item in ranking:
-        if item < 0 or item >= len(shown) or shown[item] == now:
-            return False
-        shown[item] = now
     return True

@@ -9,10 +9,10 @@ import numpy as np
 
 from slotwise.choice.mnl import draw_slot
 from slotwise.compiled import inlined, jit, record
+from slotwise.lists.top_items import keep_if_top
 from slotwise.policies.interface import choose, learn, see_features
 from slotwise.problems.contextual import ContextualMNL
-from slotwise.simulate.clicks import is_ranking
-from slotwise.simulate.loop import Trace
+from slotwise.simulate.loop import Trace, is_ranking, record_regret
 from slotwise.tally import count_round
 from slotwise.typing import FloatArray, IntArray, Ranking
 
@@ -74,7 +74,7 @@ def advance_contextual(
         draw_visitor(visits, visit_rng)
         see_features(policy, visits.features)
         ranking = choose(policy, rng)
-        if not is_ranking(ranking, trace.clicks.shape[0], trace.shown, now):
+        if not is_ranking(ranking, trace.clicks.shape[0], trace.shown, now, False):
             return False
         clicked = draw_slot(visits.position_bias, visits.attractiveness, ranking, False, rng)
         count_round(trace.clicks, trace.passes, ranking, clicked, False)
@@ -82,10 +82,7 @@ def advance_contextual(
         # last: the array is the policy's own, to do with as it likes from here on
         learn(policy, ranking, clicked)
         if now == until_recorded:
-            trace.regret[trace.recorded] = total
-            trace.recorded += 1
-            if trace.recorded < len(trace.record_at):
-                until_recorded = trace.record_at[trace.recorded]
+            until_recorded = record_regret(trace, total)
     trace.round += rounds
     trace.total_regret = total
     return True
@@ -111,16 +108,7 @@ def best_reward(visits: Visits) -> float:
     attractiveness, top = visits.attractiveness, visits.top
     found = 0
     for item in range(len(attractiveness)):
-        if found < len(top):
-            place, found = found, found + 1
-        elif attractiveness[item] > attractiveness[top[found - 1]]:
-            place = found - 1
-        else:
-            continue
-        while place > 0 and attractiveness[item] > attractiveness[top[place - 1]]:
-            top[place] = top[place - 1]
-            place -= 1
-        top[place] = item
+        found = keep_if_top(attractiveness, item, top, found, len(top))
     weight = 0.0
     for place in range(len(top)):
         weight += visits.position_bias[visits.slot_order[place]] * attractiveness[top[place]]

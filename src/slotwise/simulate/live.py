@@ -10,7 +10,7 @@ from slotwise.choice.model import first_click
 from slotwise.compiled import inlined, jit
 from slotwise.policies.interface import absorb, choose, expect, learn_clicks, learns_from, settle, turn_to
 from slotwise.simulate.living import Living, change, draw_due, draw_segment, reward_now
-from slotwise.simulate.loop import Trace
+from slotwise.simulate.loop import Trace, is_ranking, record_regret
 from slotwise.simulate.presence import can_be_shown, remember_shown, tell_presence
 from slotwise.simulate.visitors import visit
 from slotwise.simulate.waiting import is_due, put, take
@@ -33,7 +33,7 @@ def live(
     and what visitors click comes from `rng`. The tally counts the first click of a visit; the policy is told all.
     """
     clicks, passes, shown = trace.clicks, trace.passes, trace.shown
-    slots, items = clicks.shape
+    slots = len(clicks)
     waiting, total = living.waiting, trace.total_regret
     until_recorded = trace.record_at[trace.recorded]
     for now in range(trace.round, trace.round + rounds):
@@ -55,16 +55,9 @@ def live(
         segment = draw_segment(living, world_rng)
         turn_to(policy, segment)
         ranking = choose(policy, rng)
-        if len(ranking) != slots:
+        # rounds from 1 on: no item was shown in round 0
+        if not is_ranking(ranking, slots, shown, now + 1, True):
             return False
-        for slot in range(slots):
-            item = ranking[slot]
-            if item == EMPTY:
-                continue
-            # rounds from 1 on: no item was shown in round 0
-            if item < 0 or item >= items or shown[item] == now + 1:
-                return False
-            shown[item] = now + 1
         if not can_be_shown(living.is_there, living.there, ranking):
             return False
         bias, attractiveness = living.position_bias[segment], living.attractiveness[segment]
@@ -80,10 +73,7 @@ def live(
             put(waiting, due, now, segment, ranking, living.visitors.clicks)
             expect(policy, ranking)
         if now + 1 == until_recorded:
-            trace.regret[trace.recorded] = total
-            trace.recorded += 1
-            if trace.recorded < len(trace.record_at):
-                until_recorded = trace.record_at[trace.recorded]
+            until_recorded = record_regret(trace, total)
     trace.round += rounds
     trace.total_regret = total
     return True

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from slotwise.compiled import inlined, jit, record
+from slotwise.lists.top_items import keep_if_top
 from slotwise.problems.presence import NEVER
 from slotwise.problems.world import World
 from slotwise.simulate.drawn import Drawn
@@ -192,16 +193,7 @@ def _find_best(living: Living) -> None:
         for item in range(items):
             if living.is_there[item] == 0:
                 continue
-            if found < wanted:
-                place, found = found, found + 1
-            elif attractiveness[item] > attractiveness[top[found - 1]]:
-                place = found - 1
-            else:
-                continue
-            while place > 0 and attractiveness[item] > attractiveness[top[place - 1]]:
-                top[place] = top[place - 1]
-                place -= 1
-            top[place] = item
+            found = keep_if_top(attractiveness, item, top, found, wanted)
         place = 0
         for slot in living.slot_order[segment]:
             best[slot] = EMPTY

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from slotwise.choice.model import allowed, draw, may_be_empty, reward
-from slotwise.compiled import loop, record
+from slotwise.compiled import inlined, loop, record
 from slotwise.policies.interface import choose, learn
 from slotwise.tally import count_round
-from slotwise.typing import EMPTY, FloatArray, IntArray
+from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
 
 @record
@@ -48,27 +48,41 @@ def trace(slots: int, items: int, best_reward: float, record_at: IntArray) -> Tr
     )
 
 
+@inlined
+def is_ranking(ranking: Ranking, slots: int, shown: IntArray, now: int, empty: bool) -> bool:
+    """Whether these are distinct items, one a slot; `shown` has per item the last round that showed it."""
+    if len(ranking) != slots:
+        return False
+    for slot in range(slots):
+        item = ranking[slot]
+        if empty and item == EMPTY:
+            continue
+        if item < 0 or item >= len(shown) or shown[item] == now:
+            return False
+        shown[item] = now
+    return True
+
+
+@inlined
+def record_regret(trace: Trace, total: float) -> int:
+    """Put down what was lost until now; the round in which it is to be done next, 0 if it is not."""
+    trace.regret[trace.recorded] = total
+    trace.recorded += 1
+    return trace.record_at[trace.recorded] if trace.recorded < len(trace.record_at) else 0
+
+
 @loop
 def advance(policy: Any, users: Any, rng: np.random.Generator, trace: Trace, rounds: int) -> bool:
     """Play `rounds` more rounds; False if the policy returned something that is not a ranking, or not allowed."""
     clicks, passes, shown = trace.clicks, trace.passes, trace.shown
-    slots, items = clicks.shape
+    slots = len(clicks)
     # known to the compiler, and nothing is spent on empty slots, unless users are judged by a goal
     empty = may_be_empty(users)
     total = trace.total_regret
     until_recorded = trace.record_at[trace.recorded]
     for now in range(trace.round + 1, trace.round + rounds + 1):
         ranking = choose(policy, rng)
-        if len(ranking) != slots:
-            return False
-        for slot in range(slots):
-            item = ranking[slot]
-            if empty and item == EMPTY:
-                continue
-            if item < 0 or item >= items or shown[item] == now:
-                return False
-            shown[item] = now
-        if not allowed(users, ranking):
+        if not is_ranking(ranking, slots, shown, now, empty) or not allowed(users, ranking):
             return False
         clicked = draw(users, ranking, rng)
         count_round(clicks, passes, ranking, clicked, empty)
@@ -76,10 +90,7 @@ def advance(policy: Any, users: Any, rng: np.random.Generator, trace: Trace, rou
         # last: the array is the policy's own, to do with as it likes from here on
         learn(policy, ranking, clicked)
         if now == until_recorded:
-            trace.regret[trace.recorded] = total
-            trace.recorded += 1
-            if trace.recorded < len(trace.record_at):
-                until_recorded = trace.record_at[trace.recorded]
+            until_recorded = record_regret(trace, total)
     trace.round += rounds
     trace.total_regret = total
     return True
