@@ -44,6 +44,11 @@ def default_first(entries: Iterable[PolicyEntry]) -> list[Any]:
     return [entry if str(entry) == default else pytest.param(entry, marks=pytest.mark.long) for entry in entries]
 
 
+def rivals_last(entries: Iterable[PolicyEntry]) -> list[Any]:
+    """Rivals for `make test-all`, all others for `make test`: rivals are not compiled before the tests begin."""
+    return [pytest.param(entry, marks=pytest.mark.long) if entry.rival else entry for entry in entries]
+
+
 def estimators() -> list[EstimatorEntry]:
     """Each as it is."""
     return _asked_for(registered_estimators())

@@ -22,6 +22,7 @@ from slotwise import MNL, policy
 from slotwise.choice import regret
 from slotwise.cli.app import app
 from slotwise.client import Client
+from slotwise.compiled import interpreted
 from slotwise.drive import drive
 from slotwise.drive.ledger import ANSWER_KINDS
 from slotwise.drive.visitors import Habits
@@ -65,7 +66,9 @@ def test_it_counts_exactly_once_and_says_what_was_lost(service: Process) -> None
     lost = np.array([regret(users, list(shown)) for shown in itertools.permutations(range(users.items), users.slots)])
     assert 0.0 < found.regret < rounds * lost.mean() + 6.0 * math.sqrt(rounds) * lost.std()
     # how late it learned is known but where the machine was too busy for being asked
-    simulated = found.simulated_with_lag(replications=3) or found.simulated(replications=3)
+    # a few rounds, which are over before a loop with that lag would be compiled
+    with interpreted():
+        simulated = found.simulated_with_lag(replications=2) or found.simulated(replications=2)
     assert simulated is not None
     assert 0.0 < simulated.low <= simulated.mean <= simulated.high < rounds * lost.max()
 

@@ -36,6 +36,7 @@ def test_the_truth_ranks_nearly_uniformly_where_crowds_and_features_are_approxim
 CLOSE = 0.25
 
 
+@pytest.mark.long
 def test_soft_passes_are_less_too_sure_where_most_visits_click() -> None:
     """Hard passes are found out; soft ones are right of α and λ, and of γ = λα too sure by half as much."""
     hard, soft = (calibration.run(DATASETS, seed=1, cases=[(sampler, "busy")]) for sampler in ("integrated", "soft"))
@@ -46,6 +47,7 @@ def test_soft_passes_are_less_too_sure_where_most_visits_click() -> None:
             assert other.p_value > FALSE_ALARM / 3, other
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", ["shape", "rate"])
 def test_a_wrong_sampler_is_found_out(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
     """A prior in the sampler that is not the one the parameters came from."""

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.usefixtures("interpreting")
 FACTOR = 2.0
 
 
+@pytest.mark.long
 def test_features_are_worth_having_where_they_matter_and_cost_at_most_twice_where_they_do_not() -> None:
     size = Size(rounds=250, replications=6)
     all_told = ("ofu-mnl", "ts-mnl")

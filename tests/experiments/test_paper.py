@@ -116,6 +116,7 @@ main()
 """
 
 
+@pytest.mark.long
 def test_a_run_killed_half_way_ends_bit_identical(tmp_path: Path) -> None:
     arguments = ["paper", "--quick", "--problem", "b", "--replications", "2", "--out"]
     assert slotwise(*arguments, str(tmp_path / "whole")).returncode == 0
@@ -198,6 +199,7 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path, monkeypatch: pyte
     assert len(_arrays(tmp_path)) == 14
 
 
+@pytest.mark.long
 def test_figures_that_do_not_fit_lose_no_replication(whole: Path, tmp_path: Path) -> None:
     """A real limit on what may be written: replications are far below it, pictures above."""
     command = [str(COMMAND), "paper", "--quick", "--problem", "b", "--replications", "2", "--out", str(tmp_path)]

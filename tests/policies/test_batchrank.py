@@ -48,6 +48,7 @@ def test_items_of_a_batch_are_observed_alike_and_batches_end_in_the_right_order(
         assert max(one) < min(other)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("users", [USERS, Cascade(slots=2, attraction=[0.5, 0.4, 0.1, 0.05, 0.03])], ids=["PBM", "CM"])
 def test_regret_all_but_stops_under_either_click_model(users: Any) -> None:
     """The paper's claim: one algorithm for the position-based and the cascade model. In the cascade model any order

@@ -37,6 +37,7 @@ def test_the_index_is_that_of_kveton(id: str) -> None:
     assert started.looks.tolist() == looks.tolist()
 
 
+@pytest.mark.long
 def test_regret_in_the_papers_setting() -> None:
     """§5.1: K items of attraction 0.2 among L of 0.05. Both keep to the bound of Theorem 3, and KL-UCB loses less."""
     items, slots, gap, rounds = 16, 2, 0.15, 20_000

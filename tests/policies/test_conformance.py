@@ -19,10 +19,11 @@ from slotwise.choice import PositionBased, draw, regret
 from slotwise.policies import PolicyEntry, choose, learn
 from slotwise.problems import Delay, World
 from tests.chance import assert_frequencies, assert_mean_is
-from tests.registered import variants
+from tests.registered import rivals_last, variants
 from tests.uncompiled import uncompiled
 
 every_policy = pytest.mark.parametrize("chosen", variants(), ids=str)
+every_compiled_policy = pytest.mark.parametrize("chosen", rivals_last(variants()), ids=str)
 
 #: for a policy that takes the slots to be in decreasing order, they are
 ORDERED = MNL(position_bias=[1.0, 0.5, 0.25], attractiveness=[0.9, 0.1, 0.5, 0.1, 0.1, 0.7])
@@ -77,7 +78,7 @@ def test_the_first_ranking_favours_no_item(chosen: PolicyEntry) -> None:
         assert_frequencies(np.full(users.items, 1 / users.items), [counts[item] for item in range(users.items)])
 
 
-@every_policy
+@every_compiled_policy
 def test_relabelling_the_items_changes_nothing(chosen: PolicyEntry) -> None:
     """Regret has the same mean whether the best items are listed first or last: paired over independent seeds."""
     forwards, backwards = (
@@ -91,7 +92,7 @@ def test_relabelling_the_items_changes_nothing(chosen: PolicyEntry) -> None:
     assert_mean_is(0.0, one - other)
 
 
-@every_policy
+@every_compiled_policy
 def test_a_seed_fixes_everything_whatever_the_workers(chosen: PolicyEntry) -> None:
     one, two, other = (
         simulate(ORDERED, chosen, rounds=300, replications=5, seed=seed, jobs=jobs)[str(chosen)]
@@ -102,7 +103,7 @@ def test_a_seed_fixes_everything_whatever_the_workers(chosen: PolicyEntry) -> No
     assert not np.array_equal(one.regret, other.regret)
 
 
-@pytest.mark.parametrize("chosen", [chosen for chosen in variants() if "soon" not in chosen.limits], ids=str)
+@pytest.mark.parametrize("chosen", rivals_last(one for one in variants() if "soon" not in one.limits), ids=str)
 def test_better_than_a_random_ranking(chosen: PolicyEntry) -> None:
     """Twenty replications, each better than the expected regret of uniformly random rankings."""
     rounds = 3_000
@@ -117,10 +118,17 @@ PLAIN_ROUNDS = 150
 WARM = Tally(np.arange(15).reshape(3, 5) % 4, np.full((3, 5), 7))
 
 
-def _final_regret_and_tallies() -> dict[str, Any]:
+def _regret_and_tallies() -> dict[str, Any]:
+    return _regret_and_tallies_of([str(chosen) for chosen in variants() if not chosen.rival])
+
+
+def _regret_and_tallies_of_rivals() -> dict[str, Any]:
+    return _regret_and_tallies_of([str(chosen) for chosen in variants() if chosen.rival])
+
+
+def _regret_and_tallies_of(labels: list[str]) -> dict[str, Any]:
     found = {}
-    for chosen in variants():
-        label = str(chosen)
+    for label in labels:
         run = simulate(PLAIN, label, rounds=PLAIN_ROUNDS, replications=3, seed=6, jobs=1)[label]
         found[label] = [run.regret.tolist(), [[t.clicks.tolist(), t.passes.tolist()] for t in run.tallies]]
     return found
@@ -136,8 +144,12 @@ def _regret_after_a_warm_start() -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     "answers",
-    [_final_regret_and_tallies, pytest.param(_regret_after_a_warm_start, marks=pytest.mark.long)],
-    ids=["cold", "warm"],
+    [
+        _regret_and_tallies,
+        pytest.param(_regret_and_tallies_of_rivals, marks=pytest.mark.long),
+        pytest.param(_regret_after_a_warm_start, marks=pytest.mark.long),
+    ],
+    ids=["cold", "rivals", "warm"],
 )
 def test_compiled_equals_plain(answers: Callable[[], dict[str, Any]]) -> None:
     """To the last bit: the same functions, uncompiled, in a Python of their own."""

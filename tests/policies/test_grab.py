@@ -53,6 +53,7 @@ def test_the_list_is_the_leader_or_its_neighbour_of_the_largest_bounds() -> None
     assert explored > 20
 
 
+@pytest.mark.long
 def test_regret_is_below_that_of_toprank_in_the_position_based_model() -> None:
     """And it need not be told that the slots are in order."""
     run = simulate(USERS, ["toprank", "grab"], rounds=ROUNDS, replications=REPLICATIONS, seed=1)

@@ -32,6 +32,7 @@ def test_the_ranking_is_the_best_assignment_of_the_papers_index() -> None:
         learn(started, ranking, NO_CLICK)
 
 
+@pytest.mark.long
 def test_regret_in_the_papers_setting() -> None:
     """With products to choose and no slots its regret grows ever more slowly, and Thompson sampling's less still."""
     run = simulate(ASSORTMENT, ["mnl-ucb", "mnl-ts"], rounds=60_000, replications=8, seed=1, record_at=2)

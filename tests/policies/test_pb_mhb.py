@@ -53,6 +53,7 @@ def test_without_data_every_value_is_as_likely() -> None:
     assert_frequencies(np.full(10, 0.1), np.histogram(drawn, np.arange(11) / 10)[0])
 
 
+@pytest.mark.long
 def test_regret_is_below_that_of_toprank_in_the_position_based_model() -> None:
     """And it need not be told that the slots are in order."""
     run = simulate(USERS, ["toprank", "pb-mhb"], rounds=ROUNDS, replications=REPLICATIONS, seed=1)

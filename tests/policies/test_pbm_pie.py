@@ -72,6 +72,7 @@ def test_every_item_that_may_be_better_is_a_rival() -> None:
     assert shown == expected | {int(page[1])}
 
 
+@pytest.mark.long
 def test_regret_is_below_that_of_pbm_ucb_in_the_papers_setting() -> None:
     run = simulate(USERS, ["pbm-ucb", "pbm-pie"], rounds=ROUNDS, replications=REPLICATIONS, seed=1)
     assert_mean_is_below(run["pbm-pie"].final_regret, run["pbm-ucb"].final_regret)

@@ -37,6 +37,7 @@ def test_draws_have_the_density_of_the_posterior(clicks: float, misses: list[flo
     assert_frequencies(np.full(10, 0.1), np.histogram(drawn, tenths)[0])
 
 
+@pytest.mark.long
 def test_regret_is_below_that_of_pbm_ucb_in_the_papers_setting() -> None:
     run = simulate(USERS, ["pbm-ucb", "pbm-ts"], rounds=ROUNDS, replications=REPLICATIONS, seed=1)
     assert_mean_is_below(run["pbm-ts"].final_regret, 0.5 * run["pbm-ucb"].final_regret)

@@ -49,6 +49,7 @@ def test_every_pair_is_shown_often_enough_and_every_list_as_often_as_it_is_owed(
         assert had >= shares[number] * math.log(400) - longest or shown.tolist() in in_loop
 
 
+@pytest.mark.long
 def test_regret_is_near_the_papers_limit_and_below_that_of_toprank() -> None:
     """Asymptotic optimality: what it loses between 5,000 and 20,000 rounds is about C log 4, C of the limit."""
     run = simulate(USERS, ["pmed", "toprank"], rounds=20_000, replications=12, seed=1, record_at=[5_000, 20_000])

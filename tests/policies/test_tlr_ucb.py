@@ -64,6 +64,7 @@ def test_ei_tlr_rotates_and_then_goes_on_with_the_bias_that_it_found() -> None:
     assert inner.squares.tolist() == pytest.approx(squares.tolist())
 
 
+@pytest.mark.long
 def test_regret_grows_like_the_root_and_without_the_slots_in_proportion() -> None:
     """The paper's two claims: Õ(√T) for TLR-UCB, and linear regret for whoever neglects position effects."""
 

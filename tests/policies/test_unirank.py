@@ -79,6 +79,7 @@ def test_what_is_shown_is_the_leader_or_a_merger_and_counts_are_kept_within_subs
 CASCADE = Cascade(slots=3, attraction=[0.3, 0.25, 0.2, 0.15, 0.1])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("users", [USERS, CASCADE], ids=["PBM", "CM"])
 def test_regret_is_below_that_of_toprank_under_either_click_model(users: Any) -> None:
     run = simulate(users, ["toprank", "unirank"], rounds=ROUNDS, replications=4 * REPLICATIONS, seed=1)
