@@ -64,8 +64,12 @@ class Rankings:
         [1, 1]
         """
         lists = _lists("rankings", rankings, checks.whole_number("items", items, at_least=1))
+        return cls.of_valid_rounds(lists, _clicked(clicked, lists), items=items)
+
+    @classmethod
+    def of_valid_rounds(cls, lists: IntArray, on: IntArray, *, items: int) -> Rankings:
+        """The same for rankings and clicks that need no checks: a log's were checked when it was cleaned."""
         slots = lists.shape[1]
-        on = _clicked(clicked, lists)
         first, place = _distinct(lists, items)
         hit = on != NO_CLICK
         cells = np.bincount(place[hit] * slots + on[hit], minlength=len(first) * slots)

@@ -167,7 +167,8 @@ def _estimate(belief: Lived, scale: float, tally: Tally, told: bool) -> Estimate
     sandwich = Sandwich(gamma, np.ones_like(gamma), curvature, passes, prior=(of_items, of_slots))
     more = _variance_of_shared(belief, of_items / curvature.items, pairs / curvature.items, told)
     evidence = with_priors(
-        tally,
+        tally.slots,
+        tally.items,
         _widened(lambda: sandwich.log_errors(beside=None if told else 0), more),
         # of γ, which has the same scale in either
         sandwich.log_error_of,

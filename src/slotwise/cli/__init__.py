@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from slotwise.errors import MissingExtra, SlotwiseError
@@ -13,6 +14,9 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run `slotwise`, and say what went wrong in one line."""
+    # matrices here are many and small: more threads of OpenBLAS would do nothing but wait, on cores that others need.
+    # numpy reads it when it is imported, which is later
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         _run()
     except SlotwiseError as problem:

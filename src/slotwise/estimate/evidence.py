@@ -99,15 +99,15 @@ def evidence(
 
 
 def with_priors(
-    tally: Tally,
+    slots: int,
+    items: int,
     log_errors: Callable[[], tuple[FloatArray, FloatArray]],
     log_error_of: Callable[[FloatArray, FloatArray], float],
     *,
     at_rest: bool = True,
     around: Around = around_logarithm,
 ) -> Evidence:
-    """The evidence on an estimate with priors: they give every item and slot an answer, and compare all with all."""
-    slots, items = tally.slots, tally.items
+    """The evidence on an estimate with priors: they give every slot and item an answer, and compare all with all."""
     return Evidence(
         log_errors,
         np.zeros((slots, items)),

@@ -27,10 +27,16 @@ from slotwise.estimate.pooled.cells import Cells, Likelihood
 from slotwise.estimate.pooled.prior import CellPrior
 from slotwise.typing import FloatArray, IntArray
 
+#: numbers in the matrices that are held at once
+MOST_STACKED = 4_000_000
+
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """One placement: B, as a matrix or as a diagonal, bordered by the placement's effect; C; and D."""
+    """A stack of placements with as many items each: B, as matrices or diagonals, bordered by their effects; C; and D.
+
+    The first axis of all arrays is that of the placements.
+    """
 
     #: of items; items × shared; shared × shared
     items: FloatArray
@@ -38,22 +44,25 @@ class Block:
     shared: FloatArray
     #: the curvature that items share with the placement's effect, and the effect's own; None if there is none
     border: FloatArray | None
-    effect: float
+    effect: FloatArray
     effect_beside: FloatArray
+
+    @property
+    def diagonal(self) -> FloatArray:
+        """Of B, of the items."""
+        return self.items if self.items.ndim == 2 else np.diagonal(self.items, axis1=1, axis2=2)
 
     def solve(self, right: FloatArray, of_effect: FloatArray) -> tuple[FloatArray, FloatArray]:
         """B⁻¹ times columns, of items and of the effect."""
         found = self._solve_items(right)
         if self.border is None:
             return found, np.zeros_like(of_effect)
-        own = self._solve_items(self.border[:, None])
-        left = self.effect - float(self.border @ own[:, 0])
-        effect = (of_effect - self.border @ found) / left
-        return found - own * effect, effect
+        effect = (of_effect - (self.border[:, None, :] @ found)[:, 0]) / self._effect_left[:, None]
+        return found - self._bordered[:, :, None] * effect[:, None, :], effect
 
     def _solve_items(self, right: FloatArray) -> FloatArray:
-        if self.items.ndim == 1:
-            return np.asarray(right / self.items[:, None])
+        if self.items.ndim == 2:
+            return np.asarray(right / self.items[:, :, None])
         return np.asarray(self._inverse @ right)
 
     @cached_property
@@ -61,13 +70,24 @@ class Block:
         return np.asarray(np.linalg.inv(self.items))
 
     @cached_property
+    def _bordered(self) -> FloatArray:
+        """B⁻¹ of the items times the border."""
+        assert self.border is not None
+        return self._solve_items(self.border[:, :, None])[:, :, 0]
+
+    @cached_property
+    def _effect_left(self) -> FloatArray:
+        """The curvature of the effect that is left when the items are eliminated."""
+        assert self.border is not None
+        return np.asarray(self.effect - (self.border * self._bordered).sum(axis=1))
+
+    @cached_property
     def variance(self) -> FloatArray:
         """The diagonal of B⁻¹, of the items."""
-        alone = 1.0 / self.items if self.items.ndim == 1 else np.diag(self._inverse)
+        alone = 1.0 / self.items if self.items.ndim == 2 else np.diagonal(self._inverse, axis1=1, axis2=2)
         if self.border is None:
             return np.asarray(alone)
-        own = self._solve_items(self.border[:, None])[:, 0]
-        return np.asarray(alone + own**2 / (self.effect - float(self.border @ own)))
+        return np.asarray(alone + self._bordered**2 / self._effect_left[:, None])
 
     @cached_property
     def lever(self) -> tuple[FloatArray, FloatArray]:
@@ -75,10 +95,11 @@ class Block:
         return self.solve(self.beside, self.effect_beside)
 
     @cached_property
-    def taken(self) -> FloatArray:
-        """CᵀB⁻¹C."""
+    def left(self) -> FloatArray:
+        """D - CᵀB⁻¹C, added up over the stack."""
         of_items, of_effect = self.lever
-        return np.asarray(self.beside.T @ of_items + np.outer(self.effect_beside, of_effect))
+        taken = self.beside.mT @ of_items + self.effect_beside[:, :, None] * of_effect[:, None, :]
+        return np.asarray((self.shared - taken).sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,21 +122,20 @@ class PooledErrors:
 
     def log_errors(self, number: int) -> tuple[FloatArray, FloatArray]:
         """The standard errors of log α of a placement's items, and of log λ."""
-        block, spread = self.block(number), self.shared_covariance
-        lever, _ = block.lever
-        variance = block.variance + ((lever @ spread) * lever).sum(axis=1) + self._of_item_effects(number)
         after = self.cells.slots - 1
-        return np.sqrt(variance), np.concatenate([[0.0], np.sqrt(np.diag(spread)[:after])])
+        of_slots = np.concatenate([[0.0], np.sqrt(np.diag(self.shared_covariance)[:after])])
+        return self._item_errors[self.cells.of_placement(number)], of_slots
 
     def log_error_of(self, number: int, of_items: FloatArray, of_slots: FloatArray) -> float:
         """The standard error of Σ_j c_j log α_j + Σ_k e_k log λ_k, of the items of one placement."""
-        block = self.block(number)
+        numbers = np.array([number])
+        block = self._block(numbers)
         wanted = np.zeros(len(self.shared_covariance))
         wanted[: self.cells.slots - 1] = of_slots[1:]
-        left = wanted - block.lever[0].T @ of_items
-        solved, _ = block.solve(of_items[:, None], np.zeros(1))
-        variance = float(of_items @ solved[:, 0] + left @ self.shared_covariance @ left)
-        variance += float(of_items**2 @ self._of_item_effects(number))
+        left = wanted - block.lever[0][0].T @ of_items
+        solved, _ = block.solve(of_items[None, :, None], np.zeros((1, 1)))
+        variance = float(of_items @ solved[0, :, 0] + left @ self.shared_covariance @ left)
+        variance += float(of_items**2 @ self._of_item_effects(numbers, block)[0])
         return math.sqrt(max(0.0, variance))
 
     @cached_property
@@ -123,55 +143,81 @@ class PooledErrors:
         """Of log λ after the first slot, and of the prior's weights: S⁻¹."""
         after = self.cells.slots - 1
         total = np.diag(np.concatenate([self.slot_prior[1:], 1.0 / self.prior.variance]))
-        for number in range(len(self.cells.seen)):
-            block = self.block(number)
-            total = total + block.shared - block.taken
+        for numbers in self._alike:
+            total = total + self._block(numbers).left
         if not self.free:
             found = np.zeros_like(total)
             found[after:, after:] = np.linalg.inv(total[after:, after:])
             return found
         return np.asarray(np.linalg.inv(total))
 
-    def block(self, number: int) -> Block:
-        """The information on what is a placement's own, and what it says of what is shared."""
-        mine = self.cells.of_placement(number)
-        among = slice(mine.start + self.which.start, mine.stop + self.which.start)
-        drawn = self._drawn[mine]
-        after, size = self.cells.slots - 1, mine.stop - mine.start
+    @cached_property
+    def _item_errors(self) -> FloatArray:
+        """The standard error of log α, per cell."""
+        variance = np.zeros(self.cells.count)
+        for numbers in self._alike:
+            block = self._block(numbers)
+            lever, _ = block.lever
+            known = block.variance + ((lever @ self.shared_covariance) * lever).sum(axis=2)
+            variance[self._cells_of(numbers)] = known + self._of_item_effects(numbers, block)
+        return np.sqrt(variance)
+
+    @cached_property
+    def _alike(self) -> list[IntArray]:
+        """The placements, those of as many items together: one call for many small matrices, and not one for each."""
+        sizes = np.diff(self.cells.ends)
+        found = []
+        for size in np.unique(sizes):
+            numbers = np.flatnonzero(sizes == size)
+            at_once = max(1, MOST_STACKED // max(1, int(size)) ** 2)
+            found += [numbers[first : first + at_once] for first in range(0, len(numbers), at_once)]
+        return found
+
+    def _cells_of(self, numbers: IntArray) -> IntArray:
+        """The cells of placements that have as many, a row each."""
+        first = self.cells.ends[numbers]
+        return np.asarray(first[:, None] + np.arange(self.cells.ends[numbers[0] + 1] - first[0]))
+
+    def _stacked(self, by_cell: FloatArray, numbers: IntArray) -> FloatArray:
+        """What there is of each cell, for placements that have as many: a view of it where there is one placement."""
+        if len(numbers) == 1:
+            return by_cell[self.cells.of_placement(int(numbers[0]))][None]
+        return np.asarray(by_cell[self._cells_of(numbers)])
+
+    def _block(self, numbers: IntArray) -> Block:
+        """The information on what is placements' own, and what it says of what is shared."""
+        drawn, design = self._stacked(self._drawn, numbers), self._stacked(self.prior.design[self.which], numbers)
+        (count, size), after = drawn.shape, self.cells.slots - 1
         if isinstance(self.likelihood, Joint) and size <= MOST_INVERTED:
-            matrix = self._information(number)
-            items = matrix[:size, :size] + np.diag(drawn)
-            of_slots, slots = matrix[:size, size:], matrix[size:, size:]
+            matrix = np.array([self._information(number) for number in numbers])
+            items, of_slots, slots = matrix[:, :size, :size], matrix[:, :size, size:], matrix[:, size:, size:]
+            items[:, np.arange(size), np.arange(size)] += drawn
         else:
-            weight = self._weights[:, mine]
-            items = weight.sum(axis=0) + drawn
-            of_slots, slots = weight[1:].T, np.diag(weight[1:].sum(axis=1))
-        design = self.prior.design[among]
-        weighed = drawn[:, None] * design
-        shared = np.zeros((after + design.shape[1],) * 2)
-        shared[:after, :after] = slots
-        shared[after:, after:] = design.T @ weighed
-        border, effect, beside = None, 1.0, np.zeros(len(shared))
+            weight = self._stacked(self._weights.T, numbers)
+            items = weight.sum(axis=2) + drawn
+            of_slots, slots = weight[:, :, 1:], weight[:, :, 1:].sum(axis=1)[:, :, None] * np.eye(after)
+        weighed = drawn[:, :, None] * design
+        shared = np.zeros((count, after + design.shape[2], after + design.shape[2]))
+        shared[:, :after, :after] = slots
+        shared[:, after:, after:] = design.mT @ weighed
+        border, effect, beside = None, np.ones(count), np.zeros(shared.shape[:2])
         if self.prior.placements is not None:
-            border, effect = -drawn, float(drawn.sum()) + 1.0 / self.prior.placements.variance
-            beside[after:] = weighed.sum(axis=0)
-        return Block(items, np.column_stack([of_slots, -weighed]), shared, border, effect, beside)
+            border, effect = -drawn, drawn.sum(axis=1) + 1.0 / self.prior.placements.variance
+            beside[:, after:] = weighed.sum(axis=1)
+        return Block(items, np.concatenate([of_slots, -weighed], axis=2), shared, border, effect, beside)
 
     @cached_property
     def _drawn(self) -> FloatArray:
         """q, per cell."""
         return np.asarray(self.item_rate * self.attractiveness)
 
-    def _of_item_effects(self, number: int) -> FloatArray:
+    def _of_item_effects(self, numbers: IntArray, block: Block) -> FloatArray:
         """What is not known of the effects of items that are in several placements, by the prior's part in each."""
-        mine = self.cells.of_placement(number)
-        if self.prior.items is None:
-            return np.zeros(mine.stop - mine.start)
         one = self.prior.items
-        uncertain = one.spread[one.group][self.which][mine]
-        curvature = self.block(number).items
-        own = curvature if curvature.ndim == 1 else np.diag(curvature)
-        return np.asarray((self._drawn[mine] / own) ** 2 * uncertain)
+        if one is None:
+            return np.zeros_like(block.diagonal)
+        uncertain = self._stacked(one.spread[one.group][self.which], numbers)
+        return np.asarray((self._stacked(self._drawn, numbers) / block.diagonal) ** 2 * uncertain)
 
     def _information(self, number: int) -> FloatArray:
         """On the items of a placement and the slots after the first, from its lists."""

@@ -26,7 +26,6 @@ from slotwise.estimate.pooled.errors import PooledErrors
 from slotwise.estimate.pooled.marginal import learn_prior
 from slotwise.estimate.pooled.prior import USUAL_SHAPE, CellPrior
 from slotwise.estimate.result import Estimate
-from slotwise.tally import Tally
 from slotwise.typing import FloatArray, IntArray
 
 #: c of a slot's prior Gamma(c, c), beside the first slot
@@ -223,10 +222,10 @@ def _estimate(found: PooledErrors, number: int, parts: tuple[IntArray, IntArray]
         found.attractiveness[mine],
         found.position_bias[:slots],
         converged=found.converged,
-        identifiable=len(np.unique(np.concatenate(parts))) == 1,
+        identifiable=all(bool((part == parts[0][0]).all()) for part in parts),
         sweeps=1,
         evidence=with_priors(
-            Tally.empty(slots, mine.stop - mine.start), errors, error_of, at_rest=found.converged, around=around_mean
+            slots, mine.stop - mine.start, errors, error_of, at_rest=found.converged, around=around_mean
         ),
     )
 

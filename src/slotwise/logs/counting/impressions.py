@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import ibis.expr.types as ir
@@ -15,10 +15,10 @@ from slotwise.errors import InvalidInput
 from slotwise.logs.counting.cleaning import CleanLog
 from slotwise.logs.counting.gathering import OPTIONAL
 from slotwise.logs.counting.streaming import Streamed
-from slotwise.logs.counting.tallies import LogTally, by_placement
+from slotwise.logs.counting.tallies import LogTally
 from slotwise.logs.reading.engine_functions import bucket
 from slotwise.rankings import Rankings
-from slotwise.typing import EMPTY, NO_CLICK, BoolArray, IntArray
+from slotwise.typing import EMPTY, NO_CLICK, BoolArray, FloatArray, IntArray
 
 #: impressions are sampled by a hash of their id, which falls into one of this many parts
 PARTS = 1_000_003
@@ -40,42 +40,11 @@ class Impressions:
     weight: Any = None
 
     @classmethod
-    def of_rows(cls, rows: pa.Table, counted: LogTally) -> Impressions:
-        """From rows as in `CleanLog.rows`, with the items of a tally of them."""
-        pages = pc.dictionary_encode(rows["impression"].combine_chunks()).indices.to_numpy()
-        places = rows["slot"].to_numpy() - 1
-        items = pc.index_in(rows["item"], value_set=pa.array(counted.item_ids)).to_numpy()
-        found = cls._of_places(pages, places, items, np.asarray(rows["clicked"]), counted)
-        propensity, weight, count = None, None, len(found.shown)
-        if "propensity" in rows.column_names:
-            given = rows["propensity"].cast(pa.float64()).to_numpy()
-            _refuse_improbable(given)
-            propensity = _per_page(PROPENSITY, given, pages, count)
-        elif "item_propensity" in rows.column_names:
-            given = rows["item_propensity"].cast(pa.float64()).to_numpy()
-            _refuse_improbable(given)
-            propensity = np.full(found.shown.shape, np.nan)
-            propensity[pages, places] = given
-        if "weight" in rows.column_names:
-            given = rows["weight"].cast(pa.float64()).to_numpy()
-            weight = _per_page(WEIGHT, given, pages, count).astype(np.int64)
-        return replace(found, propensity=propensity, weight=weight)
-
-    @classmethod
-    def _of_places(
-        cls, pages: IntArray, places: IntArray, items: IntArray, hit: BoolArray, counted: LogTally
-    ) -> Impressions:
-        shown: IntArray = np.full((pages.max(initial=-1) + 1, counted.slots), EMPTY)
-        shown[pages, places] = items
-        clicked: IntArray = np.full(len(shown), NO_CLICK)
-        clicked[pages[hit]] = places[hit]
-        return cls(counted.items, shown, clicked)
-
-    @classmethod
     def of_runs(cls, runs: IntArray, items: IntArray, marks: IntArray, counted: LogTally) -> Impressions:
         """From rows with the number of their impression, which rises, and marks as in `Rows`."""
         pages = np.cumsum(np.diff(runs, prepend=-1) > 0) - 1
-        return cls._of_places(pages, (marks >> 1) - 1, items, (marks & 1) == 1, counted)
+        count = int(pages.max(initial=-1)) + 1
+        return cls(counted.items, *_lists(pages, (marks >> 1) - 1, items, (marks & 1) == 1, (count, counted.slots)))
 
     def __add__(self, other: Impressions) -> Impressions:
         """Those of both, which have neither propensities nor weights."""
@@ -91,7 +60,7 @@ class Impressions:
             hit = self.clicked[:, None] == np.arange(self.shown.shape[1])
             passes = np.where(self.clicked == NO_CLICK, self.weight, 0)
             return Rankings(self.shown, hit * self.weight[:, None], passes, items=self.items)
-        return Rankings.of_rounds(self.shown, self.clicked, items=self.items)
+        return Rankings.of_valid_rounds(self.shown, self.clicked, items=self.items)
 
 
 def impressions_by_placement(
@@ -133,10 +102,83 @@ def _of_rows(
     if share < 1.0:
         rows = rows.filter(bucket([rows[key] for key in log.keys], PARTS) < int(PARTS * share))
     names = [*log.keys, "slot", "item", "clicked", *(name for name in OPTIONAL if name in rows.columns)]
-    found = rows.select(*names).to_pyarrow()
-    if "placement" not in log.keys:
-        return {None: Impressions.of_rows(found, counted[None])}
-    return {name: Impressions.of_rows(mine, counted[name]) for name, mine in by_placement(found, list(counted)).items()}
+    return of_rows(rows.select(*names).to_pyarrow(), counted)
+
+
+def of_rows(rows: pa.Table, counted: Mapping[str | None, LogTally]) -> dict[str | None, Impressions]:
+    """From rows as in `CleanLog.rows`, with the items of tallies of them.
+
+    All placements are looked at together: there may be thousands, with a few impressions each.
+    """
+    group = np.zeros(len(rows), np.int64)
+    if "placement" in rows.column_names:
+        codes = pc.index_in(rows["placement"], value_set=pa.array(list(counted), pa.string()))
+        group = codes.to_numpy().astype(np.int64)
+    impression = rows["impression"].combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
+    _, first, pages = np.unique(
+        group * (impression.max(initial=0) + 1) + impression, return_index=True, return_inverse=True
+    )
+    ends = np.searchsorted(group[first], np.arange(len(counted) + 1))
+    every = list(counted.values())
+    places = rows["slot"].to_numpy() - 1
+    shape = len(first), max(one.slots for one in every)
+    shown, clicked = _lists(pages, places, _item_places(rows["item"], group, every), np.asarray(rows["clicked"]), shape)
+    propensity, weight = _propensity(rows, pages, places, shape), None
+    if "weight" in rows.column_names:
+        given = rows["weight"].cast(pa.float64()).to_numpy()
+        weight = _per_page(WEIGHT, given, pages, len(first)).astype(np.int64)
+    found = {}
+    for (name, one), start, end in zip(counted.items(), ends, ends[1:], strict=False):
+        mine = slice(start, end)
+        known = None if propensity is None else propensity[mine, ...]
+        found[name] = Impressions(
+            one.items,
+            shown[mine, : one.slots],
+            clicked[mine],
+            known if known is None or known.ndim == 1 else known[:, : one.slots],
+            None if weight is None else weight[mine],
+        )
+    return found
+
+
+def _lists(
+    pages: IntArray, places: IntArray, items: IntArray, hit: BoolArray, shape: tuple[int, int]
+) -> tuple[IntArray, IntArray]:
+    """What was shown in each impression, and the slot clicked, from rows."""
+    shown: IntArray = np.full(shape, EMPTY)
+    shown[pages, places] = items
+    clicked: IntArray = np.full(shape[0], NO_CLICK)
+    clicked[pages[hit]] = places[hit]
+    return shown, clicked
+
+
+def _item_places(items: pa.ChunkedArray, group: IntArray, counted: Sequence[LogTally]) -> IntArray:
+    """The place of each item among those of its placement's tally."""
+    ids = pa.array([id for one in counted for id in one.item_ids], pa.string())
+    if len(counted) == 1:
+        return np.asarray(pc.index_in(items, value_set=ids).to_numpy())
+    names = ids.unique()
+    sizes = [one.items for one in counted]
+    # a number for every pair of placement and item
+    known = np.repeat(np.arange(len(counted)), sizes) * len(names) + pc.index_in(ids, value_set=names).to_numpy()
+    order = np.argsort(known)
+    wanted = group * len(names) + pc.index_in(items, value_set=names).to_numpy()
+    found = order[np.searchsorted(known, wanted, sorter=order)]
+    return np.asarray(found - np.concatenate([[0], np.cumsum(sizes)])[group])
+
+
+def _propensity(rows: pa.Table, pages: IntArray, places: IntArray, shape: tuple[int, int]) -> FloatArray | None:
+    """Of each list, or impressions × slots; None if the rows have none."""
+    name = next((name for name in ("propensity", "item_propensity") if name in rows.column_names), None)
+    if name is None:
+        return None
+    given = rows[name].cast(pa.float64()).to_numpy()
+    _refuse_improbable(given)
+    if name == "propensity":
+        return _per_page(PROPENSITY, given, pages, shape[0])
+    found = np.full(shape, np.nan)
+    found[pages, places] = given
+    return found
 
 
 def _refuse_improbable(values: np.ndarray) -> None:

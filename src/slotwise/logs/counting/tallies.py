@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,9 @@ from slotwise.logs.reading.columns import Columns
 from slotwise.logs.reading.options import LogOptions, apart
 from slotwise.tally import Tally
 from slotwise.typing import IntArray
+
+#: of str
+TextArray = np.ndarray[Any, np.dtype[np.object_]]
 
 
 @dataclass(eq=False)
@@ -141,11 +144,44 @@ def tally_by_placement(log: CleanLog) -> dict[str | None, LogTally]:
     """The tally of each placement of a cleaned log, in order of their names; under None where it has none."""
     streamed = {} if log.streamed is None else log.streamed.by_placement()
     grouped = _grouped(log)
+    # all names at once: there may be thousands of placements with a few items each
+    texts = [one.items for one in streamed.values()] + ([] if grouped is None else grouped["item"].chunks)
+    codes, names = _coded(pa.chunked_array(texts, pa.string()))
+    ends = np.cumsum([0, *(len(one.items) for one in streamed.values())])
+    counts = {
+        name: (codes[first:last], one)
+        for (name, one), first, last in zip(streamed.items(), ends, ends[1:], strict=False)
+    }
+    rows = None if grouped is None else PairRows.of(grouped, codes[ends[-1] :])
     if "placement" not in log.keys:
-        return {None: _tally(None, log, streamed.get(None), grouped, log.several)}
-    names = sorted({*streamed, *([] if grouped is None else grouped["placement"].unique().to_pylist())}, key=str)
-    more, several = ({} if table is None else by_placement(table, names) for table in (grouped, log.several))
-    return {name: _tally(name, log, streamed.get(name), more.get(name), several.get(name)) for name in names}
+        return {None: _tally(None, log, names, counts.get(None), rows, log.several)}
+    places = sorted({*streamed, *([] if grouped is None else grouped["placement"].unique().to_pylist())}, key=str)
+    several = {} if log.several is None else by_placement(log.several, places)
+    parts = dict[str | None, PairRows]()
+    if grouped is not None and rows is not None:
+        order, last = in_order(grouped, places)
+        parts = {name: rows.part(order[last[place] : last[place + 1]]) for place, name in enumerate(places)}
+    return {name: _tally(name, log, names, counts.get(name), parts.get(name), several.get(name)) for name in places}
+
+
+class PairRows(NamedTuple):
+    """Pairs of slot and item, and their counts: impressions, clicks, impressions without a click."""
+
+    items: IntArray
+    slots: IntArray
+    shown: IntArray
+    clicks: IntArray
+    passes: IntArray
+
+    @classmethod
+    def of(cls, grouped: pa.Table, items: IntArray) -> PairRows:
+        """Of a table, and the codes of its items."""
+        counts = (grouped[name].cast(pa.int64()).to_numpy() for name in ("shown", "clicks", "passes"))
+        return cls(items, grouped["slot"].to_numpy() - 1, *counts)
+
+    def part(self, rows: IntArray) -> PairRows:
+        """Some of them."""
+        return PairRows(*(column[rows] for column in self))
 
 
 def _grouped(log: CleanLog) -> pa.Table | None:
@@ -162,11 +198,16 @@ def _grouped(log: CleanLog) -> pa.Table | None:
     return counts.to_pyarrow()
 
 
-def by_placement(table: pa.Table, names: list[str | None]) -> dict[str | None, pa.Table]:
-    """The rows of each of these placements."""
+def in_order(table: pa.Table, names: list[str | None]) -> tuple[IntArray, IntArray]:
+    """The rows of these placements one after the other, and where those of each begin, and the last ones end."""
     codes = pc.index_in(table["placement"], value_set=pa.array(names, pa.string())).fill_null(-1).to_numpy()
     order = np.argsort(codes, kind="stable")
-    ends = np.searchsorted(codes[order], np.arange(len(names) + 1))
+    return order, np.searchsorted(codes[order], np.arange(len(names) + 1))
+
+
+def by_placement(table: pa.Table, names: list[str | None]) -> dict[str | None, pa.Table]:
+    """The rows of each of these placements."""
+    order, ends = in_order(table, names)
     # in one piece, of which there is then a part for each
     together = table.take(pa.array(order)).combine_chunks()
     return {name: together.slice(ends[place], ends[place + 1] - ends[place]) for place, name in enumerate(names)}
@@ -175,31 +216,32 @@ def by_placement(table: pa.Table, names: list[str | None]) -> dict[str | None, p
 def _tally(
     placement: str | None,
     log: CleanLog,
-    streamed: PairCounts | None,
-    grouped: pa.Table | None,
+    names: TextArray,
+    streamed: tuple[IntArray, PairCounts] | None,
+    rows: PairRows | None,
     several: pa.Table | None,
 ) -> LogTally:
-    known = [] if streamed is None else [streamed.items]
-    known += [] if grouped is None else [grouped["item"]]
-    codes, item_ids = _coded(pa.chunked_array([chunk for part in known for chunk in _chunks(part)], pa.string()))
-    there = 0 if streamed is None else len(streamed.items)
-    slots = np.zeros(0, np.int64) if grouped is None else grouped["slot"].to_numpy() - 1
-    filled = 0 if streamed is None else int(np.flatnonzero(streamed.shown.any(axis=0))[-1]) + 1
-    shape = max(filled, int(slots.max(initial=-1)) + 1), len(item_ids)
+    known = [] if streamed is None else [streamed[0]]
+    known += [] if rows is None else [rows.items]
+    used, codes = _used(np.concatenate(known), len(names))
+    there = 0 if streamed is None else len(streamed[0])
+    slots = np.zeros(0, np.int64) if rows is None else rows.slots
+    filled = 0 if streamed is None else int(np.flatnonzero(streamed[1].shown.any(axis=0))[-1]) + 1
+    shape = max(filled, int(slots.max(initial=-1)) + 1), len(used)
 
     def matrix(name: Literal["shown", "clicks", "passes"]) -> IntArray:
         made = np.zeros(shape, np.int64)
         if streamed is not None:
-            made[:filled, codes[:there]] = getattr(streamed, name)[:, :filled].T
-        if grouped is not None:
-            np.add.at(made, (slots, codes[there:]), grouped[name].cast(pa.int64()).to_numpy())
+            made[:filled, codes[:there]] = getattr(streamed[1], name)[:, :filled].T
+        if rows is not None:
+            np.add.at(made, (slots, codes[there:]), getattr(rows, name))
         return made
 
     pages = log.pages[placement]
     return LogTally(
         clicks=matrix("clicks"),
         passes=matrix("passes"),
-        item_ids=item_ids,
+        item_ids=tuple(names[used].tolist()),
         showings=matrix("shown"),
         placement=placement,
         impressions=pages.impressions,
@@ -213,16 +255,22 @@ def _tally(
     )
 
 
-def _chunks(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
-    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+def _used(codes: IntArray, count: int) -> tuple[IntArray, IntArray]:
+    """Which of so many codes there are, in order, and the place of each among them."""
+    if len(codes) < count:
+        used, places = np.unique(codes, return_inverse=True)
+        return used, places
+    there = np.zeros(count, np.bool_)
+    there[codes] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
 
 
-def _coded(texts: pa.ChunkedArray) -> tuple[IntArray, tuple[str, ...]]:
-    """The distinct texts in order, and the place of each text among them."""
+def _coded(texts: pa.ChunkedArray) -> tuple[IntArray, TextArray]:
+    """The place of each text among the distinct ones, and these in order."""
     coded = texts.combine_chunks().dictionary_encode()
     if isinstance(coded, pa.ChunkedArray):
         coded = coded.combine_chunks()
     order = pc.sort_indices(coded.dictionary).to_numpy()
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    return place[coded.indices.to_numpy()], tuple(coded.dictionary.take(pa.array(order)).to_pylist())
+    return place[coded.indices.to_numpy()], coded.dictionary.take(pa.array(order)).to_numpy(zero_copy_only=False)

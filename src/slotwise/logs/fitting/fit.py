@@ -14,6 +14,7 @@ from slotwise.belief import Posterior, best_list, posterior
 from slotwise.choice import MNL
 from slotwise.errors import InvalidInput
 from slotwise.estimate import ESTIMATORS, Estimate
+from slotwise.estimate.intervals import EstimateIntervals
 from slotwise.estimate.odds import expected
 from slotwise.estimate.pooled import POOLED
 from slotwise.estimate.pooled.fit import pool
@@ -166,6 +167,11 @@ class Fit:
         return self.impressions if self.counted is None else self.counted
 
     @cached_property
+    def intervals(self) -> EstimateIntervals:
+        """Those that are reported, at 95 %."""
+        return self.estimate.intervals(LEVEL)
+
+    @cached_property
     def posterior(self) -> Posterior:
         """What is believed given the tally, as a ranker or a service with the same counts believes it."""
         return posterior(self.tally)
@@ -277,7 +283,7 @@ class Fit:
 
     def item_columns(self) -> dict[str, Any]:
         """The columns of `items_frame`, by name."""
-        intervals = self.estimate.intervals(LEVEL).attractiveness
+        intervals = self.intervals.attractiveness
         return {
             "item": self.item_ids,
             "attractiveness": self.estimate.attractiveness,
@@ -289,7 +295,7 @@ class Fit:
 
     def slot_columns(self) -> dict[str, Any]:
         """The columns of `slots_frame`, by name."""
-        intervals = self.estimate.intervals(LEVEL).position_bias
+        intervals = self.intervals.position_bias
         return {
             "slot": np.arange(1, self.slots + 1),
             "position_bias": self.estimate.position_bias,
