@@ -46,11 +46,18 @@ FAULTS = [
     ),
     Fault(
         "items that were hardly ever shown are taken for as good as those of which much is known",
-        "estimate/pooled/cells.py",
-        "return np.asarray(ndtri((shown.sum(axis=0) + 0.5) / (impressions + 1.0)))",
-        "return np.zeros(self.count)",
+        "estimate/pooled/shown.py",
+        "score = ndtri(share)",
+        "score = np.zeros_like(share)",
         "tests/estimate/pooled/test_fit.py"
         "::test_what_is_hardly_ever_shown_is_not_taken_for_as_good_as_what_is_shown_often",
+    ),
+    Fault(
+        "where an item stood once is taken for where it always stands",
+        "estimate/pooled/prior.py",
+        "1.0 / (1.0 / self.shape + self.by_chance)",
+        "np.full_like(self.by_chance, self.shape)",
+        "tests/estimate/pooled/test_shown.py::test_intervals_of_items_that_were_shown_once_or_twice_hold_the_truth",
     ),
     Fault(
         "items of a log are taken for more alike than they are where most impressions have a click",

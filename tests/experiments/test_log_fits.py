@@ -30,10 +30,10 @@ def test_dropping_impressions_with_two_clicks_lowers_the_click_rate() -> None:
     assert drop.seen.clicks.sum() / drop.seen.rounds < first.seen.clicks.sum() / first.seen.rounds - 0.05
 
 
-def test_intervals_of_small_queries_hold_most_of_the_truth() -> None:
-    """Of 95 % intervals 0.92 do, over forty other logs."""
-    found = log_fits.coverage("search", logs=3, seed=6)
-    assert 0.78 < found.items < 0.97
+def test_intervals_of_small_queries_hold_the_truth() -> None:
+    """Of 95 % intervals 0.97 do, over forty other logs; 0.91 if what chance does to small numbers were left out."""
+    found = log_fits.coverage("search", logs=2, seed=6)
+    assert 0.94 < found.items < 0.99
 
 
 def test_intervals_hold_the_truth_of_items_that_were_hardly_shown() -> None:

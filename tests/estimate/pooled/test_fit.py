@@ -12,8 +12,10 @@ from slotwise.errors import InvalidInput
 from slotwise.estimate import maximum_likelihood
 from slotwise.estimate.odds import expected
 from slotwise.estimate.pooled import fit, marginal
+from slotwise.estimate.pooled.cells import Cells
 from slotwise.estimate.pooled.fit import BIAS_SHAPE, learn, pool
 from slotwise.estimate.pooled.prior import CellPrior
+from slotwise.estimate.pooled.shown import Shown
 from slotwise.typing import FloatArray, IntArray
 from tests.logs.rounds import rankings
 
@@ -186,7 +188,8 @@ def test_usual_slots_are_what_keeps_slots_apart_from_items(monkeypatch: pytest.M
     rng = np.random.default_rng(2)
     seen = [ordered(rng, 12) for _ in range(400)]
     sound = pool(seen).position_bias[-1]
-    monkeypatch.setattr("slotwise.estimate.pooled.cells.Cells.usual_slot", np.zeros(8 * 400, np.int64))
+    nowhere = Cells.of(seen).shown._replace(slot_shares=np.zeros((8 * 400, 0)), of_one=np.zeros((0, 0)))
+    monkeypatch.setattr(Cells, "shown", nowhere)
     assert pool(seen).position_bias[-1] < 0.8 * sound
 
 
@@ -210,7 +213,7 @@ def test_the_shape_is_that_of_the_items() -> None:
     exposure = np.full((1, 3_000), 200.0)
     clicks = rng.poisson(200.0 * rng.gamma(2.0, 0.1 / 2.0, 3_000))[None, :].astype(float)
     zeros = np.zeros(3_000, np.int64)
-    prior = CellPrior.of(0.5, zeros, zeros, np.arange(3_000), np.zeros(3_000))
+    prior = CellPrior.of(0.5, Shown.of(exposure, np.full(3_000, 200.0)), zeros, np.arange(3_000))
     for _ in range(20):
         marginal.learn_prior(prior, np.ones(1), BIAS_SHAPE, clicks, exposure, free=True)
     assert prior.shape == pytest.approx(2.0, rel=0.25)

@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from slotwise.estimate.evidence import Counts, tally_of
 from slotwise.estimate.joint import Joint
 from slotwise.estimate.penalised import Penalised
+from slotwise.estimate.pooled.shown import Shown
 from slotwise.rankings import Rankings
 from slotwise.tally import Tally
 from slotwise.typing import EMPTY, FloatArray, IntArray
@@ -119,27 +119,12 @@ class Cells:
         showings = _per_pair(self.lists, self.lists.times[:, None], self.count)
         return Tally(_whole(self.clicks), _whole(showings - self.clicks))
 
-    @property
-    def usual_slot(self) -> IntArray:
-        """The slot that each cell is in on average; that of all where it was never shown."""
-        shown = self.compared.clicks + self.compared.passes
-        slots = np.arange(self.slots)
-        times = shown.sum(axis=0)
-        usual = float(slots @ shown.sum(axis=1)) / max(1, int(times.sum()))
-        found = np.divide(slots @ shown, times, out=np.full(self.count, usual), where=times > 0)
-        return np.asarray(np.rint(found), np.int64)
-
-    @property
-    def how_often(self) -> FloatArray:
-        """In what share of the impressions each cell was shown, as a normal score.
-
-        A page that shows what seems best, by a judgement that is off by a normal error, shows an item that often if it
-        is that many errors better than what is left out.
-        """
+    @cached_property
+    def shown(self) -> Shown:
+        """Where and how often each cell was shown."""
         shown = (self.compared.clicks + self.compared.passes).astype(np.float64)
-        first = self.ends[:-1]
-        impressions = np.add.reduceat(shown, first, axis=1).max(axis=0)[self.placement]
-        return np.asarray(ndtri((shown.sum(axis=0) + 0.5) / (impressions + 1.0)))
+        impressions = np.add.reduceat(shown, self.ends[:-1], axis=1).max(axis=0)[self.placement]
+        return Shown.of(shown, impressions)
 
     def likelihood(
         self,

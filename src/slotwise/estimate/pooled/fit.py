@@ -75,7 +75,7 @@ def pool(
     >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=3)
     >>> (found,) = pool([seen]).estimates
     >>> found.attractiveness.round(2), found.position_bias.round(2)      # the third was never shown
-    (array([0.43, 0.4 , 0.42]), array([1.  , 0.71]))
+    (array([0.43, 0.4 , 0.41]), array([1.  , 0.71]))
     """
     return learn(seen, items, features=features, position_bias=position_bias).pooled(own)
 
@@ -100,9 +100,7 @@ def learn(
         if len(position_bias) < cells.slots:
             raise InvalidInput(f"position_bias must have one entry per slot, {cells.slots}, got {len(position_bias)}")
     by_cell = None if features is None else _standardised(features[cells.item])
-    prior = CellPrior.of(
-        _usual(cells), cells.usual_slot, cells.placement, cells.item, cells.how_often, by_cell, usual_shape
-    )
+    prior = CellPrior.of(_usual(cells), cells.shown, cells.placement, cells.item, by_cell, usual_shape)
     return Learned(prior, _learned(cells, prior, position_bias))
 
 
@@ -162,7 +160,7 @@ def _learned(cells: Cells, prior: CellPrior, known: FloatArray | None) -> Pooled
     slot_prior = np.full(cells.slots, BIAS_SHAPE), np.full(cells.slots, BIAS_SHAPE)
     alpha, before = prior.mean, np.zeros(1)
     for _ in range(MOST_ROUNDS):
-        likelihood = cells.likelihood((np.full(cells.count, prior.shape), prior.rate), slot_prior, free=free)
+        likelihood = cells.likelihood((prior.shapes, prior.rate), slot_prior, free=free)
         bias, alpha, _, _ = climb(likelihood, bias, alpha, STEPS)
         clicks, passes = _told(cells, likelihood, bias, alpha)
         bias = learn_prior(prior, bias, BIAS_SHAPE, clicks, passes, free=free)
@@ -185,7 +183,7 @@ def _at_rest(
     steps: int = MOST_STEPS,
 ) -> PooledErrors:
     """The maximum given the prior, of which `which` are these cells and `rate` is theirs."""
-    likelihood = cells.likelihood((np.full(cells.count, prior.shape), rate), slot_prior, free=free)
+    likelihood = cells.likelihood((prior.shapes[which], rate), slot_prior, free=free)
     bias, alpha, _, converged = climb(likelihood, *start, steps)
     return PooledErrors(cells, likelihood, prior, which, rate, bias, alpha, slot_prior[1] * bias, free, converged)
 

@@ -52,12 +52,12 @@ def _step(
     after = np.arange(slots) > 0 if free else np.zeros(slots, bool)
     rate = prior.rate
     total = rate + bias @ passes
-    weight = np.maximum(prior.shape + by_cell, 0.0)
+    weight = np.maximum(prior.shapes + by_cell, 0.0)
     # the parts that the slots and the prior have in each cell's rate
     shares = (bias[:, None] * passes / total)[after]
     own = rate / total
     beside = weight * own
-    score_of_mean = beside - prior.shape
+    score_of_mean = beside - prior.shapes
     curve = beside * (1.0 - own)
     design = prior.design
     score = np.concatenate(
@@ -100,9 +100,9 @@ def _step(
 def _follow(prior: CellPrior, one: Effects, by_cell: FloatArray, exposure: FloatArray) -> None:
     """A Newton step of effects on their own."""
     own = prior.rate / (prior.rate + exposure)
-    beside = (prior.shape + by_cell) * own
+    beside = (prior.shapes + by_cell) * own
     groups = len(one.values)
-    slope = np.bincount(one.group, beside - prior.shape, groups) - one.values / one.variance
+    slope = np.bincount(one.group, beside - prior.shapes, groups) - one.values / one.variance
     bend = np.bincount(one.group, beside * (1.0 - own), groups) + 1.0 / one.variance
     one.values = one.values + np.clip(slope / bend, -LONGEST_STEP, LONGEST_STEP)
     one.spread = np.asarray(1.0 / bend)
@@ -110,12 +110,12 @@ def _follow(prior: CellPrior, one: Effects, by_cell: FloatArray, exposure: Float
 
 def _learn_shape(prior: CellPrior, by_cell: FloatArray, exposure: FloatArray) -> None:
     told = exposure > 0.0
-    clicks, expected = by_cell[told], (prior.mean * exposure)[told]
+    clicks, expected, chance = by_cell[told], (prior.mean * exposure)[told], prior.by_chance[told]
     # what clicks say can be less than nothing where they are likely, and κ + N must be positive, as it is in the end
     least = max(LEAST_SHAPE, -float(clicks.min(initial=0.0)) / MOST_TAKEN)
 
     def loss(log_shape: float) -> float:
-        shape = np.exp(log_shape)
+        shape = np.maximum(1.0 / (np.exp(-log_shape) + chance), least)
         terms = gammaln(shape + clicks) - gammaln(shape) - clicks * np.log(shape + expected)
         silence = shape * np.log1p(expected / shape)
         away = (log_shape - np.log(prior.usual_shape)) / SHAPE_SPREAD
@@ -124,3 +124,4 @@ def _learn_shape(prior: CellPrior, by_cell: FloatArray, exposure: FloatArray) ->
     limits = np.log(least), np.log(MOST_SHAPE)
     found = minimize_scalar(loss, bounds=limits, method="bounded", options={"xatol": 1e-3})
     prior.shape = float(np.exp(found.x))
+    prior.least_shape = least

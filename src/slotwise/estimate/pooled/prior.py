@@ -1,13 +1,15 @@
 """What cells are like before anything is seen of them, learned from all of them.
 
-    α_c ~ Gamma(κ, κ/M_c),   log M_c = level + usual slot's + a·(how often shown) + features' + placement's + item's,
+    α_c ~ Gamma(κ_c, κ_c/M_c),   1/κ_c = 1/κ + v_c,
+    log M_c = level + Σ_k b_k·(its share in slot k) + a·(how often shown) + features' + placement's + item's,
 
 the effects of each kind normal around 0, with a variance that is learned too: where placements, or the same item in
-different ones, are alike, it shrinks to nothing, and where they are not, each goes its own way. The effect of the slot
-that an item is usually in is there because pages show first what is best (Mundlak, On the pooling of time series and
-cross section data, 1978): without it, that good items are in the upper slots would be taken for what these are worth.
+different ones, are alike, it shrinks to nothing, and where they are not, each goes its own way. The effects of the
+slots that an item is in are there because pages show first what is best (Mundlak, On the pooling of time series and
+cross section data, 1978): without them, that good items are in the upper slots would be taken for what these are worth.
 They also show most often what is best: an item that was hardly ever shown is not like those of which much is known, and
-by how much it is worse is learned from the others.
+by how much it is worse is learned from the others. Of an item that was shown twice, both are chance for a large part:
+v is the variance that chance gives to what they say (Carroll et al., Measurement Error in Nonlinear Models, 2006).
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from slotwise.estimate.pooled.shown import Shown
 from slotwise.typing import FloatArray, IntArray
 
 #: κ before anything is known, the standard deviation of its logarithm, and how far it may go
@@ -23,12 +26,14 @@ USUAL_SHAPE, SHAPE_SPREAD = 2.0, 1.0
 LEAST_SHAPE, MOST_SHAPE = 0.05, 1e4
 #: the standard deviation of the level around what all impressions together say of it
 LEVEL_SPREAD = 2.0
-#: the variance of effects before anything is known, worth so many effects; that of usual slots is known to be large
+#: the variance of effects before anything is known, worth so many effects; that of slots is known to be large
 USUAL_VARIANCE, WORTH = 0.1, 2.0
 USUAL_SLOT_VARIANCE = 1.0
-#: that of what it says how often an item was shown, which may be nothing; and from how many standard deviations on it
-#: says no more: one item that was hardly shown must not say by itself what that is worth
-HOW_OFTEN_VARIANCE, FURTHEST = 0.02, 2.0
+#: where items are in one slot as often as in another, but for chance, where they were says nothing; the part of their
+#: differences that is not chance is squared, as a small one may be chance after all
+LEAST_VARIANCE = 1e-6
+#: that of what it says how often an item was shown, which may be nothing
+HOW_OFTEN_VARIANCE = 0.02
 
 
 @dataclass(eq=False)
@@ -64,7 +69,7 @@ class CellPrior:
     """κ and M, and what M is made of."""
 
     shape: float
-    #: cells × columns: 1 for the level, which usual slot, how often shown and features, with mean 0 and variance 1
+    #: cells × columns: 1 for the level, the shares of the slots, how often shown and features, standardised
     design: FloatArray
     #: how much each column is worth, what it is drawn to, and the variance of that
     weights: FloatArray
@@ -72,6 +77,9 @@ class CellPrior:
     variance: FloatArray
     #: which columns share a variance that is learned, and what it is worth two of before anything is known
     kinds: tuple[tuple[slice, float], ...]
+    shown: Shown
+    #: below this no cell's shape goes
+    least_shape: float = LEAST_SHAPE
     placements: Effects | None = None
     items: Effects | None = None
     #: κ before anything is known
@@ -81,26 +89,21 @@ class CellPrior:
     def of(
         cls,
         usual: float,
-        usual_slot: IntArray,
+        shown: Shown,
         placement: IntArray,
         item: IntArray,
-        how_often: FloatArray,
         features: FloatArray | None = None,
         usual_shape: float = USUAL_SHAPE,
     ) -> CellPrior:
         """Before anything is learned: cells are like `usual`, which is what all impressions together say."""
         cells = len(placement)
-        slots = np.unique(usual_slot)
-        by_slot = (usual_slot[:, None] == slots).astype(np.float64) if len(slots) > 1 else np.zeros((cells, 0))
-        spread = float(how_often.std())
-        often = np.clip((how_often - how_often.mean()) / (spread or 1.0), -FURTHEST, FURTHEST)[:, None]
-        often = often if spread > 0.0 else np.zeros((cells, 0))
+        by_slot, often = shown.slot_shares, shown.how_often
         more = np.zeros((cells, 0)) if features is None else features
         design = np.column_stack([np.ones(cells), by_slot, often, more])
         after = 1 + by_slot.shape[1]
         last = after + often.shape[1]
         every = (
-            (slice(1, after), USUAL_SLOT_VARIANCE),
+            (slice(1, after), max(LEAST_VARIANCE, USUAL_SLOT_VARIANCE * shown.real**2)),
             (slice(after, last), HOW_OFTEN_VARIANCE),
             (slice(last, design.shape[1]), USUAL_VARIANCE),
         )
@@ -119,9 +122,10 @@ class CellPrior:
             centre,
             variance,
             kinds,
-            Effects.none(placement) if placement.max(initial=0) > 0 else None,
-            Effects.none(shared) if places.max(initial=0) > 1 else None,
-            usual_shape,
+            shown,
+            placements=Effects.none(placement) if placement.max(initial=0) > 0 else None,
+            items=Effects.none(shared) if places.max(initial=0) > 1 else None,
+            usual_shape=usual_shape,
         )
 
     @property
@@ -134,9 +138,22 @@ class CellPrior:
         return np.asarray(np.exp(total))
 
     @property
+    def shapes(self) -> FloatArray:
+        """κ of each cell: the smaller, the more of what is expected of it may be chance."""
+        return np.asarray(np.maximum(1.0 / (1.0 / self.shape + self.by_chance), self.least_shape))
+
+    @property
+    def by_chance(self) -> FloatArray:
+        """Per cell, the variance of what its slots and its share of the impressions say of log M."""
+        slots = self.shown.slot_shares.shape[1]
+        of_slots, of_often = self.weights[1 : 1 + slots], self.weights[1 + slots :][: self.shown.how_often.shape[1]]
+        of_one = float(of_slots @ self.shown.of_one @ of_slots)
+        return np.asarray(of_one / np.maximum(self.shown.times, 1.0) + (of_often**2).sum() * self.shown.by_chance)
+
+    @property
     def rate(self) -> FloatArray:
         """κ/M, per cell."""
-        return np.asarray(self.shape / self.mean)
+        return np.asarray(self.shapes / self.mean)
 
     def learn_variances(self, of_weights: FloatArray) -> None:
         """EM steps of all that are learned, given the variances of what is believed of the weights."""
