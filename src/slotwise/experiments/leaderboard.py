@@ -20,7 +20,7 @@ from slotwise.compiled import interpreted
 from slotwise.compiled.cache import PACKAGE, hash_of
 from slotwise.errors import InvalidInput
 from slotwise.experiments.leaderboard_kinds import KINDS
-from slotwise.experiments.store import Store, program_hash, writable_folder
+from slotwise.experiments.store import Store, load_all, program_hash, writable_folder
 from slotwise.policies.registry import policies, policy
 from slotwise.setting import Setting
 from slotwise.simulate import simulate
@@ -105,17 +105,9 @@ def run(todo: Sequence[Cell], out: Path, *, jobs: int = -1, progress: bool | Non
     import joblib
 
     folder = writable_folder(out / "cells")
-    found: Found = {}
-    missing = []
     with Bar(progress) as bar:
-        for cell in todo:
-            kept, complaint = Store(folder, cell.made_for).load(cell.name)
-            if complaint:
-                bar.say(complaint)
-            if kept is None:
-                missing.append(cell)
-            else:
-                found[cell.kind, cell.policy] = kept["regret"]
+        kept, missing = load_all(todo, folder, bar.say)
+        found: Found = {(cell.kind, cell.policy): numbers["regret"] for cell, numbers in kept.items()}
         with bar.task("policies on users", len(todo), done=len(found)) as step:
             # processes, as threads would wait for each other's compiler
             work = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)

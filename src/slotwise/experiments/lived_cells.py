@@ -15,7 +15,7 @@ import numpy as np
 from slotwise.choice import MNL
 from slotwise.compiled.cache import PACKAGE, hash_of
 from slotwise.experiments.lived_families import KNOWN_ITEMS, VISITS, Case, stream_of
-from slotwise.experiments.store import Store, program_hash, writable_folder
+from slotwise.experiments.store import Store, load_all, program_hash, writable_folder
 from slotwise.experiments.watched import untold, watched
 from slotwise.policies.registry import parse
 from slotwise.problems import World
@@ -120,15 +120,8 @@ def run(todo: Sequence[Cell], out: Path, *, jobs: int = -1, progress: bool | Non
         for part in dict.fromkeys(cell.part for cell in todo):
             folder = writable_folder(out / "cells" / part)
             mine = [cell for cell in todo if cell.part == part]
-            missing = []
-            for cell in mine:
-                kept, complaint = Store(folder, cell.made_for).load(cell.name)
-                if complaint:
-                    bar.say(complaint)
-                if kept is None:
-                    missing.append(cell)
-                else:
-                    done[cell] = _of_numbers(kept)
+            kept, missing = load_all(mine, folder, bar.say)
+            done |= {cell: _of_numbers(numbers) for cell, numbers in kept.items()}
             with bar.task(part, len(mine), done=len(mine) - len(missing)) as step:
                 work = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator_unordered", batch_size=1)
                 for cell, found in work(joblib.delayed(_kept)(cell, folder) for cell in missing):

@@ -6,10 +6,10 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ FORMAT = "slotwise numbers 1"
 UNREADABLE = (OSError, ValueError, KeyError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error)
 
 Numbers = dict[str, np.ndarray]
+Cell = TypeVar("Cell", bound="Kept")
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,31 @@ class Store:
 
     def _fingerprint(self, name: str) -> str:
         return json.dumps({**self.made_for, "name": name}, sort_keys=True)
+
+
+class Kept(Protocol):
+    """A part of a study that is kept in a file of its own."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def made_for(self) -> dict[str, Any]: ...
+
+
+def load_all(cells: Iterable[Cell], folder: Path, say: Callable[[str], None]) -> tuple[dict[Cell, Numbers], list[Cell]]:
+    """The numbers of those that are in `folder`, and those that are missing; what is wrong with a file is said."""
+    found: dict[Cell, Numbers] = {}
+    missing = []
+    for cell in cells:
+        numbers, complaint = Store(folder, cell.made_for).load(cell.name)
+        if complaint:
+            say(complaint)
+        if numbers is None:
+            missing.append(cell)
+        else:
+            found[cell] = numbers
+    return found, missing
 
 
 def program_hash() -> str:

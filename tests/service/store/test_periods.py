@@ -7,8 +7,6 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from slotwise.service.store import Store, open_store
 from slotwise.service.store.decisions import Decision, Outcome, Report, new_id
 from slotwise.service.store.delays import end_of, number_of
@@ -17,19 +15,10 @@ from slotwise.service.store.rows import DAY, HOUR, Counters, Period, PeriodRow, 
 from slotwise.service.store.schema import MIGRATIONS
 from slotwise.service.store.sql import SqlStore
 from slotwise.service.store.sqlite import SqliteStore
-from tests.postgres import Postgres
 
 #: the beginning of a day
 NOW = 1_700_006_400.0
 MOBILE = '{"device":"mobile"}'
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/store.db"
-    postgres: Postgres = request.getfixturevalue("postgres")
-    return postgres.fresh()
 
 
 def decision(issued: float = NOW, segment: str = "", window: float = 10.0) -> Decision:

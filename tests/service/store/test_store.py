@@ -24,14 +24,6 @@ from tests.postgres import Postgres
 NOW = 1_700_000_000.0
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/store.db"
-    postgres: Postgres = request.getfixturevalue("postgres")
-    return postgres.fresh()
-
-
 @pytest.fixture
 def store(url: str) -> Store:
     opened = open_store(url)

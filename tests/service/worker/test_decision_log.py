@@ -17,20 +17,11 @@ from slotwise.service.store.decisions import Arm, Decision, Outcome, Report, new
 from slotwise.service.worker.decision_log import export
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.estimates import estimated
-from tests.postgres import Postgres
 from tests.service.test_commands import run
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC).timestamp()
 DAY = 86_400.0
 HOME = Definition.model_validate({"slots": 2, "items": ["a", "b|c", "[d]", "é"]})
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/store.db"
-    postgres: Postgres = request.getfixturevalue("postgres")
-    return postgres.fresh()
 
 
 @pytest.fixture

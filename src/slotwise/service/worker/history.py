@@ -14,6 +14,7 @@ from slotwise.service.worker.change_desk import change_document
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.documents import (
     Believed,
+    ChangeDocument,
     EstimatesDocument,
     HistoryDocument,
     PeriodDocument,
@@ -52,17 +53,40 @@ class HistorySpan(NamedTuple):
         return cls(int(begin // length) * length, int(-(-end // length)) * length)
 
 
+class Past(NamedTuple):
+    """What the store has of a placement's periods."""
+
+    definition: Definition
+    rows: list[HistoryRow]
+    counters: list[PeriodCounters]
+    #: by hour, what was believed at its end
+    ends: list[tuple[int, str]]
+    #: those within the time, the earliest first
+    changes: list[ChangeDocument]
+
+
+def read_past(store: Store, name: str, by: By, span: HistorySpan) -> Past:
+    """All of it; within a snapshot where more is to be read of the same moment."""
+    return Past(
+        Definition.model_validate_json(store.definition(name)),
+        store.history(name, *span, by_day=by == "day"),
+        store.history_counters(name, *span, by_day=by == "day"),
+        store.period_ends(name, *span),
+        [
+            change_document(change)
+            for change in reversed(store.changes(name, MOST_CHANGES))
+            if span.since <= change.time < span.until
+        ],
+    )
+
+
 def history(store: Store, name: str, by: By, span: HistorySpan) -> HistoryDocument:
     """Every period in which a decision was issued, in order."""
     with store.snapshot():
-        definition = Definition.model_validate_json(store.definition(name))
-        rows = store.history(name, *span, by_day=by == "day")
-        counters = store.history_counters(name, *span, by_day=by == "day")
-        ends = store.period_ends(name, *span)
-        changes = store.changes(name, MOST_CHANGES)
-    segments = Segments(definition.segments)
-    shown, counted = _by_period(rows), _by_period(counters)
-    kept = _last_of_each(ends, counted)
+        past = read_past(store, name, by, span)
+    segments = Segments(past.definition.segments)
+    shown, counted = _by_period(past.rows), _by_period(past.counters)
+    kept = _last_of_each(past.ends, counted)
     return {
         "by": by,
         "since": rfc3339(span.since),
@@ -70,7 +94,7 @@ def history(store: Store, name: str, by: By, span: HistorySpan) -> HistoryDocume
         "periods": [
             _period(period, segments, counted[period], shown.get(period, []), kept.get(period)) for period in counted
         ],
-        "changes": [change_document(change) for change in reversed(changes) if span.since <= change.time < span.until],
+        "changes": past.changes,
     }
 
 

@@ -12,11 +12,9 @@ from typing import Final
 from slotwise.service.store import Store
 from slotwise.service.store.decisions import Arm
 from slotwise.service.store.rows import DAY, HistoryRow, Period, PeriodCounters
-from slotwise.service.worker.change_desk import change_document
 from slotwise.service.worker.comparison import LEVEL, Sums
-from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.documents import Believed
-from slotwise.service.worker.history import MOST_CHANGES, By, HistorySpan
+from slotwise.service.worker.history import By, HistorySpan, read_past
 from slotwise.service.worker.overview_documents import ArmLine, TimelineDocument
 from slotwise.service.worker.times import rfc3339
 from slotwise.service.worker.uplift import Span, measure_of, read_evidence, views_by_period
@@ -29,20 +27,16 @@ _WITHIN: Final = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 def timeline(store: Store, name: str, by: By, span: HistorySpan) -> TimelineDocument:
     """Every period in which a decision was issued, in order."""
     with store.snapshot():
-        definition = Definition.model_validate_json(store.definition(name))
-        rows = store.history(name, *span, by_day=by == "day")
-        counters = store.history_counters(name, *span, by_day=by == "day")
-        ends = store.period_ends(name, *span)
-        changes = store.changes(name, MOST_CHANGES)
-        evidence = read_evidence(store, name, definition, Span(*span))
-    issued = _issued(counters)
+        past = read_past(store, name, by, span)
+        evidence = read_evidence(store, name, past.definition, Span(*span))
+    issued = _issued(past.counters)
     starts = list(issued)
     brought: dict[tuple[Arm, int], Sums] = defaultdict(Sums)
     for period, arm, sums in views_by_period(evidence):
         brought[arm, _start(period, by)] += sums
     measure = measure_of(evidence)
-    clicks = _clicks(counters)
-    items, shows, rest = _shown(rows, starts)
+    clicks = _clicks(past.counters)
+    items, shows, rest = _shown(past.rows, starts)
     return {
         "by": by,
         "since": rfc3339(span.since),
@@ -57,8 +51,8 @@ def timeline(store: Store, name: str, by: By, span: HistorySpan) -> TimelineDocu
         "items": items,
         "shows": shows,
         "rest": rest,
-        "probabilities": _probabilities(ends, items, starts, by),
-        "changes": [change_document(change) for change in reversed(changes) if span.since <= change.time < span.until],
+        "probabilities": _probabilities(past.ends, items, starts, by),
+        "changes": past.changes,
     }
 
 
