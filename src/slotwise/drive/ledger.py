@@ -98,14 +98,14 @@ class Counts:
         return self.decisions, self.clicks, self.passes
 
 
-def differences(service: Counts, visitors: Counts, of: str = "", *, at_least: bool = False) -> list[str]:
+def differences(service: Counts, visitors: Counts, where: str = "", *, at_least: bool = False) -> list[str]:
     """Where the service's counts are not the visitors', or, with `at_least`, are less than theirs; in a line each."""
     theirs, ours = dict(service.lines()), dict(visitors.lines())
     found = []
     for name in theirs | ours:
         there, here = theirs.get(name, 0), ours.get(name, 0)
         if there < here or (there > here and not at_least):
-            found.append(f"{name}{of}: {there:,} at the service, {here:,} with the visitors")
+            found.append(f"{name}{where}: {there:,} at the service, {here:,} with the visitors")
     return found
 
 

@@ -189,9 +189,9 @@ def _order(made: Scores, id: str) -> tuple[int, float]:
     return len(made.kinds) - len(where), made.standing(id, where)
 
 
-def relative(made: Scores, of: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, str, float]]:
+def relative(made: Scores, lost: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, str, float]]:
     """Policy, kind, and how many times the least mean there its number is."""
     least = {kind: made.mean[made.best(kind)][kind] for kind in made.kinds}
-    for id, by_kind in of.items():
+    for id, by_kind in lost.items():
         for kind, value in by_kind.items():
             yield id, kind, value / max(least[kind], 1e-9)

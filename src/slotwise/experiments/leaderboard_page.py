@@ -184,21 +184,21 @@ def heat_map(made: Scores) -> Figure:
     across, down = (1, 2) if wide else (2, 1)
     drawn = new_figure(3.2 + 0.72 * len(kinds) * across, (1.6 + 0.27 * len(ids)) * down)
     panels = drawn.subplots(down, across, sharex=wide, sharey=not wide)
-    for axes, of, title in zip(
+    for axes, lost, title in zip(
         panels, (made.mean, made.tail), ("mean", f"what one run in {1 / (1 - TAIL):.0f} exceeds"), strict=True
     ):
         ratios = np.full((len(ids), len(kinds)), np.nan)
-        for id, kind, ratio in relative(made, of):
+        for id, kind, ratio in relative(made, lost):
             ratios[ids.index(id), kinds.index(kind)] = ratio
         image = axes.imshow(np.clip(ratios, 1.0, MOST), norm=LogNorm(1.0, MOST), cmap="YlOrRd", aspect="auto")
         for row, id in enumerate(ids):
             for column, kind in enumerate(kinds):
-                if kind in of[id]:
+                if kind in lost[id]:
                     dark = ratios[row, column] > MOST**0.7
                     axes.text(
                         column,
                         row,
-                        f"{of[id][kind]:.1f}",
+                        f"{lost[id][kind]:.1f}",
                         ha="center",
                         va="center",
                         fontsize=6.5,

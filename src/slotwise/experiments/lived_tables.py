@@ -129,12 +129,12 @@ def problems(found: Found, plan: Plan) -> str:  # noqa: ARG001
 
 def _sizes(by: dict[tuple[str, str], Finding], policies: list[str]) -> str:
     """How many replications there are, most first, and of what."""
-    of = {policy: min(len(one.final) for (_, its), one in by.items() if its == policy) for policy in policies}
-    most = max(of.values())
-    if min(of.values()) == most:
+    counts = {policy: min(len(one.final) for (_, its), one in by.items() if its == policy) for policy in policies}
+    most = max(counts.values())
+    if min(counts.values()) == most:
         return f"{most:,} replications"
-    named = " and ".join(f"`{policy}`" for policy in policies if of[policy] == most)
-    return f"{most:,} replications of {named}, {min(of.values()):,} of the others"
+    named = " and ".join(f"`{policy}`" for policy in policies if counts[policy] == most)
+    return f"{most:,} replications of {named}, {min(counts.values()):,} of the others"
 
 
 def _split(policies: list[str]) -> list[list[str]]:

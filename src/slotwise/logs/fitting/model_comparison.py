@@ -280,6 +280,6 @@ def _slots_apart(sets: ClickSets) -> list[int]:
 def fit_click_model(id: str, sets: ClickSets) -> FittedModel:
     """A click model fitted to all impressions; refused where the log cannot identify it."""
     if why := why_not(id, sets):
-        of = "" if sets.placement is None else f" from {sets.placement}"
-        raise InvalidInput(f"“{name_of(id)}” cannot be fitted{of}: {why}")
+        where = "" if sets.placement is None else f" from {sets.placement}"
+        raise InvalidInput(f"“{name_of(id)}” cannot be fitted{where}: {why}")
     return CLICK_MODELS[id](sets)

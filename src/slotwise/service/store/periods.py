@@ -28,11 +28,11 @@ ADD_PERIOD_TALLY = adding(
 ADD_PERIOD_COUNTERS = adding("period_counters", ("placement", "start", "hours", "segment", "arm"), COUNTERS)
 
 
-def _keys(of: str, *, by_segment: bool) -> tuple[str, str]:
+def _keys(names: str, *, by_segment: bool) -> tuple[str, str]:
     """What to select and what to group by, each segment by itself or all of them together."""
     if by_segment:
-        return of.replace("SEGMENT", "segment"), of.replace("SEGMENT", "segment")
-    return of.replace("SEGMENT", "''"), of.replace("SEGMENT, ", "")
+        return names.replace("SEGMENT", "segment"), names.replace("SEGMENT", "segment")
+    return names.replace("SEGMENT", "''"), names.replace("SEGMENT, ", "")
 
 
 def _period(by_day: bool) -> str:
@@ -199,5 +199,5 @@ class Periods(Database):
         )
         self.many(
             ADD_PERIOD_COUNTERS,
-            [(name, *astuple(of.period), of.segment, of.arm, *of.counters.all()) for of in counters],
+            [(name, *astuple(one.period), one.segment, one.arm, *one.counters.all()) for one in counters],
         )

@@ -160,5 +160,5 @@ def _memory(found: MemoryDocument | None) -> Check:
     return {"id": "memory", "level": "fine", "sentence": sentence}
 
 
-def _level(count: int, of: int, most: float) -> Level:
-    return "look" if of >= FEWEST and count > most * of else "fine"
+def _level(count: int, total: int, most: float) -> Level:
+    return "look" if total >= FEWEST and count > most * total else "fine"

@@ -108,7 +108,7 @@ class Dashboard:
             tuple(sorted(counters.items())),
             hour_of(now),
             self._placements.staleness() > STALENESS_BOUND_SECONDS,
-            now // PENDING_SECONDS if any(of.pending for of in counters.values()) else None,
+            now // PENDING_SECONDS if any(one.pending for one in counters.values()) else None,
         )
 
 

@@ -105,5 +105,5 @@ def _by_item_and_day(
     cells = counts.item.places * len(days) + (counts.start - days[0]) // DAY
     size = len(counts.item.names), len(days)
     exposure = np.array(position_bias)[counts.slot] * counts.passes
-    clicks, exposed = (sums(cells, of, size[0] * size[1]).reshape(size) for of in (counts.clicks, exposure))
+    clicks, exposed = (sums(cells, values, size[0] * size[1]).reshape(size) for values in (counts.clicks, exposure))
     return clicks, exposed

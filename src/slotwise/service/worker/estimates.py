@@ -192,8 +192,8 @@ class EstimateDesk:
                 "reported_until": None if until is None else rfc3339(until),
             },
             "by_segment": [
-                {"segment": segments.known(number), "decisions": counts(sum(of.values(), Counters()))}
-                for number, of in sorted(by_segment.items())
+                {"segment": segments.known(number), "decisions": counts(sum(counted.values(), Counters()))}
+                for number, counted in sorted(by_segment.items())
             ],
             "window_seconds": found.window_seconds,
             "uplift": uplift(found.evidence),

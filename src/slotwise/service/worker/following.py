@@ -96,7 +96,7 @@ def _changed(store: Store, version: Version, known: Placement | None, hour: int)
         version.version,
         version.revision,
         segments,
-        {segment: Tally(*matrices(of, numbers, definition.slots)) for segment, of in older.items()},
+        {segment: Tally(*matrices(counted, numbers, definition.slots)) for segment, counted in older.items()},
         _brought(rows),
         window_now(store, name, definition),
         None if faded is None else Recent.of(recent, faded.fading, definition.longest_window),

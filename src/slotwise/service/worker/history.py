@@ -136,10 +136,10 @@ def _period(
 ) -> PeriodDocument:
     arms: dict[Arm, Counters] = {}
     by_segment: dict[int, Counters] = {}
-    for of in counted:
-        arms[of.arm] = arms.get(of.arm, Counters()) + of.counters
-        number = segments.number(of.segment)
-        by_segment[number] = by_segment.get(number, Counters()) + of.counters
+    for one in counted:
+        arms[one.arm] = arms.get(one.arm, Counters()) + one.counters
+        number = segments.number(one.segment)
+        by_segment[number] = by_segment.get(number, Counters()) + one.counters
     told: list[SegmentCounts] = [
         {"segment": segments.known(number), "decisions": counts(total)} for number, total in sorted(by_segment.items())
     ]

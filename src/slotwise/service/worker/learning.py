@@ -62,9 +62,9 @@ def learner_of(
         return segment if apart is None else int(segment in apart)
 
     if faded is None:
-        for segment, of in by_segment(segments, rows).items():
-            shown = shows(of, numbers, definition.slots)
-            learner.absorb(*matrices(of, numbers, definition.slots), shown, segment=number(segment))
+        for segment, counted in by_segment(segments, rows).items():
+            shown = shows(counted, numbers, definition.slots)
+            learner.absorb(*matrices(counted, numbers, definition.slots), shown, segment=number(segment))
     else:
         for segment, counts in faded.matrices(segments, numbers, definition.slots).items():
             learner.absorb(*counts, segment=number(segment))

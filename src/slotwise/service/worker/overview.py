@@ -166,7 +166,7 @@ def _last_hour(store: Store, name: str, now: float) -> int | None:
     """The beginning of the last hour, or day where it is longer ago, in which a decision was issued."""
     recent = store.period_counters(name, int(now - QUIET_SECONDS) // HOUR * HOUR - HOUR)
     found = recent or store.history_counters(name, int(now) - BEST_DAYS * DAY, int(now), by_day=True)
-    return max((of.period.start for of in found if of.counters.issued and of.period.hours), default=None)
+    return max((one.period.start for one in found if one.counters.issued and one.period.hours), default=None)
 
 
 def relevant(

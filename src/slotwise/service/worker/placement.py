@@ -89,8 +89,8 @@ class Placement:
         if not all(self.segments.is_current(row.segment) for row in rows):
             return None
         found = {}
-        for segment, of in by_segment(self.segments, rows).items():
-            clicks, passes = matrices(of, self.numbers, self.definition.slots)
+        for segment, counted in by_segment(self.segments, rows).items():
+            clicks, passes = matrices(counted, self.numbers, self.definition.slots)
             # rows that did not change after that revision are not among them
             touched = (clicks > 0) | (passes > 0)
             before = self.learner.tally_of(segment)

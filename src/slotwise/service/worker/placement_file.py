@@ -124,13 +124,13 @@ def to_text(placement: Portable) -> str:
             [row.segment, row.slot + 1, row.item, *(getattr(row, name) for name in TALLY_COUNTS)]
             for row in placement.tally
         ],
-        "counters": [[segment, arm, _counted(of)] for (segment, arm), of in placement.counters.items()],
+        "counters": [[segment, arm, _counted(counters)] for (segment, arm), counters in placement.counters.items()],
         "periods": [
             [*astuple(row.period), row.segment, row.arm, row.slot + 1, row.item, *row.counts()]
             for row in placement.periods
         ],
         "period_counters": [
-            [*astuple(of.period), of.segment, of.arm, _counted(of.counters)] for of in placement.period_counters
+            [*astuple(one.period), one.segment, one.arm, _counted(one.counters)] for one in placement.period_counters
         ],
         "changes": [[change.version, change.time, json.loads(change.what)] for change in placement.changes],
     }

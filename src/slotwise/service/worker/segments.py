@@ -50,7 +50,9 @@ class Segments:
     def __init__(self, listed: Mapping[str, Sequence[str]] | None = None) -> None:
         # in one order, so that numbers and texts do not depend on how it was written
         self._values = {key: [OTHER, *values] for key, values in sorted((listed or {}).items())}
-        self._places = {key: {value: place for place, value in enumerate(of)} for key, of in self._values.items()}
+        self._places = {
+            key: {value: place for place, value in enumerate(values)} for key, values in self._values.items()
+        }
         self._numbers: dict[str, int] = {"": 0}
         self._texts: dict[tuple[tuple[str, str], ...], str] = {}
 

@@ -63,16 +63,16 @@ def _start(period: Period, by: By) -> int:
 def _issued(counters: Iterable[PeriodCounters]) -> dict[int, int]:
     """By the beginning of each period, in order; what was before there were hours has no place in time."""
     found: dict[int, int] = {}
-    for of in counters:
-        if of.period.hours:
-            found[of.period.start] = found.get(of.period.start, 0) + of.counters.issued
+    for one in counters:
+        if one.period.hours:
+            found[one.period.start] = found.get(one.period.start, 0) + one.counters.issued
     return dict(sorted(found.items()))
 
 
 def _clicks(counters: Iterable[PeriodCounters]) -> Mapping[tuple[Arm, int], int]:
     found: dict[tuple[Arm, int], int] = defaultdict(int)
-    for of in counters:
-        found[of.arm, of.period.start] += of.counters.clicked
+    for one in counters:
+        found[one.arm, one.period.start] += one.counters.clicked
     return found
 
 
