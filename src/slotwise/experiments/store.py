@@ -86,9 +86,10 @@ def load_all(cells: Iterable[Cell], folder: Path, say: Callable[[str], None]) ->
     return found, missing
 
 
-def program_hash() -> str:
+def program_hash(package: Path = PACKAGE) -> str:
     """A fingerprint of all of the program that a replication's numbers depend on: kernels, and how policies start."""
-    return hash_of({*kernel_files(), *(PACKAGE / "policies").glob("*.py"), *(PACKAGE / "belief").glob("*.py")})
+    starting = (file for folder in ("policies", "belief") for file in (package / folder).glob("*.py"))
+    return hash_of({*kernel_files(package), *starting}, package)
 
 
 def writable_folder(folder: Path) -> Path:

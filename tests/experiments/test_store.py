@@ -1,0 +1,36 @@
+"""What was computed before is used again as long as what computes it is the same."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import slotwise
+from slotwise.experiments.store import program_hash
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    shutil.copytree(Path(slotwise.__file__).parent, tmp_path / "slotwise", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "slotwise"
+
+
+def _edit(file: Path) -> None:
+    with file.open("a") as end:
+        end.write("\nx = 1\n")
+
+
+def test_an_edit_of_what_computes_nothing_keeps_stored_replications(package: Path) -> None:
+    before = program_hash(package)
+    for path in ("cli/app.py", "drawing.py", "experiments/report.py", "simulate/plot.py", "service/http/api.py"):
+        _edit(package / path)
+    assert program_hash(package) == before
+
+
+@pytest.mark.parametrize("path", ["policies/epochs.py", "policies/registry.py", "belief/prior.py", "simulate/loop.py"])
+def test_an_edit_of_what_plays_a_replication_does_not(package: Path, path: str) -> None:
+    before = program_hash(package)
+    _edit(package / path)
+    assert program_hash(package) != before
