@@ -20,9 +20,11 @@ def test_every_command_is_in_the_readme() -> None:
 def test_the_policies_that_are_recommended_and_compared_are_in_the_docs() -> None:
     """All of them are listed by `slotwise policies`, and by no page: one file is all it takes."""
     assert default_policy() in compared_in("lived")
-    for study in ("policies", "lived"):
-        compared, text = compared_in(study), (ROOT / "docs" / f"{study}.md").read_text()
-        for id in [entry.id for entry in compared] + [entry.twin for entry in compared if entry.twin]:
+    # with the twins of those that are compared with their twins
+    twins = {"policies": compared_in("policies"), "lived": [default_policy()]}
+    for study, twice in twins.items():
+        text = (ROOT / "docs" / f"{study}.md").read_text()
+        for id in [entry.id for entry in compared_in(study)] + [entry.twin for entry in twice]:
             assert f"`{id}`" in text
     assert "slotwise policies" in README
 
@@ -45,6 +47,13 @@ def test_no_two_lists_of_the_layers() -> None:
     source = ROOT / "src" / "slotwise"
     there = {path.stem for path in source.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     assert named == there - {"__init__", "__main__"}
+
+
+def test_every_hop_of_the_walk_is_a_file() -> None:
+    walk = (ROOT / "CONTRIBUTING.md").read_text().split("## A walk through the code")[1].split("\n## ")[0]
+    hops = re.findall(r"`([\w/]+(?:\.py|/))`", walk)
+    assert len(hops) > 30
+    assert [hop for hop in hops if not (ROOT / "src" / "slotwise" / hop).exists()] == []
 
 
 def test_every_link_leads_somewhere() -> None:
