@@ -114,16 +114,17 @@ def cleaned(
         rows = layout.rows(keep)
         # no tally can be counted by this one
         rule: Any = "all" if every_click else _rule(multi_click, ordered="order" in rows.columns)
-        counts, first, last = check_rows(layout, rows)
+        counts, first, last, complete = check_rows(layout, rows)
         keys = tuple(name for name in ("placement", "impression") if name in rows.columns)
-        usable = _usable(rows, keys, 1 - first)
+        usable = _usable(rows, keys, 1 - first, complete=complete)
         stratified = None
         if any(layout.strata):
             usable, stratified, counts["null_time"] = stratify(usable, keys, layout.strata, keep)
             keys = ("placement", "impression")
         # lists are unfolded, rows of clicks added, and strata joined, in no useful order
         in_order = not layout.wide and layout.clicks is None and not every_click and stratified is None
-        streamed = stream(usable, keys, counts["rows"], last - first + 1, sample, told) if in_order else None
+        slots = last - first + 1
+        streamed = stream(usable, keys, counts["rows"], slots, complete, sample, told) if in_order else None
         if streamed is None:
             totals, gaps, whole, odd = _gathered(usable, keys, keep)
         else:
@@ -196,8 +197,10 @@ def _rule(multi_click: MultiClick | None, *, ordered: bool) -> MultiClick:
     return multi_click
 
 
-def _usable(rows: ir.Table, keys: Sequence[str], shift: int) -> ir.Table:
-    """The rows to use: items with a slot, and clicks on anything."""
+def _usable(rows: ir.Table, keys: Sequence[str], shift: int, *, complete: bool) -> ir.Table:
+    """The rows to use: items with a slot, and clicks on anything. Where none has a gap they are all of them."""
+    if complete:
+        return rows.mutate(slot=rows.slot + shift) if shift else rows
     clicked = rows.clicked.fill_null(False)
     known = rows.impression.notnull()
     if "placement" in keys:

@@ -16,8 +16,11 @@ MOST_SLOTS = 1_000
 STRAY = 0.1
 
 
-def check_rows(layout: Layout, rows: ir.Table) -> tuple[dict[str, int], int, int]:
-    """What can be counted row by row, the lowest and the highest slot; refuses slots or clicks that make no sense."""
+def check_rows(layout: Layout, rows: ir.Table) -> tuple[dict[str, int], int, int, bool]:
+    """What can be counted row by row, the lowest and the highest slot, and whether no row has a gap.
+
+    Refuses slots or clicks that make no sense.
+    """
     columns = layout.columns
     # for a Parquet file these are known without reading it
     given = {
@@ -31,7 +34,8 @@ def check_rows(layout: Layout, rows: ir.Table) -> tuple[dict[str, int], int, int
         empty = layout.count_empty()
         raise InvalidInput(f"none of the log's {empty:,} lists has an item" if empty else "the log has no rows")
     _refuse_misread(layout)
-    if "weight" in given or any(found[name] < found["rows"] for name in given):
+    complete = "weight" not in given and all(found[name] == found["rows"] for name in given)
+    if not complete:
         counts |= _nulls(rows)
         if not layout.wide and not found["clicked"]:
             raise InvalidInput(
@@ -49,7 +53,7 @@ def check_rows(layout: Layout, rows: ir.Table) -> tuple[dict[str, int], int, int
         _refuse_stray_zero(rows, columns.slot)
     counts["slots_from_0"] = int(first == 0)
     counts["slots_from_later"] = max(0, first - 1)
-    return counts, first, last
+    return counts, first, last, complete
 
 
 def _refuse_misread(layout: Layout) -> None:

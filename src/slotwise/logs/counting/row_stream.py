@@ -43,11 +43,13 @@ class RowStream:
     pairs: pa.Table
     #: from hashes to rows of `pairs`, as `fill_table` fills it
     table: Integers
+    #: whether every row has all that it should
+    complete: bool
 
     @classmethod
-    def of(cls, usable: ir.Table, by: tuple[str, ...]) -> RowStream | None:
+    def of(cls, usable: ir.Table, by: tuple[str, ...], *, complete: bool) -> RowStream | None:
         """Number what there is; None if two pairs have the same hash."""
-        known = usable.filter(usable.item.notnull())
+        known = usable if complete else usable.filter(usable.item.notnull())
         counted = known.group_by([*by, "item"]).aggregate(times=known.count())
         # what is counted most often then stands together, where the processor has it at hand
         pairs = counted.order_by(counted.times.desc()).select(*by, "item", hash=_hash(counted, by)).to_pyarrow()
@@ -55,7 +57,7 @@ class RowStream:
         table = np.full((1 << (2 * len(hashes)).bit_length(), 2), UNKNOWN, np.int64)
         if not fill_table(hashes, table):
             return None
-        return cls(usable, by, pairs.drop_columns("hash"), table)
+        return cls(usable, by, pairs.drop_columns("hash"), table, complete)
 
     def with_key(self) -> ir.Table:
         """The log's own rows, with the number of their impression."""
@@ -81,8 +83,9 @@ class RowStream:
     def read(self) -> Iterator[Rows]:
         """All rows in the order in which they stand in the log, those that follow one another never parted."""
         rows = self.usable
-        mark = (rows.slot * 2 + rows.clicked.cast("int64")).cast("int16")
-        mark = ibis.ifelse(rows.slot.notnull() & rows.item.notnull(), mark, -1).fill_null(-1)
+        mark = rows.slot.cast("int16") * 2 + rows.clicked.cast("int16")
+        if not self.complete:
+            mark = ibis.ifelse(rows.slot.notnull() & rows.item.notnull(), mark, -1).fill_null(-1)
         wanted = rows.select(key=self._key, mark=mark.cast("int16"), hash=_hash(rows, self.by))
         return _never_parted(self._numbered(_in_order(wanted)))
 

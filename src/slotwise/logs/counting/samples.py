@@ -10,6 +10,9 @@ from slotwise.logs.counting.row_stream import Rows
 from slotwise.logs.counting.runs import Integers
 from slotwise.typing import BoolArray
 
+#: a number that is expected to be so many times a limit is above it, as the impressions drawn are
+SURELY = 1.5
+
 
 @dataclass(eq=False)
 class Sample:
@@ -19,6 +22,8 @@ class Sample:
     """
 
     wanted: float
+    #: how many impressions are to be expected, at least
+    expected: int = 0
     share: float = field(init=False)
     #: how many there are so far
     count: int = 0
@@ -30,8 +35,10 @@ class Sample:
     marks: list[Integers] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Begin with every impression."""
+        """Begin with every impression, or with the share that is sure to be left of so many."""
         self.share = 1.0 if self.wanted else 0.0
+        while self.wanted and self.share / 2.0 * self.expected > SURELY * 2.0 * self.wanted:
+            self.share /= 2.0
 
     def add(self, keys: Integers, starts: Integers, regular: BoolArray, rows: Rows) -> None:
         """Consider impressions that start at these of the rows; only regular ones are drawn."""

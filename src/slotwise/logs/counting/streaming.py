@@ -115,21 +115,22 @@ def stream(
     keys: Sequence[str],
     rows: int,
     slots: int,
+    complete: bool,
     sample: int | None,
     told: Callable[[float], None] = lambda _: None,
 ) -> Streamed | None:
     """Count what can be counted in passing, of so many rows in so many slots; None if this log is not for it.
 
-    About `sample` of the impressions are kept, or up to twice as many; all, if it is None. `told` is the share of the
-    rows that was read so far.
+    Rows that are `complete` have no gaps. About `sample` of the impressions are kept, or up to twice as many; all, if
+    it is None. `told` is the share of the rows that was read so far.
     """
     suited = FEWEST_ROWS <= rows < MOST_ROWS and not any(name in usable.columns for name in UNSUITED)
     if not suited or usable.get_backend().name != "duckdb":
         return None
-    numbered = RowStream.of(usable, tuple(key for key in keys if key != "impression"))
+    numbered = RowStream.of(usable, tuple(key for key in keys if key != "impression"), complete=complete)
     if numbered is None or numbered.pairs.num_rows * slots > MOST_CELLS:
         return None
-    counter = _Counter(numbered, slots, sample)
+    counter = _Counter(numbered, rows, slots, sample)
     if not counter.count(np.zeros(0, np.int64), lambda read: told(read / rows)):
         return None
     pieces = counter.in_pieces()
@@ -137,7 +138,7 @@ def stream(
         return None
     if len(pieces):
         # once more, without those
-        counter = _Counter(numbered, slots, sample)
+        counter = _Counter(numbered, rows, slots, sample)
         counter.count(pieces, lambda read: told(read / rows))
     return counter.counted()
 
@@ -145,7 +146,7 @@ def stream(
 class _Counter:
     """What is added up while a log goes by."""
 
-    def __init__(self, rows: RowStream, slots: int, sample: int | None) -> None:
+    def __init__(self, rows: RowStream, count: int, slots: int, sample: int | None) -> None:
         self.rows = rows
         pairs = rows.pairs.num_rows
         self.placements: tuple[str | None, ...] = (None,)
@@ -160,7 +161,7 @@ class _Counter:
         self.pages = np.zeros((len(self.placements), 3), np.int64)
         #: where runs start, and whether they were counted: room for `count_runs`
         self.starts, self.regular = np.zeros(0, np.int32), np.zeros(0, np.bool_)
-        self.sample = Sample(math.inf if sample is None else sample)
+        self.sample = Sample(math.inf if sample is None else sample, expected=count // slots)
         #: for likelihoods, which only a log is asked for that is sampled too
         self.kept = KeptRows(slots, pairs, wanted=sample != 0)
         #: as long as keys rise, all of them are below this; afterwards those that follow are remembered
