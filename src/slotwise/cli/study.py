@@ -60,7 +60,7 @@ def study(
 ) -> None:
     """Write the tables and figures of the studies in docs.
 
-    The study of policies takes about half an hour, lived some hours, and the leaderboard half an hour; if one of them is
+    The studies of policies and of the leaderboard take about half an hour each, and lived some hours; if one of them is
     interrupted, the same command continues from what is in the folder.
     """
     checks.one_of("name", name, list(studies.STUDIES))
