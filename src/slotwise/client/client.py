@@ -1,30 +1,15 @@
-"""A service from Python: decisions, outcomes and estimates over HTTP, on the standard library alone."""
+"""All that a service can be asked."""
 
 from __future__ import annotations
 
-import contextlib
-import http.client
-import json
-import os
-import random
-import select
-import ssl
-import threading
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal, Self, TypedDict, Unpack
-from urllib.parse import quote, urlencode, urlsplit
+from typing import Any, Final, Literal, Self
+from urllib.parse import quote, urlencode
 
+from slotwise.client.asking import Asking
 from slotwise.errors import InvalidInput, ServiceProblem, ServiceUnreachable
-
-#: the service says that nothing was done, or that too much is asked of it: the same may be asked again
-_NOTHING_DONE: Final = frozenset({429, 503})
-#: somebody in between gave up; what was asked may have been done
-_UNSURE: Final = frozenset({502, 504})
-#: seconds before the first repetition, on average; doubled for each further one
-FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 
 
 class _NotGiven:
@@ -67,26 +52,8 @@ class Client:
     """
 
     def __init__(self, url: str, key: str | None = None, *, timeout: float = 10.0, retries: int = 4) -> None:
-        parts = urlsplit(url if isinstance(url, str) else "")
-        try:
-            port = parts.port
-        except ValueError:
-            port = -1
-        if parts.scheme not in ("http", "https") or not parts.hostname or port == -1 or parts.query or parts.fragment:
-            raise InvalidInput(f"url must be http://HOST:PORT or https://HOST, got {url!r}")
-        if key is not None and (not key.isascii() or not key.isprintable() or " " in key):
-            raise InvalidInput("key must be printable ASCII without spaces")
-        if not timeout > 0:
-            raise InvalidInput(f"timeout must be positive, got {timeout!r}")
-        if retries < 0:
-            raise InvalidInput(f"retries must be at least 0, got {retries!r}")
-        self.url = url.rstrip("/")
-        self._path = parts.path.rstrip("/")
-        self._retries = retries
-        self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if key is not None:
-            self._headers["Authorization"] = f"Bearer {key}"
-        self._pool = _Pool(parts.scheme, parts.hostname, port, timeout)
+        self._asking = Asking(url, key, timeout, retries)
+        self.url = self._asking.url
 
     def put_placement(
         self,
@@ -159,7 +126,7 @@ class Client:
     def version(self, name: str) -> int:
         """The version that a placement is at, for a change that must not undo another; 0 where there is none."""
         try:
-            answer = self._answered("GET", f"/v1/placements/{_quoted(name)}")
+            answer = self._asking.answer("GET", f"/v1/placements/{_quoted(name)}")
             return int(answer.etag.strip('"'))
         except ServiceProblem as problem:
             if problem.status == 404:
@@ -170,7 +137,7 @@ class Client:
 
     def changes(self, name: str) -> list[dict[str, Any]]:
         """What changed in a placement's definition and when, the newest first."""
-        return _listed(self._ask("GET", f"/v1/placements/{_quoted(name)}/changes"), "changes")
+        return _listed(self._asking.ask("GET", f"/v1/placements/{_quoted(name)}/changes"), "changes")
 
     def _change(self, method: str, name: str, content: Any, version: int | None, rest: str = "") -> dict[str, Any]:
         headers = {}
@@ -178,15 +145,15 @@ class Client:
             headers = {"If-Match": f'"{version}"'} if version else {"If-None-Match": "*"}
         # at a version, or of what must be there, a second time is refused though the first was done
         again = version is None and method != "DELETE"
-        return self._ask(method, f"/v1/placements/{_quoted(name)}{rest}", content, again=again, headers=headers)
+        return self._asking.ask(method, f"/v1/placements/{_quoted(name)}{rest}", content, again=again, headers=headers)
 
     def placements(self) -> list[dict[str, Any]]:
         """Every placement, without its items."""
-        return _listed(self._ask("GET", "/v1/placements"), "placements")
+        return _listed(self._asking.ask("GET", "/v1/placements"), "placements")
 
     def placement(self, name: str) -> dict[str, Any]:
         """A placement as it was put."""
-        return self._ask("GET", f"/v1/placements/{_quoted(name)}")
+        return self._asking.ask("GET", f"/v1/placements/{_quoted(name)}")
 
     def decide(
         self,
@@ -210,7 +177,7 @@ class Client:
             wish["visitor"] = visitor
         headers = {} if key is None else {"Idempotency-Key": _key(key)}
         path = f"/v1/placements/{_quoted(placement)}/decisions"
-        found = self._ask("POST", path, wish, again=key is not None, headers=headers)
+        found = self._asking.ask("POST", path, wish, again=key is not None, headers=headers)
         try:
             return Decision(
                 id=found["id"],
@@ -246,11 +213,11 @@ class Client:
             body = {"clicked": clicked if clicked is None or isinstance(clicked, str) else list(clicked)}
         if value is not None:
             body["value"] = value
-        return bool(self._ask("PUT", f"/v1/decisions/{_quoted(id)}/outcome", body).get("duplicate"))
+        return bool(self._asking.ask("PUT", f"/v1/decisions/{_quoted(id)}/outcome", body).get("duplicate"))
 
     def decision(self, id: str) -> dict[str, Any]:
         """A decision as it was made, and what has become of it; status 404 where there is none."""
-        return self._ask("GET", f"/v1/decisions/{_quoted(id)}")
+        return self._asking.ask("GET", f"/v1/decisions/{_quoted(id)}")
 
     def estimates(
         self,
@@ -269,7 +236,7 @@ class Client:
         asked += [(name, time.isoformat()) for name, time in (("since", since), ("until", until)) if time is not None]
         asked += [("period", period)] if period is not None else []
         query = urlencode(asked)
-        return self._ask("GET", f"/v1/placements/{_quoted(placement)}/estimates{'?' if query else ''}{query}")
+        return self._asking.ask("GET", f"/v1/placements/{_quoted(placement)}/estimates{'?' if query else ''}{query}")
 
     def history(
         self,
@@ -284,140 +251,17 @@ class Client:
         query = {"by": by} | {
             name: time.isoformat() if isinstance(time, datetime) else time for name, time in times.items() if time
         }
-        return self._ask("GET", f"/v1/placements/{_quoted(placement)}/history?{urlencode(query)}")
+        return self._asking.ask("GET", f"/v1/placements/{_quoted(placement)}/history?{urlencode(query)}")
 
     def close(self) -> None:
         """Let go of the connections."""
-        self._pool.close()
+        self._asking.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _ask(self, method: str, path: str, content: Any = None, **how: Unpack[_How]) -> dict[str, Any]:
-        answer = self._answered(method, path, content, **how)
-        with contextlib.suppress(ValueError):
-            found = json.loads(answer.body)
-            if isinstance(found, dict):
-                return found
-        raise ServiceUnreachable(f"{self.url} does not answer as slotwise does")
-
-    def _answered(self, method: str, path: str, content: Any = None, **how: Unpack[_How]) -> _Answer:
-        again, headers = how.get("again", True), {**self._headers, **how.get("headers", {})}
-        body = None if content is None else json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
-        for attempt in range(self._retries + 1):
-            wait = min(LONGEST_WAIT, FIRST_WAIT * 2**attempt) * 2 * random.random()
-            last = attempt == self._retries
-            try:
-                answer = self._pool.ask(method, self._path + path, body, headers)
-            except _NotConnected as failure:
-                if last:
-                    raise ServiceUnreachable(f"{self.url} cannot be reached: {failure}") from failure
-            except (OSError, http.client.HTTPException) as failure:
-                if last or not again:
-                    why = str(failure) or type(failure).__name__
-                    raise ServiceUnreachable(f"{self.url} did not answer: {why}") from failure
-            else:
-                if 200 <= answer.status < 300:
-                    return answer
-                if last or not (answer.status in _NOTHING_DONE or (again and answer.status in _UNSURE)):
-                    raise ServiceProblem(answer.status, _problem(answer))
-                wait = max(wait, min(LONGEST_WAIT, answer.retry_after))
-            time.sleep(wait)
-        raise AssertionError("unreachable")
-
-
-class _How(TypedDict, total=False):
-    """How to ask."""
-
-    #: whether what was asked may be done a second time, which it may where nothing is said
-    again: bool
-    headers: Mapping[str, str]
-
-
-class _NotConnected(Exception):
-    """Nothing was sent."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    status: int
-    reason: str
-    body: bytes
-    retry_after: float
-    etag: str = ""
-
-
-class _Pool:
-    """Connections that nobody uses at the moment: there are as many as threads asked at once."""
-
-    def __init__(self, scheme: str, host: str, port: int | None, timeout: float) -> None:
-        self._host, self._port, self._timeout = host, port, timeout
-        self._tls = ssl.create_default_context() if scheme == "https" else None
-        self._idle: list[http.client.HTTPConnection] = []
-        self._lock = threading.Lock()
-        self._process = os.getpid()
-
-    def ask(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> _Answer:
-        connection = self._take()
-        try:
-            connection.request(method, path, body, dict(headers))
-            response = connection.getresponse()
-            content = response.read()
-        except BaseException:
-            connection.close()
-            raise
-        if response.will_close:
-            connection.close()
-        else:
-            with self._lock:
-                self._idle.append(connection)
-        try:
-            retry_after = float(response.headers.get("Retry-After", 0))
-        except ValueError:
-            retry_after = 0.0
-        return _Answer(response.status, response.reason, content, retry_after, response.headers.get("ETag", ""))
-
-    def close(self) -> None:
-        with self._lock:
-            while self._idle:
-                self._idle.pop().close()
-
-    def _take(self) -> http.client.HTTPConnection:
-        if self._process != os.getpid():
-            # a child of a fork must not speak on its parent's connections
-            self._lock, self._process = threading.Lock(), os.getpid()
-            self.close()
-        while True:
-            with self._lock:
-                connection = self._idle.pop() if self._idle else None
-            if connection is None:
-                break
-            if not _has_something_to_read(connection):
-                return connection
-            # the service closed it meanwhile
-            connection.close()
-        if self._tls is not None:
-            connection = http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=self._tls)
-        else:
-            connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
-        try:
-            connection.connect()
-        except OSError as failure:
-            connection.close()
-            raise _NotConnected(failure.strerror or str(failure)) from failure
-        return connection
-
-
-def _has_something_to_read(connection: http.client.HTTPConnection) -> bool:
-    if connection.sock is None:
-        return True
-    # not select(), which cannot take a thousandth file
-    poll = select.poll()
-    poll.register(connection.sock, select.POLLIN)
-    return bool(poll.poll(0))
 
 
 def _key(key: str) -> str:
@@ -437,12 +281,3 @@ def _quoted(name: str) -> str:
 
 def _listed(found: Mapping[str, Any], field: str) -> list[dict[str, Any]]:
     return list(found.get(field, ()))
-
-
-def _problem(answer: _Answer) -> Mapping[str, Any]:
-    """The document, or one made of what somebody in between answered."""
-    with contextlib.suppress(ValueError):
-        found = json.loads(answer.body)
-        if isinstance(found, dict):
-            return {"title": answer.reason, **found}
-    return {"title": answer.reason, "status": answer.status, "detail": answer.body[:200].decode(errors="replace")}
