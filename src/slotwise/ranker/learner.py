@@ -6,13 +6,14 @@ Without ids of rankings, locks or files: what a `Ranker` and a service have in c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from slotwise import checks
-from slotwise.belief import one_by_one
+from slotwise.belief import Posterior, one_by_one
 from slotwise.errors import InvalidInput
 from slotwise.policies import PolicyEntry, Setting, absorb, hold_still, holds_lists, turn_to
 from slotwise.ranker.at_work import AtWork
@@ -24,7 +25,7 @@ from slotwise.ranker.items import Items, checked_value
 from slotwise.ranker.kernels import kernels_for
 from slotwise.ranker.options import check_pooling, policy_for, with_options
 from slotwise.ranker.prospects import draw_best_lists, draw_prospects
-from slotwise.ranker.rules import Rules
+from slotwise.ranker.rules import Rules, Ruling
 from slotwise.simulate.replicate import MOST_ROUNDS
 from slotwise.tally import Tally
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray
@@ -276,16 +277,13 @@ class Learner:
 
         For everybody they rest on what was counted of all segments together, as if there were but one.
         """
-        with self.kernels.for_estimates(len(self._items)):
-            found = self._beliefs.posterior(self._setting, self._counted, self._worth, self._believed_of(segment))
+        with self._posterior(segment) as found:
             return Estimates.of(found, self.items, self._counted.shown(segment), level)
 
     def best_list(self, segment: int | None = None, pin: Mapping[str, int] | None = None) -> tuple[str, ...]:
         """The list of the largest expected value, for what is expected of each item by everybody, or by a segment."""
-        ruling = Rules.of(self._items, (), pin, self.slots).together_with(self._retired, self._items)
-        with self.kernels.for_estimates(len(self._items)):
-            found = self._beliefs.posterior(self._setting, self._counted, self._worth, self._believed_of(segment))
-            return self._named(best_list(found, ruling))
+        with self._posterior(segment) as found:
+            return self._named(best_list(found, self._ruling((), pin)))
 
     def slot_chances(self, segment: int | None = None, pin: Mapping[str, int] | None = None) -> list[dict[str, float]]:
         """Per slot, how likely each item is to be there in the best list; those that are not likely are left out.
@@ -295,10 +293,8 @@ class Learner:
         >>> [sorted(chances) for chances in learner.slot_chances()]
         [['a', 'b']]
         """
-        ruling = Rules.of(self._items, (), pin, self.slots).together_with(self._retired, self._items)
-        with self.kernels.for_estimates(len(self._items)):
-            found = self._beliefs.posterior(self._setting, self._counted, self._worth, self._believed_of(segment))
-            drawn = draw_best_lists(found, ruling)
+        with self._posterior(segment) as found:
+            drawn = draw_best_lists(found, self._ruling((), pin))
         chances = []
         for column in drawn.T:
             items, counts = np.unique(column[column != EMPTY], return_counts=True)
@@ -315,8 +311,7 @@ class Learner:
         [0.3, 0.1]
         """
         rankings = [np.array(self._items.numbered("lists", items), np.int64) for items in lists]
-        with self.kernels.for_estimates(len(self._items)):
-            found = self._beliefs.posterior(self._setting, self._counted, self._worth, self._believed_of(segment))
+        with self._posterior(segment) as found:
             return draw_prospects(found, rankings)
 
     def choose_best(
@@ -326,11 +321,20 @@ class Learner:
 
         It rests on what was learned, found anew whenever a fiftieth more was.
         """
-        whom = self._believed_of(segment)
-        ruling = Rules.of(self._items, exclude, pin, self.slots).together_with(self._retired, self._items)
+        whom, ruling = self._believed_of(segment), self._ruling(exclude, pin)
         with self.kernels.for_estimates(len(self._items)):
             found = self._beliefs.best(self._setting, self._counted, self._worth, whom)
             return self._named(best_list(found, ruling))
+
+    @contextmanager
+    def _posterior(self, segment: int | None) -> Iterator[Posterior]:
+        """What is believed of a segment or of everybody, and what it takes to work with that."""
+        with self.kernels.for_estimates(len(self._items)):
+            yield self._beliefs.posterior(self._setting, self._counted, self._worth, self._believed_of(segment))
+
+    def _ruling(self, exclude: Iterable[str], pin: Mapping[str, int] | None) -> Ruling:
+        """The rules of a decision, and of what is retired."""
+        return Rules.of(self._items, exclude, pin, self.slots).together_with(self._retired, self._items)
 
     def _believed_of(self, segment: int | None) -> int | None:
         """Where there is but one segment, it is everybody."""
