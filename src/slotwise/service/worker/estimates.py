@@ -104,7 +104,7 @@ class _Read(NamedTuple):
 _Asked = tuple[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Remembered:
     """What was worked out before, of no more than so many documents with no more than so many items."""
 

@@ -63,7 +63,7 @@ class Faded(NamedTuple):
 _Key = tuple[Period, str, str, int, str]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Recent:
     """How counts fade, and the rows of periods to which something may be added, as they were last read."""
 
