@@ -25,7 +25,7 @@ def demo(
 ) -> None:
     """Watch a shop learn what its visitors like.
 
-    A real service is started, on a store that is thrown away in the end, and simulated visitors use it over HTTP. The
+    A real service is started, on a store that is thrown away at the end, and simulated visitors use it over HTTP. The
     page shows how the list settles, what was learned beside what is true, and what was lost on the way; you change who
     comes, what they like and how visible the slots are.
     """

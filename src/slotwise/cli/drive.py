@@ -60,7 +60,7 @@ def drive(
 
     Simulated visitors with the tastes of a problem ask for decisions, click, stay silent, and report twice, late or in
     contradiction to themselves. The exit code is 1 if the service counted anything other than what they were told.
-    They use a placement that is made for them and deleted in the end, or with --placement one that is there; then
+    They use a placement that is made for them and deleted at the end, or with --placement one that is there; then
     their tastes are drawn from the seed, unless a problem of as many slots and items is named.
     """
     if problem_name is None and placement is None:
