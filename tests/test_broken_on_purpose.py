@@ -53,6 +53,13 @@ FAULTS = [
         "::test_what_is_hardly_ever_shown_is_not_taken_for_as_good_as_what_is_shown_often",
     ),
     Fault(
+        "what is believed of slots that were hardly seen has symmetric intervals",
+        "estimate/result.py",
+        "self.evidence.around_slots(self.position_bias",
+        "around_logarithm(self.position_bias",
+        "tests/belief/test_posterior.py::test_intervals_of_slots_that_were_hardly_seen_hold_the_truth",
+    ),
+    Fault(
         "where an item stood once is taken for where it always stands",
         "estimate/pooled/prior.py",
         "1.0 / (1.0 / self.shape + self.by_chance)",

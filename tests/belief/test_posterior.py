@@ -200,6 +200,18 @@ def test_nine_in_ten_hold_the_truth(told: bool, scale: float) -> None:
     assert_mean_is(np.clip(np.mean(covered), 0.88, 0.92), covered)
 
 
+def test_intervals_of_slots_that_were_hardly_seen_hold_the_truth() -> None:
+    """Of 180 at 95 %, 98 % with this seed and 97 % with another; 77 % if they were symmetric on the log scale."""
+    rng = np.random.default_rng(4)
+    bias, held = 0.6 ** np.arange(7), []
+    for _ in range(30):
+        alpha = np.exp(rng.normal(-1.0, 0.7, 12))
+        shown, clicked = drawn(np.outer(bias, alpha), 25, rng)
+        found = posterior(Tally.of_rounds(shown, clicked, items=12)).estimate
+        held.append(found.intervals(0.95).position_bias.covers(bias)[1:])
+    assert np.mean(held) > 0.9
+
+
 @pytest.mark.parametrize("own_taste", [3.0, 1e6], ids=["crowds differ", "crowds are alike"])
 def test_nine_in_ten_hold_the_truth_of_a_segment(own_taste: float) -> None:
     """Six segments, one of them seen twenty times less than the others: the truth is drawn to what is true of all.

@@ -173,6 +173,8 @@ def _estimate(belief: Lived, scale: float, tally: Tally, told: bool) -> Estimate
         # of γ, which has the same scale in either
         sandwich.log_error_of,
         around=around_mean,
+        # λ has a Gamma posterior as well, which of a slot that was hardly seen is far from symmetric
+        around_slots=around_mean,
     )
     identifiable = bool(tally.passes.any(axis=0).all()) if told else is_identifiable(tally)
     return Estimate(alpha * scale, bias / scale, converged=True, identifiable=identifiable, sweeps=1, evidence=evidence)

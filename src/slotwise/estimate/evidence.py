@@ -106,6 +106,7 @@ def with_priors(
     *,
     at_rest: bool = True,
     around: Around = around_logarithm,
+    around_slots: Around = around_logarithm,
 ) -> Evidence:
     """The evidence on an estimate with priors: they give every slot and item an answer, and compare all with all."""
     return Evidence(
@@ -117,4 +118,5 @@ def with_priors(
         parts=lambda: (np.zeros(slots, np.int64), np.zeros(items, np.int64)),
         log_error_of=log_error_of,
         around=around,
+        around_slots=around_slots,
     )

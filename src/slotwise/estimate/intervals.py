@@ -58,13 +58,16 @@ def around_mean(middle: FloatArray, log_error: FloatArray, level: float) -> Inte
     """From quantile to quantile of the Gamma distribution with this mean, and a standard deviation of σ·mean.
 
     Where σ is small it is the interval of `around_logarithm`; where it is not, an interval of what may well be next to
-    nothing reaches down to there. It always holds the mean, however low the level.
+    nothing reaches down to there. It always holds the mean, however low the level; where σ is 0 it is the mean.
     """
     from scipy.special import gammainccinv, gammaincinv
 
     outside = (1.0 - checked_level(level)) / 2.0
-    shape = 1.0 / np.square(log_error)
-    low, high = (middle * quantile(shape, outside) / shape for quantile in (gammaincinv, gammainccinv))
+    known = log_error == 0.0
+    shape = 1.0 / np.square(np.where(known, 1.0, log_error))
+    low, high = (
+        np.where(known, middle, middle * quantile(shape, outside) / shape) for quantile in (gammaincinv, gammainccinv)
+    )
     return Intervals(low, np.maximum(high, middle), level)
 
 

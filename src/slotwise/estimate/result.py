@@ -30,6 +30,8 @@ class Evidence:
     log_error_of: Callable[[FloatArray, FloatArray], float]
     #: from α and the standard error of its logarithm to its interval
     around: Around = around_logarithm
+    #: the same for λ
+    around_slots: Around = around_logarithm
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +62,7 @@ class Estimate:
         return self.position_bias * self._log_errors[1]
 
     def intervals(self, level: float = 0.95) -> EstimateIntervals:
-        """Intervals that are symmetric on the log scale, for α and for λ; of what is believed, α's are Gamma quantiles.
+        """Intervals that are symmetric on the log scale, for α and for λ; of what is believed, Gamma quantiles.
 
         An item or slot that was shown and never clicked has an interval from 0 up to where its silence would have had a
         probability of (1 - level)/2, the other parameters taken as estimated. What the data do not determine, or an
@@ -75,7 +77,7 @@ class Estimate:
         """
         of_items, of_slots = self._log_errors
         alpha = self.evidence.around(self.attractiveness, of_items, level)
-        bias = around_logarithm(self.position_bias, of_slots, level)
+        bias = self.evidence.around_slots(self.position_bias, of_slots, level)
         if self.evidence.at_rest:
             known = self.evidence
             alpha = _silenced(alpha, known.silent_items, self.position_bias, known.passes)

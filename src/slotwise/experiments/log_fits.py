@@ -17,7 +17,7 @@ from slotwise.logs.fitting.from_log import SHRUNKEN
 from slotwise.logs.fitting.held_out import MODELS, PART, common_odds, log_likelihood, split
 from slotwise.logs.fitting.pooled import BIASES, pool_placements
 from slotwise.rankings import Rankings
-from slotwise.typing import FloatArray
+from slotwise.typing import EMPTY, FloatArray
 
 #: from placements to an estimate of each
 Fitted = Callable[[Sequence[Placement]], Sequence[Estimate]]
@@ -74,6 +74,31 @@ def _by_default(made: Sequence[Placement]) -> Sequence[Estimate]:
 
 def _as_a_service(made: Sequence[Placement]) -> Sequence[Estimate]:
     return [posterior(one.seen.tally).estimate for one in made]
+
+
+def coverage_by_placement(made: Sequence[Placement], by: Fitted) -> list[tuple[float, float]]:
+    """Of each placement, the shares of intervals of items that were shown and of slots that hold what is true."""
+    found = []
+    for one, estimate in zip(made, by(made), strict=True):
+        items, slots = (
+            said.covers(true)
+            for said, true in zip(estimate.intervals(LEVEL), (one.attractiveness, one.position_bias), strict=True)
+        )
+        found.append((float(items[one.seen.showings.sum(axis=0) > 0].mean()), float(slots[1:].mean())))
+    return found
+
+
+def clicked_anew(lists: Sequence[Rankings], item_ids: Sequence[Sequence[str]], seed: int = 0) -> list[Placement]:
+    """The same lists as often as they were shown, with clicks of users who are as the default fit says."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for one, ids, fit in zip(lists, item_ids, pool_placements(lists, lists, item_ids)[0].estimates, strict=True):
+        worth = np.where(one.shown == EMPTY, 0.0, fit.position_bias * fit.attractiveness[one.shown])
+        chances = np.column_stack([worth, np.ones(len(worth))])
+        counts = rng.multinomial(one.times, chances / chances.sum(axis=1, keepdims=True))
+        seen = Rankings(one.shown, counts[:, :-1], counts[:, -1], items=one.items)
+        made.append(Placement(seen, tuple(ids), fit.attractiveness, fit.position_bias))
+    return made
 
 
 def foretold(lists: Sequence[Rankings], item_ids: Sequence[Sequence[str]], splits: int = SPLITS) -> dict[str, float]:
@@ -142,6 +167,12 @@ def tables(*, logs: int = LOGS, splits: int = SPLITS, log: Path | None = None, s
     lists, ids, words = _of_kind(KINDS["search"], seed) if log is None else _of_file(log)
     lines += [
         "",
+        f"The same over the placements of {words}, if users were as the default fit says: mean, least and most",
+        "",
+        "| intervals | items | slots |",
+        "| --- | ---: | ---: |",
+        *_anew(lists, ids, seed),
+        "",
         f"Mean log-likelihood of an impression held out, {splits} random splits, of {words}:",
         "",
         "| model | log-likelihood |",
@@ -157,6 +188,14 @@ def _row(name: str, kind: Kind, one: Coverage) -> str:
         f"| {name}: {kind.about} | {one.items:.3f} ± {one.items_error:.3f} ({one.item_width:.2g}) "
         f"| {one.slots:.3f} ± {one.slots_error:.3f} ({one.slot_width:.2g}) |"
     )
+
+
+def _anew(lists: Sequence[Rankings], ids: Sequence[Sequence[str]], seed: int) -> Iterator[str]:
+    made = clicked_anew(lists, ids, seed)
+    for name, by in (("`pooled`", _by_default), ("`maximum-a-posteriori`", _as_a_service)):
+        columns = np.array(coverage_by_placement(made, by)).T
+        told = (f"{column.mean():.2f}, {column.min():.2f} to {column.max():.2f}" for column in columns)
+        yield f"| {name} | {' | '.join(told)} |"
 
 
 def _of_kind(kind: Kind, seed: int) -> tuple[list[Rankings], list[tuple[str, ...]], str]:

@@ -141,3 +141,19 @@ def test_a_million_items_are_no_obstacle() -> None:
 def test_what_a_log_shows_does_not_depend_on_what_was_clicked() -> None:
     log = pa.table({"items": [["a", "b"], ["b", "a"]], "clicked": [["a", "b"], []]})
     assert lists_shown(log) == {("a", "b"): 0.5, ("b", "a"): 0.5}
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        {"items": [["a", "b"], ["b", "a"]]},
+        {"items": ["a|b", "b|a"]},
+        {"impression": [1, 1, 2, 2], "slot": [1, 2, 1, 2], "item": ["a", "b", "b", "a"]},
+        # clicks of another page, or that nobody understands
+        {"items": [["a", "b"], ["b", "a"]], "clicked": ["x", None]},
+        {"impression": [1, 1, 2, 2], "slot": [1, 2, 1, 2], "item": ["a", "b", "b", "a"], "clicked": ["?", "?", "", ""]},
+    ],
+    ids=["lists", "text", "long", "stray", "odd"],
+)
+def test_what_a_log_shows_needs_no_clicks(log: dict[str, Any]) -> None:
+    assert lists_shown(pa.table(log)) == {("a", "b"): 0.5, ("b", "a"): 0.5}

@@ -223,7 +223,13 @@ def _estimate(found: PooledErrors, number: int, parts: tuple[IntArray, IntArray]
         identifiable=all(bool((part == parts[0][0]).all()) for part in parts),
         sweeps=1,
         evidence=with_priors(
-            slots, mine.stop - mine.start, errors, error_of, at_rest=found.converged, around=around_mean
+            slots,
+            mine.stop - mine.start,
+            errors,
+            error_of,
+            at_rest=found.converged,
+            around=around_mean,
+            around_slots=around_mean,
         ),
     )
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from slotwise.errors import InvalidInput, UnreadableFile
-from slotwise.logs.counting.cleaning import clean_log
+from slotwise.logs.counting.cleaning import cleaned
 from slotwise.logs.counting.impressions import impressions_by_placement
 from slotwise.logs.counting.tallies import tally_by_placement
-from slotwise.logs.reading.columns import Columns
+from slotwise.logs.reading.columns import Columns, without_clicks
 from slotwise.logs.reading.options import LogOptions, apart
+from slotwise.logs.reading.sources import read_with_clicks
 from slotwise.typing import EMPTY
 
 #: lists, an id per slot and None where a slot is empty, with the probability of each
@@ -44,11 +45,14 @@ def lists_shown(
     >>> log = {"items": [["tea", "milk"], ["milk", "tea"], ["tea", "milk"], ["tea"]], "clicked": ["tea"] + [None] * 3}
     >>> lists_shown(pa.table(log))
     {('milk', 'tea'): 0.25, ('tea', None): 0.25, ('tea', 'milk'): 0.5}
+    >>> lists_shown(pa.table({"items": [["tea", "milk"]]}))
+    {('tea', 'milk'): 1.0}
     """
     columns, reading = apart(columns, options)
-    # neither how likely it was to show them is asked, nor what was clicked: with several clicks it is shown as well
-    columns = replace(columns, propensity=None, item_propensity=None)
-    with clean_log(source, columns, None, every_click=True, **reading) as log:
+    # neither how likely it was to show them is asked, nor what was clicked
+    columns = replace(columns, propensity=None, item_propensity=None, order=None)
+    reading["clicks"] = None
+    with read_with_clicks(source, **reading) as (table, _), cleaned(without_clicks(table, columns), columns) as log:
         counted = tally_by_placement(log)
         if at not in counted:
             raise InvalidInput(f"at must be a placement of the log, got {at!r}")

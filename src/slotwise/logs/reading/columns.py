@@ -6,6 +6,7 @@ import difflib
 from dataclasses import dataclass, fields
 from typing import NamedTuple, TypedDict
 
+import ibis
 import ibis.expr.types as ir
 
 from slotwise.errors import InvalidInput
@@ -89,12 +90,7 @@ def names_found(table: ir.Table, columns: Columns, *, clicks_elsewhere: bool = F
             f"{columns.propensity!r} and {columns.item_propensity!r}"
         )
     names = {field.name: getattr(columns, field.name) for field in fields(columns)}
-    if columns.item == Columns.item and "item" not in table.columns and "items" in table.columns:
-        names["item"] = "items"
-    item = names["item"]
-    # lists written as text are looked for only where their column was named, or nothing else can be meant
-    text = columns.slot == Columns.slot and columns.slot not in table.columns and item != Columns.item
-    wide = has_column(table, item) and (column(table, item).type().is_array() or text)
+    names["item"], wide = _items_of(table, columns)
     optional = {"impression", "slot"} if wide else set()
     if clicks_elsewhere:
         optional = {"slot"} & optional | {"clicked", "order"}
@@ -102,6 +98,21 @@ def names_found(table: ir.Table, columns: Columns, *, clicks_elsewhere: bool = F
         if name is not None and role not in optional:
             refuse_missing(table, role, name)
     return Columns(**names), wide
+
+
+def _items_of(table: ir.Table, columns: Columns) -> tuple[str, bool]:
+    """What the column of the items is called, and whether it holds lists."""
+    renamed = columns.item == Columns.item and "item" not in table.columns and "items" in table.columns
+    item = "items" if renamed else columns.item
+    # lists written as text are looked for only where their column was named, or nothing else can be meant
+    text = columns.slot == Columns.slot and columns.slot not in table.columns and item != Columns.item
+    return item, has_column(table, item) and (column(table, item).type().is_array() or text)
+
+
+def without_clicks(table: ir.Table, columns: Columns) -> ir.Table:
+    """The log with no click in it, whether or not it has any: for what is asked of its lists alone."""
+    _, wide = _items_of(table, columns)
+    return table.mutate(**{columns.clicked: ibis.null("string") if wide else ibis.literal(False)})
 
 
 def refuse_missing(table: ir.Table, role: str, name: str) -> None:
