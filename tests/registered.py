@@ -44,9 +44,14 @@ def default_first(entries: Iterable[PolicyEntry]) -> list[Any]:
     return [entry if str(entry) == default else pytest.param(entry, marks=pytest.mark.long) for entry in entries]
 
 
-def rivals_last(entries: Iterable[PolicyEntry]) -> list[Any]:
-    """Rivals for `make test-all`, all others for `make test`: rivals are not compiled before the tests begin."""
-    return [pytest.param(entry, marks=pytest.mark.long) if entry.rival else entry for entry in entries]
+def compiled_first(entries: Iterable[PolicyEntry]) -> list[Any]:
+    """For `make test` those that are compiled before the tests begin; rivals and options are for `make test-all`."""
+    return [entry if is_compiled_first(entry) else pytest.param(entry, marks=pytest.mark.long) for entry in entries]
+
+
+def is_compiled_first(entry: PolicyEntry) -> bool:
+    """Whether `slotwise.simulate.warm_up` compiles it."""
+    return not entry.rival and str(entry) == entry.id
 
 
 def estimators() -> list[EstimatorEntry]:

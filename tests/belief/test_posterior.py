@@ -78,6 +78,7 @@ def test_a_policy_believes_the_same(tally: Tally, expected: Said) -> None:
     assert (belief.item_shape, belief.prior_rate[0] / scale) == (found.prior.shape, found.prior.rate)
 
 
+@pytest.mark.usefixtures("interpreting")
 def test_a_policy_that_knows_the_bias_believes_the_same(tally: Tally) -> None:
     started = default_policy(known_bias=True).start(Setting(3, len(ALPHA), 1_000, BIAS), tally)
     found = posterior(tally, BIAS)

@@ -37,7 +37,9 @@ def test_a_second_one_does_not_wait(answered: list[int]) -> None:
         assert len(answered) == 1
 
 
+@pytest.mark.usefixtures("answered")
 def test_by_default_it_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with pytest.raises(KeyboardInterrupt), postponed_interrupt():
         signal.raise_signal(signal.SIGINT)
 

@@ -143,6 +143,7 @@ def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_figures")
+@pytest.mark.long
 def test_damaged_and_foreign_files_are_named_and_computed_again(tmp_path: Path) -> None:
     plan = Plan(problems=("b",), replications=3, out=tmp_path, quick=True)
     paper.run(plan, progress=False, say=lambda line: None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,9 +51,12 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.sql.codegen.factoryMode", "NO_CODEGEN"
     )
     builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    before = signal.getsignal(signal.SIGINT)
     session = builder.getOrCreate()
     yield session
     session.stop()
+    # Spark leaves behind an answer to Ctrl-C that asks the session that has ended
+    signal.signal(signal.SIGINT, before)
 
 
 def test_spark_and_duckdb_agree_on_text(session: SparkSession, tmp_path: Path) -> None:

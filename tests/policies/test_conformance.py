@@ -19,11 +19,11 @@ from slotwise.choice import PositionBased, draw, regret
 from slotwise.policies import PolicyEntry, choose, learn
 from slotwise.problems import Delay, World
 from tests.chance import assert_frequencies, assert_mean_is
-from tests.registered import rivals_last, variants
+from tests.registered import compiled_first, is_compiled_first, variants
 from tests.uncompiled import uncompiled
 
 every_policy = pytest.mark.parametrize("chosen", variants(), ids=str)
-every_compiled_policy = pytest.mark.parametrize("chosen", rivals_last(variants()), ids=str)
+every_compiled_policy = pytest.mark.parametrize("chosen", compiled_first(variants()), ids=str)
 
 #: for a policy that takes the slots to be in decreasing order, they are
 ORDERED = MNL(position_bias=[1.0, 0.5, 0.25], attractiveness=[0.9, 0.1, 0.5, 0.1, 0.1, 0.7])
@@ -103,7 +103,7 @@ def test_a_seed_fixes_everything_whatever_the_workers(chosen: PolicyEntry) -> No
     assert not np.array_equal(one.regret, other.regret)
 
 
-@pytest.mark.parametrize("chosen", rivals_last(one for one in variants() if "soon" not in one.limits), ids=str)
+@pytest.mark.parametrize("chosen", compiled_first(one for one in variants() if "soon" not in one.limits), ids=str)
 def test_better_than_a_random_ranking(chosen: PolicyEntry) -> None:
     """Twenty replications, each better than the expected regret of uniformly random rankings."""
     rounds = 3_000
@@ -119,11 +119,11 @@ WARM = Tally(np.arange(15).reshape(3, 5) % 4, np.full((3, 5), 7))
 
 
 def _regret_and_tallies() -> dict[str, Any]:
-    return _regret_and_tallies_of([str(chosen) for chosen in variants() if not chosen.rival])
+    return _regret_and_tallies_of([str(chosen) for chosen in variants() if is_compiled_first(chosen)])
 
 
-def _regret_and_tallies_of_rivals() -> dict[str, Any]:
-    return _regret_and_tallies_of([str(chosen) for chosen in variants() if chosen.rival])
+def _regret_and_tallies_of_others() -> dict[str, Any]:
+    return _regret_and_tallies_of([str(chosen) for chosen in variants() if not is_compiled_first(chosen)])
 
 
 def _regret_and_tallies_of(labels: list[str]) -> dict[str, Any]:
@@ -146,10 +146,10 @@ def _regret_after_a_warm_start() -> dict[str, Any]:
     "answers",
     [
         _regret_and_tallies,
-        pytest.param(_regret_and_tallies_of_rivals, marks=pytest.mark.long),
+        pytest.param(_regret_and_tallies_of_others, marks=pytest.mark.long),
         pytest.param(_regret_after_a_warm_start, marks=pytest.mark.long),
     ],
-    ids=["cold", "rivals", "warm"],
+    ids=["compiled first", "others", "after a warm start"],
 )
 def test_compiled_equals_plain(answers: Callable[[], dict[str, Any]]) -> None:
     """To the last bit: the same functions, uncompiled, in a Python of their own."""

@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from tests.service.serving import Client, serving
+from tests.uncompiled import nothing_is_compiled
+
+__all__ = ["nothing_is_compiled"]
 
 SIX = [f"item {number}" for number in range(6)]
 
