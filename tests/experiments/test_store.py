@@ -29,7 +29,10 @@ def test_an_edit_of_what_computes_nothing_keeps_stored_replications(package: Pat
     assert program_hash(package) == before
 
 
-@pytest.mark.parametrize("path", ["policies/epochs.py", "policies/registry.py", "belief/prior.py", "simulate/loop.py"])
+@pytest.mark.parametrize(
+    "path",
+    ["policies/epochs.py", "policies/registry.py", "belief/prior.py", "simulate/loop.py", "simulate/replicate.py"],
+)
 def test_an_edit_of_what_plays_a_replication_does_not(package: Path, path: str) -> None:
     before = program_hash(package)
     _edit(package / path)

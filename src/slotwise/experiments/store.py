@@ -87,9 +87,12 @@ def load_all(cells: Iterable[Cell], folder: Path, say: Callable[[str], None]) ->
 
 
 def program_hash(package: Path = PACKAGE) -> str:
-    """A fingerprint of all of the program that a replication's numbers depend on: kernels, and how policies start."""
+    """A fingerprint of all of the program that a replication's numbers depend on.
+
+    That is kernels, how policies start, and which random numbers a replication is given.
+    """
     starting = (file for folder in ("policies", "belief") for file in (package / folder).glob("*.py"))
-    return hash_of({*kernel_files(package), *starting}, package)
+    return hash_of({*kernel_files(package), *starting, package / "simulate" / "replicate.py"}, package)
 
 
 def writable_folder(folder: Path) -> Path:
