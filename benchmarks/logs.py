@@ -173,7 +173,10 @@ def _spark_tally(log: str) -> None:
 
 
 def _plain_spark(log: str) -> None:
-    """The same GROUP BYs: impressions with a click, what is twice in one, and the counts by slot and item."""
+    """The same GROUP BYs: impressions with a click, what is twice in one, and the counts by slot and item.
+
+    By sets, which Spark gathers several times as fast as it does count(DISTINCT …) of two columns.
+    """
     from slotwise.logs.reading.sources import read
 
     with read(log, engine="spark") as table:
@@ -184,8 +187,8 @@ def _plain_spark(log: str) -> None:
             f"""
             WITH log AS (SELECT * FROM {table.get_name()}),
             pages AS (
-                SELECT impression, max(clicked) AS hit, count(DISTINCT slot) AS slots, count(DISTINCT item) AS items,
-                    count(*) AS shown, sum(cast(clicked AS int)) AS clicks FROM log GROUP BY impression
+                SELECT impression, max(clicked) AS hit, size(collect_set(slot)) AS slots,
+                    size(collect_set(item)) AS items, count(*) AS shown, sum(cast(clicked AS int)) AS clicks FROM log GROUP BY impression
             )
             SELECT slot, item, count(*) AS shown, sum(cast(clicked AS int)) AS clicks,
                 sum(cast(NOT hit AS int)) AS passes

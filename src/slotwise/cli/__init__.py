@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -33,10 +34,15 @@ def main() -> None:
 
 
 def _run() -> None:
+    # what is imported stays: it need not be looked through for garbage again and again
+    gc.disable()
     try:
         from slotwise.cli.app import app
     except ModuleNotFoundError as missing:
         if missing.name not in ("rich", "typer"):
             raise
         raise MissingExtra("the command line", "cli") from None
+    finally:
+        gc.freeze()
+        gc.enable()
     app()

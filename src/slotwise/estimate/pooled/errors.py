@@ -122,9 +122,7 @@ class PooledErrors:
 
     def log_errors(self, number: int) -> tuple[FloatArray, FloatArray]:
         """The standard errors of log α of a placement's items, and of log λ."""
-        after = self.cells.slots - 1
-        of_slots = np.concatenate([[0.0], np.sqrt(np.diag(self.shared_covariance)[:after])])
-        return self._item_errors[self.cells.of_placement(number)], of_slots
+        return self._item_errors[self.cells.of_placement(number)], self._slot_errors
 
     def log_error_of(self, number: int, of_items: FloatArray, of_slots: FloatArray) -> float:
         """The standard error of Σ_j c_j log α_j + Σ_k e_k log λ_k, of the items of one placement."""
@@ -150,6 +148,10 @@ class PooledErrors:
             found[after:, after:] = np.linalg.inv(total[after:, after:])
             return found
         return np.asarray(np.linalg.inv(total))
+
+    @cached_property
+    def _slot_errors(self) -> FloatArray:
+        return np.concatenate([[0.0], np.sqrt(np.diag(self.shared_covariance)[: self.cells.slots - 1])])
 
     @cached_property
     def _item_errors(self) -> FloatArray:
