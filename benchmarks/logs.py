@@ -188,7 +188,8 @@ def _plain_spark(log: str) -> None:
             WITH log AS (SELECT * FROM {table.get_name()}),
             pages AS (
                 SELECT impression, max(clicked) AS hit, size(collect_set(slot)) AS slots,
-                    size(collect_set(item)) AS items, count(*) AS shown, sum(cast(clicked AS int)) AS clicks FROM log GROUP BY impression
+                    size(collect_set(item)) AS items, count(*) AS shown, sum(cast(clicked AS int)) AS clicks
+                FROM log GROUP BY impression
             )
             SELECT slot, item, count(*) AS shown, sum(cast(clicked AS int)) AS clicks,
                 sum(cast(NOT hit AS int)) AS passes
