@@ -10,7 +10,7 @@ PAPER := $(VENV)/.compiled-for-the-paper
 # without bytecode, which halves the time it takes: Python writes that of a module when it is first imported
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 PIN = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
-# a worker for each core and one more (tests/conftest.py); PYTEST_ARGS= for one after the other. If a worker dies the
+# a worker for each core and two more (tests/conftest.py); PYTEST_ARGS= for one after the other. If a worker dies the
 # run ends: pytest-xdist 3.8 would start another one and then may wait for ever
 PYTEST_ARGS ?= -n auto --dist loadgroup --no-loadscope-reorder --max-worker-restart=0
 

@@ -63,8 +63,8 @@ POLICIES = {entry.id for entry in policies()}
 # where xdist is switched off, as in the tests of faults, nobody knows of this hook
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: many tests wait, for a service's next look or for a browser."""
-    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
+    """Two more than there are cores: many tests wait, for a service's next look or for a browser."""
+    return len(os.sched_getaffinity(0)) + 2 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 2
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -147,7 +147,8 @@ def test_an_interrupt_prints_what_was_found(service: Process) -> None:
 
 def test_a_table_for_people(service: Process) -> None:
     arguments = ["--problem", "b", "--rounds", "300", "--users", "4", "--window", "0.1", "--replications", "3"]
-    done = CliRunner().invoke(app, ["drive", service.url, *arguments])
+    with interpreted():
+        done = CliRunner().invoke(app, ["drive", service.url, *arguments])
     assert done.exit_code == 0, done.output
     words = " ".join(done.stdout.split())
     for heading in ("throughput", "to decide", "to report", "regret", "simulated", "in the end", "exactly once yes"):

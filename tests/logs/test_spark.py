@@ -98,6 +98,7 @@ def test_times_in_text(session: SparkSession, tmp_path: Path) -> None:
     assert found.clicks.tolist() == [[0, 0], [0, 1]]
 
 
+@pytest.mark.long
 def test_wide_logs(session: SparkSession, tmp_path: Path) -> None:
     log = pa.table({"impression": [1, 2, 3], "items": ["a|b", "['b', 'a']", '["c"]'], "clicked": ["b", None, "z"]})
     pq.write_table(log, tmp_path / "log.parquet")

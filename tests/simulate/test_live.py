@@ -171,6 +171,7 @@ def test_nothing_is_learned_within_the_delay(small: MNL) -> None:
     assert_mean_is(50 * uniform, found)
 
 
+@pytest.mark.long
 def test_a_longer_delay_costs_more(small: MNL) -> None:
     costs = []
     for rounds in (0, 500, 2_000):
@@ -286,6 +287,7 @@ def test_what_policies_are_told() -> None:
     assert told.position_bias.tolist() == BIAS
 
 
+@pytest.mark.long
 def test_a_start_is_absorbed() -> None:
     world = World(position_bias=BIAS, attractiveness=TASTES[0], delay=Delay(rounds=10))
     (seen,) = simulate(world, "epoch-ucb", rounds=4_000, seed=1)["epoch-ucb"].tallies
