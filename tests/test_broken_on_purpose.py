@@ -458,7 +458,7 @@ FAULTS = [
     Fault(
         "a list is left in its order as soon as means are",
         "policies/random_bound.py",
-        "level = policy.order * (average - own) * (average + 5.0 * own)",
+        "level = policy.order * (most - own) * (most + 5.0 * own)",
         "level = 0.0",
         "tests/policies/test_random_bound.py::test_a_list_is_seen_to_be_in_order_without_bounds_only_where_it_is[0.25]",
     ),
@@ -468,6 +468,20 @@ FAULTS = [
         "level += policy.bonus * math.log(average / rate)",
         "level += 0.0 * math.log(average / rate)",
         "tests/policies/test_random_bound.py::test_sets_are_shown_as_often_as_the_definition_says[low-[0, 1]]",
+    ),
+    Fault(
+        "each of many items has as high levels as one of a few",
+        "policies/random_bound.py",
+        "rare *= min(1.0, RARE_FOR_ITEMS / setting.items)",
+        "pass",
+        "tests/policies/test_random_bound.py::test_many_items_share_what_high_levels_there_are[40-0.0075]",
+    ),
+    Fault(
+        "who was seen least in a list is what others are compared with in its order",
+        "policies/random_bound.py",
+        "    most = 0.0\n    for slot in range(len(ranking)):\n        if ranking[slot] != EMPTY:\n            most = max(",
+        "    most = math.inf\n    for slot in range(len(ranking)):\n        if ranking[slot] != EMPTY:\n            most = min(",
+        "tests/policies/test_random_bound.py::test_the_order_is_by_a_small_bonus_for_what_was_seen_little",
     ),
     Fault(
         "levels are never high",

@@ -107,6 +107,12 @@ def test_lists_that_are_sampled_are_shown_as_often_as_a_draw_has_them_best() -> 
     assert_frequencies([expected.get(one, 0) / draws for one in every], [counted.get(one, 0) for one in every])
 
 
+@pytest.mark.parametrize(("items", "part"), [(4, 0.03), (10, 0.03), (40, 0.0075)])
+def test_many_items_share_what_high_levels_there_are(items: int, part: float) -> None:
+    started = _started(Setting(2, items, 100, BIAS))
+    assert (math.exp(-started.behind), 1.0 / started.often) == pytest.approx((part, part))
+
+
 @pytest.mark.parametrize("option", ["sampled", "rare"])
 @pytest.mark.parametrize("value", [-0.1, 1.5, float("nan"), "often", True])
 def test_the_part_that_is_sampled_or_high_is_a_share(option: str, value: Any) -> None:
@@ -147,14 +153,18 @@ def test_a_list_is_seen_to_be_in_order_without_bounds_only_where_it_is(order: fl
 def _order_bounds(started: Any) -> FloatArray:
     """What items are ordered by, from the definition."""
     shape, rate = started.belief.shape, started.belief.rate
-    level = started.order * np.maximum(0.0, np.log(rate.mean() / rate))
+    level = started.order * np.maximum(0.0, np.log(_most_evidence(started) / rate))
     return np.array([upper_bound(s / r, c / r) for s, r, c in zip(shape, rate, level, strict=True)])
+
+
+def _most_evidence(started: Any) -> float:
+    return float(started.belief.rate[started.ranking].max())
 
 
 def _is_seen_to_be_in_order(started: Any) -> bool:
     belief = started.belief
     with interpreted():
-        return _is_in_order(started, belief.shape, belief.rate, belief.rate.mean(), np.random.default_rng(0))
+        return _is_in_order(started, belief.shape, belief.rate, _most_evidence(started), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("bonus", [0.0, 0.3, 0.6], ids=["no bonus", "a bonus", "a large bonus"])

@@ -30,12 +30,14 @@ from slotwise.setting import Setting
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
 #: the mean of the random part of the level that items are chosen by, and what of log(average evidence / own) is added
-#: to it; the same for the level that they are ordered by, which has no random part; see docs/policies.md
+#: to it; what of log(most evidence in the list / own) is the level that they are ordered by; see docs/lived.md
 LEVEL = 0.3
 BONUS = 0.3
-ORDER = 0.25
-#: high levels come at least this part as often as they would if the mean of the random part were 1
+ORDER = 0.35
+#: high levels come at least this part as often as they would if the mean of the random part were 1; beyond so many items
+#: it is divided among them, so that a page with many does not try bad ones all the time
 RARE = 0.03
+RARE_FOR_ITEMS = 10
 #: the draw of the bias is narrowed a little, to this part of its standard deviation
 BIAS_SPREAD = 0.9
 #: the part of draws with which decisions are those of posterior sampling, so that no list is given up for good
@@ -55,12 +57,13 @@ class RandomBound:
 
     The bound at level c is the largest q with E·kl(m, q) ≤ c, m the mean and E the evidence of what is believed of an
     item. With Ē the average of all items, and log⁺ the logarithm where it is positive and else 0, items are chosen by
-    c = max(0.3 X, X + log 0.03) + 0.3 log⁺(Ē/E), X exponential with mean 1, and ordered by c = ¼ log⁺(Ē/E).
+    c = max(0.3 X, X + log ρ) + 0.3 log⁺(Ē/E), X exponential with mean 1. They are ordered by c = 0.35 log(Ê/E), Ê the
+    most evidence of any item in the list: who is tried is seen, and not put where nobody looks.
 
-    High levels are as rare as with X alone, times 0.03, which is a good part of how often posterior sampling would try
-    what looks bad: an item with an unlucky start is tried again, which with 0.3 X may take longer than there is time.
-    With one draw of the bias in fifty all is done as posterior sampling does it, for the order of a list is otherwise
-    explored by the draw of the bias alone.
+    High levels are as rare as with X alone, times ρ = 0.03 (0.3/J of more than ten items), which is a good part of how
+    often posterior sampling would try what looks bad: an item with an unlucky start is tried again, which with 0.3 X
+    may take longer than there is time. With one draw of the bias in fifty all is done as posterior sampling does
+    it, so that in the long run no order is given up for good.
     """
 
     belief: Any
@@ -166,6 +169,7 @@ def _part(name: str, value: Any) -> float:
 
 def start(setting: Setting, belief: Any, level: float, bonus: float, order: float, rare: float, acts: Acts) -> Any:
     """The policy with this belief, deciding in every round or once an epoch."""
+    rare *= min(1.0, RARE_FOR_ITEMS / setting.items)
     policy = RandomBound(
         belief=belief,
         lists=lists_for(setting),
@@ -199,26 +203,30 @@ def _choose(policy: RandomBound, rng: np.random.Generator) -> Ranking:
     if not _stays(policy, shape, rate, average, rng):
         arrange(policy.lists, policy.index, belief.position_bias, ranking, rng)
         hold_back(belief, policy.lists, policy.index, ranking, rng)
-    if not _is_in_order(policy, shape, rate, average, rng):
+    most = 0.0
+    for slot in range(len(ranking)):
+        if ranking[slot] != EMPTY:
+            most = max(most, rate[ranking[slot]])
+    if not _is_in_order(policy, shape, rate, most, rng):
         order_index = policy.order_index
         for slot in range(len(ranking)):
             item = ranking[slot]
             if item != EMPTY:
                 order_index[item] = mean[item]
-                if rate[item] < average:
-                    order_index[item] *= upper_ratio(policy.order * math.log(average / rate[item]) / shape[item])
+                if rate[item] < most:
+                    order_index[item] *= upper_ratio(policy.order * math.log(most / rate[item]) / shape[item])
         rearrange(policy.lists, order_index, belief.position_bias, ranking, rng)
     return ranking
 
 
 @inlined
 def _is_in_order(
-    policy: RandomBound, shape: FloatArray, rate: FloatArray, average: float, rng: np.random.Generator
+    policy: RandomBound, shape: FloatArray, rate: FloatArray, most: float, rng: np.random.Generator
 ) -> bool:
     """Whether the list is seen to be in its best order, by means and evidence alone.
 
     It is if no item's bound reaches the mean of the item before it, m + g: if shape·kl(1, 1 + g/m) is above the level.
-    The one is at least shape·g²/(2m(m + g)), and log(1 + x) at most x(6 + x)/(6 + 4x), x = Ē/E - 1.
+    The one is at least shape·g²/(2m(m + g)), and log(1 + x) at most x(6 + x)/(6 + 4x), x = Ê/E - 1.
     """
     mean, ranking = policy.mean, policy.ranking
     by_bias = slots_in_order(policy.lists, policy.belief.position_bias, rng)
@@ -227,9 +235,9 @@ def _is_in_order(
         gap, own = mean[before] - mean[item], rate[item]
         if not gap > 0.0:
             return False
-        if own < average:
-            reached = shape[item] * gap * gap * own * (own + 2.0 * average)
-            level = policy.order * (average - own) * (average + 5.0 * own)
+        if own < most:
+            reached = shape[item] * gap * gap * own * (own + 2.0 * most)
+            level = policy.order * (most - own) * (most + 5.0 * own)
             if not reached > BY_FAR * level * mean[item] * mean[before]:
                 return False
     return len(by_bias) > 0
