@@ -28,7 +28,7 @@ def fit_click_models(
     """Compare click models on a log, or fit one of them, and write down its users."""
     from slotwise.logs.counting.click_sets import click_sets
     from slotwise.logs.fitting.click_models import CLICK_MODELS
-    from slotwise.logs.fitting.model_comparison import combined, compare, fit_click_model
+    from slotwise.logs.fitting.model_comparison import combined, compare_each, fit_click_model
     from slotwise.logs.reporting.click_models import write_click_models
 
     if wanted not in (COMPARE, *CLICK_MODELS):
@@ -44,7 +44,7 @@ def fit_click_models(
             for one in [chosen] if chosen is not None else found:
                 fit_click_model(wanted, one)
         tell("comparing click models")
-        comparisons = [compare(one) for one in found]
+        comparisons = compare_each(found)
         together = comparisons[0] if len(comparisons) == 1 else combined(comparisons)
         problem = None
         if chosen is not None:

@@ -10,7 +10,7 @@ import pytest
 from slotwise.errors import InvalidInput
 from slotwise.logs.counting.click_sets import ClickSets
 from slotwise.logs.fitting.click_models import CLICK_MODELS
-from slotwise.logs.fitting.model_comparison import combined, compare, fit_click_model, name_of, why_not
+from slotwise.logs.fitting.model_comparison import combined, compare, compare_each, fit_click_model, name_of, why_not
 from tests.logs.clicked import drawn_sets
 from tests.logs.fitting.test_click_models import TRUE
 
@@ -44,6 +44,22 @@ def test_placements_add_up() -> None:
     pairs = [(one.mean(model.first), one.held_out) for one in each for model in one.models if model.id == "ubm"]
     (ubm,) = (model for model in both.models if model.id == "ubm")
     assert both.mean(ubm.first) == pytest.approx(sum(mean * count for mean, count in pairs) / both.held_out)
+
+
+def test_the_share_with_several_clicks_is_that_of_all_impressions() -> None:
+    sets = drawn_sets(TRUE["pbm"], 500, np.random.default_rng(13))
+    found = compare(sets)
+    assert found.several == sets.several / sets.impressions
+    assert found.several != found.times[found.clicks > 1].sum() / found.held_out
+    both = combined(compare_each([sets, sets]))
+    assert both.several == found.several
+
+
+def test_placements_have_draws_of_their_own() -> None:
+    """Two placements of the same impressions are divided in two ways."""
+    sets = drawn_sets(TRUE["pbm"], 500, np.random.default_rng(13))
+    one, two = compare_each([sets, sets])
+    assert (one.held_out, one.times.tolist()) != (two.held_out, two.times.tolist())
 
 
 def _sets(shown: list[list[int]], clicks: list[list[int]], items: int = 4) -> ClickSets:

@@ -59,6 +59,8 @@ class Comparison:
     placement: str | None
     #: how many impressions the models were fitted to
     seen: int
+    #: of these and those held out, how many have several clicks
+    with_several: int
     #: per impression held out: how many it stands for, its clicks, its filled slots
     times: IntArray
     clicks: IntArray
@@ -76,8 +78,8 @@ class Comparison:
 
     @property
     def several(self) -> float:
-        """The share of them with several clicks."""
-        return float(self.times[self.clicks > 1].sum() / self.held_out)
+        """The share of all impressions, held out or not, with several clicks."""
+        return self.with_several / max(1, self.seen + self.held_out)
 
     def mean(self, values: FloatArray) -> float:
         """Per impression."""
@@ -145,7 +147,7 @@ class Comparison:
     def _number_in_words(self) -> str:
         expected = ", ".join(f"{self.mean(one.clicks):.2f} by “{one.name}”" for one in self.models)
         seen = self.mean(self.clicks.astype(np.float64))
-        return f"An impression has {seen:.2f} clicks on average. Expected are {expected}."
+        return f"Those held out have {seen:.2f} clicks on average. Expected are {expected}."
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers; None where a model has what happened impossible."""
@@ -172,14 +174,25 @@ class Comparison:
         }
 
 
-def compare(sets: ClickSets, ids: Sequence[str] = tuple(CLICK_MODELS), seed: int = 0, part: float = PART) -> Comparison:
+def compare_each(found: Iterable[ClickSets], seed: int = 0) -> list[Comparison]:
+    """`compare` every placement, with draws of its own: the same ones for all would be off together."""
+    return [compare(sets, rng=np.random.default_rng([seed, number])) for number, sets in enumerate(found)]
+
+
+def compare(
+    sets: ClickSets,
+    ids: Sequence[str] = tuple(CLICK_MODELS),
+    rng: np.random.Generator | None = None,
+    part: float = PART,
+) -> Comparison:
     """Hold out a random part of the impressions, fit each model to the rest, and judge it by that part."""
     left_out = {id: why for id in ids if (why := _nothing_known(id, sets))}
-    kept, rest = sets.split(part, np.random.default_rng(seed))
+    kept, rest = sets.split(part, rng or np.random.default_rng(0))
     able = [id for id in ids if id not in left_out] if kept.impressions and rest.impressions else []
     return Comparison(
         sets.placement,
         rest.impressions,
+        sets.several,
         kept.times,
         kept.clicks.sum(axis=1),
         (kept.shown != EMPTY).sum(axis=1),
@@ -203,6 +216,7 @@ def combined(comparisons: Iterable[Comparison]) -> Comparison:
     return Comparison(
         None,
         sum(one.seen for one in every),
+        sum(one.with_several for one in every),
         np.concatenate([one.times for one in every]),
         np.concatenate([one.clicks for one in every]),
         np.concatenate([one.filled for one in every]),

@@ -8,7 +8,7 @@ import numpy as np
 
 from slotwise.logs.counting.click_sets import ClickSets
 from slotwise.logs.fitting.fit import Fit
-from slotwise.logs.fitting.model_comparison import Comparison, combined, compare
+from slotwise.logs.fitting.model_comparison import Comparison, combined, compare_each
 from slotwise.rankings import Rankings
 from slotwise.typing import NO_CLICK
 
@@ -31,7 +31,7 @@ def page_model(found: Sequence[Fit], read_clicks: Callable[[], list[ClickSets]])
         sets = [one for one in read_clicks() if one.placement in wanted]
     else:
         sets = [one_click_sets(one, one.rankings) for one in largest if one.rankings is not None]
-    compared = [compared for one in sets if (compared := compare(one)).models]
+    compared = [one for one in compare_each(sets) if one.models]
     if not compared:
         return None
     return compared[0] if len(compared) == 1 else combined(compared)
