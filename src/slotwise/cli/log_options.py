@@ -176,7 +176,7 @@ class FitOptions(LogOptions):
         ),
     ] = None
 
-    def fits(self, *, segment: Sequence[str] = (), time: str | None = None) -> list[Fit]:
+    def fits(self, *, segment: Sequence[str] = (), time: str | None = None, each_rule: bool = False) -> list[Fit]:
         """Fit every placement of the log, and say on stderr what is being done."""
         from slotwise.logs import fits
 
@@ -189,7 +189,8 @@ class FitOptions(LogOptions):
                 from slotwise.logs.reading.item_features import read_features
 
                 options["features"] = read_features(self.features, columns.item or "item")
-            return fits(log, columns, progress=tell, segment=segment, time=time, **options, **self.reading)
+            options |= {"segment": segment, "time": time, "each_rule": each_rule}
+            return fits(log, columns, progress=tell, **options, **self.reading)
 
 
 def numbers_in(path: str) -> list[float]:

@@ -7,7 +7,6 @@ import pytest
 
 from slotwise.errors import InvalidInput
 from slotwise.logs import RULES, Columns, tallies, tally
-from slotwise.logs.counting.cleaning_rules import MULTI_CLICK
 from tests.logs.plain import Plain, dirty_rows, table
 
 PAGES = Columns(placement="page", order="turn")
@@ -32,24 +31,6 @@ def test_everything_that_can_be_wrong_is_counted_as_in_plain_python(seed: int, r
         if not name.startswith(("multi_click", "slots_from", "empty", "lost_placements", "null_weight", "null_time"))
     )
     plain.check(tallies(table(rows), PAGES, multi_click=rule))
-
-
-@pytest.mark.parametrize("now", ["first", "last", "drop"])
-def test_what_another_rule_would_count_is_what_it_counts(now: Any) -> None:
-    log = table(dirty_rows(7))
-    for rule in MULTI_CLICK:
-        found = {page: one.under(rule) for page, one in tallies(log, PAGES, multi_click=now).items()}
-        wanted = tallies(log, PAGES, multi_click=rule)
-        assert found == wanted
-        for page, one in wanted.items():
-            assert (found[page].item_ids, found[page].counted) == (one.item_ids, one.counted)
-            assert (found[page].showings == one.showings).all()
-
-
-def test_another_rule_needs_the_order_of_the_clicks() -> None:
-    counted = tally(log_of([*REGULAR, (3, 1, "a", 1), (3, 2, "b", 1)]))
-    with pytest.raises(InvalidInput, match="multi_click=first needs the order of the clicks"):
-        counted.under("first")
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ def test_json_is_as_documented(fit: Fit) -> None:
         "converged",
         "identifiable",
         "log_likelihood",
+        "best",
     ]
     assert list(found["items"]) == ["a", "b", "c", "d", "e"]
     assert list(found["items"]["a"]) == ["attractiveness", "low", "high", "shown", "clicks"]
@@ -42,7 +43,15 @@ def test_json_is_as_documented(fit: Fit) -> None:
     assert [slot["slot"] for slot in found["position_bias"]] == [1, 2, 3]
     assert found["impressions"] == 4_000 == found["no_click"] + sum(item["clicks"] for item in found["items"].values())
     assert sum(item["shown"] for item in found["items"].values()) == 12_000
+    best = fit.best()
+    assert found["best"] == {"items": list(best.items), **best.rate._asdict(), "recommended": True}
     assert as_json([fit]) == fit.to_json()
+
+
+def test_what_is_only_a_guess_is_not_recommended() -> None:
+    """Always the same list: nothing tells its slots apart from its items."""
+    found = Fit.of_rankings(Rankings([[0, 1]], [[30, 20]], [50], items=2)).to_json()
+    assert found["best"]["recommended"] is False
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

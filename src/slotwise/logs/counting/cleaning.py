@@ -22,7 +22,6 @@ from slotwise.logs.counting.odd_impressions import (
     find_first_clicks,
     judge,
     mended_rows,
-    several_clicks,
     unique_rows,
 )
 from slotwise.logs.counting.page_counts import PageCounts, add_pages, total_of
@@ -46,8 +45,8 @@ class CleanLog:
     pages: dict[str | None, PageCounts]
     #: which of several clicks counts
     rule: MultiClick
-    #: of the impressions with several clicks, by slot and item: shown, first, last; None if their order is not known
-    several: pa.Table | None
+    #: whether the log has the order of the clicks
+    ordered: bool
     #: where all clicks are kept, the slot of the first in time of each impression with several; None if not known
     first_clicks: pa.Table | None
     #: impressions that were counted as they were read, if any were
@@ -131,7 +130,7 @@ def cleaned(
             totals, gaps, whole = streamed.pages, streamed.gaps, None
             odd = streamed.odd_rows() if len(streamed.odd) else None
         counts["missing_slots"] += gaps
-        unique, several, first_clicks = None, None, None
+        unique, first_clicks = None, None
         if odd is not None:
             unique = keep(unique_rows(odd, keys))
             judged = keep(judge(unique, keys, rule))
@@ -139,9 +138,8 @@ def cleaned(
             add_pages(totals, judged.mutate(counted=judged.verdict == "kept"), keys)
             mended = mended_rows(unique, judged, keys, rule)
             whole = mended if whole is None else whole.union(mended)
-            if "first" in unique.columns and any(found.multi_click for found in totals.values()):
-                several = several_clicks(unique, judged, keys).to_pyarrow()
-                first_clicks = find_first_clicks(unique, judged, keys).to_pyarrow() if every_click else None
+            if every_click and "first" in unique.columns and any(found.multi_click for found in totals.values()):
+                first_clicks = find_first_clicks(unique, judged, keys).to_pyarrow()
         refuse_lost(list(totals.values()), counts, unique, keys)
         counts["lost_placements"] = _lost_placements(totals, stratified)
         yield CleanLog(
@@ -149,7 +147,7 @@ def cleaned(
             counts=counts,
             pages=totals,
             rule=rule,
-            several=several,
+            ordered="order" in rows.columns,
             first_clicks=first_clicks,
             streamed=streamed,
             others=whole,

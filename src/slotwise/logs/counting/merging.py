@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pyarrow as pa
 
 from slotwise.logs.counting.impressions import Impressions
 from slotwise.logs.counting.tallies import LogTally
@@ -30,7 +29,6 @@ def merge_tallies(parts: Sequence[LogTally], placement: str | None) -> LogTally:
         for name, total in made.items():
             total[: part.slots, place] += getattr(part, name)
     sums = {name: sum(getattr(part, name) for part in parts) for name in _SUMS}
-    several = [part.several for part in parts if part.several is not None]
     first = parts[0]
     return LogTally(
         clicks=made["clicks"],
@@ -41,7 +39,7 @@ def merge_tallies(parts: Sequence[LogTally], placement: str | None) -> LogTally:
         **sums,
         cleaning=first.cleaning,
         rule=first.rule,
-        several=pa.concat_tables(several) if several else None,
+        ordered=first.ordered,
     )
 
 

@@ -108,18 +108,6 @@ def _turn(rows: ir.Table, keys: Sequence[str], rule: str) -> ir.Value:
     return ibis.row_number().over(group_by=[rows[key] for key in keys], order_by=[~rows.clicked, when, rows.slot])
 
 
-def several_clicks(unique: ir.Table, judged: ir.Table, keys: Sequence[str]) -> ir.Table:
-    """How often each slot and item was shown in impressions with several clicks, had the first one, and the last."""
-    sound = judged.several & judged.ordered & judged.verdict.isin(["kept", "multi_click_drop"])
-    rows = unique.semi_join(judged.filter(sound).select(*keys), list(keys))
-    rows = rows.mutate(early=_turn(rows, keys, "first"), late=_turn(rows, keys, "last"))
-    return rows.group_by([*(key for key in keys if key == "placement"), "slot", "item"]).aggregate(
-        shown=impressions_in(rows),
-        first=impressions_in(rows, rows.early == 0),
-        last=impressions_in(rows, rows.late == 0),
-    )
-
-
 def find_first_clicks(unique: ir.Table, judged: ir.Table, keys: Sequence[str]) -> ir.Table:
     """The slot of the first click of each impression with several, whose order is known."""
     sound = judged.several & judged.ordered & (judged.verdict == "kept")

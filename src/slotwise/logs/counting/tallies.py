@@ -7,7 +7,7 @@ stood in that slot.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
@@ -47,47 +47,8 @@ class LogTally(Tally):
     cleaning: Mapping[str, int]
     #: which of several clicks counts
     rule: MultiClick
-    #: of the impressions with several clicks, by slot and item: shown, first, last; None if their order is not known
-    several: pa.Table | None
-
-    def under(self, rule: MultiClick) -> LogTally:
-        """The tally as it would be if another one of several clicks counted, or if those impressions were left out.
-
-        >>> log = {"impression": [1, 1, 2], "slot": [1, 2, 1], "item": ["a", "b", "a"], "clicked": [1, 1, 0]}
-        >>> counted = tally(pa.table(log | {"turn": [2, 1, None]}), Columns(order="turn"))
-        >>> {rule: counted.under(rule).clicks.tolist() for rule in ("first", "last", "drop")}
-        {'first': [[0, 0], [0, 1]], 'last': [[1, 0], [0, 0]], 'drop': [[0, 0], [0, 0]]}
-        """
-        if rule == self.rule:
-            return self
-        if self.several is None:
-            raise InvalidInput(f"multi_click={rule} needs the order of the clicks: name the column that has it")
-        ids = tuple(sorted({*self.item_ids, *self.several["item"].to_pylist()}))
-        slots = self.several["slot"].to_numpy() - 1
-        items = pc.index_in(self.several["item"], value_set=pa.array(ids)).to_numpy()
-        places = pc.index_in(pa.array(self.item_ids), value_set=pa.array(ids)).to_numpy()
-        shape = max(self.slots, int(slots.max(initial=-1)) + 1), len(ids)
-
-        def changed(before: IntArray, counts: Mapping[str, str | None]) -> IntArray:
-            made = np.zeros(shape, np.int64)
-            made[: self.slots, places] = before
-            for sign, which in ((-1, counts[self.rule]), (1, counts[rule])):
-                if which is not None:
-                    assert self.several is not None
-                    np.add.at(made, (slots, items), sign * self.several[which].cast(pa.int64()).to_numpy())
-            return made
-
-        impressions = int(pc.sum(self.several["first"]).as_py() or 0)
-        kept = (rule != "drop") - (self.rule != "drop")
-        return replace(
-            self,
-            clicks=changed(self.clicks, {"drop": None, "first": "first", "last": "last"}),
-            passes=changed(self.passes, {"drop": None, "first": None, "last": None}),
-            showings=changed(self.showings, {"drop": None, "first": "shown", "last": "shown"}),
-            item_ids=ids,
-            counted=self.counted + kept * impressions,
-            rule=rule,
-        )
+    #: whether the log has their order
+    ordered: bool
 
 
 def tally(
@@ -154,14 +115,13 @@ def tally_by_placement(log: CleanLog) -> dict[str | None, LogTally]:
     }
     rows = None if grouped is None else PairRows.of(grouped, codes[ends[-1] :])
     if "placement" not in log.keys:
-        return {None: _tally(None, log, names, counts.get(None), rows, log.several)}
+        return {None: _tally(None, log, names, counts.get(None), rows)}
     places = sorted({*streamed, *([] if grouped is None else grouped["placement"].unique().to_pylist())}, key=str)
-    several = {} if log.several is None else by_placement(log.several, places)
     parts = dict[str | None, PairRows]()
     if grouped is not None and rows is not None:
-        order, last = in_order(grouped, places)
+        order, last = _in_order(grouped, places)
         parts = {name: rows.part(order[last[place] : last[place + 1]]) for place, name in enumerate(places)}
-    return {name: _tally(name, log, names, counts.get(name), parts.get(name), several.get(name)) for name in places}
+    return {name: _tally(name, log, names, counts.get(name), parts.get(name)) for name in places}
 
 
 class PairRows(NamedTuple):
@@ -198,19 +158,11 @@ def _grouped(log: CleanLog) -> pa.Table | None:
     return counts.to_pyarrow()
 
 
-def in_order(table: pa.Table, names: list[str | None]) -> tuple[IntArray, IntArray]:
+def _in_order(table: pa.Table, names: list[str | None]) -> tuple[IntArray, IntArray]:
     """The rows of these placements one after the other, and where those of each begin, and the last ones end."""
     codes = pc.index_in(table["placement"], value_set=pa.array(names, pa.string())).fill_null(-1).to_numpy()
     order = np.argsort(codes, kind="stable")
     return order, np.searchsorted(codes[order], np.arange(len(names) + 1))
-
-
-def by_placement(table: pa.Table, names: list[str | None]) -> dict[str | None, pa.Table]:
-    """The rows of each of these placements."""
-    order, ends = in_order(table, names)
-    # in one piece, of which there is then a part for each
-    together = table.take(pa.array(order)).combine_chunks()
-    return {name: together.slice(ends[place], ends[place + 1] - ends[place]) for place, name in enumerate(names)}
 
 
 def _tally(
@@ -219,7 +171,6 @@ def _tally(
     names: TextArray,
     streamed: tuple[IntArray, PairCounts] | None,
     rows: PairRows | None,
-    several: pa.Table | None,
 ) -> LogTally:
     known = [] if streamed is None else [streamed[0]]
     known += [] if rows is None else [rows.items]
@@ -251,7 +202,7 @@ def _tally(
         multi_click=pages.multi_click,
         cleaning=log.counts,
         rule=log.rule,
-        several=several,
+        ordered=log.ordered,
     )
 
 

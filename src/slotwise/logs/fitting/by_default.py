@@ -128,6 +128,8 @@ def assembled(one: Whole, sampled: bool, **made: Any) -> Fit:
         sampled=sampled,
         counted=counted.counted,
         clicked=counted.clicked,
+        rule=counted.rule,
+        ordered=counted.ordered,
         logged=_logged(one.impressions),
         **made,
     )

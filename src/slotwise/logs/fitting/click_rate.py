@@ -24,6 +24,10 @@ class Rate(NamedTuple):
     low: float
     high: float
 
+    def to_json(self) -> dict[str, float | None]:
+        """Plain numbers, None for what is not finite."""
+        return {name: value if math.isfinite(value) else None for name, value in self._asdict().items()}
+
 
 def expected_rate(estimate: Estimate, lists: IntArray, chances: FloatArray, level: float = 0.95) -> Rate:
     """The click rate of showing each of `lists`, a row each, EMPTY where there is nothing, with its probability.

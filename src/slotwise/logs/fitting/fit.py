@@ -19,8 +19,9 @@ from slotwise.estimate.odds import expected
 from slotwise.estimate.pooled import POOLED
 from slotwise.estimate.pooled.fit import pool
 from slotwise.frames import frame
-from slotwise.logs.fitting.click_rate import Rate, expected_rate
+from slotwise.logs.fitting.click_rate import expected_rate
 from slotwise.logs.fitting.inverse_propensity import Logged
+from slotwise.logs.fitting.recommendation import FEW_SHOWINGS, Recommendation
 from slotwise.rankings import Rankings
 from slotwise.tally import Tally
 from slotwise.typing import EMPTY, FloatArray, IntArray
@@ -29,32 +30,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from slotwise.logs.counting.cleaning_rules import MultiClick
+    from slotwise.logs.fitting.by_rule import Answer
     from slotwise.logs.fitting.changes import Changes
 
 LEVEL = 0.95
-#: an item that was shown less often is said to be hardly known
-FEW_SHOWINGS = 100
 AS_GOOD_AS_INFINITE = 1e9
-
-
-@dataclass(frozen=True)
-class Recommendation:
-    """The list that slotwise would show, and what it expects of it."""
-
-    #: an id per slot, None where nothing is left to show
-    items: tuple[str | None, ...]
-    rate: Rate
-    #: how many of them were never shown in that slot, and how many hardly anywhere
-    never_there: int
-    hardly_shown: int
-
-    def caution(self) -> str:
-        """Why not to take the rate at face value; empty if there is no reason."""
-        count = sum(item is not None for item in self.items)
-        words = [f"{self.never_there} of the {count} items were never shown in that slot"] if self.never_there else []
-        if self.hardly_shown:
-            words.append(f"{self.hardly_shown} of the {count} were shown fewer than {FEW_SHOWINGS} times anywhere")
-        return f"This rests on the model: {', and '.join(words)}." if words else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +83,10 @@ class Fit:
     segment_spread: float | None = None
     #: what happened over time; None if the log's times were not given
     changes: Changes | None = None
+    #: which of several clicks counts, whether their order is known, and what each rule would make of the answer
+    rule: MultiClick | None = None
+    ordered: bool = False
+    by_rule: Mapping[MultiClick, Answer] = field(default_factory=dict)
 
     @classmethod
     def of_rankings(
@@ -200,6 +185,11 @@ class Fit:
         return self.estimate.parts if self.parts is None else self.parts
 
     @property
+    def slots_comparable(self) -> bool:
+        """Whether all slots that were clicked can be compared with each other: where not, the best list is a guess."""
+        return len(set(self.compared[0][self.tally.clicks.any(axis=1)].tolist())) <= 1
+
+    @property
     def odds(self) -> FloatArray:
         """γ of every pair, slots × items; with the learned prior where the estimate is infinite or 0 over 0."""
         alpha, bias = self.odds_factors()
@@ -255,8 +245,10 @@ class Fit:
             "converged": self.estimate.converged,
             "identifiable": self.estimate.identifiable,
             "log_likelihood": None if self.log_likelihood is None else _plain(np.array([self.log_likelihood]))[0],
+            "best": {**self.best().to_json(), "recommended": self.slots_comparable},
             **({"segments": {name: one.to_json() for name, one in self.segments.items()}} if self.segments else {}),
             **({} if self.changes is None else {"changes": self.changes.to_json()}),
+            **({"by_rule": {rule: one.to_json() for rule, one in self.by_rule.items()}} if self.by_rule else {}),
         }
 
     def items_frame(self) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -19,6 +20,7 @@ from slotwise.logs.counting.impressions import impressions_by_placement
 from slotwise.logs.counting.normalisers import log_normalisers
 from slotwise.logs.counting.tallies import LogTally, tally_by_placement
 from slotwise.logs.fitting.by_default import Pooling, assembled, fit_pooled
+from slotwise.logs.fitting.by_rule import with_each_rule
 from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.fitting.pooled import Bias
 from slotwise.logs.fitting.wholes import Whole, by_placement, gathered
@@ -46,6 +48,7 @@ class FitOptions(LogOptions, total=False):
     segment: str | Sequence[str]
     time: str | None
     multi_click: MultiClick | None
+    each_rule: bool
     sample: int | None
     progress: Callable[[str, float | None], None] | None
 
@@ -82,6 +85,7 @@ def fits(
     segment: str | Sequence[str] = (),
     time: str | None = None,
     multi_click: MultiClick | None = None,
+    each_rule: bool = False,
     sample: int | None = SAMPLE,
     progress: Callable[[str, float | None], None] | None = None,
     **options: Unpack[LogOptions],
@@ -97,6 +101,10 @@ def fits(
     as far as the data say. `time` names the column that says when: every fit then has `changes`, and where clicks of
     long ago foretell later ones worse than recent ones do, older impressions count for less, with a half-life that is
     found from the log.
+
+    With `each_rule`, every fit says in `by_rule` what would be shown and expected if the first of several clicks
+    counted, the last, or none of them: where there are such and their order is known, the log is read and fitted again
+    under each rule, unless it is long.
 
     `sample` bounds the impressions whose whole lists are kept in memory; maximum likelihood and inverse propensity need
     all of them. `progress` is told what is being done, and the share of it that is done, None if that is not known.
@@ -146,7 +154,23 @@ def fits(
             ]
         tell("how likely the log is", None)
         likelihoods = _log_likelihoods(log, counted, pages, found)
-    return [replace(one, log_likelihood=likelihoods[one.placement]) for one in found]
+    found = [replace(one, log_likelihood=likelihoods[one.placement]) for one in found]
+    if not each_rule:
+        return found
+    again = partial(
+        fits,
+        source,
+        columns,
+        estimator=estimator,
+        bias=bias,
+        position_bias=position_bias,
+        features=features,
+        time=time,
+        sample=sample,
+        progress=lambda _step, _share: tell("fitting again under the other rules for several clicks", None),
+        **reading,
+    )
+    return with_each_rule(found, lambda rule: again(multi_click=rule))
 
 
 def _mostly_clicked(counted: Sequence[LogTally]) -> bool:

@@ -46,13 +46,13 @@ class Evaluation:
         """Plain numbers, None for what is not finite."""
         found = self.by_propensity
         return {
-            "by_model": _rate(self.by_model),
+            "by_model": self.by_model.to_json(),
             "by_propensity": None
             if found is None
             else {
-                "self_normalised": _rate(found.self_normalised),
-                "plain": _rate(found.plain),
-                "doubly_robust": None if found.doubly_robust is None else _rate(found.doubly_robust),
+                "self_normalised": found.self_normalised.to_json(),
+                "plain": found.plain.to_json(),
+                "doubly_robust": found.doubly_robust and found.doubly_robust.to_json(),
                 "of": "items in slots" if found.by_item else "whole lists",
                 "matching": found.matching,
                 "effective_impressions": found.effective_impressions,
@@ -207,10 +207,6 @@ def _policy(
     if not fit.estimate.identifiable:
         warnings.append("The log does not determine every slot and item; what it leaves open was taken from the prior.")
     return Evaluation(rate, None, tuple(warnings), level, fit.click_rate_of_log, fit.click_rate)
-
-
-def _rate(rate: Rate) -> dict[str, float | None]:
-    return {name: _number(value) for name, value in rate._asdict().items()}
 
 
 def _number(value: float) -> float | None:

@@ -36,13 +36,13 @@ def interval(low: float, high: float) -> str:
     return f"{number(low)} to {number(high)}"
 
 
-def number(value: float) -> str:
-    """A number with three digits."""
+def number(value: float, digits: int = 3) -> str:
+    """A number with so many digits."""
     if math.isnan(value):
         return "unknown"
     if math.isinf(value):
         return "∞"
-    return f"{value:.3g}" if value else "0"
+    return f"{value:.{digits}g}" if value else "0"
 
 
 def and_more(names: Sequence[str], count: int) -> str:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from slotwise.logs.fitting.fit import FEW_SHOWINGS, Fit, Recommendation
+from slotwise.logs.fitting.fit import Fit
+from slotwise.logs.fitting.recommendation import FEW_SHOWINGS, Recommendation
 
 #: a better place is worth a mention if it brings this many times the clicks
 WORTH_SAYING = 1.25
@@ -19,6 +20,8 @@ class HeldBack(NamedTuple):
     slot: int
     better: int
     times: float
+    #: what is gained: clicks per impression without one
+    gain: float
 
 
 def held_back(fit: Fit, best: Recommendation) -> list[HeldBack]:
@@ -42,5 +45,5 @@ def held_back(fit: Fit, best: Recommendation) -> list[HeldBack]:
         usual = float(bias @ shown / shown.sum())
         if bias[slot] > WORTH_SAYING * usual:
             gain = float(alpha[numbers[id]] * (bias[slot] - usual))
-            found.append((gain, HeldBack(id, int(np.argmax(shown)) + 1, slot + 1, float(bias[slot] / usual))))
-    return [one for _, one in sorted(found, key=lambda pair: -pair[0])]
+            found.append(HeldBack(id, int(np.argmax(shown)) + 1, slot + 1, float(bias[slot] / usual), gain))
+    return sorted(found, key=lambda one: -one.gain)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from slotwise.logs.fitting.fit import LEVEL, Fit, Recommendation
+from slotwise.logs.fitting.fit import LEVEL, Fit
 from slotwise.logs.fitting.goodness_of_fit import Goodness, goodness
 from slotwise.logs.fitting.held_out import HeldOut, held_out
 from slotwise.logs.fitting.identifiability import ALL_COMPARABLE, what_cannot_be_said
 from slotwise.logs.fitting.inverse_propensity import wilson
+from slotwise.logs.fitting.recommendation import Recommendation
 from slotwise.logs.fitting.wording import and_more, percent, with_interval
 from slotwise.logs.reporting.held_back import HeldBack, held_back
 from slotwise.logs.reporting.segments import segments_in_words
@@ -52,7 +54,7 @@ class PlacementReport:
     @property
     def slots_comparable(self) -> bool:
         """Whether all slots that were clicked can be compared with each other."""
-        return len(set(self.fit.compared[0][self.fit.tally.clicks.any(axis=1)].tolist())) <= 1
+        return self.fit.slots_comparable
 
     @property
     def heading_of_list(self) -> str:
@@ -71,9 +73,10 @@ class PlacementReport:
             f"{fit.impressions:,} impressions of {fit.slots} slots and {len(fit.item_ids):,} items; "
             f"{percent(fit.click_rate_of_log)} had a click{_of_those_kept(fit)}."
         ]
-        words += several_in_words(fit)
-        words += _what_is_missing(fit)
-        words += [_places_in_words(fit), _held_back_in_words(self), _list_in_words(self), _gain_in_words(self)]
+        words += several_in_words([fit])
+        words += what_is_missing([fit])
+        lower = [(item.item, item) for item in held_back(fit, self.best)]
+        words += [_places_in_words(fit), held_back_in_words(lower), _list_in_words(self), _gain_in_words(self)]
         words += segments_in_words(fit)
         if fit.changes is not None:
             words.append(fit.changes.in_words())
@@ -93,20 +96,25 @@ def _of_those_kept(fit: Fit) -> str:
     return f" in the log ({percent(fit.click_rate)} of the {fit.counted_impressions:,} that were counted)"
 
 
-def _what_is_missing(fit: Fit) -> list[str]:
+def what_is_missing(fits: Sequence[Fit]) -> list[str]:
+    """What to know before anything is trusted, of one placement or of all together."""
     words = []
-    if fit.counted is not None and fit.counted < MOSTLY * fit.impressions:
+    impressions, counted, no_click = (
+        sum(getattr(fit, name) for fit in fits) for name in ("impressions", "counted_impressions", "no_click")
+    )
+    with_click = counted - no_click
+    clicked = sum(fit.counted_impressions - fit.no_click if fit.clicked is None else fit.clicked for fit in fits)
+    if counted < MOSTLY * impressions:
         words.append(
-            f"Only {percent(fit.counted / fit.impressions)} of the impressions could be counted. See why the "
-            "others were left out before you trust the rest."
+            f"Only {percent(counted / impressions)} of the impressions could be counted. See why the others were left "
+            "out before you trust the rest."
         )
-    with_click = fit.counted_impressions - fit.no_click
-    if fit.clicked and with_click < MOSTLY * fit.clicked:
+    if with_click < MOSTLY * clicked:
         words.append(
-            f"Of the impressions with a click, only {percent(with_click / fit.clicked)} could be counted "
-            f"({with_click:,} of {fit.clicked:,}). What is left may say the opposite of what the log would."
+            f"Of the impressions with a click, only {percent(with_click / clicked)} could be counted "
+            f"({with_click:,} of {clicked:,}). What is left may say the opposite of what the log would."
         )
-    if not fit.no_click:
+    if not no_click:
         words.append(
             "Every impression has a click. How attractive items are shows in how often nothing is clicked, so a "
             "log without such impressions says next to nothing. Are they missing?"
@@ -135,15 +143,15 @@ def _places_in_words(fit: Fit) -> str:
     )
 
 
-def _held_back_in_words(one: PlacementReport) -> str:
-    found = held_back(one.fit, one.best)
+def held_back_in_words(found: Sequence[tuple[str, HeldBack]]) -> str:
+    """Items with what to call them, those with most to gain first."""
     if not found:
         return "Which items are held back by their place? None that was shown often enough to say so."
     told = [
-        f"{item.item}, {_usual_place(item)}, would get {item.times:.1f} times the clicks in slot {item.better}"
-        for item in found[:NAMED]
+        f"{name}, {_usual_place(item)}, would get {item.times:.1f} times the clicks in slot {item.better}"
+        for name, item in found[:NAMED]
     ]
-    more = f"; and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    more = f"; and {len(found) - NAMED:,} more" if len(found) > NAMED else ""
     return f"Which items are held back by their place? {'; '.join(told)}{more}."
 
 

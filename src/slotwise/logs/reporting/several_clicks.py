@@ -1,81 +1,82 @@
-"""What impressions with clicks on several items do to the answer: under each rule, what would be shown and expected."""
+"""How many impressions have clicks on several items, and what each rule for them would make of the answer."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 
-from slotwise.belief import posterior
 from slotwise.logs.counting.cleaning_rules import MULTI_CLICK, MultiClick
-from slotwise.logs.counting.tallies import LogTally
-from slotwise.logs.fitting.click_rate import Rate, expected_rate
-from slotwise.logs.fitting.fit import LEVEL, Fit
-from slotwise.logs.fitting.wording import percent
-from slotwise.typing import EMPTY, FloatArray
+from slotwise.logs.fitting.fit import Fit
+from slotwise.logs.fitting.wording import number, percent
 
-#: a belief of more items takes too long to form it twice more for a sentence
-MOST_ITEMS = 20_000
 DONE = {
-    "first": "Here the first click counts",
-    "last": "Here the last click counts",
-    "drop": "Here those impressions are left out",
+    "first": "Here the first click counts.",
+    "last": "Here the last click counts.",
+    "drop": "Here those impressions are left out.",
 }
 
 
-class Answer(NamedTuple):
-    """The list that would be shown, an id per slot, the click rate expected of it, and what each slot is worth."""
-
-    items: tuple[str | None, ...]
-    rate: Rate
-    position_bias: FloatArray
-
-
-def answers(counted: LogTally) -> dict[MultiClick, Answer]:
-    """The answer under each rule; empty if the order of the clicks is not known."""
-    if counted.several is None or len(counted.item_ids) > MOST_ITEMS:
-        return {}
-    found: dict[MultiClick, Answer] = {}
-    for rule in MULTI_CLICK:
-        under = counted.under(rule)
-        belief = posterior(under)
-        ranking = belief.best_list(under.showings.sum(axis=1) > 0)
-        ids = tuple(None if item == EMPTY else under.item_ids[item] for item in ranking)
-        rate = expected_rate(belief.estimate, ranking[None, :], np.ones(1), LEVEL)
-        found[rule] = Answer(ids, rate, belief.estimate.position_bias)
-    return found
-
-
-def several_in_words(fit: Fit) -> list[str]:
-    """How many impressions have several clicks, and what that does to the answer; nothing if there are none."""
-    if not fit.multi_click:
+def several_in_words(fits: Sequence[Fit]) -> list[str]:
+    """Of one placement, or of all together; nothing if no impression has several clicks."""
+    several, first = sum(fit.multi_click for fit in fits), fits[0]
+    if not several:
         return []
-    rule = fit.tally.rule if isinstance(fit.tally, LogTally) else None
-    told = (
-        f"{percent(fit.multi_click / fit.impressions)} of the impressions have clicks on several items, and the model "
-        f"knows one click a visitor. {DONE[rule] if rule else 'One click of each counts'}."
-    )
-    found = answers(fit.tally) if isinstance(fit.tally, LogTally) else {}
-    if rule is None or not found:
-        return [
-            f"{told} Name the order or the time of the clicks to see what the first or the last would make of it."
-            if rule == "drop"
-            else told
-        ]
-    mine = found[rule].items
-    parts = []
-    for other, answer in found.items():
-        moved = sum(one != two for one, two in zip(answer.items, mine, strict=False))
-        differs = (
-            ""
-            if other == rule
-            else " for the same list"
-            if not moved
-            else f", with {moved} of {len(mine)} places changed"
-        )
-        parts.append(f"{other} {percent(answer.rate.click_rate)}{differs}")
-    words = f"{told} What slotwise would show is expected to be clicked, by rule: {'; '.join(parts)}."
-    if fit.slots > 1:
-        worth = "; ".join(f"{other} {answer.position_bias[1]:.2g}" for other, answer in found.items())
-        words += f" Slot 2 is worth, relative to slot 1: {worth}."
-    return [words]
+    words = [
+        f"{percent(several / sum(fit.impressions for fit in fits))} of the impressions have clicks on several items, "
+        f"and the model knows one click a visitor. {DONE[first.rule] if first.rule else 'One click of each counts.'}"
+    ]
+    compared = [fit for fit in fits if fit.rule in fit.by_rule]
+    if compared:
+        words += [_rates_in_words(compared), *_worth_in_words(compared)]
+    elif first.ordered:
+        words.append("Fit the log again with --multi-click first, last or drop to see what these make of it.")
+    elif first.rule == "drop":
+        words.append("Name the order or the time of the clicks to see what the first or the last would make of it.")
+    return [" ".join(words)]
+
+
+def _rates_in_words(fits: Sequence[Fit]) -> str:
+    told = []
+    for rule in MULTI_CLICK:
+        known = _known(fits, rule)
+        if known:
+            views = np.array([fit.impressions for fit in known])
+            rate = views @ [fit.by_rule[rule].rate.click_rate for fit in known] / views.sum()
+            told.append(f"{rule} {percent(float(rate))}{_changed(known, rule)}")
+        else:
+            told.append(f"{rule} leaves no click to count")
+    return f"What slotwise would show is expected to be clicked, by rule: {'; '.join(told)}."
+
+
+def _known(fits: Sequence[Fit], rule: MultiClick) -> list[Fit]:
+    return [fit for fit in fits if rule in fit.by_rule]
+
+
+def _changed(fits: Sequence[Fit], rule: MultiClick) -> str:
+    """How the lists differ from those under the rule that counts."""
+    if rule == fits[0].rule:
+        return ""
+    moved = [_places_changed(fit, rule) for fit in fits]
+    if not any(moved):
+        return " for the same list" if len(fits) == 1 else " for the same lists"
+    if len(fits) == 1:
+        return f", with {moved[0]} of {fits[0].slots} places changed"
+    return f", with {sum(map(bool, moved)):,} of {len(fits):,} lists changed"
+
+
+def _places_changed(fit: Fit, rule: MultiClick) -> int:
+    assert fit.rule is not None
+    pairs = zip(fit.by_rule[rule].items, fit.by_rule[fit.rule].items, strict=False)
+    return sum(one != two for one, two in pairs)
+
+
+def _worth_in_words(fits: Sequence[Fit]) -> list[str]:
+    """What slot 2 is worth under each rule: of several placements, the middle."""
+    told = []
+    for rule in MULTI_CLICK:
+        worth = [fit.by_rule[rule].position_bias[1] for fit in _known(fits, rule) if fit.slots > 1]
+        if worth:
+            told.append(f"{rule} {number(float(np.median(worth)), 2)}")
+    among = "" if len(fits) == 1 else ", in the middle of the placements"
+    return [f"Slot 2 is worth, relative to slot 1{among}: {'; '.join(told)}."] if told else []

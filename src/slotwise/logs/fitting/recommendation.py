@@ -1,0 +1,35 @@
+"""The list that slotwise would show of a fitted placement, and what it expects of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from slotwise.logs.fitting.click_rate import Rate
+
+#: an item that was shown less often is said to be hardly known
+FEW_SHOWINGS = 100
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The list that slotwise would show, and what it expects of it."""
+
+    #: an id per slot, None where nothing is left to show
+    items: tuple[str | None, ...]
+    rate: Rate
+    #: how many of them were never shown in that slot, and how many hardly anywhere
+    never_there: int
+    hardly_shown: int
+
+    def caution(self) -> str:
+        """Why not to take the rate at face value; empty if there is no reason."""
+        count = sum(item is not None for item in self.items)
+        words = [f"{self.never_there} of the {count} items were never shown in that slot"] if self.never_there else []
+        if self.hardly_shown:
+            words.append(f"{self.hardly_shown} of the {count} were shown fewer than {FEW_SHOWINGS} times anywhere")
+        return f"This rests on the model: {', and '.join(words)}." if words else ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The ids from slot 1 on, and the rate; None for what is not known."""
+        return {"items": list(self.items), **self.rate.to_json()}
