@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_json_of_one_placement(folder: Path) -> None:
     done = subprocess.run([COMMAND, "fit", "clean.parquet", "--json"], capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
-    assert list(found)[:8] == [
+    assert list(found)[:9] == [
         "impressions",
         "no_click",
         "multi_click",
@@ -43,6 +43,7 @@ def test_json_of_one_placement(folder: Path) -> None:
         "converged",
         "identifiable",
         "log_likelihood",
+        "best",
     ]
     assert found["impressions"] == 500
     assert list(found["items"]) == ["0", "1", "2", "3"]

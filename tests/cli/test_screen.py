@@ -4,6 +4,7 @@ import io
 
 import pytest
 from rich.console import Console
+from rich.table import Table
 
 from slotwise.cli import screen
 
@@ -26,3 +27,22 @@ def test_a_bar_says_what_is_being_done_on_a_terminal(monkeypatch: pytest.MonkeyP
 
 def test_nothing_is_said_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown_by(False, monkeypatch) == "at 0.0\nat 0.5\nat 1.0\n"
+
+
+@pytest.mark.parametrize(("width", "wanted"), [(80, 1), (22, 2), (12, 3)])
+def test_no_piece_is_broken_where_there_is_room(width: int, wanted: int) -> None:
+    written = io.StringIO()
+    console = Console(file=written, width=width)
+    pieces = ["1. 85248", "2. 30909", "3. 日本茶"]
+    table = Table(box=None, padding=0, show_header=False)
+    table.add_row(screen.Unbroken(pieces))
+    console.print(table)
+    lines = written.getvalue().rstrip("\n").split("\n")
+    assert len(lines) == wanted
+    assert all(any(piece in line for line in lines) for piece in pieces)
+
+
+def test_a_piece_longer_than_the_line_is_folded() -> None:
+    written = io.StringIO()
+    Console(file=written, width=5).print(screen.Unbroken(["abcdefgh", "i"]))
+    assert written.getvalue().split() == ["abcde", "fgh", "i"]

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from slotwise.cli.log_options import ESTIMATOR_IDS, FitOptions, LogOptions
 from slotwise.cli.options import AsJson, example, known_ids, takes_options
-from slotwise.cli.screen import screen, telling
+from slotwise.cli.screen import Unbroken, screen, telling
 from slotwise.cli.to_store import start_from
 from slotwise.errors import InvalidInput
 
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from slotwise.logs import Fit
     from slotwise.logs.fitting.model_comparison import Comparison
 
-#: items named for a placement on the screen; all of them are in the files and in the JSON
-NAMED = 10
-LAST = "best list begins with"
+#: items of a placement, and placements, on the screen; all of them are in the files and in the JSON
+NAMED, LISTED = 10, 20
 
 
 @example(
@@ -122,7 +121,7 @@ def fit(
         return
     if problem_out is not None or at is not None:
         raise InvalidInput("--problem-out and --at need a --click-model, such as compare")
-    found = source.fits(segment=segment or (), time=time)
+    found = source.fits(segment=segment or (), time=time, each_rule=True)
     described = _described(source, found)
     cleaning = {rule: count for rule, count in found[0].cleaning.items() if count}
     if as_json:
@@ -172,16 +171,25 @@ def _show_described(described: Comparison) -> None:
 
 
 def _show(found: list[Fit]) -> None:
-    from slotwise.logs.reporting.segments import strata_of_all
-
     console = screen()
     if len(found) > 1:
-        console.print(_summary(found))
-        console.print(f"\n{found[0].shared_slots or 'Each placement was fitted on its own.'}")
-        for sentence in strata_of_all(found):
-            console.print(sentence)
+        _show_all(console, found)
     else:
         _show_one(console, found[0])
+
+
+def _show_all(console: Console, found: list[Fit]) -> None:
+    from slotwise.logs.reporting.all_placements import AllPlacements, begins_with, row_of
+
+    every = AllPlacements.of(found)
+    for line in every.in_words():
+        console.print(line)
+    console.print()
+    heads = ("placement", "impressions", "click rate", "expected of its list", "its list begins with")
+    listed = every.placements[:LISTED]
+    console.print(as_table(heads, [(*row_of(one), Unbroken(begins_with(one))) for one in listed]))
+    if len(listed) < len(found):
+        console.print(f"and {len(found) - len(listed):,} more placements; --json and --out have them all")
 
 
 def _show_cleaning(counts: dict[str, int]) -> None:
@@ -214,8 +222,8 @@ def _show_one(console: Console, one: Fit) -> None:
         console.print(f"and {len(one.item_ids) - NAMED:,} more items")
     if one.segments:
         console.print("\nFor whom:")
-        columns = ("segment", "impressions", "click rate", "expected of its best list", LAST)
-        console.print(as_table(columns, segment_rows(one)))
+        columns = ("segment", "impressions", "click rate", "expected of its list", "its list begins with")
+        console.print(as_table(columns, [(*row[:-1], Unbroken(row[-1])) for row in segment_rows(one)]))
     console.print(f"\n{report.heading_of_list}:")
     heads = ("item", "slot", "attractiveness", "95 % interval", "shown", "in this slot")
     console.print(as_table(heads, ([row[1], row[0], *row[2:]] for row in tables.best_list(report))))
@@ -224,25 +232,13 @@ def _show_one(console: Console, one: Fit) -> None:
         console.print(f"- {sentence}")
 
 
-def _summary(found: list[Fit]) -> Table:
-    from slotwise.logs.fitting.wording import percent
-    from slotwise.logs.reporting.placement import PlacementReport
-
-    heads = ("placement", "impressions", "items", "click rate", "slots comparable", LAST)
-    rows = []
-    for one in sorted(found, key=lambda one: -one.impressions):
-        best = "   ".join(f"{slot}. {item}" for slot, item in enumerate(one.best().items[:3], start=1))
-        known = "yes" if PlacementReport(one).slots_comparable else "no"
-        counts = (f"{one.impressions:,}", f"{len(one.item_ids):,}", percent(one.click_rate_of_log))
-        rows.append((str(one.placement), *counts, known, best))
-    return as_table(heads, rows)
-
-
-def as_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """A table for the screen: the first column and the last of a list to the left, numbers to the right."""
+def as_table(heads: Sequence[str], rows: Iterable[Sequence[str | Unbroken]]) -> Table:
+    """A table for the screen: the first column and lists to the left, numbers to the right."""
     table = Table(box=None, header_style="bold")
+    every = list(rows)
     for place, head in enumerate(heads):
-        table.add_column(head, justify="right" if 0 < place < 6 and head != LAST else "left", overflow="fold")
-    for row in rows:
+        is_text = place == 0 or any(isinstance(row[place], Unbroken) for row in every)
+        table.add_column(head, justify="left" if is_text else "right", overflow="fold")
+    for row in every:
         table.add_row(*row)
     return table

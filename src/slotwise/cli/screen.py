@@ -3,15 +3,42 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
+from rich.text import Text
 
 
 def screen(*, stderr: bool = False) -> Console:
     """A console that prints names as they are, whatever is in them."""
     return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+
+@dataclass(frozen=True)
+class Unbroken:
+    """Pieces of text beside and below one another, none of them broken where it has room in a line."""
+
+    pieces: Sequence[str]
+    between: str = "   "
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        line = ""
+        for piece in self.pieces:
+            longer = f"{line}{self.between}{piece}" if line else piece
+            if line and cell_len(longer) > options.max_width:
+                yield Text(line, overflow="fold")
+                longer = piece
+            line = longer
+        yield Text(line, overflow="fold")
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        widths = [cell_len(piece) for piece in self.pieces] or [0]
+        together = sum(widths) + cell_len(self.between) * (len(widths) - 1)
+        return Measurement(max(widths), together).with_maximum(options.max_width)
 
 
 class Tell(Protocol):

@@ -11,7 +11,8 @@ from slotwise.logs.fitting import figures, wording
 from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.fitting.model_comparison import Comparison
 from slotwise.logs.fitting.page_model import in_a_sentence
-from slotwise.logs.reporting import click_models, figures_of_strata, segments, tables
+from slotwise.logs.reporting import all_placements, click_models, figures_of_strata, segments, tables
+from slotwise.logs.reporting.all_placements import AllPlacements
 from slotwise.logs.reporting.placement import PlacementReport
 from slotwise.page import as_address, write_page
 
@@ -37,24 +38,26 @@ def write_report(
     `rules` says what each cleaning rule does. The counts of what was cleaned are those of the whole log. `described` is
     how click models compare on it (`slotwise.logs.fitting.page_model`).
     """
-    every = [PlacementReport(fit, seed) for fit in ([fits] if isinstance(fits, Fit) else fits)]
-    by_size = sorted(every, key=lambda one: -one.fit.impressions)
-    counts, words = every[0].fit.cleaning if every else {}, rules or {}
+    every = [fits] if isinstance(fits, Fit) else list(fits)
+    together = AllPlacements.of(every, seed)
+    by_size = together.placements
+    counts, words = every[0].cleaning if every else {}, rules or {}
     folder.mkdir(parents=True, exist_ok=True)
-    tables.write_files([one.fit for one in every], folder)
+    tables.write_files(every, folder)
     write_page(
         folder / "report.html",
         "logs/reporting/report.html",
         title=f"What {source} says",
-        placements=by_size,
+        together=together,
+        all_placements=all_placements,
         full=[
             (one, _draw(one, folder, f"{number:02d}_" if len(every) > 1 else ""))
             for number, one in enumerate(by_size[:IN_FULL], start=1)
         ],
         cleaned=[[f"{count:,}", words.get(rule, rule)] for rule, count in counts.items() if count],
         not_found=[words.get(rule, rule) for rule, count in counts.items() if not count],
-        estimators=list(dict.fromkeys(one.fit.estimator for one in every)),
-        sampled=any(one.fit.sampled for one in every),
+        estimators=list(dict.fromkeys(fit.estimator for fit in every)),
+        sampled=any(fit.sampled for fit in every),
         clicking=None if described is None else in_a_sentence(described),
         models=[] if described is None else click_models.rows(described),
         model_heads=[click_models.HEADS[0], *(f"#{head}" for head in click_models.HEADS[1:])],

@@ -93,12 +93,12 @@ def strata_of_all(fits: Sequence[Fit]) -> list[str]:
     return words
 
 
-def segment_rows(fit: Fit) -> list[list[str]]:
+def segment_rows(fit: Fit) -> list[tuple[str, str, str, str, list[str]]]:
     """Segment, impressions, click rate, what is expected of its best list, and how that begins; the largest first."""
     rows = []
     for name, one in sorted(fit.segments.items(), key=lambda pair: -pair[1].impressions):
         best = one.best()
-        begins = "   ".join(f"{slot}. {item}" for slot, item in enumerate(best.items[:LISTED], start=1))
+        begins = [f"{slot}. {item}" for slot, item in enumerate(best.items[:LISTED], start=1) if item is not None]
         rate = percent(one.click_rate_of_log)
-        rows.append([name, f"{one.impressions:,}", rate, with_interval(best.rate), begins])
+        rows.append((name, f"{one.impressions:,}", rate, with_interval(best.rate), begins))
     return rows
