@@ -46,3 +46,26 @@ def test_a_piece_longer_than_the_line_is_folded() -> None:
     written = io.StringIO()
     Console(file=written, width=5).print(screen.Unbroken(["abcdefgh", "i"]))
     assert written.getvalue().split() == ["abcde", "fgh", "i"]
+
+
+@pytest.mark.parametrize("width", [20, 24, 26, 40])
+def test_no_number_is_torn_from_its_sign_or_its_item(width: int) -> None:
+    written = io.StringIO()
+    said = "What to show? 1. tea   2. black coffee   10. milk, clicked in 15.1 % (4 % to 7.5 %) of 1,000."
+    screen.say(Console(file=written, width=width), said)
+    lines = written.getvalue().split("\n")
+    assert all(len(line) <= width and line == line.rstrip() for line in lines)
+    for whole in ("1. tea", "2. black", "10. milk,", "15.1 %", "(4 %", "7.5 %)"):
+        assert any(whole in line for line in lines)
+    assert " ".join(" ".join(lines).split()) == " ".join(said.split())
+
+
+def test_a_question_is_in_bold() -> None:
+    written = io.StringIO()
+    console = Console(file=written, force_terminal=True, width=80, color_system="standard")
+    screen.say(console, "What to show? 1. tea")
+    screen.say(console, "Tea leads. Is it good? No")
+    asked, told = written.getvalue().splitlines()
+    assert "\x1b[1mshow?" in asked
+    assert "\x1b[1m1. tea" not in asked
+    assert "\x1b" not in told

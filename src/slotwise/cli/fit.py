@@ -14,7 +14,7 @@ from rich.table import Table
 
 from slotwise.cli.log_options import ESTIMATOR_IDS, FitOptions, LogOptions
 from slotwise.cli.options import AsJson, example, known_ids, takes_options
-from slotwise.cli.screen import Unbroken, screen, telling
+from slotwise.cli.screen import Unbroken, say, screen, telling
 from slotwise.cli.to_store import start_from
 from slotwise.errors import InvalidInput
 
@@ -166,8 +166,9 @@ def _show_described(described: Comparison) -> None:
     from slotwise.logs.fitting.page_model import in_a_sentence
 
     console = screen()
-    console.print(f"\nHow people click: {in_a_sentence(described)}")
-    console.print("(--click-model compare has the numbers of all models, and --problem-out their users.)")
+    console.print()
+    say(console, f"How people click? {in_a_sentence(described)}")
+    say(console, "(--click-model compare has the numbers of all models, and --problem-out their users.)")
 
 
 def _show(found: list[Fit]) -> None:
@@ -183,13 +184,14 @@ def _show_all(console: Console, found: list[Fit]) -> None:
 
     every = AllPlacements.of(found)
     for line in every.in_words():
-        console.print(line)
+        say(console, line)
     console.print()
     heads = ("placement", "impressions", "click rate", "expected of its list", "its list begins with")
     listed = every.placements[:LISTED]
     console.print(as_table(heads, [(*row_of(one), Unbroken(begins_with(one))) for one in listed]))
     if len(listed) < len(found):
-        console.print(f"and {len(found) - len(listed):,} more placements; --json and --out have them all")
+        more = len(found) - len(listed)
+        console.print(f"and {more:,} more {'placement' if more == 1 else 'placements'}; --json and --out have them all")
 
 
 def _show_cleaning(counts: dict[str, int]) -> None:
@@ -207,7 +209,7 @@ def _show_one(console: Console, one: Fit) -> None:
 
     report = PlacementReport(one)
     for line in report.in_words():
-        console.print(line)
+        say(console, line)
     console.print(
         "\nWhat each slot is worth: clicks on an item there, relative to the same item in slot 1 (the slot's position "
         "bias)."
@@ -219,7 +221,8 @@ def _show_one(console: Console, one: Fit) -> None:
     )
     console.print(as_table(("item", "attractiveness", "95 % interval", "shown", "clicks"), tables.items(one)[:NAMED]))
     if len(one.item_ids) > NAMED:
-        console.print(f"and {len(one.item_ids) - NAMED:,} more items")
+        more = len(one.item_ids) - NAMED
+        console.print(f"and {more:,} more {'item' if more == 1 else 'items'}")
     if one.segments:
         console.print("\nFor whom:")
         columns = ("segment", "impressions", "click rate", "expected of its list", "its list begins with")
@@ -229,7 +232,7 @@ def _show_one(console: Console, one: Fit) -> None:
     console.print(as_table(heads, ([row[1], row[0], *row[2:]] for row in tables.best_list(report))))
     console.print("\nWhat this log cannot say:")
     for sentence in report.limits:
-        console.print(f"- {sentence}")
+        say(console, f"- {sentence}")
 
 
 def as_table(heads: Sequence[str], rows: Iterable[Sequence[str | Unbroken]]) -> Table:

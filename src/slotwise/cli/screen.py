@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -11,6 +12,9 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
 from rich.text import Text
+
+#: where a line may end: not before a % sign, nor after the place of an item in a list
+_BREAKS = re.compile(r"(?<!\b\d\.)(?<!\b\d\d\.) (?!%)")
 
 
 def screen(*, stderr: bool = False) -> Console:
@@ -24,21 +28,32 @@ class Unbroken:
 
     pieces: Sequence[str]
     between: str = "   "
+    #: how many of them are in bold
+    bold: int = 0
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        line = ""
-        for piece in self.pieces:
-            longer = f"{line}{self.between}{piece}" if line else piece
-            if line and cell_len(longer) > options.max_width:
-                yield Text(line, overflow="fold")
-                longer = piece
-            line = longer
-        yield Text(line, overflow="fold")
+        line = Text(overflow="fold")
+        for number, piece in enumerate(self.pieces):
+            if line and line.cell_len + cell_len(self.between + piece) > options.max_width:
+                line.rstrip()
+                yield line
+                line = Text(overflow="fold")
+            elif line:
+                line.append(self.between)
+            line.append(piece, "bold" if number < self.bold else None)
+        yield line
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         widths = [cell_len(piece) for piece in self.pieces] or [0]
         together = sum(widths) + cell_len(self.between) * (len(widths) - 1)
         return Measurement(max(widths), together).with_maximum(options.max_width)
+
+
+def say(console: Console, sentences: str) -> None:
+    """Print sentences, with the question that they may answer in bold; no number is torn from its % or its item."""
+    question, mark, _ = sentences.partition("? ")
+    asked = len(_BREAKS.split(question)) if mark and "." not in question else 0
+    console.print(Unbroken(_BREAKS.split(sentences), " ", asked))
 
 
 class Tell(Protocol):

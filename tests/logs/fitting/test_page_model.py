@@ -32,7 +32,7 @@ def test_where_people_click_once_the_lists_that_were_kept_are_enough() -> None:
     compared = page_model(found, never)
     assert compared is not None
     assert compared.describing() == "mnl"
-    assert in_a_sentence(compared).startswith("“Multinomial logit” describes the uppermost click")
+    assert in_a_sentence(compared).startswith("“Multinomial logit” describes the click, ")
     assert found[0].rankings is not None
     kept = one_click_sets(found[0], found[0].rankings)
     assert kept.impressions == sets.impressions == 4_000

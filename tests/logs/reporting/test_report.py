@@ -24,10 +24,10 @@ ODDS = np.outer([1.0, 0.5, 0.3], np.geomspace(0.05, 0.8, 45))
 HEADINGS = [
     "What each slot is worth",
     "Which items people want",
+    "What slotwise would show",
     "Does the model fit?",
     "Which model predicts best?",
     "What this log cannot say",
-    "What slotwise would show",
     "What was cleaned",
     "How this was computed",
 ]
@@ -135,6 +135,15 @@ def test_slots_that_are_alike_are_said_to_be() -> None:
         "What is each place worth? The slots are worth about the same."
         in PlacementReport(Fit.of_rankings(seen)).in_words()
     )
+
+
+def test_a_fixed_order_gets_no_recommendation() -> None:
+    """Always the same list, clicked so often that a gain might be promised of another one."""
+    words = " ".join(PlacementReport(Fit.of_rankings(Rankings([[0, 1]], [[300, 9_000]], [700], items=2))).in_words())
+    assert "What to show? This log cannot say with any confidence" in words
+    assert "Keep what you show, and let some items change places for a while." in words
+    assert "What would that bring? This log cannot say." in words
+    assert "1,000 impressions" not in words
 
 
 def test_figures_show_what_they_say(fit: Fit) -> None:

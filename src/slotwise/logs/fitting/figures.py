@@ -100,7 +100,7 @@ def _draw_slots(axes: Axes, fit: Fit) -> None:
     slots = np.arange(1, fit.slots + 1)
     top = _draw_intervals(axes, slots, fit.estimate.position_bias, interval.low, interval.high)
     axes.axhline(1.0, color="0.7", linewidth=0.8, linestyle=":")
-    axes.set(xlabel="slot", ylabel="weight, relative to slot 1")
+    axes.set(xlabel="slot", ylabel="position bias: clicks relative to slot 1")
     axes.set_ylim(0, top)
     _slot_ticks(axes, fit.slots)
     bare(axes)

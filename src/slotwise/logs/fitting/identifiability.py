@@ -43,7 +43,7 @@ def _between_slots(fit: Fit) -> list[str]:
         limits = [
             f"slot {slot + 1} below {high[slot]:.2g}" for slot in np.flatnonzero(silent) if np.isfinite(high[slot])
         ]
-        told = f"; relative to slot 1 its weight is at most: {', '.join(limits)}" if limits else ""
+        told = f"; what it is worth relative to slot 1 is at most: {', '.join(limits)}" if limits else ""
         sentences.append(f"{_slots(silent, capital=True)} held items and got no click{told}.")
     parts = [(slot_parts == part) & used & ~silent for part in dict.fromkeys(slot_parts[used & ~silent].tolist())]
     if len(parts) > 1:
@@ -109,10 +109,11 @@ def _one_slot(fit: Fit) -> list[str]:
         which = "Every item was"
     else:
         which = f"{once:,} of {shown:,} items were" if once > 1 else f"One of {shown:,} items was"
+    they_are = "it is" if once == 1 else "they are"
     tell = (
         "How good it is and how good its slot is cannot be told apart by it alone."
         if once == shown
-        else ("What they are worth elsewhere rests on the weights of the slots, which the other items tell.")
+        else f"What {they_are} worth elsewhere rests on what the other items say of the slots."
     )
     return [f"{which} always in one slot. {tell}"]
 

@@ -116,7 +116,8 @@ class Comparison:
         """Which model describes the page, in sentences."""
         if not self.models:
             return ["There are too few impressions to hold any out, so that no model can be judged."]
-        words = [self._in_words("first", f"the {'first' if self.ordered else 'uppermost'} click")]
+        which = "click" if not self.several else "first click" if self.ordered else "uppermost click"
+        words = [self._in_words("first", f"the {which}")]
         if self.several:
             words += [self._in_words("every", "all clicks together") + self._impossible_in_words()]
             words += [self._number_in_words()]

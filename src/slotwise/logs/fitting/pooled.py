@@ -45,11 +45,15 @@ class BiasChoice:
         """A sentence; empty for one placement."""
         if placements < 2:
             return ""
-        told = f"Slots are worth the same in all {what}s" if self.own is None else f"Each {what} has its own slots"
+        told = (
+            f"Slots are taken to be worth the same in all {what}s"
+            if self.own is None
+            else f"What slots are worth is told for each {what}"
+        )
         if not self.impressions:
             return f"{told}, as was asked for."
-        why = "predicts no worse" if self.own is None else f"predicts better, by {1000 * self.gain:.2g} per thousand"
-        return f"{told}: that {why}, on {self.impressions:,} impressions held out."
+        why = "no worse" if self.own is None else "better"
+        return f"{told}: that foretells clicks {why}, on {self.impressions:,} impressions held out."
 
 
 def numbered(

@@ -166,12 +166,15 @@ def _list_in_words(one: PlacementReport) -> str:
     if not one.slots_comparable:
         return (
             "What to show? This log cannot say with any confidence: its slots cannot be compared, as hardly any item "
-            f"was in several of them. From what little there is, it would be {told}"
+            "was in several of them. Keep what you show, and let some items change places for a while. What slotwise "
+            f"would guess: {told}"
         )
     return f"What to show? {told}"
 
 
 def _gain_in_words(one: PlacementReport) -> str:
+    if not one.slots_comparable:
+        return "What would that bring? This log cannot say."
     rate, observed = one.best.rate, one.fit.click_rate
     low, high = wilson(observed, one.fit.counted_impressions, LEVEL)
     more = 1000 * (rate.click_rate - observed)

@@ -32,7 +32,9 @@ def several_in_words(fits: Sequence[Fit]) -> list[str]:
     elif first.ordered:
         words.append("Fit the log again with --multi-click first, last or drop to see what these make of it.")
     elif first.rule == "drop":
-        words.append("Name the order or the time of the clicks to see what the first or the last would make of it.")
+        words.append(
+            "Name the order or the time of the clicks (--order) to see what the first or the last would make of it."
+        )
     return [" ".join(words)]
 
 
