@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperArgument, TyperCommand
 
 from slotwise.cli.backup import backup
 from slotwise.cli.bounds import bounds
@@ -42,8 +43,20 @@ COMMANDS = (
     *(fit, score, evaluate),
     *(demo, serve, drive, decisions, compact, backup, export, import_),
 )
+
+
+class Command(TyperCommand):
+    """A command whose help says of an argument what to put in, and not of which type of Python's it is."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        for parameter in self.params:
+            if isinstance(parameter, TyperArgument):
+                parameter.display_type_rich = lambda ctx: None  # type: ignore[method-assign]
+        super().format_options(ctx, formatter)
+
+
 for command in COMMANDS:
-    app.command(command.__name__.rstrip("_"))(command)
+    app.command(command.__name__.rstrip("_"), cls=Command)(command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -46,7 +46,8 @@ class LogOptions:
         str, typer.Option(metavar=_COLUMN, help="The click: true or 1; or the clicked item, where items are lists.")
     ] = "clicked"
     placement: Annotated[
-        str | None, typer.Option(metavar=_COLUMN, help="The page, query or place; each is fitted on its own.")
+        str | None,
+        typer.Option(metavar=_COLUMN, help="The page, query or place of an impression, where the log has several."),
     ] = None
     order: Annotated[str | None, typer.Option(metavar=_COLUMN, help="The order or the time of clicks.")] = None
     propensity: Annotated[
