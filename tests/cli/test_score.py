@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -36,8 +38,38 @@ def test_another_log_is_scored_beside_simple_models(folder: Path) -> None:
     each = [one["log_likelihood"]["the fit"] * one["impressions"] for one in found["placements"].values()]
     assert by_model["the fit"] == pytest.approx(sum(each) / 2_400)
     said = slotwise("score", "fit.json", "second.parquet", "--placement", "page").stdout
-    assert "1 placements are new to the fit" in said
+    assert said.startswith("Does the fit hold for this log? Yes: it foretells these clicks better than\n“items only”")
+    assert "1 placement is new to the fit" in said
     assert "slots only" in said
+
+
+def test_a_fit_that_does_not_hold_is_said_not_to(folder: Path) -> None:
+    """The second log is of people who want the opposite; and of so few that nothing can be told."""
+    log = generated(2_000, pages=1, seed=3)
+    opposite = pa.array((3 - np.array(log["item"])).tolist())
+    pq.write_table(log, "first.parquet")
+    pq.write_table(log.set_column(log.schema.get_field_index("item"), "item", opposite), "other.parquet")
+    pq.write_table(log.slice(0, 3 * 12), "few.parquet")
+    slotwise("fit", "first.parquet", "--save", "one.json")
+    said = " ".join(slotwise("score", "one.json", "other.parquet").stdout.split())
+    assert "No: “slots only” of the first log foretells these clicks better, beyond chance. Fit this log anew." in said
+    assert "This log cannot tell:" in " ".join(slotwise("score", "one.json", "few.parquet").stdout.split())
+
+
+def test_what_was_left_out_of_the_second_log_is_said(folder: Path) -> None:
+    log = generated(100, pages=1, seed=4)
+    pq.write_table(log, "one.parquet")
+    slotwise("fit", "one.parquet", "--save", "one.json")
+    clicked = np.array(log["clicked"])
+    clicked[:3] = True
+    pq.write_table(log.set_column(log.schema.get_field_index("clicked"), "clicked", pa.array(clicked)), "both.parquet")
+    assert (
+        "1  impressions with clicks on several items: left out" in slotwise("score", "one.json", "both.parquet").stdout
+    )
+    found = json.loads(slotwise("score", "one.json", "both.parquet", "--json").stdout)
+    assert found["cleaning"] == {"rows": 300, "multi_click_drop": 1}
+    evaluated = slotwise("evaluate", "both.parquet", "--ranking", "1,2,3").stdout
+    assert "1  impressions with clicks on several items: left out" in evaluated
 
 
 def test_segments_are_kept_and_predict_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

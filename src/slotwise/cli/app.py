@@ -51,7 +51,7 @@ class Command(TyperCommand):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         for parameter in self.params:
             if isinstance(parameter, TyperArgument):
-                parameter.display_type_rich = lambda ctx: None  # type: ignore[method-assign]
+                parameter.display_type_rich = lambda **_: None  # type: ignore[method-assign]
         super().format_options(ctx, formatter)
 
 

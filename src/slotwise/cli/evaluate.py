@@ -9,11 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
+from slotwise.cli.fit import show_cleaning
 from slotwise.cli.log_options import ESTIMATOR_IDS, FitOptions
 from slotwise.cli.options import AsJson, Seed, example, known_ids, takes_options
-from slotwise.cli.screen import screen
+from slotwise.cli.screen import say, screen
 from slotwise.errors import InvalidInput
 
+#: placements that are named where another one was asked for
+NAMED = 5
 MIXTURE = '{"lists": [{"items": ["tea", "milk"], "probability": 0.5}, …]}'
 
 
@@ -75,26 +78,36 @@ def evaluate(
         target = mixture_in(mixture)
     elif target_log is not None:
         target = lists_shown(target_log, source.columns, at=at, **source.reading)
-    chosen = {one.placement: one for one in source.fits()}.get(at)
-    if chosen is None:
-        raise InvalidInput(f"at must be a placement of the log, got {at!r}")
+    fits = {one.placement: one for one in source.fits()}
+    if at not in fits:
+        names = sorted(fits, key=lambda name: -fits[name].impressions)[:NAMED]
+        raise InvalidInput(f"--at must be a placement of the log, such as {', '.join(map(str, names))}; got {at!r}")
+    chosen = fits[at]
     answer = evaluation(chosen, target, propensities=chosen.logged, rounds=rounds, seed=seed)
     if as_json:
         print(json.dumps(answer.to_json(), allow_nan=False))
         return
     console = screen()
-    console.print(f"by the fitted model                      {with_interval(answer.by_model)}")
+    say(console, answer.in_words())
+    console.print()
     found = answer.by_propensity
+    rates = {"by the fitted model": answer.by_model}
     if found is not None:
-        console.print(f"by inverse propensity, plain             {with_interval(found.plain)}")
-        console.print(f"by inverse propensity, self-normalised   {with_interval(found.self_normalised)}")
+        rates["by inverse propensity, plain"] = found.plain
+        rates["by inverse propensity, self-normalised"] = found.self_normalised
         if found.doubly_robust is not None:
-            console.print(f"by both, doubly robust                   {with_interval(found.doubly_robust)}")
+            rates["by both, doubly robust"] = found.doubly_robust
     kept = percent(answer.counted)
     left_out = "" if kept == percent(answer.observed) else f" ({kept} of what was counted)"
-    console.print(f"in the log                               {percent(answer.observed)}{left_out}")
+    for words, told in [
+        *((name, with_interval(rate)) for name, rate in rates.items()),
+        ("in the log", f"{percent(answer.observed)}{left_out}"),
+    ]:
+        console.print(f"{words:<41}{told}")
     for warning in answer.warnings:
-        console.print(f"\nNote: {warning}")
+        console.print()
+        say(console, f"Note: {warning}")
+    show_cleaning(chosen.cleaning)
 
 
 def items_in(ranking: str) -> list[str | None]:

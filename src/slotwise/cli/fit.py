@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -133,7 +133,7 @@ def fit(
         _show(found)
         if described is not None:
             _show_described(described)
-        _show_cleaning({RULES[rule]: count for rule, count in cleaning.items() if rule != "rows"})
+        show_cleaning(cleaning)
     if out is not None:
         with telling() as tell:
             tell("writing the report")
@@ -194,11 +194,15 @@ def _show_all(console: Console, found: list[Fit]) -> None:
         console.print(f"and {more:,} more {'placement' if more == 1 else 'placements'}; --json and --out have them all")
 
 
-def _show_cleaning(counts: dict[str, int]) -> None:
+def show_cleaning(counts: Mapping[str, int]) -> None:
+    """What was found in the log, and what was done about it."""
+    from slotwise.logs import RULES
+
     console = screen()
-    if counts:
+    found = {RULES[rule]: count for rule, count in counts.items() if count and rule != "rows"}
+    if found:
         console.print("\nIn the log:")
-    for words, count in counts.items():
+    for words, count in found.items():
         console.print(f"  {count:>12,}  {words}", soft_wrap=True)
 
 

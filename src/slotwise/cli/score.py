@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from slotwise.cli.fit import as_table
+from slotwise.cli.fit import as_table, show_cleaning
 from slotwise.cli.log_options import LogOptions
 from slotwise.cli.options import AsJson, example, takes_options
-from slotwise.cli.screen import screen, telling
+from slotwise.cli.screen import say, screen, telling
 
 #: placements in the table; all of them are in the JSON
 LISTED = 20
@@ -47,7 +47,8 @@ def score(
         print(json.dumps(found.to_json(), allow_nan=False))
         return
     console = screen()
-    console.print(f"{found.total.impressions:,} impressions. Log-likelihood per impression, higher is better:")
+    say(console, found.in_words())
+    console.print(f"\n{found.total.impressions:,} impressions. Log-likelihood per impression, higher is better:")
     rows = []
     for model, value in found.total.log_likelihood.items():
         error = found.total.standard_error[model]
@@ -57,10 +58,10 @@ def score(
     if found.sampled:
         console.print("From a random sample of the impressions.")
     if found.total.new_items:
-        console.print(f"{found.total.new_items:,} items are new to the fit; they were predicted as new items are.")
+        say(console, f"{_count(found.total.new_items, 'item')} new to the fit, predicted as new items are.")
     new = sum(not one.known for one in found.placements)
     if new:
-        console.print(f"{new:,} placements are new to the fit; they were predicted like the others on average.")
+        say(console, f"{_count(new, 'placement')} new to the fit, predicted like the others on average.")
     if len(found.placements) > 1:
         heads = ("placement", "impressions", *next(iter(found.placements)).log_likelihood)
         every = [
@@ -71,3 +72,8 @@ def score(
         console.print(as_table(heads, every))
         if len(found.placements) > LISTED:
             console.print(f"and {len(found.placements) - LISTED:,} more placements; --json has them all")
+    show_cleaning(found.cleaning)
+
+
+def _count(number: int, what: str) -> str:
+    return f"1 {what} is" if number == 1 else f"{number:,} {what}s are"

@@ -15,7 +15,7 @@ from slotwise.errors import InvalidInput, InvalidRanking, UnknownName
 from slotwise.logs.fitting.click_rate import Rate, around, expected_rate
 from slotwise.logs.fitting.fit import LEVEL, Fit
 from slotwise.logs.fitting.inverse_propensity import ByPropensity, Logged, inverse_propensity, warnings_of
-from slotwise.logs.fitting.wording import and_more, percent
+from slotwise.logs.fitting.wording import against_observed, and_more, percent
 from slotwise.policies.registry import PolicyEntry, parse
 from slotwise.simulate import simulate
 from slotwise.typing import EMPTY, FloatArray, IntArray
@@ -38,9 +38,22 @@ class Evaluation:
     by_propensity: ByPropensity | None
     warnings: tuple[str, ...]
     level: float
-    #: the click rate of the log itself, and of the impressions that were counted
+    #: the click rate of the log itself, and of the impressions that were counted, and how many these are
     observed: float
     counted: float
+    impressions: int
+
+    @property
+    def closest(self) -> Rate:
+        """The estimate that takes least for granted, of those that there are."""
+        found = self.by_propensity
+        return self.by_model if found is None else found.doubly_robust or found.self_normalised
+
+    def in_words(self) -> str:
+        """Whether that is more than the log had."""
+        if math.isnan(self.closest.click_rate):
+            return "What would that bring? This log cannot say."
+        return f"What would that bring? {against_observed(self.closest, self.counted, self.impressions)}."
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers, None for what is not finite."""
@@ -102,12 +115,12 @@ def evaluate(
                 f"{propensities.unknown:,} impressions have no propensity, and inverse propensity left them out: that "
                 "does no harm only if what was clicked in them is like in the others."
             )
-    return Evaluation(by_model, by_propensity, tuple(warnings), level, fit.click_rate_of_log, fit.click_rate)
+    return _evaluation(fit, by_model, by_propensity, warnings, level)
 
 
 def _left_out(fit: Fit) -> list[str]:
     """Whether clicks were left out of all these rates."""
-    if not fit.multi_click or getattr(fit.tally, "rule", None) != "drop":
+    if not fit.multi_click or fit.rule != "drop":
         return []
     share = percent(fit.multi_click / fit.impressions)
     return [
@@ -154,17 +167,18 @@ def _model_warnings(fit: Fit, lists: IntArray, rate: Rate) -> list[str]:
     if len(unseen):
         told = [f"{fit.item_ids[item]} in slot {slot + 1}" for slot, item in unseen[:LISTED]]
         warnings.append(
-            f"{len(unseen):,} of {len(pairs):,} pairs were never shown ({and_more(told, len(unseen))}): what they "
-            "would get follows from the model alone, from the item in other slots and the slot with other items."
+            f"The log never showed {and_more(told, len(unseen))}: what that would get follows from the model alone, "
+            "from the item in other slots and the slot with other items."
         )
     slot_parts, item_parts = fit.compared
     clicks = fit.tally.clicks
     silent = (clicks.sum(axis=1) == 0)[pairs[:, 0]] | (clicks.sum(axis=0) == 0)[pairs[:, 1]]
     apart = pairs[(slot_parts[pairs[:, 0]] != item_parts[pairs[:, 1]]) & (shown > 0) & ~silent]
     if len(apart):
-        told = [f"{fit.item_ids[item]} with slot {slot + 1}" for slot, item in apart[:LISTED]]
+        told = [f"{fit.item_ids[item]} in slot {slot + 1}" for slot, item in apart[:LISTED]]
         warnings.append(
-            f"The log cannot compare {and_more(told, len(apart))}: nothing seen with clicks and without ties them."
+            f"The log itself does not say how {and_more(told, len(apart))} would do: too little was seen in several "
+            "slots. Letting items change places for a while would tell."
         )
     if not fit.estimate.evidence.at_rest:
         warnings.append("The estimate did not converge; do not rely on its numbers.")
@@ -206,7 +220,14 @@ def _policy(
         )
     if not fit.estimate.identifiable:
         warnings.append("The log does not determine every slot and item; what it leaves open was taken from the prior.")
-    return Evaluation(rate, None, tuple(warnings), level, fit.click_rate_of_log, fit.click_rate)
+    return _evaluation(fit, rate, None, warnings, level)
+
+
+def _evaluation(
+    fit: Fit, by_model: Rate, by_propensity: ByPropensity | None, warnings: Sequence[str], level: float
+) -> Evaluation:
+    rates = fit.click_rate_of_log, fit.click_rate
+    return Evaluation(by_model, by_propensity, tuple(warnings), level, *rates, fit.counted_impressions)
 
 
 def _number(value: float) -> float | None:

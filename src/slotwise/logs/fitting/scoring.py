@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -24,6 +24,8 @@ from slotwise.typing import FloatArray
 
 #: the model itself, then the simple ones, by the names in the table
 MODELS = ("the fit", "items only", "slots only", "all alike")
+#: a difference is beyond chance if it is more than this many standard errors
+CLEAR = 2.0
 #: whole lists of more impressions are sampled
 SAMPLE = 1_000_000
 
@@ -60,12 +62,31 @@ class Scores:
     placements: tuple[PlacementScore, ...]
     total: PlacementScore
     sampled: bool
+    #: what was cleaned: by a rule's name, how many rows or impressions it applied to
+    cleaning: Mapping[str, int]
+
+    def in_words(self) -> str:
+        """Whether the fit says more about this log than the simple models do."""
+        ours, *others = MODELS
+        best = max(others, key=lambda model: self.total.log_likelihood[model])
+        ahead = self.total.log_likelihood[ours] - self.total.log_likelihood[best]
+        sure = CLEAR * self.total.standard_error[best]
+        told = (
+            f"Yes: it foretells these clicks better than “{best}”, the best of the simple models, beyond chance."
+            if ahead > sure
+            else f"No: “{best}” of the first log foretells these clicks better, beyond chance. Fit this log anew."
+            if ahead < -sure
+            else f"This log cannot tell: “{best}” of the first log foretells these clicks as well, as far as chance "
+            "lets one see."
+        )
+        return f"Does the fit hold for this log? {told}"
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers."""
         return {
             **self.total.to_json(),
             "sampled": self.sampled,
+            "cleaning": {rule: count for rule, count in self.cleaning.items() if count},
             "placements": {str(one.placement): one.to_json() for one in self.placements},
         }
 
@@ -111,7 +132,7 @@ def score(
         best = model.segments.get(name_of(part.segment), model)
         scored.append(_scored(told, impressions[name].rankings, one.item_ids, best, known=known))
     scored.sort(key=lambda one: -one[0].impressions)
-    return Scores(tuple(one for one, _ in scored), _together(scored), sampled)
+    return Scores(tuple(one for one, _ in scored), _together(scored), sampled, log.counts)
 
 
 #: Σ and Σ of squares of the difference to the fit, over impressions, by model

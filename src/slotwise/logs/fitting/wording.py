@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from slotwise.logs.fitting.click_rate import Rate
 from slotwise.logs.fitting.fit import LEVEL
+from slotwise.logs.fitting.inverse_propensity import wilson
 
 
 def level() -> str:
@@ -25,6 +26,26 @@ def with_interval(rate: Rate) -> str:
     """A rate and its interval."""
     middle = "unknown" if math.isnan(rate.click_rate) else percent(rate.click_rate)
     return f"{middle} ({percent(rate.low)} to {percent(rate.high)})"
+
+
+def against_observed(rate: Rate, observed: float, impressions: int) -> str:
+    """A rate that is expected, beside the one of so many impressions: whether it is clearly more or less.
+
+    >>> against_observed(Rate(0.5, 0.4, 0.6), 0.3, 2_000)
+    'A click in 50.0 % (40.0 % to 60.0 %) of impressions, more than the 30.0 % observed: 200 more in 1,000 impressions'
+    """
+    low, high = wilson(observed, impressions, LEVEL)
+    more = 1000 * (rate.click_rate - observed)
+    against = (
+        f"more than the {percent(observed)} observed: {more:,.0f} more in 1,000 impressions"
+        if rate.low > high
+        else f"less than the {percent(observed)} observed: {-more:,.0f} fewer in 1,000 impressions"
+        if rate.high < low
+        else f"which may be no more than the {percent(observed)} observed"
+        if rate.click_rate > observed
+        else f"which may be no less than the {percent(observed)} observed"
+    )
+    return f"A click in {with_interval(rate)} of impressions, {against}"
 
 
 def interval(low: float, high: float) -> str:

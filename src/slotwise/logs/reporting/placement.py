@@ -12,9 +12,8 @@ from slotwise.logs.fitting.fit import LEVEL, Fit
 from slotwise.logs.fitting.goodness_of_fit import Goodness, goodness
 from slotwise.logs.fitting.held_out import HeldOut, held_out
 from slotwise.logs.fitting.identifiability import ALL_COMPARABLE, what_cannot_be_said
-from slotwise.logs.fitting.inverse_propensity import wilson
 from slotwise.logs.fitting.recommendation import Recommendation
-from slotwise.logs.fitting.wording import and_more, percent, with_interval
+from slotwise.logs.fitting.wording import against_observed, and_more, percent
 from slotwise.logs.reporting.held_back import HeldBack, held_back
 from slotwise.logs.reporting.segments import segments_in_words
 from slotwise.logs.reporting.several_clicks import several_in_words
@@ -175,17 +174,6 @@ def _list_in_words(one: PlacementReport) -> str:
 def _gain_in_words(one: PlacementReport) -> str:
     if not one.slots_comparable:
         return "What would that bring? This log cannot say."
-    rate, observed = one.best.rate, one.fit.click_rate
-    low, high = wilson(observed, one.fit.counted_impressions, LEVEL)
-    more = 1000 * (rate.click_rate - observed)
-    against = (
-        f"more than the {percent(observed)} observed: {more:,.0f} more in 1,000 impressions"
-        if rate.low > high
-        else f"less than the {percent(observed)} observed: {-more:,.0f} fewer in 1,000 impressions"
-        if rate.high < low
-        else f"which may be no more than the {percent(observed)} observed"
-    )
     caution = one.best.caution()
-    return f"What would that bring? A click in {with_interval(rate)} of impressions, {against}." + (
-        f" {caution}" if caution else ""
-    )
+    brings = against_observed(one.best.rate, one.fit.click_rate, one.fit.counted_impressions)
+    return f"What would that bring? {brings}." + (f" {caution}" if caution else "")
