@@ -141,6 +141,10 @@ NASTY = {
         "not its place",
     ),
     "clicked as flags": counted(wide(LISTS, [[True, False], [True, False], [False, False], None])),
+    "several clicks as flags, which have no order": counted(
+        wide([*LISTS, ["a", "b"]], [[True, False], [True, False], [False, False], None, [True, True]]),
+        multi_click_drop=1,
+    ),
     "lists of structs": refused(wide(STRUCTS, CLICKED), "items must hold ids", "as in items.id"),
     "lists of structs, with the field named": counted(wide(STRUCTS, CLICKED), columns=Columns(item="items.id")),
     "clicks within lists of structs": counted(

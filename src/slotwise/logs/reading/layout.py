@@ -178,7 +178,11 @@ class Layout:
             slot=(unfolded.place + 1).cast("int64"),
             item=item,
             clicked=clicked,
-            order=ibis.ifelse(clicked, unfolded.chosen.index(item), None).cast("float64"),
+            **(
+                {"order": ibis.ifelse(clicked, unfolded.chosen.index(item), None).cast("float64")}
+                if self._is_ordered
+                else {}
+            ),
             **({ITEM: unfolded[ITEM][unfolded.place].cast("float64")} if ITEM in unfolded.columns else {}),
         )
         choices = lists.unnest("chosen")
@@ -188,7 +192,7 @@ class Layout:
             slot=ibis.null("int64"),
             item=choices.chosen,
             clicked=ibis.literal(True),
-            order=ibis.null("float64"),
+            **({"order": ibis.null("float64")} if self._is_ordered else {}),
             **({ITEM: ibis.null("float64")} if ITEM in lists.columns else {}),
         )
         return shown.union(lost)
@@ -202,6 +206,19 @@ class Layout:
         return ibis.ifelse(self.table[_SHOWN].fill_null(True), items, ibis.literal([], "array<string>"))
 
     @property
+    def _is_ordered(self) -> bool:
+        """Whether a wide log has the order of its clicks: a list of items has one, marks on what was shown have none."""
+        if self.clicks is not None:
+            return self.columns.order is not None and has_column(self.clicks, self.columns.order)
+        return not self._marks_clicks
+
+    @property
+    def _marks_clicks(self) -> bool:
+        """Whether what was clicked is told by a list of true and false."""
+        kind = self._clicked.type()
+        return bool(kind.is_array() and kind.value_type.is_boolean())
+
+    @property
     def _chosen(self) -> ir.Value:
         """The clicked items; the name of an item that was shown is that one, whatever signs of a list are in it."""
         clicked, items = self._clicked, self._items
@@ -211,7 +228,7 @@ class Layout:
                     f"{self.columns.clicked} must hold the clicked item or a list of them, got a column of boolean"
                 )
             return values.NOTHING
-        if clicked.type().is_array() and clicked.type().value_type.is_boolean():
+        if self._marks_clicks:
             return items.filter(lambda _, place: clicked[place].fill_null(False)).coalesce(values.NOTHING)
         separator = self.separator if clicked.type().is_string() else "|"
         chosen = values.as_clicked_items(clicked, self.columns.clicked, separator)
