@@ -87,6 +87,12 @@ NASTY = {
     "an empty file": refused("", "log.csv is empty"),
     "a file of blanks": refused("\n\n", "log.csv is empty"),
     "a header alone": refused(HEAD, "the log has no rows"),
+    "no header": refused(PLAIN.removeprefix(HEAD), "'1' and '1'", "is there no header above the first row?"),
+    "no header, and no value twice": refused("7,1,a,0\n7,2,b,0\n", "no column 'impression'", "is there no header"),
+    "a remark above the header": refused("# of 2026\n" + PLAIN, "line 2: 4 values", "'# of 2026' must be the header"),
+    "lines of JSON": refused('{"impression": 1, "slot": 1}\n', "is JSON: make it Parquet", name="log.jsonl"),
+    "JSON that is called csv": refused('[{"impression": 1}]', "is JSON: make it Parquet"),
+    "a SQLite database": refused(b"SQLite format 3\0" + bytes(84), "sqlite3 -csv -header", name="log.db"),
     "an Excel file": refused(b"PK\x03\x04" + bytes(100), "Excel", "save it as CSV"),
     "a row of five values": refused(
         PLAIN.replace("1,2,b,0", "1,2,tea, green,0"), "line 3: 5 values where the header has 4", "double quotes"
@@ -98,6 +104,14 @@ NASTY = {
     ),
     "a file of another kind in the folder": refused(
         {"1.csv": PLAIN, "2.txt": PLAIN}, "2.txt", "1 of 2", "pattern", name="folder"
+    ),
+    "a file that lacks a column of the others": refused(
+        {"1.csv": PLAIN, "2.csv": PLAIN.replace("clicked", "hit")},
+        "clicked must be a column of every file of the log, got none in 2.csv (1 of 2 files)",
+        name="folder",
+    ),
+    "a file that lacks a column that nobody asks for": counted(
+        {"1.csv": PLAIN[:61], "2.csv": HEAD.strip() + ",more\n" + PLAIN[61:].replace("\n", ",x\n")}, "folder"
     ),
     "what Spark leaves in a folder": counted({"1.csv": PLAIN, "_SUCCESS": "", ".1.csv.crc": "x"}, "folder"),
     # columns
@@ -139,6 +153,14 @@ NASTY = {
         "none of them could be counted",
         "click on '0', in an impression that shows a, b",
         "not its place",
+    ),
+    "clicked as a place from 1, everywhere": refused(
+        wide(LISTS, [1, 2, 1, 2]), "no impression that can be counted", "click on '1'", "not its place"
+    ),
+    "ids that begin anew on each page": refused(
+        HEAD + "1,1,a,1\n1,2,b,0\n1,1,c,0\n1,2,d,0\n",
+        "1 impressions with two items in one slot",
+        "name the column of the pages (placement)",
     ),
     "clicked as flags": counted(wide(LISTS, [[True, False], [True, False], [False, False], None])),
     "several clicks as flags, which have no order": counted(
@@ -219,6 +241,13 @@ NASTY = {
         cleaned={},
         clicks=[[5, 0], [0, 0]],
         passes=[[20, 7], [7, 20]],
+    ),
+    "billions": Nasty(
+        "items,clicked,n\na|b,a,5000000000\nb|a,,70000000000\n",
+        columns=Columns(weight="n"),
+        cleaned={},
+        clicks=[[5_000_000_000, 0], [0, 0]],
+        passes=[[0, 70_000_000_000], [70_000_000_000, 0]],
     ),
     "a weight of nothing": Nasty(
         wide([["a", "b"], ["a", "b"], ["b", "a"]], ["a", None, None], n=[5, 20, 0]),

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from slotwise.errors import InvalidInput
 from slotwise.logs import Columns, LogTally, fit, fits, tallies, tally
-from slotwise.logs.reading.sources import JAVA, divide_among_all
+from slotwise.logs.reading.spark_session import JAVA, divide_among_all
 from tests.logs.plain import Plain, dirty_rows, table
 from tests.logs.reading.test_sources import check_strange, write_strange
 from tests.logs.strata import check_alike, drawn

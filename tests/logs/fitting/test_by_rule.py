@@ -90,3 +90,15 @@ def test_nothing_is_fitted_again_where_nobody_clicked_twice() -> None:
     (found,) = fits(log, Columns(order="turn"), each_rule=True)
     assert not found.by_rule
     assert several_in_words([found]) == []
+
+
+def test_where_the_order_of_every_click_is_missing_nothing_is_compared() -> None:
+    log = both_clicked()
+    log = log.set_column(5, "turn", pa.nulls(len(log), pa.int64()))
+    (found,) = fits(log, Columns(order="turn"), each_rule=True)
+    assert not found.by_rule
+    assert "left out, as the order of their clicks is missing" in words_of([found])
+    turns = zip(log["impression"].to_pylist(), both_clicked()["turn"].to_pylist(), strict=True)
+    half = pa.array([turn if one % 2 else None for one, turn in turns])
+    (found,) = fits(log.set_column(5, "turn", half), Columns(order="turn"), each_rule=True)
+    assert "Here the first click counts, and 100 with a click whose order is missing are left out." in words_of([found])

@@ -129,7 +129,7 @@ def test_columns_that_are_not_there(columns: Columns, message: str) -> None:
 
 
 def test_columns_that_cannot_be_read() -> None:
-    with pytest.raises(InvalidInput, match="slot must hold slots, which are whole numbers, got a column of boolean"):
+    with pytest.raises(InvalidInput, match="slot must hold whole numbers, got a column of boolean"):
         tally(LONG.set_column(1, "slot", pa.array([True] * 7)))
     with pytest.raises(InvalidInput, match="clicked must hold clicks"):
         tally(LONG.set_column(3, "clicked", pa.array([datetime.date(2026, 1, 1)] * 7)))

@@ -15,7 +15,7 @@ import pytest
 
 from slotwise.errors import InvalidInput, UnreadableFile
 from slotwise.logs import Columns, tallies, tally
-from slotwise.logs.reading.sources import refuse_silence
+from slotwise.logs.reading.spark_session import refuse_silence
 from tests.logs.plain import COLUMNS, Plain, dirty_rows, table
 from tests.postgres import Postgres
 

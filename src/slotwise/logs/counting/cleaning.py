@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Unpack
 
@@ -30,7 +31,8 @@ from slotwise.logs.counting.strata import Stratified, stratify
 from slotwise.logs.counting.streaming import Streamed, stream
 from slotwise.logs.reading.columns import Columns, Strata
 from slotwise.logs.reading.layout import Layout
-from slotwise.logs.reading.sources import ReadOptions, read_with_clicks
+from slotwise.logs.reading.log_files import refuse_partial
+from slotwise.logs.reading.sources import ReadOptions, is_files, read_with_clicks
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +80,19 @@ def clean_log(
     **reading: Unpack[ReadOptions],
 ) -> Iterator[CleanLog]:
     """Read a log and clean it; the rows are there while the block lasts. `sample` and `told` are those of `stream`."""
-    with (
-        read_with_clicks(source, **reading) as (table, clicks),
-        cleaned(table, columns, multi_click, clicks, every_click, sample, strata, told) as log,
-    ):
-        yield log
+    with read_with_clicks(source, **reading) as (table, clicks):
+        _refuse_partial_files(source, columns, strata)
+        with cleaned(table, columns, multi_click, clicks, every_click, sample, strata, told) as log:
+            yield log
+
+
+def _refuse_partial_files(source: Any, columns: Columns, strata: Strata | None) -> None:
+    """Refuse files of which only some have a column that is asked for."""
+    if is_files(source):
+        asked = [getattr(columns, field.name) for field in fields(columns)] + (
+            [] if strata is None else [*strata.segment, strata.time]
+        )
+        refuse_partial(os.fspath(source), [name.partition(".")[0] for name in asked if name is not None])
 
 
 @contextmanager

@@ -19,27 +19,31 @@ ADVICE = {
     "multi_click_unordered": "The order of the clicks is missing where it is needed: leave those impressions out with "
     "multi-click drop, or fill it in",
     "clicks_of_nothing": "Clicks need the impression (and the placement) that they belong to",
+    "conflicting_slots": "If the ids of impressions begin anew on each page, name the column of the pages (placement)",
 }
+#: why impressions are left out, and rows
+LEFT_OUT = {*ADVICE, "repeated_items"}
+ROWS = ("null_impression", "null_placement", "null_weight", "null_time", "null_slot", "null_item", "empty_impressions")
 
 
 def refuse_lost(
     totals: Sequence[PageCounts], counts: dict[str, int], unique: ir.Table | None, keys: Sequence[str]
 ) -> None:
     """Refuse a log without an impression that can be counted, and one whose clicks are all lost."""
-    if not any(found.counted for found in totals):
-        left_out = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
-        raise InvalidInput(f"the log has no impression that can be counted: {left_out or 'it is empty'}")
-    clicked = sum(found.clicked for found in totals)
-    if sum(found.counted - found.no_click for found in totals) or not (clicked or counts["clicks_of_nothing"]):
+    counted, clicked = sum(found.counted for found in totals), sum(found.clicked for found in totals)
+    if not counted:
+        what = "the log has no impression that can be counted"
+    elif sum(found.counted - found.no_click for found in totals) or not (clicked or counts["clicks_of_nothing"]):
         return
-    reasons = [name for name in counts if counts[name] and name in {*ADVICE, "conflicting_slots", "repeated_items"}]
+    else:
+        what = f"the log has clicks in {clicked:,} impressions, and none of them could be counted"
+    reasons = [name for name in counts if counts[name] and name in (LEFT_OUT if counted else {*LEFT_OUT, *ROWS})]
+    if not reasons:
+        raise InvalidInput(f"{what}: it is empty")
     worst = max(reasons, key=lambda name: counts[name])
     example = _example(unique, keys) if worst == "click_not_shown" and unique is not None else ""
     advice = f". {ADVICE[worst]}" if worst in ADVICE else ""
-    raise InvalidInput(
-        f"the log has clicks in {clicked:,} impressions, and none of them could be counted: {counts[worst]:,} "
-        f"{RULES[worst]}{example}{advice}"
-    )
+    raise InvalidInput(f"{what}: {counts[worst]:,} {RULES[worst]}{example}{advice}")
 
 
 def _example(unique: ir.Table, keys: Sequence[str]) -> str:

@@ -41,8 +41,7 @@ def with_each_rule(found: Sequence[Fit], fit_again: Callable[[MultiClick], Seque
     >>> with_each_rule([], lambda rule: [])
     []
     """
-    several = any(one.multi_click for one in found)
-    if not several or not all(one.ordered for one in found) or sum(one.impressions for one in found) > MOST_READ_AGAIN:
+    if not any(_is_ordered(one) for one in found) or sum(one.impressions for one in found) > MOST_READ_AGAIN:
         return list(found)
     answers: dict[str | None, dict[MultiClick, Answer]] = {one.placement: {} for one in found}
     for rule in MULTI_CLICK:
@@ -50,6 +49,12 @@ def with_each_rule(found: Sequence[Fit], fit_again: Callable[[MultiClick], Seque
             if one.placement in answers:
                 answers[one.placement][rule] = Answer.of(one)
     return [replace(one, by_rule=answers[one.placement]) for one in found]
+
+
+def _is_ordered(one: Fit) -> bool:
+    """Whether it has several clicks in an order that is known."""
+    known = one.rule == "drop" or one.cleaning.get(f"multi_click_{one.rule}", 0) > 0
+    return one.ordered and known and one.multi_click > 0
 
 
 def _fitted(rule: MultiClick, fit_again: Callable[[MultiClick], Sequence[Fit]]) -> Sequence[Fit]:

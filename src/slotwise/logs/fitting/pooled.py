@@ -40,6 +40,8 @@ class BiasChoice:
     #: impressions held out, and how much better own slots predict each of them than shared ones; 0 if not compared
     impressions: int = 0
     gain: float = 0.0
+    #: whether it was told, and not found out
+    asked: bool = False
 
     def in_words(self, placements: int, what: str = "placement") -> str:
         """A sentence; empty for one placement."""
@@ -50,8 +52,10 @@ class BiasChoice:
             if self.own is None
             else f"What slots are worth is told for each {what}"
         )
-        if not self.impressions:
+        if self.asked:
             return f"{told}, as was asked for."
+        if not self.impressions:
+            return f"{told}: there are too few impressions to hold any out and compare."
         why = "no worse" if self.own is None else "better"
         return f"{told}: that foretells clicks {why}, on {self.impressions:,} impressions held out."
 
@@ -101,7 +105,7 @@ def pool_placements(
     checks.one_of("bias", bias, BIASES)
     items, names = numbered(item_ids, within)
     by_item = None if features is None else encoded(features, names)
-    choice = chosen or BiasChoice(None)
+    choice = chosen or BiasChoice(None, asked=bias != "auto" or position_bias is not None)
     if chosen is None and len(seen) > 1 and position_bias is None and bias != "shared":
         choice = _chosen(lists, items, by_item, bias, seed)
     shape = USUAL_SHAPE if within is None else OWN_TASTE
@@ -127,7 +131,7 @@ def _chosen(
             break
         best, gain = own, found
     if bias == "own":
-        return BiasChoice(best)
+        return BiasChoice(best, asked=True)
     return BiasChoice(best if gain > LEAD else None, total, gain / max(1, total))
 
 

@@ -25,11 +25,18 @@ class Recommendation:
     def caution(self) -> str:
         """Why not to take the rate at face value; empty if there is no reason."""
         count = sum(item is not None for item in self.items)
-        words = [f"{self.never_there} of the {count} items were never shown in that slot"] if self.never_there else []
+        words = []
+        if self.never_there:
+            words.append(f"{_some(self.never_there, count)} never shown in that slot")
         if self.hardly_shown:
-            words.append(f"{self.hardly_shown} of the {count} were shown fewer than {FEW_SHOWINGS} times anywhere")
+            words.append(f"{_some(self.hardly_shown, count)} shown fewer than {FEW_SHOWINGS} times anywhere")
         return f"This rests on the model: {', and '.join(words)}." if words else ""
 
     def to_json(self) -> dict[str, Any]:
         """The ids from slot 1 on, and the rate; None for what is not known."""
         return {"items": list(self.items), **self.rate.to_json()}
+
+
+def _some(number: int, count: int) -> str:
+    """So many of the items, as the beginning of a sentence."""
+    return "its item was" if count == 1 else f"{number} of the {count} items {'was' if number == 1 else 'were'}"

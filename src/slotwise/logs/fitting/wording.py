@@ -66,6 +66,15 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:.{digits}g}" if value else "0"
 
 
+def count_of(number: int, what: str) -> str:
+    """How many there are.
+
+    >>> count_of(1, "slot"), count_of(6_000, "impression")
+    ('1 slot', '6,000 impressions')
+    """
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
 def and_more(names: Sequence[str], count: int) -> str:
     """The names of the first few of `count`, and how many more there are.
 

@@ -10,6 +10,7 @@ import ibis
 import ibis.expr.types as ir
 
 from slotwise.errors import InvalidInput
+from slotwise.logs.reading.file_contents import hint_of_header
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ def refuse_missing(table: ir.Table, role: str, name: str) -> None:
         return
     near = difflib.get_close_matches(name.casefold(), [one.casefold() for one in table.columns], n=1)
     meant = next((one for one in table.columns if near and one.casefold() == near[0]), None)
-    hint = f"; is it {meant!r}?" if meant else ""
+    hint = f"; is it {meant!r}?" if meant else hint_of_header(table.columns)
     raise InvalidInput(f"the log has no column {name!r} for the {role}, it has {', '.join(table.columns)}{hint}")
 
 

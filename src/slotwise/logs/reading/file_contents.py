@@ -32,7 +32,7 @@ class Contents(NamedTuple):
     kind: str
     #: gzip, zstd, or None
     compression: str | None = None
-    #: the columns of a text file, and what is between them
+    #: the columns, and in a text file what is between them
     names: tuple[str, ...] = ()
     separator: str = ","
 
@@ -56,11 +56,17 @@ def contents_of(file: str) -> Contents:
     if not start:
         raise UnreadableFile(f"{file} is empty: a log has a header and at least one row")
     if start.startswith(b"PAR1"):
-        refuse_twins(Path(file).name, pq.read_schema(file).names if _is_whole_parquet(file) else [])
-        return Contents("parquet")
+        names = pq.read_schema(file).names if _is_whole_parquet(file) else []
+        refuse_twins(Path(file).name, names)
+        return Contents("parquet", names=tuple(names))
     no_parquet = UnreadableFile(f"{file} cannot be read: it is not Parquet, it begins with {start[:16]!r}")
     if ending in PARQUET and not start.startswith(tuple(COMPRESSED)) and not _is_text(start):
         raise no_parquet
+    if start.lstrip(b"\xef\xbb\xbf \r\n\t").startswith((b"{", b"[")):
+        raise UnreadableFile(
+            f'{file} is JSON: make it Parquet, as in python -c "import duckdb; duckdb.sql(\\"COPY (FROM read_json('
+            f"'{file}')) TO 'log.parquet'\\\")\""
+        )
     if start.startswith(b"PK\x03\x04"):
         raise UnreadableFile(f"{file} is a ZIP archive or an Excel file: unpack it, or save it as CSV in UTF-8")
     compression = next((name for magic, name in COMPRESSED.items() if start.startswith(magic)), None)
@@ -112,8 +118,18 @@ def refuse_twins(what: str, names: Iterable[str]) -> None:
         same = [name for name in twins if name.casefold() == twins[0].casefold()]
         raise InvalidInput(
             f"{what} has {len(same)} columns that are called {' and '.join(map(repr, same))} (case makes no "
-            "difference): rename or remove all but one"
+            f"difference): rename or remove all but one{hint_of_header(listed)}"
         )
+
+
+def hint_of_header(names: Iterable[str]) -> str:
+    """A question, if what should be names of columns looks like a row of values; else nothing.
+
+    >>> hint_of_header(["1", "2", "tea", "0"]), hint_of_header(["impression", "slot", "item", "clicked"])
+    ('; is there no header above the first row?', '')
+    """
+    is_number = any(name.strip().replace(".", "", 1).isdecimal() for name in names)
+    return "; is there no header above the first row?" if is_number else ""
 
 
 def _fault(file: str, found: Contents) -> str | None:
@@ -123,10 +139,11 @@ def _fault(file: str, found: Contents) -> str | None:
         try:
             for row in rows:
                 if row and len(row) != len(found.names):
+                    header = found.separator.join(found.names)[:80]
                     return (
-                        f"line {rows.line_num}: {len(row)} values where the header has {len(found.names)} columns "
+                        f"line {rows.line_num}: {len(row)} values where the header has {len(found.names)} "
                         f"({found.separator.join(row)[:80]}). Put values that hold {found.separator!r} or a quote into "
-                        "double quotes"
+                        f"double quotes; and {header!r} must be the header"
                     )
         except UnicodeDecodeError as problem:
             return (

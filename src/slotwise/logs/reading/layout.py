@@ -81,7 +81,7 @@ class Layout:
                 found[name] = values.is_given(self[name]) & values.as_number(self[name], name).isnull(), kind
         if columns.weight is not None and not self[columns.weight].type().is_integer():
             weight = self[columns.weight]
-            wrong = values.is_given(weight) & values.as_slot(weight, columns.weight).isnull()
+            wrong = values.is_given(weight) & values.as_whole_number(weight, columns.weight).isnull()
             found[columns.weight] = wrong, "a whole number of impressions"
         if self.wide:
             for name in (columns.item, columns.clicked):
@@ -92,7 +92,7 @@ class Layout:
         # not asked where the type leaves no doubt: it would mean reading the whole log
         if not slot.type().is_integer():
             found[columns.slot] = (
-                values.is_given(slot) & values.as_slot(slot, columns.slot).isnull(),
+                values.is_given(slot) & values.as_whole_number(slot, columns.slot).isnull(),
                 "a whole number",
             )
         if not clicked.type().is_boolean():
@@ -147,7 +147,7 @@ class Layout:
         return self.table.select(
             **self._page(),
             impression=values.as_key(self[columns.impression], columns.impression),
-            slot=values.as_slot(self[columns.slot], columns.slot),
+            slot=values.as_whole_number(self[columns.slot], columns.slot),
             item=values.as_text(self[columns.item], columns.item),
             clicked=values.as_click(self._clicked, columns.clicked),
             **self._optional(),
@@ -207,7 +207,7 @@ class Layout:
 
     @property
     def _is_ordered(self) -> bool:
-        """Whether a wide log has the order of its clicks: a list of items has one, marks on what was shown have none."""
+        """Whether a wide log has the order of its clicks: a list of items has one, marks beside them have none."""
         if self.clicks is not None:
             return self.columns.order is not None and has_column(self.clicks, self.columns.order)
         return not self._marks_clicks
@@ -258,7 +258,7 @@ class Layout:
                 )
             found[ITEM] = given if self.wide else values.as_number(given, item_propensity)
         if self.columns.weight is not None:
-            found["weight"] = values.as_slot(self[self.columns.weight], self.columns.weight)
+            found["weight"] = values.as_whole_number(self[self.columns.weight], self.columns.weight)
         if self.strata.segment:
             found[SEGMENT] = values.side_by_side({name: self[name] for name in self.strata.segment})
         if self.strata.time is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import glob
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,18 @@ def read_files(connection: Any, pattern: str, *, name: str = "slotwise_log") -> 
         raise
     except Exception as problem:
         raise UnreadableFile(f"{pattern} cannot be read: {what_is_wrong(files) or first_line(problem)}") from problem
+
+
+def refuse_partial(pattern: str, names: Iterable[str]) -> None:
+    """Refuse files of which only some have a column: what the others say of it would be taken for nothing."""
+    found = {file: contents_of(file).names for file in matching(pattern) if "://" not in file}
+    for name in names:
+        lacking = [file for file, there in found.items() if name not in there]
+        if 0 < len(lacking) < len(found):
+            raise InvalidInput(
+                f"{name} must be a column of every file of the log, got none in {Path(lacking[0]).name} "
+                f"({len(lacking):,} of {len(found):,} files): rename it there, or leave such files out by a pattern"
+            )
 
 
 def _read_by_duckdb(connection: Any, groups: dict[Contents, list[str]]) -> ir.Table:

@@ -6,8 +6,6 @@ import contextlib
 import os
 import re
 import shutil
-import socket
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,16 +19,12 @@ from slotwise import checks
 from slotwise.errors import InvalidInput, MissingExtra, UnreadableFile
 from slotwise.logs.reading.file_contents import refuse_twins, what_is_wrong
 from slotwise.logs.reading.log_files import first_line, matching, read_files
+from slotwise.logs.reading.spark_session import spark
 
 ENGINES = ("duckdb", "spark")
 ENGINE_MODULES = ("duckdb", "psycopg", "pyspark", "py4j")
 DATABASE = (".duckdb", ".ddb", ".db")
 SERVERS = ("postgresql://", "postgres://")
-#: how long a Spark cluster may take to accept a connection
-SECONDS_TO_ANSWER = 10.0
-#: into how many parts Spark divides what it shuffles, on a cluster, at least; small parts are put together again
-SPARK_PARTS = 200
-JAVA = "Spark needs Java 17 or 21: apt-get install openjdk-17-jre-headless, or set JAVA_HOME"
 
 
 class ReadOptions(TypedDict, total=False):
@@ -90,7 +84,7 @@ def read_with_clicks(
         # no space, a truncated file, a server that went away: the engine's error, but said in one line
         if type(problem).__module__.strip("_").split(".")[0] not in ENGINE_MODULES:
             raise
-        files = [file for one in (source, clicks) if _is_files(one) for file in matching(os.fspath(one))]
+        files = [file for one in (source, clicks) if is_files(one) for file in matching(os.fspath(one))]
         told = what_is_wrong(files)
         raise UnreadableFile(f"the log cannot be counted: {told or first_line(problem)}") from problem
 
@@ -113,7 +107,7 @@ def _opened(
             yield _table(connection, table, shown), None if clicks is None else _table(connection, clicks, shown)
     else:
         with (
-            _spark(master)
+            spark(master)
             if engine == "spark"
             else _duckdb(memory, database=source if _is_database(source) else None) as connection
         ):
@@ -180,7 +174,8 @@ def _arrow_columns(frame: Any) -> dict[str, pa.Array]:
     return columns
 
 
-def _is_files(source: Any) -> bool:
+def is_files(source: Any) -> bool:
+    """Whether a source is a file, a folder or a pattern, rather than a database or what is in memory."""
     return isinstance(source, str | os.PathLike) and not _has_tables(source)
 
 
@@ -224,6 +219,11 @@ def _duckdb(memory: str | None, database: Any = None) -> Iterator[Any]:
     try:
         if database is not None and not Path(database).is_file():
             raise UnreadableFile(f"there is no file {database}")
+        if database is not None and _begins_with(database, b"SQLite format 3"):
+            raise UnreadableFile(
+                f"{database} is a SQLite database, not DuckDB's: write the table as CSV, as in sqlite3 -csv -header "
+                f"{database} 'SELECT * FROM clicks' > clicks.csv"
+            )
         try:
             connection = ibis.duckdb.connect(
                 *([database] if database is not None else []),
@@ -239,6 +239,11 @@ def _duckdb(memory: str | None, database: Any = None) -> Iterator[Any]:
             connection.disconnect()
     finally:
         shutil.rmtree(spill, ignore_errors=True)
+
+
+def _begins_with(file: Any, magic: bytes) -> bool:
+    with open(file, "rb") as stream:
+        return stream.read(len(magic)) == magic
 
 
 @contextlib.contextmanager
@@ -266,70 +271,3 @@ def _parts(address: str) -> dict[str, Any]:
     if "port" in given:
         parts["port"] = int(given.pop("port"))
     return parts | given
-
-
-@contextlib.contextmanager
-def _spark(master: str | None) -> Iterator[Any]:
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise MissingExtra("the engine spark", "spark") from None
-    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
-        raise UnreadableFile(JAVA)
-    # Spark's Python workers run this interpreter, not whichever is called python3
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    running = SparkSession.getActiveSession()
-    builder = (
-        SparkSession.builder.appName("slotwise")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.log.level", "ERROR")
-    )
-    if master is None or master.startswith("local"):
-        # nobody else has to reach it
-        builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
-        builder = builder.config("spark.sql.shuffle.partitions", str(os.cpu_count() or 1))
-    else:
-        # as many parts as there is data for, rather than as many as there are: counts are small beside what is counted
-        builder = builder.config("spark.sql.adaptive.coalescePartitions.parallelismFirst", "false")
-    if running is None:
-        refuse_silence(master or "")
-    try:
-        session = running or builder.master(master or "local[*]").getOrCreate()
-    except Exception as problem:
-        raise UnreadableFile(
-            f"Spark cannot be started on {master or 'this machine'}: {first_line(problem)}"
-        ) from problem
-    if running is None and not (master or "local").startswith("local"):
-        divide_among_all(session)
-    try:
-        yield ibis.pyspark.connect(session)
-    finally:
-        if running is None:
-            session.stop()
-
-
-def divide_among_all(session: Any) -> None:
-    """Let every core of a cluster have something to do after a shuffle, unless its owner has said how many parts."""
-    context = session.sparkContext
-    if not context.getConf().contains("spark.sql.shuffle.partitions"):
-        session.conf.set("spark.sql.shuffle.partitions", str(max(SPARK_PARTS, 2 * context.defaultParallelism)))
-
-
-def refuse_silence(master: str) -> None:
-    """Refuse a cluster that nobody answers for; Spark would take more than a minute to find out."""
-    refused = []
-    for address in master.removeprefix("spark://").split(",") if master.startswith("spark://") else []:
-        host, _, port = address.rpartition(":")
-        try:
-            socket.create_connection((host, int(port)), timeout=SECONDS_TO_ANSWER).close()
-        except (OSError, ValueError) as problem:
-            refused.append(f"{address} ({problem})")
-        else:
-            return
-    if refused:
-        raise UnreadableFile(
-            f"no Spark cluster answers at {' or '.join(refused)}: is master right, and does the cluster run? Without "
-            "master, Spark runs on this machine"
-        )

@@ -99,18 +99,18 @@ def is_given(column: ir.Value) -> ir.BooleanValue:
     return column.notnull() & ~column.isnan() if kind.is_floating() else column.notnull()
 
 
-def as_slot(column: ir.Value, name: str) -> ir.Value:
-    """A whole number, or null."""
+def as_whole_number(column: ir.Value, name: str) -> ir.Value:
+    """A whole number of up to 15 digits, or null."""
     kind = column.type()
     if kind.is_integer():
         return column.cast("int64")
     if kind.is_numeric():
-        whole = is_given(column) & (column == column.floor()) & (column.abs() < 1e9)
+        whole = is_given(column) & (column == column.floor()) & (column.abs() < 1e15)
         return ibis.ifelse(whole, column, None).cast("int64")
     if kind.is_string():
         digits = _trimmed(column).re_replace(r"\.0+$", "")
-        return ibis.ifelse(digits.re_search(r"^-?[0-9]{1,9}$"), digits, None).cast("int64")
-    raise InvalidInput(f"{name} must hold slots, which are whole numbers, got a column of {kind}")
+        return ibis.ifelse(digits.re_search(r"^-?[0-9]{1,15}$"), digits, None).cast("int64")
+    raise InvalidInput(f"{name} must hold whole numbers, got a column of {kind}")
 
 
 def as_click(column: ir.Value, name: str) -> ir.Value:

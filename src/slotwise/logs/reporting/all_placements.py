@@ -10,7 +10,7 @@ import numpy as np
 
 from slotwise.logs.fitting.click_rate import Rate
 from slotwise.logs.fitting.fit import Fit
-from slotwise.logs.fitting.wording import and_more, percent, with_interval
+from slotwise.logs.fitting.wording import and_more, count_of, percent, with_interval
 from slotwise.logs.reporting.held_back import held_back
 from slotwise.logs.reporting.placement import TOLD, VAGUE, PlacementReport, held_back_in_words, what_is_missing
 from slotwise.logs.reporting.segments import strata_of_all
@@ -48,9 +48,10 @@ class AllPlacements:
         fits = self.fits
         impressions = sum(fit.impressions for fit in fits)
         clicked = sum(fit.click_rate_of_log * fit.impressions for fit in fits)
+        shared = fits[0].shared_slots or "Each placement was fitted on its own."
         return [
-            f"{impressions:,} impressions of {len(fits):,} placements; {percent(clicked / impressions)} had a click. "
-            f"{fits[0].shared_slots or 'Each placement was fitted on its own.'}",
+            f"{count_of(impressions, 'impression')} of {len(fits):,} placements; {percent(clicked / impressions)} had "
+            f"a click. {shared}",
             *several_in_words(fits),
             *what_is_missing(fits),
             _places_in_words(fits),

@@ -13,7 +13,7 @@ from slotwise.logs.fitting.goodness_of_fit import Goodness, goodness
 from slotwise.logs.fitting.held_out import HeldOut, held_out
 from slotwise.logs.fitting.identifiability import ALL_COMPARABLE, what_cannot_be_said
 from slotwise.logs.fitting.recommendation import Recommendation
-from slotwise.logs.fitting.wording import against_observed, and_more, percent
+from slotwise.logs.fitting.wording import against_observed, and_more, count_of, percent
 from slotwise.logs.reporting.held_back import HeldBack, held_back
 from slotwise.logs.reporting.segments import segments_in_words
 from slotwise.logs.reporting.several_clicks import several_in_words
@@ -69,8 +69,8 @@ class PlacementReport:
         """What to know first: a sentence or two per line, in the order in which someone who runs a page asks."""
         fit = self.fit
         words = [
-            f"{fit.impressions:,} impressions of {fit.slots} slots and {len(fit.item_ids):,} items; "
-            f"{percent(fit.click_rate_of_log)} had a click{_of_those_kept(fit)}."
+            f"{count_of(fit.impressions, 'impression')} of {count_of(fit.slots, 'slot')} and "
+            f"{count_of(len(fit.item_ids), 'item')}; {percent(fit.click_rate_of_log)} had a click{_of_those_kept(fit)}."
         ]
         words += several_in_words([fit])
         words += what_is_missing([fit])

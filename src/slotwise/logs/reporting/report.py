@@ -7,6 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from slotwise.drawing import save
+from slotwise.errors import UnwritableFile
 from slotwise.logs.fitting import figures, wording
 from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.fitting.model_comparison import Comparison
@@ -42,6 +43,8 @@ def write_report(
     together = AllPlacements.of(every, seed)
     by_size = together.placements
     counts, words = every[0].cleaning if every else {}, rules or {}
+    if folder.exists() and not folder.is_dir():
+        raise UnwritableFile(f"the report is a folder, and {folder} is a file")
     folder.mkdir(parents=True, exist_ok=True)
     tables.write_files(every, folder)
     write_page(

@@ -24,7 +24,7 @@ def several_in_words(fits: Sequence[Fit]) -> list[str]:
         return []
     words = [
         f"{percent(several / sum(fit.impressions for fit in fits))} of the impressions have clicks on several items, "
-        f"and the model knows one click a visitor. {DONE[first.rule] if first.rule else 'One click of each counts.'}"
+        f"and the model knows one click a visitor. {_done(first)}"
     ]
     compared = [fit for fit in fits if fit.rule in fit.by_rule]
     if compared:
@@ -36,6 +36,16 @@ def several_in_words(fits: Sequence[Fit]) -> list[str]:
             "Name the order or the time of the clicks (--order) to see what the first or the last would make of it."
         )
     return [" ".join(words)]
+
+
+def _done(fit: Fit) -> str:
+    """What was done about them, in the whole log."""
+    missing = fit.cleaning.get("multi_click_unordered", 0)
+    if not missing:
+        return DONE[fit.rule] if fit.rule else "One click of each counts."
+    if not fit.cleaning.get(f"multi_click_{fit.rule}", 0):
+        return "Here those impressions are left out, as the order of their clicks is missing."
+    return f"Here the {fit.rule} click counts, and {missing:,} with a click whose order is missing are left out."
 
 
 def _rates_in_words(fits: Sequence[Fit]) -> str:
