@@ -34,9 +34,9 @@ def log_normalisers(log: CleanLog, counted: Mapping[str | None, LogTally], facto
 def _streamed(streamed: Streamed, counted: Mapping[str | None, LogTally], factors: Factors) -> dict[str | None, float]:
     places = streamed.item_places({name: one.item_ids for name, one in counted.items()})
     worth, bias = np.zeros(len(places)), np.zeros((len(streamed.placements), streamed.clicks.shape[1]))
-    for group, name in enumerate(streamed.placements):
+    for group, (name, pairs) in enumerate(streamed.pairs_of()):
         if name in factors:
-            mine = np.flatnonzero((streamed.group == group) & (places >= 0))
+            mine = pairs[places[pairs] >= 0]
             worth[mine] = factors[name][0][places[mine]]
             bias[group, : counted[name].slots] = factors[name][1]
     return streamed.log_sums(worth, bias)

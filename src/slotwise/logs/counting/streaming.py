@@ -70,7 +70,7 @@ class Streamed:
         """What was counted of every placement with an impression."""
         items = self.rows.pairs["item"].combine_chunks()
         found = {}
-        for name, mine in self._pairs_of():
+        for name, mine in self.pairs_of():
             shown = self.held[mine] + self.passes[mine]
             used = mine[shown.any(axis=1)]
             if len(used):
@@ -78,7 +78,7 @@ class Streamed:
                 found[name] = PairCounts(items.take(pa.array(used)), shown, self.clicks[used], self.passes[used])
         return found
 
-    def _pairs_of(self) -> Iterator[tuple[str | None, Integers]]:
+    def pairs_of(self) -> Iterator[tuple[str | None, Integers]]:
         """The pairs of each placement."""
         order = np.argsort(self.group, kind="stable")
         ends = np.searchsorted(self.group[order], np.arange(len(self.placements) + 1))
@@ -89,7 +89,7 @@ class Streamed:
         """For each pair, the place of its item among those of its placement; -1 if it is not among them."""
         places = np.full(len(self.group), -1)
         items = self.rows.pairs["item"].combine_chunks()
-        for name, mine in self._pairs_of():
+        for name, mine in self.pairs_of():
             known = pa.array(ids.get(name, ()), pa.string())
             places[mine] = pc.index_in(items.take(pa.array(mine)), value_set=known).fill_null(-1).to_numpy()
         return places
