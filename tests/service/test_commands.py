@@ -5,6 +5,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -14,7 +16,8 @@ from slotwise.errors import SlotwiseError
 from slotwise.service.store import open_store
 from slotwise.service.store.decisions import Decision, Outcome, Report, new_id
 from slotwise.service.worker.definition import Definition
-from tests.service.serving import serving
+from tests.logs.strata import drawn
+from tests.service.serving import NOON, serving
 
 DAY = 86_400.0
 DEFINITION = Definition.model_validate({"slots": 1, "items": ["a", "b"]})
@@ -120,8 +123,47 @@ def test_a_placement_starts_with_the_segments_of_a_log(tmp_path: Path) -> None:
         whole = client.estimates("home")["tally"]
         assert sum(map(sum, whole["clicks"])) == sum(row.split(",")[3] == "1" for row in rows)
         assert len(client.decide("home", context={"device": "phone"})["items"]) == 2
-    with pytest.raises(SlotwiseError, match="--to-store starts with all counts of the log, however old"):
-        run(*arguments, "--time", "impression")
+    with pytest.raises(SlotwiseError, match=r"needs a --time of dates and times, .* got numbers from 0 to 59"):
+        run(*arguments[:-4], "--name", "other", "--time", "impression")
+
+
+def test_a_placement_forgets_as_the_log_says(tmp_path: Path) -> None:
+    """Its counts are as old as they are in the log, and fade as fast as the log says."""
+    ended = NOON - DAY
+    truth = drawn(3, 12_000, change=True)
+    log = truth.log
+    at = np.array(log["at"]).astype("datetime64[us]").astype(np.int64) / 1e6
+    log = log.set_column(log.schema.get_field_index("at"), "at", pa.array((at - at.max() + ended).tolist()))
+    pq.write_table(log, tmp_path / "log.parquet")
+    url = f"sqlite:///{tmp_path}/store.db"
+    arguments = ("fit", str(tmp_path / "log.parquet"), "--time", "at", "--to-store", url, "--name", "home")
+    said = run(*arguments)
+    found = logs.fit(tmp_path / "log.parquet", time="at")
+    assert found.changes is not None
+    assert found.changes.half_life is not None
+    hours = found.changes.half_life * found.changes.periods.width / 3_600.0
+    assert "older counts half as much: of 12,000 impressions there is left as much as of " in said
+    with serving(url) as client:
+        assert client.get("/v1/placements/home").json()["memory"] == {"half_life_hours": pytest.approx(hours)}
+        told = client.estimates("home")
+        assert told["memory"] == {"half_life_hours": pytest.approx(hours)}
+        # the tally is of everything, what is believed of the end: item 2 is wanted four times as much as at first
+        assert sum(map(sum, told["tally"]["clicks"])) == found.tally.clicks.sum()
+        (believed,) = (item for item in told["items"] if item["id"] == "item 2")
+        assert believed["low"] < truth.after[0, 2] < believed["high"]
+        assert believed["low"] > truth.before[0, 2]
+        assert client.get("/v1/placements/home/history").json()["periods"] == []
+
+
+def test_a_log_in_which_nothing_changed_is_not_forgotten(tmp_path: Path) -> None:
+    pq.write_table(drawn(4, 3_000).log, tmp_path / "log.parquet")
+    url = f"sqlite:///{tmp_path}/store.db"
+    said = run("fit", str(tmp_path / "log.parquet"), "--time", "at", "--to-store", url, "--name", "home")
+    assert said.rstrip().endswith("with all that was counted: home")
+    exported = json.loads(run("export", "home", "--store", url))
+    assert exported["definition"]["memory"] is None
+    # but it is known when each count was, should the owner want it to be
+    assert len({row[0] for row in exported["periods"]}) > 10
 
 
 @pytest.mark.parametrize(

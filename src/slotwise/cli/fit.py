@@ -105,11 +105,6 @@ def fit(
         raise InvalidInput("--to-store needs the --name of the placement, where the log names none, and --name a store")
     if save is not None and not save.absolute().parent.is_dir():
         raise InvalidInput(f"--save must be a file in a folder that is there, got {str(save)!r}")
-    if to_store is not None and time is not None:
-        raise InvalidInput(
-            "--to-store starts with all counts of the log, however old they are: leave out --time, and if tastes have "
-            "changed, give it the part of the log since then"
-        )
     if click_model is not None:
         if to_store is not None:
             raise InvalidInput("--to-store starts from the ordinary fit: leave out --click-model")

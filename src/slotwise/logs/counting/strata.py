@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import ibis
 import ibis.expr.types as ir
@@ -72,8 +72,8 @@ class Periods:
                 break
         return cls(start, width, count, is_time=True)
 
-    def at(self, period: float) -> float:
-        """When a period begins."""
+    def at(self, period: Any) -> Any:
+        """When a period begins, or each of several."""
         return self.start + period * self.width
 
     def name(self, period: float) -> str:

@@ -128,6 +128,7 @@ def assembled(one: Whole, sampled: bool, **made: Any) -> Fit:
         sampled=sampled,
         counted=counted.counted,
         clicked=counted.clicked,
+        by_period=one.by_period,
         rule=counted.rule,
         ordered=counted.ordered,
         logged=_logged(one.impressions),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from slotwise.logs.counting.cleaning_rules import MultiClick
+    from slotwise.logs.counting.tallies import LogTally
     from slotwise.logs.fitting.by_rule import Answer
     from slotwise.logs.fitting.changes import Changes
 
@@ -83,6 +84,8 @@ class Fit:
     segment_spread: float | None = None
     #: what happened over time; None if the log's times were not given
     changes: Changes | None = None
+    #: what was counted, with the number of its period; all of it is of one where the log's times were not given
+    by_period: Sequence[tuple[int, LogTally]] = ()
     #: which of several clicks counts, whether their order is known, and what each rule would make of the answer
     rule: MultiClick | None = None
     ordered: bool = False

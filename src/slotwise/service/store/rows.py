@@ -81,7 +81,7 @@ DAY: Final = 24 * HOUR
 
 @dataclass(frozen=True, slots=True, order=True)
 class Period:
-    """When decisions were issued: an hour or a day, UTC, or with no length all that was before its start."""
+    """When decisions were issued: an hour or a day, UTC; with no length, what was counted elsewhere, as of then."""
 
     #: seconds since 1970
     start: int
