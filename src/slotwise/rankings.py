@@ -9,7 +9,7 @@ import numpy as np
 from slotwise import checks
 from slotwise.errors import InvalidInput, InvalidRanking
 from slotwise.tally import Tally
-from slotwise.typing import EMPTY, NO_CLICK, BoolArray, IntArray
+from slotwise.typing import EMPTY, NO_CLICK, BoolArray, FloatArray, IntArray
 
 #: rounds that wait to be merged, at least: sorting them one by one would cost more than the counting
 _FEWEST_WAITING = 1024
@@ -75,6 +75,16 @@ class Rankings:
         cells = np.bincount(place[hit] * slots + on[hit], minlength=len(first) * slots)
         without = np.bincount(place[~hit], minlength=len(first))
         return cls._of_distinct(lists[first], cells.reshape(-1, slots), without, items)
+
+    @classmethod
+    def of_fractions(cls, shown: IntArray, clicks: FloatArray, passes: FloatArray, *, items: int) -> Rankings:
+        """Lists, the same one more than once perhaps, whose counts have faded and are no whole numbers any more.
+
+        Nothing is checked: the rankings that these come from were.
+        """
+        counted: Any = clicks
+        passed: Any = passes
+        return cls._of_distinct(shown, counted, passed, items)
 
     @classmethod
     def _of_distinct(cls, shown: IntArray, clicks: IntArray, passes: IntArray, items: int) -> Rankings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import zipfile
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -54,6 +54,13 @@ class Tally:
             checks.whole_number("items", items, at_least=1),
         )
         return cls(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+
+    @classmethod
+    def of_fractions(cls, clicks: FloatArray, passes: FloatArray) -> Tally:
+        """Counts that have faded, and are no whole numbers any more. Nothing is checked: those they come from were."""
+        made: Any = Tally.__new__(cls)
+        made.clicks, made.passes = clicks, passes
+        return cast("Tally", made)
 
     @classmethod
     def of_rounds(cls, rankings: IntArray, clicked: IntArray, *, items: int) -> Tally:

@@ -9,23 +9,7 @@ import numpy as np
 from slotwise.estimate.evidence import Counts
 from slotwise.rankings import Rankings
 from slotwise.tally import Tally
-from slotwise.typing import EMPTY, FloatArray, IntArray
-
-
-class FadedTally(Tally):
-    """A tally whose counts are no whole numbers."""
-
-    def __post_init__(self) -> None:
-        """Nothing to check: the counts that these were made of are checked."""
-
-
-class FadedRankings(Rankings):
-    """Lists, the same one more than once perhaps, whose counts are no whole numbers."""
-
-    def __init__(self, shown: IntArray, clicks: FloatArray, passes: FloatArray, *, items: int) -> None:
-        """Nothing is checked, as above."""
-        self._items, self._waiting = items, []
-        self._shown, self._clicks, self._passes = shown, clicks, passes  # type: ignore[assignment]
+from slotwise.typing import EMPTY, IntArray
 
 
 def fade(parts: Sequence[Counts], places: Sequence[IntArray], weights: Sequence[float], items: int) -> Counts:
@@ -46,10 +30,10 @@ def fade(parts: Sequence[Counts], places: Sequence[IntArray], weights: Sequence[
             shown.append(np.pad(named, wider, constant_values=EMPTY))
             clicks.append(np.pad(weight * one.clicks, wider))
         passes = [weight * one.passes for one, weight in zip(lists, weights, strict=True)]
-        return FadedRankings(np.concatenate(shown), np.concatenate(clicks), np.concatenate(passes), items=items)
+        return Rankings.of_fractions(np.concatenate(shown), np.concatenate(clicks), np.concatenate(passes), items=items)
     total = np.zeros((2, slots, items))
     for tally, place, weight in zip(parts, places, weights, strict=True):
         assert isinstance(tally, Tally)
         total[0, : tally.slots, place] += weight * tally.clicks.T
         total[1, : tally.slots, place] += weight * tally.passes.T
-    return FadedTally(total[0], total[1])
+    return Tally.of_fractions(total[0], total[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -158,3 +159,14 @@ def test_what_a_log_shows_does_not_depend_on_what_was_clicked() -> None:
 )
 def test_what_a_log_shows_needs_no_clicks(log: dict[str, Any]) -> None:
     assert lists_shown(pa.table(log)) == {("a", "b"): 0.5, ("b", "a"): 0.5}
+
+
+def test_where_no_impression_showed_the_list_the_model_answers() -> None:
+    seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
+    fit = Fit.of_rankings(seen, item_ids=["a", "b"])
+    logged = Logged([[0, 1], [1, 0]], [0, -1], [0.5, 0.5])
+    found = evaluate(fit, ["a"], propensities=logged)
+    assert found.by_propensity is not None
+    assert math.isnan(found.by_propensity.self_normalised.click_rate)
+    assert found.closest == found.by_model
+    assert evaluate(fit, ["a", "b"], propensities=logged).closest != found.by_model

@@ -47,7 +47,9 @@ class Evaluation:
     def closest(self) -> Rate:
         """The estimate that takes least for granted, of those that there are."""
         found = self.by_propensity
-        return self.by_model if found is None else found.doubly_robust or found.self_normalised
+        weighed = None if found is None else found.doubly_robust or found.self_normalised
+        # no impression may have shown any of the lists
+        return self.by_model if weighed is None or math.isnan(weighed.click_rate) else weighed
 
     def in_words(self) -> str:
         """Whether that is more than the log had."""
