@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from slotwise.cli.log_options import LogOptions
-from slotwise.cli.screen import screen, telling
+from slotwise.cli.screen import say, screen, telling
 from slotwise.errors import InvalidInput, UnknownName, UnwritableFile
 from slotwise.files import replacing
 
@@ -89,7 +89,7 @@ def _show(together: Comparison, comparisons: list[Comparison]) -> None:
 
     console = screen()
     for line in together.in_words():
-        console.print(line)
+        say(console, line)
     console.print(f"\nOn {together.held_out:,} impressions held out, fitted to {together.seen:,} others:")
     console.print(_table(HEADS, rows(together)))
     if len(comparisons) > 1:
