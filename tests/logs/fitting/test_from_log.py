@@ -51,6 +51,12 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
         assert low <= covered <= high
 
 
+def test_an_option_that_is_not_there_is_named() -> None:
+    options: Any = {"impresion": "view_id"}
+    with pytest.raises(TypeError, match=r"no option 'impresion' for a log; is it 'impression'\?"):
+        fit(generated(10, pages=1, seed=1), **options)
+
+
 def test_lists_are_those_of_the_log() -> None:
     log = generated(500, pages=1, seed=2)
     found = fit(log)

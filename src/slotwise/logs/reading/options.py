@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import fields, replace
 from typing import Any, cast
 
@@ -21,4 +22,9 @@ def apart(columns: Columns | None, options: LogOptions) -> tuple[Columns, ReadOp
     """
     given: dict[str, Any] = dict(options)
     names = {field.name: given.pop(field.name) for field in fields(Columns) if field.name in given}
+    known = [*(field.name for field in fields(Columns)), *ReadOptions.__annotations__]
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            raise TypeError(f"there is no option {name!r} for a log" + (f"; is it {near[0]!r}?" if near else ""))
     return replace(columns or Columns(), **names), cast("ReadOptions", given)
