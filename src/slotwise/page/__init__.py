@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,9 +48,10 @@ def _templates() -> Environment:
         raise MissingExtra("a page", "plot") from None
 
     def with_unit(value: Any) -> Any:
-        # a number and its unit stay on one line
+        # a number and its unit, and a place of a list and its item, stay on one line; three blanks are between places
         if isinstance(value, str) and not isinstance(value, Markup):
-            return Markup(str(escape(value)).replace(" %", "&nbsp;%"))
+            text = re.sub(r"(\b\d{1,2}\.) (?=\S)", r"\1&nbsp;", str(escape(value)))
+            return Markup(text.replace(" %", "&nbsp;%").replace("   ", "&emsp; "))
         return value
 
     environment = jinja2.Environment(

@@ -129,6 +129,12 @@ def test_plain_words_come_first(fit: Fit) -> None:
     assert words[5].startswith("Does the model fit? Yes")
 
 
+def test_no_item_is_torn_from_its_place(fit: Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slotwise.logs.reporting.report.FORMATS", ("svg",))
+    page = write_report(fit, tmp_path).read_text()
+    assert re.search(r"What to show\? 1\.&nbsp;item \d+&emsp; 2\.&nbsp;item \d+&emsp; 3\.&nbsp;item \d+<", page)
+
+
 def test_slots_that_are_alike_are_said_to_be() -> None:
     seen = rankings(np.outer(np.ones(2), [0.3, 0.4, 0.5]), 200_000, np.random.default_rng(3))
     assert (
