@@ -44,7 +44,7 @@ def test_the_gain_is_of_the_placements_with_a_recommendation(every: AllPlacement
     hoped = counts @ [one.best.rate.click_rate for one in (large, small)] / counts.sum()
     seen = counts @ [one.fit.click_rate for one in (large, small)] / counts.sum()
     (bring,) = (line for line in every.in_words() if line.startswith("What would that bring?"))
-    assert f"A click in {percent(hoped)} (" in bring
+    assert f"A click in {percent(hoped)} of impressions (" in bring
     assert f"where {percent(seen)} have one now" in bring
 
 

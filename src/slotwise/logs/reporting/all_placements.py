@@ -85,15 +85,15 @@ class AllPlacements:
         if not known:
             return []
         views = np.array([one.fit.counted_impressions for one in known])
-        # as if all were off in the same direction: the interval is wide enough, whatever they have in common
+        # the interval is wide enough, whatever they have in common
         rate = Rate(*(views @ np.array([one.best.rate for one in known]) / views.sum()).tolist())
         observed = float(views @ [one.fit.click_rate for one in known] / views.sum())
         among = (
             "" if len(known) == len(self.placements) else f", in the {len(known):,} placements with a recommendation"
         )
         return [
-            f"What would that bring? A click in {with_interval(rate)} of impressions where {percent(observed)} have "
-            f"one now{among}."
+            f"What would that bring? A click in {percent(rate.click_rate)} of impressions ({percent(rate.low)} to "
+            f"{percent(rate.high)} if all lists are off together) where {percent(observed)} have one now{among}."
         ]
 
 
@@ -110,7 +110,7 @@ def _places_in_words(fits: Sequence[Fit]) -> str:
             differ |= max(worth) > min(worth)
     if not told:
         return "What is each place worth? This log hardly says what the slots are worth relative to each other."
-    rest = "; slots.csv has them all" if len(told) > TOLD else ""
+    rest = "; slots.csv of the report has them all" if len(told) > TOLD else ""
     among = ", in the middle of the placements" if differ else ""
     return (
         f"What is each place worth? Of the clicks that an item gets in slot 1, the same item gets "
