@@ -12,8 +12,8 @@ import pytest
 from slotwise.choice import choice_model, click_probabilities, click_rates, probability_of
 from slotwise.compiled import interpreted
 from slotwise.logs.counting.click_sets import ClickSets
-from slotwise.logs.fitting.click_models import (
-    CLICK_MODELS,
+from slotwise.logs.fitting.click_models import CLICK_MODELS
+from slotwise.logs.fitting.fitted_models import (
     FittedCascade,
     FittedDCM,
     FittedMNL,

@@ -12,7 +12,8 @@ import numpy as np
 from slotwise.choice import choice_model
 from slotwise.errors import InvalidInput
 from slotwise.logs.counting.click_sets import ClickSets
-from slotwise.logs.fitting.click_models import CLICK_MODELS, FittedModel
+from slotwise.logs.fitting.click_models import CLICK_MODELS
+from slotwise.logs.fitting.fitted_models import FittedModel
 from slotwise.logs.fitting.wording import percent
 from slotwise.typing import EMPTY, FloatArray, IntArray
 
