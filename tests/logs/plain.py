@@ -149,7 +149,7 @@ class Plain:
         if any(None in pair for _, pair in hit):
             self.counts["click_not_shown"] += 1
             return
-        mine["multi_click"] += len(hit) > 1
+        mine["multi_click"] += len({item for _, (_, item) in hit}) > 1
         if len(set(slots)) < len(slots):
             self.counts["conflicting_slots"] += 1
         elif len(set(items)) < len(items):

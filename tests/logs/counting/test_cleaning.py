@@ -162,3 +162,8 @@ def test_the_first_click_needs_an_order() -> None:
         tally(log_of(REGULAR), multi_click="first")
     with pytest.raises(InvalidInput, match="multi_click must be first or last or drop, got 'all'"):
         tally(log_of(REGULAR), multi_click="all")  # type: ignore[arg-type]
+
+
+def test_an_item_that_is_shown_twice_is_one_that_was_clicked() -> None:
+    found = tally(pa.table({"items": [["a", "a"], ["a", "b"], ["b", "a"]], "clicked": [["a"], ["a", "b"], ["a"]]}))
+    assert (found.cleaning["repeated_items"], found.multi_click) == (1, 1)

@@ -48,6 +48,7 @@ def judge(unique: ir.Table, keys: Sequence[str], rule: str) -> ir.Table:
         items=unique.item.nunique(where=placed),
         last=unique.slot.max(where=placed),
         clicks=unique.clicked.sum(),
+        clicked_items=unique.item.nunique(where=unique.clicked),
         lost=(unique.clicked & ~placed).sum(),
         unordered=(unique.clicked & order.isnull()).sum(),
         **({"weight": unique.weight.max()} if "weight" in unique.columns else {}),
@@ -68,7 +69,8 @@ def judge(unique: ir.Table, keys: Sequence[str], rule: str) -> ir.Table:
         *(["weight"] if "weight" in found.columns else []),
         verdict=verdict,
         no_click=found.clicks == 0,
-        several=several & (found.lost == 0),
+        # an item that was shown twice is one
+        several=(found.clicked_items > 1) & (found.lost == 0),
         ordered=found.unordered == 0,
         gap=gap,
     )
