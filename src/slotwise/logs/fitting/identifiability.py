@@ -14,6 +14,8 @@ from slotwise.typing import BoolArray, IntArray
 
 #: names that are listed before "and 37 more"
 LISTED = 3
+#: of more items, names are not compared
+MOST_NAMES = 100_000
 ALL_COMPARABLE = "All slots and all items can be compared with each other."
 
 
@@ -28,7 +30,7 @@ def what_cannot_be_said(fit: Fit) -> list[str]:
     would.
     Every item was always in one slot. How good it is and how good its slot is cannot be told apart by it alone.
     """
-    return [*_between_slots(fit), *_items(fit), *_one_slot(fit)] or [ALL_COMPARABLE]
+    return [*_between_slots(fit), *_items(fit), *_one_slot(fit), *_alike(fit)] or [ALL_COMPARABLE]
 
 
 def _between_slots(fit: Fit) -> list[str]:
@@ -116,6 +118,22 @@ def _one_slot(fit: Fit) -> list[str]:
         else f"What {they_are} worth elsewhere rests on what the other items say of the slots."
     )
     return [f"{which} always in one slot. {tell}"]
+
+
+def _alike(fit: Fit) -> list[str]:
+    """Items that may be one, by their names."""
+    names: dict[str, list[str]] = {}
+    for id in fit.item_ids if len(fit.item_ids) <= MOST_NAMES else ():
+        names.setdefault(" ".join(id.casefold().split()), []).append(id)
+    twins = [same for same in names.values() if len(same) > 1]
+    if not twins:
+        return []
+    told = [" and ".join(map(repr, same)) for same in twins[:LISTED]]
+    more = f"; and {len(twins) - LISTED:,} more such groups" if len(twins) > LISTED else ""
+    return [
+        f"Whether items are the same whose names differ by case or blanks alone: {'; '.join(told)}{more}. They are "
+        "taken for different ones."
+    ]
 
 
 def _slots(chosen: BoolArray, *, capital: bool = False) -> str:
