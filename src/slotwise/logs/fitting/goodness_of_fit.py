@@ -68,8 +68,8 @@ class Goodness:
         """A sentence or two for someone who does not know what a chi-square is."""
         if not self.testable:
             return (
-                "Nothing in this log can tell whether the model fits: hardly any item was clicked in more than one "
-                "slot, so that every pair of slot and item has a number of its own."
+                "Nothing in this log can tell whether the model fits: hardly any item has enough clicks in more than "
+                "one slot to compare."
             )
         if self.p_value > CHANCE:
             return (
