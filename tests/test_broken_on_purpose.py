@@ -741,6 +741,27 @@ FAULTS = [
         "several = False",
         "tests/logs/fitting/test_page_model.py::test_where_some_click_several_times_all_clicks_are_read_and_both_are_said",
     ),
+    Fault(
+        "every placement is divided by the same draws",
+        "logs/fitting/model_comparison.py",
+        "np.random.default_rng([seed, number])",
+        "np.random.default_rng([seed, 0])",
+        "tests/logs/fitting/test_model_comparison.py::test_placements_have_draws_of_their_own",
+    ),
+    Fault(
+        "marks of clicks are taken for clicks in that order",
+        "logs/reading/layout.py",
+        "return not self._marks_clicks",
+        "return True",
+        "tests/logs/test_nasty_logs.py::test_nasty_logs[several clicks as flags, which have no order]",
+    ),
+    Fault(
+        "what a log has counted is as old as the store",
+        "service/worker/warm_start.py",
+        "hour_of(now if part.time is None else part.time)",
+        "hour_of(now)",
+        "tests/service/test_commands.py::test_a_log_in_which_nothing_changed_is_not_forgotten",
+    ),
 ]
 
 
