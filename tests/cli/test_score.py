@@ -56,6 +56,22 @@ def test_a_fit_that_does_not_hold_is_said_not_to(folder: Path) -> None:
     assert "This log cannot tell:" in " ".join(slotwise("score", "one.json", "few.parquet").stdout.split())
 
 
+def test_what_is_no_log_of_the_same_page_is_asked_about(folder: Path) -> None:
+    log = generated(50, pages=1, seed=5)
+    pq.write_table(log, "one.parquet")
+    slotwise("fit", "one.parquet", "--save", "one.json")
+    for name, values, said in (
+        ("clicked", [False] * len(log), "as it has no click. Are the clicks missing?"),
+        (
+            "item",
+            [f"other {item}" for item in log["item"].to_pylist()],
+            "none of its items. Is it the fit of this page?",
+        ),
+    ):
+        pq.write_table(log.set_column(log.schema.get_field_index(name), name, pa.array(values)), "two.parquet")
+        assert said in " ".join(slotwise("score", "one.json", "two.parquet").stdout.split())
+
+
 def test_what_was_left_out_of_the_second_log_is_said(folder: Path) -> None:
     log = generated(100, pages=1, seed=4)
     pq.write_table(log, "one.parquet")

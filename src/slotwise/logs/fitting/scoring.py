@@ -64,14 +64,24 @@ class Scores:
     sampled: bool
     #: what was cleaned: by a rule's name, how many rows or impressions it applied to
     cleaning: Mapping[str, int]
+    #: impressions with a click, and items, counted in each placement
+    clicked: int
+    items: int
 
     def in_words(self) -> str:
         """Whether the fit says more about this log than the simple models do."""
+        return f"Does the fit hold for this log? {self._answer()}"
+
+    def _answer(self) -> str:
+        if not self.clicked:
+            return "This log cannot tell, as it has no click. Are the clicks missing?"
+        if self.total.new_items == self.items:
+            return "This log cannot tell: the fit knows none of its items. Is it the fit of this page?"
         ours, *others = MODELS
         best = max(others, key=lambda model: self.total.log_likelihood[model])
         ahead = self.total.log_likelihood[ours] - self.total.log_likelihood[best]
         sure = CLEAR * self.total.standard_error[best]
-        told = (
+        return (
             f"Yes: it foretells these clicks better than “{best}”, the best of the simple models, beyond chance."
             if ahead > sure
             else f"No: “{best}” of the first log foretells these clicks better, beyond chance. Fit this log anew."
@@ -79,7 +89,6 @@ class Scores:
             else f"This log cannot tell: “{best}” of the first log foretells these clicks as well, as far as chance "
             "lets one see."
         )
-        return f"Does the fit hold for this log? {told}"
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers."""
@@ -132,7 +141,14 @@ def score(
         best = model.segments.get(name_of(part.segment), model)
         scored.append(_scored(told, impressions[name].rankings, one.item_ids, best, known=known))
     scored.sort(key=lambda one: -one[0].impressions)
-    return Scores(tuple(one for one, _ in scored), _together(scored), sampled, log.counts)
+    return Scores(
+        tuple(one for one, _ in scored),
+        _together(scored),
+        sampled,
+        log.counts,
+        clicked=sum(one.clicked for one in counted.values()),
+        items=sum(len(one.item_ids) for one in counted.values()),
+    )
 
 
 #: Σ and Σ of squares of the difference to the fit, over impressions, by model
