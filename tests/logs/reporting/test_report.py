@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from slotwise import EMPTY, Rankings
+from slotwise import EMPTY, Rankings, logs
 from slotwise.logs.fitting import figures
 from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.reporting import report
@@ -133,6 +134,13 @@ def test_no_item_is_torn_from_its_place(fit: Fit, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("slotwise.logs.reporting.report.FORMATS", ("svg",))
     page = write_report(fit, tmp_path).read_text()
     assert re.search(r"What to show\? 1\.&nbsp;item \d+&emsp; 2\.&nbsp;item \d+&emsp; 3\.&nbsp;item \d+<", page)
+
+
+def test_what_slots_are_worth_is_not_claimed_where_it_was_said() -> None:
+    log = pa.table({"items": [["a", "b"], ["b", "a"]] * 40, "clicked": ["a", "b", None, "a"] * 20})
+    words = PlacementReport(logs.fit(log, position_bias=[1.0, 0.5])).in_words()
+    assert words[1].startswith("What is each place worth? As was said, the best place is slot 1. Of the clicks")
+    assert not any("As was said" in line for line in PlacementReport(logs.fit(log)).in_words())
 
 
 def test_slots_that_are_alike_are_said_to_be() -> None:
