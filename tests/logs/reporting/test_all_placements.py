@@ -53,4 +53,4 @@ def test_no_gain_is_promised_where_nothing_is_recommended() -> None:
     words = " ".join(AllPlacements.of(fits).in_words())
     assert "What would that bring?" not in words
     assert "In 2 of 2 placements they are a guess" in words
-    assert "None that was shown often enough" in words
+    assert "Which items are held back by their place? This log cannot say." in words

@@ -156,6 +156,7 @@ def test_a_fixed_order_gets_no_recommendation() -> None:
     words = " ".join(PlacementReport(Fit.of_rankings(Rankings([[0, 1]], [[300, 9_000]], [700], items=2))).in_words())
     assert "What to show? This log cannot say with any confidence" in words
     assert "Keep what you show, and let some items change places for a while." in words
+    assert "Which items are held back by their place? This log cannot say." in words
     assert "What would that bring? This log cannot say." in words
     assert "1,000 impressions" not in words
 

@@ -62,6 +62,8 @@ class AllPlacements:
         ]
 
     def _held_back_in_words(self) -> str:
+        if not self.comparable:
+            return "Which items are held back by their place? This log cannot say."
         found = [
             (one.fit.impressions * item.gain, f"{item.item} of {one.fit.placement}", item)
             for one in self.comparable

@@ -74,8 +74,7 @@ class PlacementReport:
         ]
         words += several_in_words([fit])
         words += what_is_missing([fit])
-        lower = [(item.item, item) for item in held_back(fit, self.best)]
-        words += [_places_in_words(fit), held_back_in_words(lower), _list_in_words(self), _gain_in_words(self)]
+        words += [_places_in_words(fit), _held_back_in_words(self), _list_in_words(self), _gain_in_words(self)]
         words += segments_in_words(fit)
         if fit.changes is not None:
             words.append(fit.changes.in_words())
@@ -141,6 +140,12 @@ def _places_in_words(fit: Fit) -> str:
         f"What is each place worth? {given} best place is slot {best + 1}. Of the clicks that an item gets there, the "
         f"same item gets {and_more(told, len(told))}{rest}."
     )
+
+
+def _held_back_in_words(one: PlacementReport) -> str:
+    if not one.slots_comparable:
+        return "Which items are held back by their place? This log cannot say."
+    return held_back_in_words([(item.item, item) for item in held_back(one.fit, one.best)])
 
 
 def held_back_in_words(found: Sequence[tuple[str, HeldBack]]) -> str:
