@@ -136,10 +136,13 @@ def test_a_password_is_not_repeated() -> None:
         assert "secret" not in str(caught.value)
 
 
-def test_a_spark_cluster_that_is_not_there() -> None:
+def test_a_spark_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """Said at once, by its address; Spark itself would try for more than a minute."""
+    session = pytest.importorskip("pyspark.sql").SparkSession
+    monkeypatch.setattr(session, "getActiveSession", lambda: None)
+    monkeypatch.setenv("JAVA_HOME", "not asked for")
     with pytest.raises(UnreadableFile, match=r"no Spark cluster answers at 127\.0\.0\.1:1 \(.*refused.*Without master"):
-        refuse_silence("spark://127.0.0.1:1")
+        tallies("log.csv", PAGES, engine="spark", master="spark://127.0.0.1:1")
     with pytest.raises(UnreadableFile, match="no Spark cluster answers at nowhere"):
         refuse_silence("spark://nowhere")
     refuse_silence("local[2]")
