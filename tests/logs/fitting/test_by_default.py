@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from scipy import stats
 
@@ -60,6 +61,23 @@ def test_what_a_segment_likes_is_named() -> None:
     assert "Do segments differ? Yes" in words
     assert "item 0 is worth" in words
     assert [row[0] for row in segment_rows(found)] == ["phone", "desk", "tablet"]
+
+
+def test_what_a_segment_likes_is_named_where_slots_are_hardly_known() -> None:
+    """One item is always in slot 1, so that nothing says what the others would get there; but desks want a more."""
+    rng = np.random.default_rng(6)
+    rows: dict[str, list[Any]] = {"items": [], "clicked": [], "device": []}
+    for one in range(4_000):
+        shown = ["top", *rng.permutation(["a", "b", "c", "d"])[:3].tolist()]
+        odds = [0.6, *(0.05 * (4.0 if item == "a" and one % 3 == 0 else 1.0) for item in shown[1:])]
+        chances = np.array([*odds, 1.0]) / (sum(odds) + 1.0)
+        rows["items"].append(shown)
+        rows["clicked"].append([*shown, None][rng.choice(5, p=chances)])
+        rows["device"].append("desk" if one % 3 == 0 else "phone")
+    found = fit(pa.table(rows), segment="device")
+    limits = found.intervals.position_bias
+    assert limits.high[1] > 2 * limits.low[1]
+    assert {("a", "desk")} <= {(one.item, one.segment) for one in liked(found)} <= {("a", "desk"), ("a", "phone")}
 
 
 def test_nothing_is_made_of_segments_that_are_alike() -> None:

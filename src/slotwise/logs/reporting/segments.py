@@ -10,11 +10,14 @@ import numpy as np
 
 from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.fitting.wording import percent, with_interval
+from slotwise.typing import FloatArray, IntArray
 
 #: items named; places of a segment's list that are; how much an item must differ to be worth saying
 NAMED, LISTED, WORTH_SAYING = 3, 3, 1.25
-#: of the intervals that decide it: there are many items and segments, of which few may be named by chance
-SURE = 0.999
+#: standard errors that decide it: there are many items and segments, of which few may be named by chance
+SURE = 3.5
+#: of fewer clicks than about this many, standard errors say little
+LEAST_VARIANCE = 10.0
 
 
 class Liked(NamedTuple):
@@ -26,21 +29,36 @@ class Liked(NamedTuple):
 
 
 def liked(fit: Fit) -> list[Liked]:
-    """Items that are worth more or less to a segment than to all, by more than is uncertain; most of all first.
+    """Items that are worth more or less to a segment than to all, by more than is chance; most of all first.
 
     Segments may click more or less on everything, which says nothing of what they want: that is taken out first.
+    Whether an item differs is asked of its clicks, given what slots are worth: that is not certain, but alike for all.
     """
     place = {id: number for number, id in enumerate(fit.item_ids)}
+    clicks, exposure = fit.tally.clicks.sum(axis=0), fit.estimate.position_bias @ fit.tally.passes
     found = []
     for name, one in fit.segments.items():
-        of_all = fit.estimate.attractiveness[[place[id] for id in one.item_ids]]
-        habit = math.exp(float(np.median(np.log(one.estimate.attractiveness / of_all))))
-        usual = habit * of_all
-        said = one.estimate.intervals(SURE).attractiveness
-        times = one.estimate.attractiveness / usual
-        clear = ((said.low > usual) | (said.high < usual)) & (np.abs(np.log(times)) > math.log(WORTH_SAYING))
-        found += [Liked(one.item_ids[item], name, float(times[item])) for item in np.flatnonzero(clear)]
+        mine = [place[id] for id in one.item_ids]
+        times = one.estimate.attractiveness / fit.estimate.attractiveness[mine]
+        habit = math.exp(float(np.median(np.log(times))))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            usual = habit * clicks[mine] / exposure[mine] * (one.estimate.position_bias @ one.tally.passes)
+        off = _off(one.tally.clicks.sum(axis=0), one.tally.passes.sum(axis=0), usual)
+        relative = times / habit
+        clear = (np.abs(off) > SURE) & (np.abs(np.log(relative)) > math.log(WORTH_SAYING)) & (off * (relative - 1) > 0)
+        found += [Liked(one.item_ids[item], name, float(relative[item])) for item in np.flatnonzero(clear)]
     return sorted(found, key=lambda one: -abs(math.log(one.times)))
+
+
+def _off(clicks: IntArray, passes: IntArray, usual: FloatArray) -> FloatArray:
+    """By how many standard errors the clicks on items are off the usual ones; 0 where too little was seen.
+
+    Of n clicks and m passes together, each is a click with a chance of γ/(1 + γ): n - γm has the variance γ(n + m).
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = usual / passes * (clicks + passes)
+        found = (clicks - usual) / np.sqrt(variance)
+    return np.where(np.isfinite(found) & (variance >= LEAST_VARIANCE), found, 0.0)
 
 
 def segments_in_words(fit: Fit) -> list[str]:
