@@ -53,7 +53,11 @@ class Client:
 
     def __init__(self, url: str, key: str | None = None, *, timeout: float = 10.0, retries: int = 4) -> None:
         self._asking = Asking(url, key, timeout, retries)
-        self.url = self._asking.url
+
+    @property
+    def url(self) -> str:
+        """Where the service is."""
+        return self._asking.url
 
     def put_placement(
         self,
