@@ -103,7 +103,7 @@ soak: $(DEV) $(WARM)
 pin: $(DEV)
 	$(INSTALL) uv
 	$(PIN) --upgrade --all-extras --group build --group dev -o requirements-dev.txt
-	$(PIN) --extra cli --extra plot --extra frames --extra serve --group build -c requirements-dev.txt -o requirements.txt
+	$(PIN) --extra cli --extra plot --extra parquet --extra serve --group build -c requirements-dev.txt -o requirements.txt
 	$(PIN) --group build -c requirements-dev.txt -o requirements-core.txt
 
 clean:

@@ -85,7 +85,7 @@ def test_the_plot_shows_what_was_found(results: Results) -> None:
 
 @pytest.mark.parametrize(
     ("module", "ask", "extra"),
-    [("matplotlib.figure", "plot", "plot"), ("pandas", "to_frame", "frames"), ("pyarrow", "to_parquet", "frames")],
+    [("matplotlib.figure", "plot", "plot"), ("pandas", "to_frame", "frames"), ("pyarrow", "to_parquet", "parquet")],
 )
 def test_an_absent_extra_names_its_install_command(
     results: Results, monkeypatch: pytest.MonkeyPatch, module: str, ask: str, extra: str, tmp_path: Path

@@ -160,7 +160,7 @@ class Results(Mapping[str, Run]):
             import pyarrow as pa
             import pyarrow.parquet as pq
         except ImportError:
-            raise MissingExtra("a Parquet file", "frames") from None
+            raise MissingExtra("a Parquet file", "parquet") from None
         with replacing(path) as file:
             pq.write_table(pa.table(self.columns()), file)
 

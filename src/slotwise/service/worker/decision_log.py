@@ -19,7 +19,7 @@ try:
     import pyarrow as pa
     import pyarrow.parquet as pq
 except ImportError:
-    raise MissingExtra("the log of decisions", "frames") from None
+    raise MissingExtra("the log of decisions", "parquet") from None
 
 #: decisions read and written at once
 AT_ONCE: Final = 5_000
