@@ -17,11 +17,12 @@ from slotwise.belief import Posterior, one_by_one
 from slotwise.errors import InvalidInput
 from slotwise.policies import PolicyEntry, Setting, absorb, hold_still, holds_lists, turn_to
 from slotwise.ranker.at_work import AtWork
-from slotwise.ranker.beliefs import Beliefs, Worth, best_list
+from slotwise.ranker.beliefs import Beliefs, best_list
+from slotwise.ranker.catalogue import Catalogue
 from slotwise.ranker.counts import Counts
 from slotwise.ranker.estimates import Estimates
-from slotwise.ranker.features import Features, Given
-from slotwise.ranker.items import Items, checked_value
+from slotwise.ranker.features import Given
+from slotwise.ranker.items import checked_value
 from slotwise.ranker.kernels import kernels_for
 from slotwise.ranker.options import check_pooling, policy_for, with_options
 from slotwise.ranker.prospects import draw_best_lists, draw_prospects
@@ -73,20 +74,13 @@ class Learner:
         weighed: bool = False,
         rng: np.random.Generator | None = None,
     ) -> None:
-        self._items = Items(items)
+        self._items = Catalogue(items, values, retired, features)
         self.slots = checks.whole_number("slots", slots, at_least=1)
         if len(self._items) < self.slots:
             raise InvalidInput(f"slots must be at most the number of items, {len(self._items)}, got {slots!r}")
         self.position_bias = None if position_bias is None else _bias(position_bias, self.slots)
         self.policy = with_options(policy_for(policy, self.position_bias), memory, new_items_at_most)
         self.segments = checks.whole_number("segments", segments, at_least=1, at_most=MOST_SEGMENTS)
-        self._features = Features(self._items, features)
-        self._values = np.ones(len(self._items))
-        for number, value in self._items.valued(values).items():
-            self._values[number] = value
-        self._retired = set(self._items.numbered("retired", retired))
-        if len(self._retired) == len(self._items):
-            raise InvalidInput(f"retired must leave an item to show, got all {len(self._items)}")
         forgets = self.policy.options.get("memory")
         self._counts = Counts(self.slots, len(self._items), forgets, weighed=weighed)
         self._beliefs = Beliefs(forgets)
@@ -103,17 +97,17 @@ class Learner:
     @property
     def retired(self) -> tuple[str, ...]:
         """The items that are not shown any more."""
-        return tuple(self._items.ids[number] for number in sorted(self._retired))
+        return tuple(self._items.ids[number] for number in sorted(self._items.retired))
 
     @property
     def values(self) -> dict[str, float]:
         """What a click on each item is worth."""
-        return dict(zip(self._items.ids, self._values.tolist(), strict=True))
+        return dict(zip(self._items.ids, self._items.values.tolist(), strict=True))
 
     @property
     def features(self) -> dict[str, dict[str, float | str]]:
         """What is known of each item of which anything is."""
-        return self._features.named(self._items)
+        return self._items.features.named(self._items)
 
     @property
     def tally(self) -> Tally:
@@ -146,7 +140,7 @@ class Learner:
         Where fewer items are left than there are slots, the list is shorter: the slots at the end stay empty.
         """
         number, rules = self._asked(segment, exclude, pin)
-        return self._named(self._at_work.choose(self.rng, number, is_ruled=bool(rules)))
+        return self._items.named(self._at_work.choose(self.rng, number, is_ruled=bool(rules)))
 
     def choose_several(
         self, count: int, segment: int = 0, *, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None
@@ -227,27 +221,19 @@ class Learner:
     def add(self, item: str, value: float = 1.0, features: Mapping[str, float | str] | None = None) -> None:
         """A new item, or a retired one again; `features` are what is known of it, and of a retired one stay if None."""
         worth = checked_value(item, value)
-        known = None if features is None else self._features.checked(item, features)
-        check_pooling(self.policy, self.segments, bool(self._features or known))
-        number = self._items.numbers.get(item) if isinstance(item, str) else None
-        if number is not None and number in self._retired:
-            self._retired.discard(number)
-            self._values[number] = worth
-        else:
-            number = self._items.add(item)
-            self._values = np.append(self._values, worth)
-        if known is not None:
-            had_any = bool(self._features)
-            self._features.tell(number, item, known)
-            if bool(self._features) != had_any:
-                self._prepare()
+        known = None if features is None else self._items.features.checked(item, features)
+        had_features = bool(self._items.features)
+        check_pooling(self.policy, self.segments, had_features or bool(known))
+        self._items.offer(item, worth, known)
+        if bool(self._items.features) != had_features:
+            self._prepare()
         self._restart()
 
     def add_segment(self) -> int:
         """The number of a new segment, which is expected to be like the others."""
         if self.segments == MOST_SEGMENTS:
             raise InvalidInput(f"segments must be at most {MOST_SEGMENTS}, got one more")
-        check_pooling(self.policy, self.segments + 1, bool(self._features))
+        check_pooling(self.policy, self.segments + 1, bool(self._items.features))
         room = self._room
         self.segments += 1
         if self.segments == 2:
@@ -258,18 +244,12 @@ class Learner:
 
     def retire(self, item: str) -> None:
         """Show an item no more; what was learned of it stays."""
-        number = self._items.number("retire", item)
-        if number in self._retired:
-            raise InvalidInput(f"{item!r} is retired already")
-        if len(self._items) - len(self._retired) == 1:
-            raise InvalidInput(f"{item!r} cannot be retired: it is the last item left")
-        self._retired.add(number)
+        self._items.retire(item)
         self._rules_changed()
 
     def value(self, item: str, value: float) -> None:
         """What a click on an item is worth from here on."""
-        number = self._items.number("value", item)
-        self._values[number] = checked_value(item, value)
+        self._items.value(item, value)
         self._rules_changed()
 
     def estimates(self, level: float = 0.95, segment: int | None = None) -> Estimates:
@@ -283,7 +263,7 @@ class Learner:
     def best_list(self, segment: int | None = None, pin: Mapping[str, int] | None = None) -> tuple[str, ...]:
         """The list of the largest expected value, for what is expected of each item by everybody, or by a segment."""
         with self._posterior(segment) as found:
-            return self._named(best_list(found, self._ruling((), pin)))
+            return self._items.named(best_list(found, self._ruling((), pin)))
 
     def slot_chances(self, segment: int | None = None, pin: Mapping[str, int] | None = None) -> list[dict[str, float]]:
         """Per slot, how likely each item is to be there in the best list; those that are not likely are left out.
@@ -298,7 +278,7 @@ class Learner:
         chances = []
         for column in drawn.T:
             items, counts = np.unique(column[column != EMPTY], return_counts=True)
-            chances.append(dict(zip(self._named(items), (counts / len(drawn)).tolist(), strict=True)))
+            chances.append(dict(zip(self._items.named(items), (counts / len(drawn)).tolist(), strict=True)))
         return chances
 
     def prospects(self, lists: Iterable[Iterable[str]], segment: int | None = None) -> FloatArray:
@@ -323,18 +303,17 @@ class Learner:
         """
         whom, ruling = self._believed_of(segment), self._ruling(exclude, pin)
         with self.kernels.for_estimates(len(self._items)):
-            found = self._beliefs.best(self._setting, self._counted, self._worth, whom)
-            return self._named(best_list(found, ruling))
+            found = self._beliefs.best(self._setting, self._counted, self._items.worth, whom)
+            return self._items.named(best_list(found, ruling))
 
     @contextmanager
     def _posterior(self, segment: int | None) -> Iterator[Posterior]:
         """What is believed of a segment or of everybody, and what it takes to work with that."""
         with self.kernels.for_estimates(len(self._items)):
-            yield self._beliefs.posterior(self._setting, self._counted, self._worth, self._believed_of(segment))
+            yield self._beliefs.posterior(self._setting, self._counted, self._items.worth, self._believed_of(segment))
 
     def _ruling(self, exclude: Iterable[str], pin: Mapping[str, int] | None) -> Ruling:
-        """The rules of a decision, and of what is retired."""
-        return Rules.of(self._items, exclude, pin, self.slots).together_with(self._retired, self._items)
+        return self._items.ruling(Rules.of(self._items, exclude, pin, self.slots))
 
     def _believed_of(self, segment: int | None) -> int | None:
         """Where there is but one segment, it is everybody."""
@@ -342,10 +321,6 @@ class Learner:
             return None
         number = self._checked(segment)
         return number if self.segments > 1 else None
-
-    @property
-    def _worth(self) -> Worth:
-        return Worth(self._values, np.array(sorted(self._retired), np.int64))
 
     @property
     def _room(self) -> int:
@@ -361,7 +336,7 @@ class Learner:
             self.position_bias,
             rules_per_decision=True,
             segments=self._room,
-            features=self._features.encoded(len(self._items)),
+            features=self._items.features.encoded(len(self._items)),
         )
 
     @property
@@ -372,13 +347,13 @@ class Learner:
 
     def _prepare(self) -> None:
         """Have ready what this kind of policy needs compiled, or say by name what it cannot do."""
-        check_pooling(self.policy, self.segments, bool(self._features))
+        check_pooling(self.policy, self.segments, bool(self._items.features))
         self.kernels = kernels_for(
             self.policy,
             self.slots,
             len(self._items),
             bias_is_known=self.position_bias is not None,
-            pools=self.segments > 1 or bool(self._features),
+            pools=self.segments > 1 or bool(self._items.features),
         )
 
     def _started(self) -> Any:
@@ -405,7 +380,7 @@ class Learner:
         number, rules = self._checked(segment), Rules.of(self._items, exclude, pin, self.slots)
         self._started()
         self._at_work.turned(number)
-        self._at_work.impose(rules, self._values, lambda: rules.together_with(self._retired, self._items))
+        self._at_work.impose(rules, self._items.values, lambda: self._items.ruling(rules))
         return number, rules
 
     def _checked(self, segment: Any) -> int:
@@ -413,9 +388,6 @@ class Learner:
 
     def _of(self, segment: int) -> str:
         return f" of segment {segment}" if self.segments > 1 else ""
-
-    def _named(self, ranking: IntArray) -> tuple[str, ...]:
-        return tuple(self._items.ids[number] for number in ranking.tolist() if number != EMPTY)
 
     def _restart(self) -> None:
         self._at_work.begin_anew()
