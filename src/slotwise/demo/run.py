@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import logging
 import os
 import signal
 import socket
@@ -84,6 +85,8 @@ async def _run(
         await asyncio.wait([serving, opened, stopping], return_when=asyncio.FIRST_COMPLETED)
         for task in (opened, watching, stopping):
             task.cancel()
+        # who has not gone a second later is cut off, and nobody has to be told
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         server.should_exit = True
         failures = [
             found
