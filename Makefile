@@ -48,10 +48,11 @@ $(RUN): $(CORE) requirements.txt
 	@$(INSTALL) --require-hashes -r requirements.txt
 	@touch $(RUN)
 
-# what it takes to develop it: Spark, PostgreSQL, linters
+# what it takes to develop it: Spark, PostgreSQL, linters. There is no wheel of Spark, so that one is built: it holds
+# what is compressed already
 $(DEV): $(RUN) requirements-dev.txt
 	@echo "installing what the tests need …"
-	@$(INSTALL) --require-hashes -r requirements-dev.txt
+	@$(INSTALL) --config-settings=--build-option=--compression=stored --require-hashes -r requirements-dev.txt
 	@touch $(DEV)
 
 # the kernels of all policies, so that no two tests compile the same
