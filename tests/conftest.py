@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -58,6 +59,17 @@ FIRST = (
     "tests/test_broken_on_purpose.py",
 )
 POLICIES = {entry.id for entry in policies()}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Of half a million objects that are imported or collected none is garbage: it is not looked for among them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 # where xdist is switched off, as in the tests of faults, nobody knows of this hook
