@@ -12,6 +12,8 @@ from slotwise.belief import best_list, learned_bias, told_bias, update_by_tally
 from slotwise.belief.best_list import best_list_chances as chances_of
 from tests.chance import assert_frequencies
 
+pytestmark = pytest.mark.usefixtures("interpreting")
+
 TALLY = Tally(np.array([[9, 6, 2, 0], [3, 4, 1, 0]]), np.array([[20, 20, 20, 0], [20, 20, 20, 0]]))
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pytest
 
 from slotwise import NO_CLICK, Setting
 from slotwise.belief import imagine, update
 from slotwise.belief.gibbs import JointGibbs, joint_gibbs
 from slotwise.typing import EMPTY
 from tests.chance import assert_mean_is
+
+
+pytestmark = pytest.mark.usefixtures("interpreting")
 
 
 def _joint(slots: int, items: int) -> JointGibbs:

@@ -68,6 +68,7 @@ def _document(found: dict[str, Any]) -> Said:
     )
 
 
+@pytest.mark.usefixtures("interpreting")
 def test_a_policy_believes_the_same(tally: Tally, expected: Said) -> None:
     started = default_policy().start(Setting(3, len(ALPHA), 1_000), tally)
     belief, found = started.belief, posterior(tally)
