@@ -13,7 +13,6 @@ from slotwise.belief.gibbs import JointGibbs, joint_gibbs
 from slotwise.typing import EMPTY
 from tests.chance import assert_mean_is
 
-
 pytestmark = pytest.mark.usefixtures("interpreting")
 
 

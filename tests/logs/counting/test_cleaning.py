@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from slotwise.errors import InvalidInput
-from slotwise.logs import RULES, Columns, tallies, tally
+from slotwise.logs import RULES, Columns, LogTally, tallies, tally
 from tests.logs.plain import Plain, dirty_rows, table
 
 PAGES = Columns(placement="page", order="turn")
@@ -18,6 +19,11 @@ REGULAR = [(1, 1, "a", 1), (1, 2, "b", 0), (2, 1, "b", 0), (2, 2, "a", 0)]
 def log_of(rows: list[Any]) -> pa.Table:
     names = ("impression", "slot", "item", "clicked")
     return pa.table({name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)})
+
+
+@cache
+def regular() -> LogTally:
+    return tally(log_of(REGULAR))
 
 
 @pytest.mark.parametrize("rule", ["first", "last", "drop"])
@@ -47,7 +53,7 @@ def test_impressions_that_are_left_out(more: list[Any], rule: str, times: int) -
     counted = tally(log_of(REGULAR + more))
     assert counted.cleaning[rule] == times
     assert (counted.impressions, counted.counted) == (3, 2)
-    assert counted == tally(log_of(REGULAR))
+    assert counted == regular()
 
 
 @pytest.mark.parametrize(
@@ -63,19 +69,19 @@ def test_impressions_that_are_left_out(more: list[Any], rule: str, times: int) -
 def test_rows_that_are_left_out(more: list[Any], rule: str, times: int) -> None:
     counted = tally(log_of(REGULAR + more))
     assert counted.cleaning[rule] == times
-    assert counted == tally(log_of(REGULAR))
+    assert counted == regular()
 
 
 def test_slots_may_be_counted_from_0_or_1() -> None:
     from_zero = tally(log_of([(one, slot - 1, item, hit) for one, slot, item, hit in REGULAR]))
     assert from_zero.cleaning["slots_from_0"] == 1
-    assert from_zero == tally(log_of(REGULAR))
+    assert from_zero == regular()
 
 
 def test_slots_may_begin_later() -> None:
     later = tally(log_of([(one, slot + 4, item, hit) for one, slot, item, hit in REGULAR]))
     assert later.cleaning["slots_from_later"] == 4
-    assert later == tally(log_of(REGULAR))
+    assert later == regular()
 
 
 def test_a_stray_slot_0_does_not_shift_all() -> None:
@@ -124,7 +130,7 @@ def test_a_click_that_is_not_said_is_none() -> None:
 def test_two_copies_of_a_log_count_once() -> None:
     twice = tally(log_of(REGULAR + REGULAR))
     assert twice.cleaning["duplicate_rows"] == len(REGULAR)
-    assert twice == tally(log_of(REGULAR))
+    assert twice == regular()
 
 
 @pytest.mark.parametrize(
