@@ -49,6 +49,7 @@ def _click_sets(users: Any) -> BoolArray:
     return np.array(list(itertools.product([False, True], repeat=users.slots)))
 
 
+@pytest.mark.usefixtures("interpreting")
 @every_model
 def test_what_it_answers_follows_from_the_law_of_its_clicks(model: ChoiceModelEntry) -> None:
     """The first click, the clicks on each slot and their expected number, from the probability of every click set."""
@@ -67,6 +68,7 @@ def test_what_it_answers_follows_from_the_law_of_its_clicks(model: ChoiceModelEn
         assert may_click_several(users) or law[sets.sum(axis=1) > 1].max() == 0.0
 
 
+@pytest.mark.usefixtures("interpreting")
 @every_model
 def test_draws_have_the_choice_probabilities(model: ChoiceModelEntry) -> None:
     users, rng = _users(model), np.random.default_rng(1)
@@ -76,6 +78,7 @@ def test_draws_have_the_choice_probabilities(model: ChoiceModelEntry) -> None:
         assert_frequencies(click_probabilities(users, ranking), counts)
 
 
+@pytest.mark.usefixtures("interpreting")
 @every_model
 def test_drawn_clicks_have_the_law_of_its_clicks(model: ChoiceModelEntry) -> None:
     """All slots together: clicks that are each as frequent as they should be may still not be independent."""
@@ -91,6 +94,7 @@ def test_drawn_clicks_have_the_law_of_its_clicks(model: ChoiceModelEntry) -> Non
         assert_frequencies(possible[possible > 0.0], counts[possible > 0.0])
 
 
+@pytest.mark.usefixtures("interpreting")
 @every_model
 def test_what_are_no_clicks_is_refused(model: ChoiceModelEntry) -> None:
     users = _users(model)
@@ -100,6 +104,7 @@ def test_what_are_no_clicks_is_refused(model: ChoiceModelEntry) -> None:
                 probability_of(users, best_ranking(users), clicks)
 
 
+@pytest.mark.usefixtures("interpreting")
 @every_model
 def test_the_best_ranking_is_best(model: ChoiceModelEntry) -> None:
     users = _users(model)

@@ -54,6 +54,7 @@ TALLIES = {
 }
 
 
+@pytest.mark.usefixtures("interpreting")
 @pytest.mark.parametrize("name", TALLIES)
 def test_the_estimate_is_that_of_logistic_regression(name: str) -> None:
     clicks, trials = (np.array(counts, float) for counts in TALLIES[name])

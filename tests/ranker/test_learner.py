@@ -62,6 +62,7 @@ def _play(learner: Learner, rounds: int, seed: int) -> None:
             learner.learn(told, _click(told, rng))
 
 
+@pytest.mark.usefixtures("interpreting")
 @pytest.mark.parametrize("id", KINDS)
 def test_lists_obey_the_rules_of_each_decision(id: str) -> None:
     learner = _learner(id)

@@ -94,6 +94,7 @@ def test_a_compiled_policy_that_ignores_the_goal_is_caught(small: MNL) -> None:
         simulate(small, ignorant, goal=GOAL, rounds=200)
 
 
+@pytest.mark.usefixtures("interpreting")
 def test_an_empty_slot_that_no_goal_allows_is_caught(small: MNL) -> None:
     goal = Goal([1.0, 0.0, 0.0, 0.0], may_be_empty=True)
 

@@ -163,6 +163,7 @@ def test_random_delays_are_told_once_never_early_in_order_and_to_their_segment()
     assert_mean_is(30.0, (delays - 5.0) ** 2)
 
 
+@pytest.mark.usefixtures("interpreting")
 def test_nothing_is_learned_within_the_delay(small: MNL) -> None:
     """While nothing is known, every list is as likely as any other."""
     late = World(position_bias=BIAS, attractiveness=small.attractiveness, delay=Delay(rounds=50, every=7))
