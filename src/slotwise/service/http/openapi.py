@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from importlib.metadata import version
 from typing import Any, Final, Literal
 
@@ -32,14 +33,13 @@ def document(operations: Sequence[Operation], root_path: str = "") -> dict[str, 
 
 
 _Key = tuple[int, str]
-_Schemas = dict[tuple[_Key, Literal["validation", "serialization"]], Any]
+_Mode = Literal["validation", "serialization"]
+_Schemas = dict[tuple[_Key, _Mode], Any]
 
 
 def _schemas(operations: Sequence[Operation]) -> tuple[_Schemas, Any]:
     """What each part of each operation is, and the types that they refer to."""
-    adapters: list[tuple[_Key, Literal["validation", "serialization"], TypeAdapter[Any]]] = [
-        ((-1, "problem"), "serialization", DOCUMENT)
-    ]
+    adapters: list[tuple[_Key, _Mode, TypeAdapter[Any]]] = [((-1, "problem"), "serialization", DOCUMENT)]
     for number, operation in enumerate(operations):
         adapters.append(((number, "answer"), "serialization", operation.answer))
         if operation.body is not None:
@@ -47,6 +47,11 @@ def _schemas(operations: Sequence[Operation]) -> tuple[_Schemas, Any]:
         of_headers = {header: kind for header, (_, kind) in operation.headers.items()}
         for name, parameter in {**operation.parameters, **operation.query, **of_headers}.items():
             adapters.append(((number, name), "validation", parameter))
+    return _schemas_of(tuple(adapters))
+
+
+@cache
+def _schemas_of(adapters: tuple[tuple[_Key, _Mode, TypeAdapter[Any]], ...]) -> tuple[_Schemas, Any]:
     schemas, whole = TypeAdapter.json_schemas(adapters, ref_template=_REFERENCE)
     return schemas, whole["$defs"]
 

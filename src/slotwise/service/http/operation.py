@@ -6,6 +6,7 @@ import contextlib
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qs
 
@@ -72,8 +73,8 @@ class Operation:
         # as a function has it: requests are measured under this name
         self.__name__ = handler.__name__
         self._handler, self._most_bytes = handler, most_bytes
-        types = get_type_hints(handler, include_extras=True)
-        self.answer = TypeAdapter[Any](get_args(types["return"])[1])
+        types, kinds = _types(getattr(handler, "__func__", handler))
+        self.answer = kinds["return"]
         self.parameters: dict[str, TypeAdapter[Any]] = {}
         self.query: dict[str, TypeAdapter[Any]] = {}
         #: by the header's name: the argument's, and what it must be
@@ -83,16 +84,16 @@ class Operation:
         self.body_required = False
         for name, parameter in inspect.signature(handler).parameters.items():
             if f"{{{name}}}" in self.path:
-                self.parameters[name] = TypeAdapter(types[name])
+                self.parameters[name] = kinds[name]
             elif marks := [mark for mark in _marks(types[name]) if isinstance(mark, InHeader)]:
-                self.headers[marks[0].name] = name, TypeAdapter(types[name])
+                self.headers[marks[0].name] = name, kinds[name]
             elif any(isinstance(mark, InQuery) for mark in _marks(types[name])):
-                self.query[name] = TypeAdapter(types[name])
+                self.query[name] = kinds[name]
                 is_required = parameter.default is parameter.empty
                 fields[name] = types[name], ... if is_required else parameter.default
             else:
                 assert self.body is None, f"{handler.__name__} takes two bodies"
-                self.body, self._body_name = TypeAdapter(types[name]), name
+                self.body, self._body_name = kinds[name], name
                 self.body_required = parameter.default is parameter.empty
                 #: bodies that need no reading, as they say what the default says
                 self._nothing = () if self.body_required else self._without_content(parameter.default)
@@ -151,6 +152,14 @@ class Operation:
         given = parse_qs(query.decode("ascii", "replace"), keep_blank_values=True)
         values = {name: all if name in self._lists or len(all) > 1 else all[0] for name, all in given.items()}
         return dict(self._query.model_validate(values))
+
+
+@cache
+def _types(handler: Callable[..., Any]) -> tuple[dict[str, Any], dict[str, TypeAdapter[Any]]]:
+    """The types of a handler's arguments and of its answer, and what reads and writes them: made once in a process."""
+    types = get_type_hints(handler, include_extras=True)
+    types["return"] = get_args(types["return"])[1]
+    return types, {name: TypeAdapter[Any](kind) for name, kind in types.items()}
 
 
 def _marks(kind: Any) -> tuple[Any, ...]:
