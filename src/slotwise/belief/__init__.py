@@ -4,7 +4,7 @@ from slotwise.belief.best_list import best_list, best_list_chances
 from slotwise.belief.gibbs import gibbs_bias, joint_gibbs
 from slotwise.belief.interface import hold_back, imagine, is_new, update, update_by_epoch, update_by_tally
 from slotwise.belief.learned import BIAS_SHAPE, LearnedBias, learned_bias
-from slotwise.belief.lived import NEW_ITEMS_AT_MOST, Lived, Passes, is_lived, lived
+from slotwise.belief.lived import NEW_ITEMS_AT_MOST, Lived, Passes, is_lived, lived, pools_or_forgets
 from slotwise.belief.lived_counts import _hold_still as _hold_still
 from slotwise.belief.lived_draws import _imagine as _imagine
 from slotwise.belief.newcomers import _hold_back as _hold_back
@@ -58,6 +58,7 @@ __all__ = [
     "lived",
     "no_shows",
     "one_by_one",
+    "pools_or_forgets",
     "posterior",
     "posterior_of",
     "relearn",

@@ -227,6 +227,11 @@ def is_lived(setting: Setting, passes: Passes, memory: Any) -> bool:
     return passes == "soft" or forgets or setting.segments > 1 or setting.features is not None
 
 
+def pools_or_forgets(belief: Any) -> bool:
+    """Whether a belief is this one, which learns its prior by itself, and whose evidence says what shows cannot."""
+    return isinstance(belief, Lived)
+
+
 def with_constant(features: Any, segments: int, items: int) -> tuple[FloatArray, FloatArray]:
     """Items × features, a 1 in front of each row, and what each segment has beyond that, a 0 in front.
 

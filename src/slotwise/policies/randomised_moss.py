@@ -13,7 +13,6 @@ from slotwise.belief import (
     BIAS_SHAPE,
     ESTIMATED_FROM_TALLY,
     LearnedPrior,
-    Lived,
     Passes,
     Shows,
     count_list,
@@ -27,6 +26,7 @@ from slotwise.belief import (
     learned_prior,
     lived,
     no_shows,
+    pools_or_forgets,
     relearn,
     relearn_all,
     show_by_rate,
@@ -136,9 +136,9 @@ def start(setting: Setting, belief: Any, acts: Acts) -> Any:
     """The policy with this belief, deciding in every round or once an epoch."""
     policy = RandomisedMoss(
         belief=belief,
-        prior=learned_prior(ATTRACTIVENESS_SHAPE, ATTRACTIVENESS_RATE, elsewhere=isinstance(belief, Lived)),
+        prior=learned_prior(ATTRACTIVENESS_SHAPE, ATTRACTIVENESS_RATE, elsewhere=pools_or_forgets(belief)),
         lists=lists_for(setting),
-        shown=no_shows(setting.items, by_rate=isinstance(belief, Lived)),
+        shown=no_shows(setting.items, by_rate=pools_or_forgets(belief)),
         mean=np.zeros(setting.items),
         index=np.zeros(setting.items),
         order_index=np.zeros(setting.items),

@@ -11,7 +11,6 @@ from slotwise.belief import (
     ATTRACTIVENESS_SHAPE,
     BIAS_SHAPE,
     LearnedPrior,
-    Lived,
     Passes,
     hold_back,
     imagine,
@@ -19,6 +18,7 @@ from slotwise.belief import (
     learned_bias,
     learned_prior,
     lived,
+    pools_or_forgets,
     relearn,
     relearn_all,
     told_bias,
@@ -101,7 +101,7 @@ def start(setting: Setting, belief: Any, acts: Acts) -> Any:
     """The policy with this belief, deciding in every round or once an epoch."""
     policy = SetSampling(
         belief=belief,
-        prior=learned_prior(ATTRACTIVENESS_SHAPE, ATTRACTIVENESS_RATE, elsewhere=isinstance(belief, Lived)),
+        prior=learned_prior(ATTRACTIVENESS_SHAPE, ATTRACTIVENESS_RATE, elsewhere=pools_or_forgets(belief)),
         lists=lists_for(setting),
         attractiveness=np.zeros(setting.items),
         mean=np.zeros(setting.items),
