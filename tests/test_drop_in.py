@@ -34,9 +34,16 @@ CONFORMANCE = [
 
 
 @pytest.mark.parametrize(
-    "tests", [CONFORMANCE, pytest.param(["tests/cli"], marks=pytest.mark.long)], ids=["conformance", "command line"]
+    ("tests", "which"),
+    [
+        (CONFORMANCE, "not long"),
+        # what each policy but the default one has to be compiled for, once more
+        pytest.param(CONFORMANCE, "long", marks=pytest.mark.long),
+        pytest.param(["tests/cli"], "", marks=pytest.mark.long),
+    ],
+    ids=["conformance", "conformance at length", "command line"],
 )
-def test_a_file_of_each_kind_is_all_it_takes(tests: list[str], tmp_path: Path) -> None:
+def test_a_file_of_each_kind_is_all_it_takes(tests: list[str], which: str, tmp_path: Path) -> None:
     # with all that the pages lead to
     for folder in ("src", "tests", "docs", "client", "deploy"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("node_modules"))
@@ -53,15 +60,15 @@ def test_a_file_of_each_kind_is_all_it_takes(tests: list[str], tmp_path: Path) -
     assert len(ids) == len(examples) == 3
     # all but the new files are the same, and so is what was compiled of them
     share_kernels(tmp_path / "cache" / "slotwise" / f"kernels-{kernel_hash(tmp_path / 'src' / 'slotwise')}")
-    tried = _pytest(tmp_path, ids, *dropped, *tests)
-    for id in ids if tests is CONFORMANCE else ():
+    tried = _pytest(tmp_path, ids, which, *dropped, *tests)
+    for id in ids if which == "not long" else ():
         assert f"[{id}" in tried, f"no test tried {id}"
 
 
-def _pytest(folder: Path, ids: list[str], *files: str) -> str:
+def _pytest(folder: Path, ids: list[str], which: str, *files: str) -> str:
     """Whole files of tests on the copy; of all that is registered, only what is new is tried."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-v", "-x", "-p", "no:cacheprovider", "--durations=10", *files],
+        [sys.executable, "-m", "pytest", "-v", "-x", "-m", which, "-p", "no:cacheprovider", "--durations=10", *files],
         env={
             **os.environ,
             "PYTHONPATH": os.pathsep.join([str(folder / "src"), str(folder)]),

@@ -30,6 +30,7 @@ from slotwise.ranker import Learner, filling
 from slotwise.ranker.kernels import Kernels, When, compiling
 from slotwise.ranker.rehearsal import Rehearsal
 from tests.kernels import share_kernels
+from tests.registered import compiled_first
 
 SOURCES = Path(slotwise.__file__).parents[1]
 IDS = [f"item {number}" for number in range(6)]
@@ -100,7 +101,7 @@ def test_the_same_lists_for_the_same_seed_through_the_change_over(kind: str) -> 
     assert _told(first) == _told(never) == _told(over)
 
 
-@pytest.mark.parametrize("entry", policies(), ids=str)
+@pytest.mark.parametrize("entry", compiled_first(policies()), ids=str)
 def test_every_policy_goes_over_to_the_type_that_it_would_have_started_with(entry: Any) -> None:
     setting = Setting(3, 6, 1_000, USERS.position_bias)
     with interpreted():

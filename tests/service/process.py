@@ -104,7 +104,9 @@ class Process:
 
 
 @contextlib.contextmanager
-def running(folder: Path, store: str, port: int, workers: int = 1, **settings: str) -> Iterator[Process]:
+def running(
+    folder: Path, store: str, port: int, workers: int = 1, start: Start = start, **settings: str
+) -> Iterator[Process]:
     process = Process(folder, store, port, workers, (), start, **settings)
     try:
         process.wait_until_ready()

@@ -8,6 +8,7 @@ import re
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -153,26 +154,31 @@ def visitors(ledger: Ledger, url: str, count: int) -> list[threading.Thread]:
     return threads
 
 
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Nursery]:
+    with Nursery(DEFINITION) as started:
+        yield started
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_kill_and_kill_again(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_kill_and_kill_again(kind: str, nursery: Nursery, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     if kind == "sqlite":
         store = f"sqlite:///{tmp_path}/store.db"
     else:
         postgres: Postgres = request.getfixturevalue("postgres")
         store = postgres.fresh()
     port, ledger, rng, began = free_port(), Ledger(), random.Random(1), time.monotonic()
-    with running(tmp_path, store, port) as process:
+    with running(tmp_path, store, port, start=nursery.start) as process:
         define(process.url)
         threads = visitors(ledger, process.url, 4)
         wait_for(ledger, 30)
         process.kill()
     try:
-        with Nursery(DEFINITION) as nursery:
-            for number in range(2, KILLS + 1):
-                start_and_kill(Process(tmp_path, store, port, start=nursery.start), rng)
-                if number % 10 == 0:
-                    print(f"{kind}: {ledger.told(number, began)}", flush=True)
-        with running(tmp_path, store, port) as process:
+        for number in range(2, KILLS + 1):
+            start_and_kill(Process(tmp_path, store, port, start=nursery.start), rng)
+            if number % 10 == 0:
+                print(f"{kind}: {ledger.told(number, began)}", flush=True)
+        with running(tmp_path, store, port, start=nursery.start) as process:
             wait_for(ledger, 60)
             time.sleep(0.3)
             # told to stop in the middle of it all: who was let in is answered
@@ -282,10 +288,10 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def test_what_cannot_be_served_is_said_in_one_line(tmp_path: Path) -> None:
+def test_what_cannot_be_served_is_said_in_one_line(nursery: Nursery, tmp_path: Path) -> None:
     (tmp_path / "other.db").write_text("not a database" * 100)
     for store in (f"sqlite:///{tmp_path}/other.db", f"sqlite:///{tmp_path}/no/where.db", "mysql://x"):
-        process = Process(tmp_path, store, free_port())
+        process = Process(tmp_path, store, free_port(), start=nursery.start)
         assert process.popen.wait(FOR_EVER) == 2
         said = process.log.read_text().splitlines()
         assert len(said) == 1
