@@ -14,6 +14,8 @@ from slotwise.belief.learned import find_mode
 from slotwise.typing import FloatArray
 from tests.chance import assert_mean_is
 
+pytestmark = pytest.mark.usefixtures("interpreting")
+
 SHAPE, RATE, STRENGTH = 0.7, 1.3, 2.0
 CLICKS = np.array([[30.0, 4.0, 0.0, 9.0], [2.0, 11.0, 1.0, 0.0], [0.0, 3.0, 5.0, 2.0]])
 PASSES = np.array([[55.0, 10.0, 3.0, 20.0], [8.0, 40.0, 20.0, 20.0], [25.0, 38.0, 65.0, 48.0]])

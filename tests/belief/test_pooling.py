@@ -29,6 +29,8 @@ from slotwise.typing import EMPTY, FloatArray
 from tests.belief.plainly import drawn_rounds, list_sum, lived_plainly
 from tests.chance import assert_mean_is
 
+pytestmark = pytest.mark.usefixtures("interpreting")
+
 SHAPE, RATE, STRENGTH = 0.7, 1.3, 2.0
 
 

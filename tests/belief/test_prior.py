@@ -8,6 +8,8 @@ from slotwise import Setting
 from slotwise.belief import imagine, told_bias, update_by_tally
 from slotwise.belief.prior import EULER, EXTRA_ITEMS, LEAST_SHAPE, digamma, learned_prior, relearn, shape_of, trigamma
 
+pytestmark = pytest.mark.usefixtures("interpreting")
+
 
 @pytest.mark.parametrize("x", [1e-3, 0.3, 1.0, 4.7, 30.0, 1e6])
 def test_special_functions(x: float) -> None:
