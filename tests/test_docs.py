@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from slotwise.cli.app import app
+from slotwise.cli.app import app_of
 from slotwise.policies import default_policy
 from slotwise.policies.registry import compared_in, parse
 
@@ -12,7 +12,7 @@ README = (ROOT / "README.md").read_text()
 
 
 def test_every_command_is_in_the_readme() -> None:
-    for command in app.registered_commands:
+    for command in app_of().registered_commands:
         assert command.callback is not None
         assert f"slotwise {command.name or command.callback.__name__}" in README
 

@@ -13,17 +13,17 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from slotwise import policies
-from slotwise.cli.app import app
+from slotwise.cli.app import app_of
 from slotwise.cli.log_options import ESTIMATOR_IDS
 
-GROUP: Any = get_command(app)
+GROUP: Any = get_command(app_of())
 COMMANDS: dict[str, Any] = GROUP.commands
 WIDTH = 80
 
 
 def help_of(*arguments: str) -> str:
     # None takes a variable away: with it, lines would be as wide as it says, and not as in a terminal
-    done = CliRunner().invoke(app, [*arguments, "--help"], env={"COLUMNS": str(WIDTH), "TERMINAL_WIDTH": None})
+    done = CliRunner().invoke(app_of(), [*arguments, "--help"], env={"COLUMNS": str(WIDTH), "TERMINAL_WIDTH": None})
     assert done.exit_code == 0, done.output
     return done.output
 
@@ -66,14 +66,14 @@ def test_examples_are_commands_that_can_be_given(arguments: tuple[str, ...]) -> 
 def test_examples_that_take_no_time_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for _, *arguments in examples(name):
-        done = CliRunner().invoke(app, arguments)
+        done = CliRunner().invoke(app_of(), arguments)
         assert done.exit_code == 0, done.output
         assert done.output
 
 
 def test_policies_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(WIDTH))
-    lines = CliRunner().invoke(app, ["policies"]).output.splitlines()
+    lines = CliRunner().invoke(app_of(), ["policies"]).output.splitlines()
     assert [line for line in lines if len(line) > WIDTH or line != line.rstrip()] == []
     # each on a line of its own: id, whether it is the default, name, bias, goal
     for policy in policies():

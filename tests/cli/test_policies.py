@@ -5,11 +5,11 @@ import json
 from typer.testing import CliRunner
 
 from slotwise import policies
-from slotwise.cli.app import app
+from slotwise.cli.app import app_of
 
 
 def _slotwise(*arguments: str) -> str:
-    done = CliRunner().invoke(app, arguments)
+    done = CliRunner().invoke(app_of(), arguments)
     assert done.exit_code == 0, done.output
     return done.stdout
 

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from slotwise import MNL, policy
 from slotwise.choice import regret
-from slotwise.cli.app import app
+from slotwise.cli.app import app_of
 from slotwise.client import Client
 from slotwise.compiled import interpreted
 from slotwise.drive import drive
@@ -148,7 +148,7 @@ def test_an_interrupt_prints_what_was_found(service: Process) -> None:
 def test_a_table_for_people(service: Process) -> None:
     arguments = ["--problem", "b", "--rounds", "300", "--users", "4", "--window", "0.1", "--replications", "3"]
     with interpreted():
-        done = CliRunner().invoke(app, ["drive", service.url, *arguments])
+        done = CliRunner().invoke(app_of(), ["drive", service.url, *arguments])
     assert done.exit_code == 0, done.output
     words = " ".join(done.stdout.split())
     for heading in ("throughput", "to decide", "to report", "regret", "simulated", "in the end", "exactly once yes"):

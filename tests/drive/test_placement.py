@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from slotwise import MNL, policy
-from slotwise.cli.app import app
+from slotwise.cli.app import app_of
 from slotwise.client import Client
 from slotwise.drive import drive
 from slotwise.drive.audience import DEVICES
@@ -114,7 +114,7 @@ def test_others_who_use_it_meanwhile_are_mentioned(service: Process, client: Cli
 def test_a_window_too_long_to_wait_for_is_mentioned(service: Process, client: Client) -> None:
     name = _there(client, window=1800.0)
     done = CliRunner().invoke(
-        app, ["drive", service.url, "--placement", name, "--rounds", "20"], env={"COLUMNS": "200"}
+        app_of(), ["drive", service.url, "--placement", name, "--rounds", "20"], env={"COLUMNS": "200"}
     )
     assert done.exit_code == 0, done.output
     assert "cannot be told" in done.output
@@ -200,7 +200,7 @@ def test_a_placement_that_is_not_there(service: Process) -> None:
 
 
 def test_tastes_must_be_named() -> None:
-    refused = CliRunner().invoke(app, ["drive", "http://127.0.0.1:9"])
+    refused = CliRunner().invoke(app_of(), ["drive", "http://127.0.0.1:9"])
     assert isinstance(refused.exception, InvalidInput)
     assert "--problem or --placement" in str(refused.exception)
     with pytest.raises(InvalidInput, match="users"):

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from slotwise import logs
-from slotwise.cli.app import app
+from slotwise.cli.app import app_of
 from slotwise.errors import SlotwiseError
 from slotwise.service.store import open_store
 from slotwise.service.store.decisions import Decision, Outcome, Report, new_id
@@ -42,7 +42,7 @@ def store(tmp_path: Path) -> str:
 
 
 def run(*arguments: str) -> str:
-    result = CliRunner().invoke(app, arguments)
+    result = CliRunner().invoke(app_of(), arguments)
     if isinstance(result.exception, SlotwiseError):
         raise result.exception
     assert result.exit_code == 0, result.output

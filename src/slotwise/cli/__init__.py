@@ -37,7 +37,10 @@ def _run() -> None:
     # what is imported stays: it need not be looked through for garbage again and again
     gc.disable()
     try:
-        from slotwise.cli.app import app
+        from slotwise.cli.app import COMMANDS, app_of
+
+        called = [name for name in sys.argv[1:2] if name in COMMANDS]
+        app = app_of(called or COMMANDS)
     except ModuleNotFoundError as missing:
         if missing.name not in ("rich", "typer"):
             raise

@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperArgument, TyperCommand
 
-from slotwise.cli.backup import backup
-from slotwise.cli.bounds import bounds
-from slotwise.cli.compact import compact
-from slotwise.cli.decisions import decisions
-from slotwise.cli.demo import demo
-from slotwise.cli.drive import drive
-from slotwise.cli.evaluate import evaluate
-from slotwise.cli.export import export
-from slotwise.cli.fit import fit
-from slotwise.cli.import_ import import_
 from slotwise.cli.options import AS_IT_IS
-from slotwise.cli.paper import paper
-from slotwise.cli.policies import policies
-from slotwise.cli.score import score
-from slotwise.cli.serve import serve
-from slotwise.cli.simulate import simulate
-from slotwise.cli.study import study
 
-app = typer.Typer(
-    help=f"""Rank things on a page, and learn from what is clicked.
+#: each is a function in a file of its name
+COMMANDS = (
+    *("simulate", "policies", "bounds", "paper", "study"),
+    *("fit", "score", "evaluate"),
+    *("demo", "serve", "drive", "decisions", "compact", "backup", "export", "import"),
+)
+HELP = f"""Rank things on a page, and learn from what is clicked.
 
 {AS_IT_IS}Examples:
   slotwise simulate --problem a --policy random-bound --rounds 1000
   slotwise fit clicks.parquet --out report
-  slotwise serve""",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-COMMANDS = (
-    *(simulate, policies, bounds, paper, study),
-    *(fit, score, evaluate),
-    *(demo, serve, drive, decisions, compact, backup, export, import_),
-)
+  slotwise serve"""
 
 
 class Command(TyperCommand):
@@ -55,8 +36,21 @@ class Command(TyperCommand):
         super().format_options(ctx, formatter)
 
 
-for command in COMMANDS:
-    app.command(command.__name__.rstrip("_"), cls=Command)(command)
+def app_of(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """With these commands; what the others need is not imported."""
+    app = typer.Typer(
+        help=HELP,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback()(_options)
+    for name in names:
+        # `import` is a word of Python's
+        its_name = "import_" if name == "import" else name
+        app.command(name, cls=Command)(getattr(import_module(f"slotwise.cli.{its_name}"), its_name))
+    return app
 
 
 def _print_version(wanted: bool) -> None:
@@ -65,7 +59,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +16,10 @@ from slotwise.logs.fitting.click_rate import Rate, around, expected_rate
 from slotwise.logs.fitting.fit import LEVEL, Fit
 from slotwise.logs.fitting.inverse_propensity import ByPropensity, Logged, inverse_propensity, warnings_of
 from slotwise.logs.fitting.wording import against_observed, and_more, percent
-from slotwise.policies.registry import PolicyEntry, parse
-from slotwise.simulate import simulate
 from slotwise.typing import EMPTY, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from slotwise.policies import PolicyEntry
 
 #: a policy is simulated from scratch: for this many rounds, this many times
 ROUNDS, REPLICATIONS = 10_000, 8
@@ -101,7 +102,7 @@ def evaluate(
     >>> [round(value, 2) for value in evaluate(fit, ["coffee", "tea"]).by_model]
     [0.41, 0.34, 0.49]
     """
-    if isinstance(target, str | PolicyEntry):
+    if isinstance(target, str) or not isinstance(target, Sequence | Mapping):
         return _policy(fit, target, propensities, level, rounds, replications, seed)
     lists, chances = _lists(fit, target)
     by_model = expected_rate(fit.estimate, lists, chances, level)
@@ -200,6 +201,10 @@ def _policy(
     replications: int,
     seed: int,
 ) -> Evaluation:
+    # here, as they take long to import, and nothing else that is asked of a log needs them
+    from slotwise.policies.registry import parse
+    from slotwise.simulate import simulate
+
     users = fit.model()
     chosen = parse(policy) if isinstance(policy, str) else policy
     (run,) = simulate(users, chosen, rounds=rounds, replications=replications, seed=seed, progress=False).values()
