@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special
 
 from slotwise import MNL, NO_CLICK, Tally
 from slotwise.errors import InvalidInput
@@ -23,7 +24,7 @@ from slotwise.estimate import (
 )
 from slotwise.estimate import algorithm_1 as paper_estimator
 from slotwise.estimate.evidence import Counts
-from slotwise.estimate.intervals import limit_without_clicks
+from slotwise.estimate.intervals import around_mean, around_scaled_mean, limit_without_clicks
 from slotwise.estimate.joint import Joint
 from slotwise.experiments.gathering import at_random, by_policy
 from slotwise.rankings import Rankings
@@ -282,3 +283,22 @@ def test_nine_in_ten_hold_the_truth(small: MNL, name: str, gathered: str) -> Non
     for covered in (items,) if estimator(name.partition(",")[0]).position_bias == "known" else (items, slots):
         near = np.clip(np.mean(covered), 0.9 - APPROXIMATION, 0.9 + APPROXIMATION)
         assert_mean_is(near, covered)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+@pytest.mark.parametrize("own", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("of_scale", [0.1, 0.5, 1.5])
+def test_the_interval_of_a_product_holds_as_much_of_it_as_it_says(own: float, of_scale: float, level: float) -> None:
+    """Of a Gamma-distributed factor and a scale with a normal logarithm, by the quantiles of both."""
+    quantiles = (np.arange(2_000) + 0.5) / 2_000
+    factor = special.gammaincinv(own**-2, quantiles) * own**2
+    scale = np.exp(of_scale * special.ndtri(quantiles))
+    product = np.outer(factor, scale)
+    both = around_scaled_mean(np.array([own]))(np.ones(1), np.array([np.hypot(own, of_scale)]), level)
+    assert both.covers(product).mean() == pytest.approx(level, abs=0.02)
+
+
+def test_the_interval_of_a_product_is_that_of_its_factor_where_the_scale_is_known() -> None:
+    middle, error = np.array([0.2, 0.2, 3.0]), np.array([0.0, 0.3, 2.0])
+    plain, product = around_mean(middle, error, 0.95), around_scaled_mean(error)(middle, error, 0.95)
+    np.testing.assert_allclose([product.low, product.high], [plain.low, plain.high], rtol=1e-12)

@@ -11,8 +11,9 @@ own, so what is reported is an item's worth in the first slot, λ̂_1·E[α_j | 
 
 The Gamma distribution above takes the bias as known and clicks as Poisson, which they nearly are where few visits
 click. Intervals rest on neither: the standard error σ_j of log(λ_1α_j) is that of the equations behind λ̂ and α
-(`slotwise.estimate.sandwich`), the priors counted as data, and the interval has the quantiles of the Gamma distribution
-of the same mean and of standard deviation σ_j times its mean. With the bias told and rare clicks that is the posterior.
+(`slotwise.estimate.sandwich`), the priors counted as data. As much of it as the Gamma distribution has is the item's
+own; the rest is not known of the slots that it is compared by, and as likely a factor too high as too low. With the
+bias told and rare clicks the interval is that of the posterior.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from slotwise.errors import InvalidInput
 from slotwise.estimate import Estimate, GammaPrior, is_identifiable
 from slotwise.estimate.curvature import Curvature
 from slotwise.estimate.evidence import with_priors
-from slotwise.estimate.intervals import around_mean
+from slotwise.estimate.intervals import around_mean, around_scaled_mean
 from slotwise.estimate.sandwich import Sandwich
 from slotwise.setting import Setting
 from slotwise.tally import Tally
@@ -102,7 +103,7 @@ def posterior(
     >>> found.estimate.attractiveness.round(2)      # two clicks and three passes: not yet worth 2/3
     array([0.1 , 0.07, 0.09, 0.12, 0.09, 0.08, 0.17, 0.11])
     >>> found.estimate.intervals().attractiveness.high.round(2)
-    array([0.14, 0.1 , 0.12, 0.16, 0.13, 0.11, 0.38, 0.29])
+    array([0.14, 0.1 , 0.12, 0.16, 0.13, 0.11, 0.4 , 0.31])
     """
     told = None if position_bias is None else checks.positive_vector("position_bias", position_bias, each="slot")
     if told is not None and len(told) != tally.slots:
@@ -172,7 +173,7 @@ def _estimate(belief: Lived, scale: float, tally: Tally, told: bool) -> Estimate
         _widened(lambda: sandwich.log_errors(beside=None if told else 0), more),
         # of γ, which has the same scale in either
         sandwich.log_error_of,
-        around=around_mean,
+        around=around_scaled_mean(1.0 / np.sqrt(belief.shape)),
         # λ has a Gamma posterior as well, which of a slot that was hardly seen is far from symmetric
         around_slots=around_mean,
     )

@@ -71,6 +71,32 @@ def around_mean(middle: FloatArray, log_error: FloatArray, level: float) -> Inte
     return Intervals(low, np.maximum(high, middle), level)
 
 
+def around_scaled_mean(own_error: FloatArray) -> Around:
+    """The interval of a product: a Gamma-distributed factor, and a scale whose logarithm is normal.
+
+    The first has a standard deviation of `own_error` times its mean, and its interval is that of `around_mean`; the
+    second has what is left of the variance. On the log scale, either end is as far from the middle as the root of the
+    sum of the squares of how far it is for each (Zou and Donner, Construction of confidence limits about effect
+    measures, 2008).
+
+    >>> both = around_scaled_mean(np.array([0.5]))
+    >>> both(np.ones(1), np.array([0.5]), 0.95).high.round(2), both(np.ones(1), np.array([1.0]), 0.95).high.round(2)
+    (array([2.19]), array([6.49]))
+    """
+
+    def around(middle: FloatArray, log_error: FloatArray, level: float) -> Intervals:
+        from scipy.special import ndtri
+
+        own = np.minimum(own_error, log_error)
+        factor = around_mean(np.ones_like(own), own, level)
+        scale = ndtri(0.5 + level / 2.0) * np.sqrt(log_error**2 - own**2)
+        with np.errstate(divide="ignore", over="ignore"):
+            low, high = (np.exp(np.hypot(np.log(end), scale)) for end in (factor.low, factor.high))
+        return Intervals(middle / low, middle * high, level)
+
+    return around
+
+
 def checked_level(level: float) -> float:
     """A probability, neither 0 nor 1."""
     if not 0.0 < level < 1.0:
