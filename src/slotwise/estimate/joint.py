@@ -31,6 +31,8 @@ FINE_ACCURACY = 1e-5
 MOST_FINE_ROUNDS = 500
 #: the most parameters whose information is inverted as a matrix
 MOST_INVERTED = 1500
+#: the most parameters and lists whose Newton step is solved as a matrix, which is then quicker than by gradients
+SMALL, FEW_LISTS = 200, 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +109,9 @@ class Joint:
         item_score = np.where(above.items > 0, items - pairs.sum(axis=0) - of_items, 0.0)
 
         def solve(of_items: FloatArray, of_slots: FloatArray) -> tuple[FloatArray, FloatArray]:
+            # without priors the matrix may have no inverse
+            if self.item_rate.all() and len(prior) <= SMALL and len(self.shown) <= FEW_LISTS:
+                return self._solved(chances, prior, above, of_items, of_slots)
             return self._conjugate_gradients(chances, prior, above, of_items, of_slots)
 
         return Point(float(value), item_score, slot_score, solve)
@@ -124,6 +129,17 @@ class Joint:
         pairs, chances = np.zeros((len(position_bias), len(attractiveness))), np.zeros(self.shown.shape)
         rest = add_expected(self.shown, self.times, position_bias, attractiveness, pairs, chances)
         return pairs, chances, rest
+
+    def _solved(
+        self, chances: FloatArray, prior: FloatArray, above: Curvature, of_items: FloatArray, of_slots: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """By the information as a matrix."""
+        free = np.concatenate([above.items > 0, above.slots > 0])
+        matrix = np.diag(prior[free])
+        information(self.shown, self.times, chances, np.where(free, np.cumsum(free) - 1, -1), matrix)
+        found = np.zeros(len(free))
+        found[free] = np.linalg.solve(matrix, np.concatenate([of_items, of_slots])[free])
+        return found[: len(of_items)], found[len(of_items) :]
 
     def _conjugate_gradients(
         self,
