@@ -26,6 +26,10 @@ class Intervals:
         """high - low."""
         return self.high - self.low
 
+    def __getitem__(self, which: slice) -> Intervals:
+        """Those of some items or slots."""
+        return Intervals(self.low[which], self.high[which], self.level)
+
     def covers(self, values: Any) -> Any:
         """Whether each interval holds the given value."""
         return (self.low <= np.asarray(values)) & (np.asarray(values) <= self.high)

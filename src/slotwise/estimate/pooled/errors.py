@@ -21,6 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
+from slotwise.estimate.intervals import Intervals, around_mean
 from slotwise.estimate.joint import MOST_INVERTED, Joint
 from slotwise.estimate.list_sums import information
 from slotwise.estimate.pooled.cells import Cells, Likelihood
@@ -123,6 +124,19 @@ class PooledErrors:
     def log_errors(self, number: int) -> tuple[FloatArray, FloatArray]:
         """The standard errors of log α of a placement's items, and of log λ."""
         return self._item_errors[self.cells.of_placement(number)], self._slot_errors
+
+    def intervals(self, level: float) -> tuple[Intervals, Intervals]:
+        """Of α of all cells, and of λ: found once, however many placements ask for theirs."""
+        if level not in self._intervals:
+            self._intervals[level] = (
+                around_mean(self.attractiveness, self._item_errors, level),
+                around_mean(self.position_bias, self._slot_errors, level),
+            )
+        return self._intervals[level]
+
+    @cached_property
+    def _intervals(self) -> dict[float, tuple[Intervals, Intervals]]:
+        return {}
 
     def log_error_of(self, number: int, of_items: FloatArray, of_slots: FloatArray) -> float:
         """The standard error of Σ_j c_j log α_j + Σ_k e_k log λ_k, of the items of one placement."""

@@ -18,7 +18,7 @@ from slotwise.errors import InvalidInput
 from slotwise.estimate.climb import MOST_STEPS, climb
 from slotwise.estimate.evidence import Counts, with_priors
 from slotwise.estimate.identifiability import groups
-from slotwise.estimate.intervals import around_mean
+from slotwise.estimate.intervals import Intervals, around_logarithm
 from slotwise.estimate.joint import Joint
 from slotwise.estimate.list_sums import subtract_squares
 from slotwise.estimate.pooled.cells import Cells, Likelihood
@@ -216,6 +216,13 @@ def _estimate(found: PooledErrors, number: int, parts: tuple[IntArray, IntArray]
     def error_of(of_items: FloatArray, of_slots: FloatArray) -> float:
         return found.log_error_of(number, of_items, np.pad(of_slots, (0, cells.slots - slots)))
 
+    # those of all placements are found at once
+    def around(_middle: FloatArray, _error: FloatArray, level: float) -> Intervals:
+        return found.intervals(level)[0][mine]
+
+    def around_slots(_middle: FloatArray, _error: FloatArray, level: float) -> Intervals:
+        return found.intervals(level)[1][:slots]
+
     return Estimate(
         found.attractiveness[mine],
         found.position_bias[:slots],
@@ -228,8 +235,8 @@ def _estimate(found: PooledErrors, number: int, parts: tuple[IntArray, IntArray]
             errors,
             error_of,
             at_rest=found.converged,
-            around=around_mean,
-            around_slots=around_mean,
+            around=around if found.converged else around_logarithm,
+            around_slots=around_slots if found.converged else around_logarithm,
         ),
     )
 
