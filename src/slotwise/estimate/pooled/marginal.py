@@ -12,9 +12,11 @@ Poisson regression, 1987).
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import gammaln
+from scipy.special import psi
 
 from slotwise.estimate.pooled.prior import LEAST_SHAPE, MOST_SHAPE, SHAPE_SPREAD, CellPrior, Effects
 from slotwise.typing import FloatArray
@@ -23,6 +25,8 @@ LONGEST_STEP = 1.0
 STEPS = 2
 #: the part of κ, at most, that a cell without clicks may take away
 MOST_TAKEN = 0.7
+#: of log κ: how far the first step goes that looks for it, and how near is near enough
+FIRST_STEP, ACCURACY = 0.1, 1e-4
 
 
 def learn_prior(
@@ -114,14 +118,27 @@ def _learn_shape(prior: CellPrior, by_cell: FloatArray, exposure: FloatArray) ->
     # what clicks say can be less than nothing where they are likely, and κ + N must be positive, as it is in the end
     least = max(LEAST_SHAPE, -float(clicks.min(initial=0.0)) / MOST_TAKEN)
 
-    def loss(log_shape: float) -> float:
-        shape = np.maximum(1.0 / (np.exp(-log_shape) + chance), least)
-        terms = gammaln(shape + clicks) - gammaln(shape) - clicks * np.log(shape + expected)
-        silence = shape * np.log1p(expected / shape)
-        away = (log_shape - np.log(prior.usual_shape)) / SHAPE_SPREAD
-        return float(away**2 / 2.0 - (terms - silence).sum())
+    def slope(log_shape: float) -> float:
+        """Of minus the logarithm of the density, in log κ."""
+        shape = np.maximum(1.0 / (math.exp(-log_shape) + chance), least)
+        moved = np.where(shape > least, shape**2 * math.exp(-log_shape), 0.0)
+        rises = psi(shape + clicks) - psi(shape) - np.log1p(expected / shape) - (clicks - expected) / (shape + expected)
+        return float((log_shape - math.log(prior.usual_shape)) / SHAPE_SPREAD**2 - moved @ rises)
 
-    limits = np.log(least), np.log(MOST_SHAPE)
-    found = minimize_scalar(loss, bounds=limits, method="bounded", options={"xatol": 1e-3})
-    prior.shape = float(np.exp(found.x))
+    start = min(max(prior.shape, least), MOST_SHAPE)
+    prior.shape = math.exp(_zero_of(slope, math.log(start), math.log(least), math.log(MOST_SHAPE)))
     prior.least_shape = least
+
+
+def _zero_of(rising: Callable[[float], float], start: float, low: float, high: float) -> float:
+    """Where a rising function is 0, or the limit beyond which it is: by secants, or bisection where they lead out."""
+    here, value = start, rising(start)
+    step = -math.copysign(FIRST_STEP, value)
+    while high - low > ACCURACY:
+        low, high = (low, here) if value > 0.0 else (here, high)
+        there = here + step if low < here + step < high else (low + high) / 2.0
+        if abs(there - here) < ACCURACY:
+            return there
+        at_last, here, last, value = here, there, value, rising(there)
+        step = 0.0 if value == last else -value * (here - at_last) / (value - last)
+    return here

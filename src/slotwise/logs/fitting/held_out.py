@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 
 from slotwise.estimate import GammaPrior, maximum_a_posteriori
 from slotwise.estimate.odds import log_likelihoods
@@ -207,7 +206,9 @@ def common_odds(seen: Rankings) -> float:
     low, high = np.log(SMALLEST_ODDS), -np.log(SMALLEST_ODDS)
     if not lengths.any() or missing(low) >= 0.0 or missing(high) <= 0.0:
         return float(clicks / total)
-    return float(np.exp(brentq(missing, low, high)))
+    while low < (middle := (low + high) / 2.0) < high and high - low > 1e-13:
+        low, high = (low, middle) if missing(middle) > 0.0 else (middle, high)
+    return float(np.exp(middle))
 
 
 def _some(rankings: Rankings, clicks: np.ndarray, passes: np.ndarray) -> Rankings:
