@@ -52,6 +52,16 @@ def test_the_pooled_fit_foretells_small_queries_best_and_all_models_are_scored()
     assert {"`scaling`", "`maximum-likelihood`", "`maximum-a-posteriori`", "all alike, weak prior"} <= found.keys()
 
 
+def test_a_model_of_all_placements_as_one_has_slots_that_they_share_and_items_of_their_own() -> None:
+    lists, _, _ = log_fits._of_kind(KINDS["search"], seed=6)
+    model = log_fits.MODELS[log_fits.FIRST]
+    found = log_fits._together(model, lists[:20])
+    slots = [odds[:, 0] / odds[0, 0] for odds in found]
+    np.testing.assert_allclose(slots, np.tile(slots[0], (20, 1)))
+    assert [odds.shape for odds in found] == [(one.slots, one.items) for one in lists[:20]]
+    np.testing.assert_allclose(log_fits._together(model, lists[:1]), [model(lists[0])])
+
+
 def test_a_quick_study_of_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_fits, "KINDS", {"fixed": KINDS["fixed"]})
     log = tmp_path / "log.csv"

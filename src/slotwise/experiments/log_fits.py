@@ -11,6 +11,7 @@ import numpy as np
 
 from slotwise.belief import posterior
 from slotwise.estimate import Estimate, estimators
+from slotwise.estimate.pooled.cells import Cells
 from slotwise.estimate.registry import EstimatorEntry
 from slotwise.experiments.log_kinds import KINDS, Kind, Placement
 from slotwise.logs.fitting.from_log import SHRUNKEN
@@ -22,9 +23,13 @@ from slotwise.typing import EMPTY, FloatArray
 #: from placements to an estimate of each
 Fitted = Callable[[Sequence[Placement]], Sequence[Estimate]]
 LEVEL = 0.95
-LOGS, SPLITS = 40, 3
+LOGS, SPLITS = 200, 3
+#: times that clicks are drawn anew on given lists
+DRAWS = 3
 #: the belief of a service is formed placement by placement, which takes longer: of a part of the logs
 FEWER = 8
+#: the model of `MODELS` that is also fitted to all placements as one
+FIRST = next(iter(MODELS))
 #: odds of an estimator that are smaller are taken for this; those that it does not determine for those of all pairs
 SMALLEST_ODDS = 1e-9
 
@@ -128,9 +133,19 @@ def _models(
         )
     for name, model in MODELS.items():
         yield f"{name}, weak prior", [model(one) for one in rest]
+    yield f"{FIRST}, slots shared, weak prior", _together(MODELS[FIRST], rest)
     for entry in estimators():
         if entry.position_bias == "unknown":
             yield f"`{entry.id}`", [_finite(one, _alone(entry, one)) for one in rest]
+
+
+def _together(model: Callable[[Rankings], FloatArray], seen: Sequence[Rankings]) -> list[FloatArray]:
+    """γ of every placement, by a model of all of them as one, with items of their own: slots are worth the same."""
+    cells = Cells.of(seen)
+    assert cells.lists is not None
+    shown, clicks, passes, _ = cells.lists
+    odds = model(Rankings(shown, clicks.astype(np.int64), passes[:, 0].astype(np.int64), items=cells.count))
+    return [odds[: one.slots, cells.of_placement(number)] for number, one in enumerate(seen)]
 
 
 def _alone(entry: EstimatorEntry, seen: Rankings) -> Estimate:
@@ -145,7 +160,9 @@ def _finite(seen: Rankings, estimate: Estimate) -> FloatArray:
     return np.where(usable, np.maximum(np.where(usable, odds, 1.0), SMALLEST_ODDS), common_odds(seen))
 
 
-def tables(*, logs: int = LOGS, splits: int = SPLITS, log: Path | None = None, seed: int = 1) -> str:
+def tables(
+    *, logs: int = LOGS, splits: int = SPLITS, draws: int = DRAWS, log: Path | None = None, seed: int = 1
+) -> str:
     """Both tables, as Markdown; the second for made-up search logs, or for `log`."""
     lines = [
         f"Shares of {LEVEL:.0%} intervals that held the truth, over {logs} made-up logs of each kind, ± standard",
@@ -167,11 +184,12 @@ def tables(*, logs: int = LOGS, splits: int = SPLITS, log: Path | None = None, s
     lists, ids, words = _of_kind(KINDS["search"], seed) if log is None else _of_file(log)
     lines += [
         "",
-        f"The same over the placements of {words}, if users were as the default fit says: mean, least and most",
+        f"The same over the placements of {words}, with clicks drawn anew of users who are as the",
+        f"default fit says, {draws} times: the mean over placements, the least and the most",
         "",
         "| intervals | items | slots |",
         "| --- | ---: | ---: |",
-        *_anew(lists, ids, seed),
+        *_anew(lists, ids, seed, draws),
         "",
         f"Mean log-likelihood of an impression held out, {splits} random splits, of {words}:",
         "",
@@ -190,10 +208,10 @@ def _row(name: str, kind: Kind, one: Coverage) -> str:
     )
 
 
-def _anew(lists: Sequence[Rankings], ids: Sequence[Sequence[str]], seed: int) -> Iterator[str]:
-    made = clicked_anew(lists, ids, seed)
+def _anew(lists: Sequence[Rankings], ids: Sequence[Sequence[str]], seed: int, draws: int) -> Iterator[str]:
+    made = [clicked_anew(lists, ids, seed + draw) for draw in range(draws)]
     for name, by in (("`pooled`", _by_default), ("`maximum-a-posteriori`", _as_a_service)):
-        columns = np.array(coverage_by_placement(made, by)).T
+        columns = np.mean([coverage_by_placement(one, by) for one in made], axis=0).T
         told = (f"{column.mean():.2f}, {column.min():.2f} to {column.max():.2f}" for column in columns)
         yield f"| {name} | {' | '.join(told)} |"
 

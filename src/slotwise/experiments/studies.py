@@ -106,7 +106,7 @@ def _logs(out: Path, jobs: int, quick: bool, *, log: Path | None = None, seed: i
     # here, as click logs need packages that no other study needs
     from slotwise.experiments import log_fits
 
-    size = {"logs": 2, "splits": 1} if quick else {}
+    size = {"logs": 2, "splits": 1, "draws": 1} if quick else {}
     _write_tables(out, log_fits.tables(log=log, seed=seed, **size))
 
 
