@@ -11,6 +11,7 @@ from slotwise.errors import InvalidInput, InvalidRanking
 from slotwise.tally import Tally
 from slotwise.typing import EMPTY, NO_CLICK, BoolArray, FloatArray, IntArray
 
+_LARGEST = int(np.iinfo(np.int64).max)
 #: rounds that wait to be merged, at least: sorting them one by one would cost more than the counting
 _FEWEST_WAITING = 1024
 
@@ -268,7 +269,7 @@ def _distinct(lists: IntArray, items: int) -> tuple[IntArray, IntArray]:
     base = items + 1
     key, bound = lists[:, 0] + 1, base
     for column in lists.T[1:]:
-        if bound > np.iinfo(np.int64).max // base:
+        if bound > _LARGEST // base:
             values, key = np.unique(key, return_inverse=True)
             bound = len(values)
         key = key * base + column + 1

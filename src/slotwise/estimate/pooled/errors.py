@@ -150,33 +150,41 @@ class PooledErrors:
         variance += float(of_items**2 @ self._of_item_effects(numbers, block)[0])
         return math.sqrt(max(0.0, variance))
 
-    @cached_property
+    @property
     def shared_covariance(self) -> FloatArray:
         """Of log λ after the first slot, and of the prior's weights: S⁻¹."""
-        after = self.cells.slots - 1
+        return self._found[0]
+
+    @property
+    def _item_errors(self) -> FloatArray:
+        """The standard error of log α, per cell."""
+        return self._found[1]
+
+    @cached_property
+    def _found(self) -> tuple[FloatArray, FloatArray]:
+        """Both, for which every block is needed; it is made twice unless it is the only one."""
+        only = [self._block(self._alike[0])] if len(self._alike) == 1 else None
         total = np.diag(np.concatenate([self.slot_prior[1:], 1.0 / self.prior.variance]))
-        for numbers in self._alike:
-            total = total + self._block(numbers).left
-        if not self.free:
-            found = np.zeros_like(total)
-            found[after:, after:] = np.linalg.inv(total[after:, after:])
-            return found
-        return np.asarray(np.linalg.inv(total))
+        for block in only or map(self._block, self._alike):
+            total = total + block.left
+        covariance = self._inverted(total)
+        variance = np.zeros(self.cells.count)
+        for numbers, block in zip(self._alike, only or map(self._block, self._alike), strict=True):
+            lever, _ = block.lever
+            known = block.variance + ((lever @ covariance) * lever).sum(axis=2)
+            variance[self._cells_of(numbers)] = known + self._of_item_effects(numbers, block)
+        return covariance, np.sqrt(variance)
+
+    def _inverted(self, total: FloatArray) -> FloatArray:
+        """The inverse of S; λ varies by nothing if it is known."""
+        after = 0 if self.free else self.cells.slots - 1
+        found = np.zeros_like(total)
+        found[after:, after:] = np.linalg.inv(total[after:, after:])
+        return found
 
     @cached_property
     def _slot_errors(self) -> FloatArray:
         return np.concatenate([[0.0], np.sqrt(np.diag(self.shared_covariance)[: self.cells.slots - 1])])
-
-    @cached_property
-    def _item_errors(self) -> FloatArray:
-        """The standard error of log α, per cell."""
-        variance = np.zeros(self.cells.count)
-        for numbers in self._alike:
-            block = self._block(numbers)
-            lever, _ = block.lever
-            known = block.variance + ((lever @ self.shared_covariance) * lever).sum(axis=2)
-            variance[self._cells_of(numbers)] = known + self._of_item_effects(numbers, block)
-        return np.sqrt(variance)
 
     @cached_property
     def _alike(self) -> list[IntArray]:

@@ -54,16 +54,17 @@ def _step(
 ) -> FloatArray:
     slots = len(bias)
     after = np.arange(slots) > 0 if free else np.zeros(slots, bool)
-    rate = prior.rate
+    shapes, design = prior.shapes, prior.design
+    rate = shapes / prior.mean
     total = rate + bias @ passes
-    weight = np.maximum(prior.shapes + by_cell, 0.0)
+    weight = np.maximum(shapes + by_cell, 0.0)
     # the parts that the slots and the prior have in each cell's rate
     shares = (bias[:, None] * passes / total)[after]
     own = rate / total
     beside = weight * own
-    score_of_mean = beside - prior.shapes
+    score_of_mean = beside - shapes
     curve = beside * (1.0 - own)
-    design = prior.design
+    weighed, slot_side, design_side = shares * weight, shares * beside, design.T * curve
     score = np.concatenate(
         [
             (by_slot + bias_shape - bias_shape * bias)[after] - shares @ weight,
@@ -72,10 +73,10 @@ def _step(
     )
     count = int(after.sum())
     matrix = np.zeros((len(score), len(score)))
-    matrix[:count, :count] = np.diag(shares @ weight + (bias_shape * bias)[after]) - (shares * weight) @ shares.T
-    matrix[:count, count:] = (shares * beside) @ design
+    matrix[:count, :count] = np.diag(shares @ weight + (bias_shape * bias)[after]) - weighed @ shares.T
+    matrix[:count, count:] = slot_side @ design
     matrix[count:, :count] = matrix[:count, count:].T
-    matrix[count:, count:] = (design.T * curve) @ design + np.diag(1.0 / prior.variance)
+    matrix[count:, count:] = design_side @ design + np.diag(1.0 / prior.variance)
     if prior.placements is None:
         inverse = np.linalg.inv(matrix)
         step = inverse @ score
@@ -86,7 +87,7 @@ def _step(
         bend = np.bincount(one.group, curve, groups) + 1.0 / one.variance
         # the cells of a placement follow each other
         first = np.searchsorted(one.group, np.arange(groups))
-        cross = np.add.reduceat(np.vstack([shares * beside, design.T * curve]), first, axis=1)
+        cross = np.vstack([np.add.reduceat(side, first, axis=1) for side in (slot_side, design_side)])
         inverse = np.linalg.inv(matrix - (cross / bend) @ cross.T)
         step = inverse @ (score - cross @ (slope / bend))
         lever = cross / bend
@@ -103,10 +104,11 @@ def _step(
 
 def _follow(prior: CellPrior, one: Effects, by_cell: FloatArray, exposure: FloatArray) -> None:
     """A Newton step of effects on their own."""
-    own = prior.rate / (prior.rate + exposure)
-    beside = (prior.shapes + by_cell) * own
+    shapes, rate = prior.shapes, prior.rate
+    own = rate / (rate + exposure)
+    beside = (shapes + by_cell) * own
     groups = len(one.values)
-    slope = np.bincount(one.group, beside - prior.shapes, groups) - one.values / one.variance
+    slope = np.bincount(one.group, beside - shapes, groups) - one.values / one.variance
     bend = np.bincount(one.group, beside * (1.0 - own), groups) + 1.0 / one.variance
     one.values = one.values + np.clip(slope / bend, -LONGEST_STEP, LONGEST_STEP)
     one.spread = np.asarray(1.0 / bend)

@@ -52,7 +52,7 @@ def _look_and_like(sets: ClickSets, cells: IntArray, count: int) -> tuple[FloatA
     cell, item = np.divmod(pairs, sets.items)
     clicked = _sums(place, times * sets.clicks[filled], len(pairs))
     passed = _sums(place, times, len(pairs)) - clicked
-    total = clicked + passed
+    of_cells, of_items = (_sums(where, clicked + passed, size) for where, size in ((cell, count), (item, sets.items)))
 
     def step(examined: FloatArray, liked: FloatArray) -> tuple[float, tuple[FloatArray, FloatArray]]:
         chance = np.minimum(examined[cell] * liked[item], 1.0 - NEAREST)
@@ -61,8 +61,8 @@ def _look_and_like(sets: ClickSets, cells: IntArray, count: int) -> tuple[FloatA
         looks = clicked + neither * (examined[cell] - chance)
         likes = clicked + neither * (liked[item] - chance)
         return float(clicked @ np.log(chance) + passed @ np.log1p(-chance)), (
-            _mean_with_one_more(_sums(cell, looks, count), _sums(cell, total, count)),
-            _mean_with_one_more(_sums(item, likes, sets.items), _sums(item, total, sets.items)),
+            _mean_with_one_more(_sums(cell, looks, count), of_cells),
+            _mean_with_one_more(_sums(item, likes, sets.items), of_items),
         )
 
     examined, liked = _until_at_rest(step, (np.full(count, 0.5), np.full(sets.items, 0.5)), sets.impressions)
