@@ -10,6 +10,7 @@ import pytest
 from slotwise.experiments import log_fits
 from slotwise.experiments.log_kinds import KINDS
 from slotwise.experiments.studies import write
+from slotwise.logs.fitting.held_out import MODELS
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -54,7 +55,7 @@ def test_the_pooled_fit_foretells_small_queries_best_and_all_models_are_scored()
 
 def test_a_model_of_all_placements_as_one_has_slots_that_they_share_and_items_of_their_own() -> None:
     lists, _, _ = log_fits._of_kind(KINDS["search"], seed=6)
-    model = log_fits.MODELS[log_fits.FIRST]
+    model = MODELS[log_fits.FIRST]
     found = log_fits._together(model, lists[:20])
     slots = [odds[:, 0] / odds[0, 0] for odds in found]
     np.testing.assert_allclose(slots, np.tile(slots[0], (20, 1)))

@@ -82,3 +82,30 @@ def information(shown: IntArray, times: FloatArray, chances: FloatArray, place: 
                     for j in (place[shown[row, other]], place[first_slot + other]):
                         if i >= 0 and j >= 0:
                             matrix[i, j] += value
+
+
+@jit
+def add_slope_of_determinant(
+    shown: IntArray, times: FloatArray, chances: FloatArray, inverse: FloatArray, items: FloatArray, slots: FloatArray
+) -> None:
+    """Add to `items` and `slots` the derivatives of log det B by log α and log λ, given B⁻¹ of the items.
+
+    The information of a list is V = diag p - ppᵀ, and where the logarithm of γ in slot k grows by z_k, p_k grows by
+    p_k(z_k - Σ pz). So tr(B⁻¹dV) = Σ_k z_k p_k(h_k - Σ ph), with h_k = B⁻¹_kk - 2Σ_m B⁻¹_km p_m.
+    """
+    bent = np.zeros(shown.shape[1])
+    for row in range(len(shown)):
+        mean = 0.0
+        for slot in range(shown.shape[1]):
+            if chances[row, slot] > 0.0:
+                mine = shown[row, slot]
+                bent[slot] = inverse[mine, mine]
+                for other in range(shown.shape[1]):
+                    if chances[row, other] > 0.0:
+                        bent[slot] -= 2.0 * inverse[mine, shown[row, other]] * chances[row, other]
+                mean += chances[row, slot] * bent[slot]
+        for slot in range(shown.shape[1]):
+            if chances[row, slot] > 0.0:
+                change = times[row] * chances[row, slot] * (bent[slot] - mean)
+                items[shown[row, slot]] += change
+                slots[slot] += change

@@ -13,6 +13,8 @@ from slotwise.typing import NO_CLICK, FloatArray, IntArray
 
 #: by slot, relative to the one before it
 FADING = 0.75
+#: a judgement that is off by this much says nothing
+ANY_ORDER = 100.0
 
 
 @dataclass(frozen=True)
@@ -68,12 +70,12 @@ def _fixed(rng: np.random.Generator) -> list[Placement]:
     return _one(rng, 0.05, 0.0)
 
 
-def _search(rng: np.random.Generator) -> list[Placement]:
+def _search(rng: np.random.Generator, noise: float = 0.7) -> list[Placement]:
     made = []
     for query in range(300):
         users = _users(rng, 6, 10, 0.2)
         rounds = 1 + rng.geometric(1.0 / 12.0)
-        shown = _shown(users, rounds, 0.7, rng)
+        shown = _shown(users, rounds, noise, rng)
         seen = Rankings.of_rounds(shown, draw_many(users, shown, rng), items=users.items)
         made.append(_placement(users, seen, f"{query}/"))
     return made
@@ -100,6 +102,7 @@ def _several(rng: np.random.Generator, keep: bool) -> list[Placement]:
 KINDS: dict[str, Kind] = {
     "shop": Kind("10,000 impressions of 5 of 30 items, one in five clicked, better ones mostly first", _shop),
     "search": Kind("300 queries of 10 results, 13 impressions each on average, slots that all share", _search),
+    "shuffled": Kind("the same queries, with results in any order", lambda rng: _search(rng, noise=ANY_ORDER)),
     "clicked": Kind("as the shop, but five in six impressions are clicked", _clicked),
     "fixed": Kind("as the shop, but always the same list", _fixed),
     "several, first": Kind("some click twice, and their first clicks count", lambda rng: _several(rng, True)),

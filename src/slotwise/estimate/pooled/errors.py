@@ -23,84 +23,14 @@ import numpy as np
 
 from slotwise.estimate.intervals import Intervals, around_mean
 from slotwise.estimate.joint import MOST_INVERTED, Joint
-from slotwise.estimate.list_sums import information
+from slotwise.estimate.list_sums import add_slope_of_determinant, information
+from slotwise.estimate.pooled.blocks import Block
 from slotwise.estimate.pooled.cells import Cells, Likelihood
 from slotwise.estimate.pooled.prior import CellPrior
 from slotwise.typing import FloatArray, IntArray
 
 #: numbers in the matrices that are held at once
 MOST_STACKED = 4_000_000
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """A stack of placements with as many items each: B, as matrices or diagonals, bordered by their effects; C; and D.
-
-    The first axis of all arrays is that of the placements.
-    """
-
-    #: of items; items × shared; shared × shared
-    items: FloatArray
-    beside: FloatArray
-    shared: FloatArray
-    #: the curvature that items share with the placement's effect, and the effect's own; None if there is none
-    border: FloatArray | None
-    effect: FloatArray
-    effect_beside: FloatArray
-
-    @property
-    def diagonal(self) -> FloatArray:
-        """Of B, of the items."""
-        return self.items if self.items.ndim == 2 else np.diagonal(self.items, axis1=1, axis2=2)
-
-    def solve(self, right: FloatArray, of_effect: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """B⁻¹ times columns, of items and of the effect."""
-        found = self._solve_items(right)
-        if self.border is None:
-            return found, np.zeros_like(of_effect)
-        effect = (of_effect - (self.border[:, None, :] @ found)[:, 0]) / self._effect_left[:, None]
-        return found - self._bordered[:, :, None] * effect[:, None, :], effect
-
-    def _solve_items(self, right: FloatArray) -> FloatArray:
-        if self.items.ndim == 2:
-            return np.asarray(right / self.items[:, :, None])
-        return np.asarray(self._inverse @ right)
-
-    @cached_property
-    def _inverse(self) -> FloatArray:
-        return np.asarray(np.linalg.inv(self.items))
-
-    @cached_property
-    def _bordered(self) -> FloatArray:
-        """B⁻¹ of the items times the border."""
-        assert self.border is not None
-        return self._solve_items(self.border[:, :, None])[:, :, 0]
-
-    @cached_property
-    def _effect_left(self) -> FloatArray:
-        """The curvature of the effect that is left when the items are eliminated."""
-        assert self.border is not None
-        return np.asarray(self.effect - (self.border * self._bordered).sum(axis=1))
-
-    @cached_property
-    def variance(self) -> FloatArray:
-        """The diagonal of B⁻¹, of the items."""
-        alone = 1.0 / self.items if self.items.ndim == 2 else np.diagonal(self._inverse, axis1=1, axis2=2)
-        if self.border is None:
-            return np.asarray(alone)
-        return np.asarray(alone + self._bordered**2 / self._effect_left[:, None])
-
-    @cached_property
-    def lever(self) -> tuple[FloatArray, FloatArray]:
-        """G, of items and of the effect."""
-        return self.solve(self.beside, self.effect_beside)
-
-    @cached_property
-    def left(self) -> FloatArray:
-        """D - CᵀB⁻¹C, added up over the stack."""
-        of_items, of_effect = self.lever
-        taken = self.beside.mT @ of_items + self.effect_beside[:, :, None] * of_effect[:, None, :]
-        return np.asarray((self.shared - taken).sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +104,35 @@ class PooledErrors:
             known = block.variance + ((lever @ covariance) * lever).sum(axis=2)
             variance[self._cells_of(numbers)] = known + self._of_item_effects(numbers, block)
         return covariance, np.sqrt(variance)
+
+    def slot_shift(self) -> FloatArray:
+        """How far the mode of log λ moves if what is placements' own is integrated out, and not at its mode too.
+
+        By Laplace's method, integrating it out takes ½ Σ log det B off the logarithm of the density (Tierney and
+        Kadane, Accurate approximations for posterior moments and marginal densities, 1986). Where clicks are rare,
+        that is the same for all λ. This is the Newton step from one mode to the other, and 0 where B is too large.
+        """
+        after, lists = self.cells.slots - 1, self.cells.lists
+        score, alike = np.zeros(len(self.shared_covariance)), self._alike
+        if not self.free or lists is None or np.diff(self.cells.ends).max() > MOST_INVERTED:
+            return np.zeros(after + 1)
+        for numbers in alike:
+            block, drawn = self._block(numbers), self._stacked(self._drawn, numbers)
+            by_item, by_slot = np.zeros_like(drawn), np.zeros(after + 1)
+            for place, number in enumerate(numbers):
+                rows = slice(int(lists.ends[number]), int(lists.ends[number + 1]))
+                shown = lists.shown[rows] - self.cells.ends[number]
+                own = block.inverse[place], by_item[place], by_slot
+                add_slope_of_determinant(shown, self._times[rows], self._chances[rows], *own)
+            by_prior = block.slope_by_prior(drawn)
+            of_items, of_effect = block.lever
+            design = self._stacked(self.prior.design[self.which], numbers)
+            # what is placements' own follows λ by the lever
+            score += ((by_item + by_prior)[:, :, None] * of_items).sum(axis=(0, 1)) - by_prior.sum(axis=1) @ of_effect
+            score -= np.concatenate([by_slot[1:], -(by_prior[:, :, None] * design).sum(axis=(0, 1))])
+        step = np.append(0.0, (self.shared_covariance @ score)[:after] / 2.0)
+        # no further than is uncertain anyway: where hardly anything is known, one step is not enough to know better
+        return np.asarray(step / max(1.0, np.abs(step[1:] / self._slot_errors[1:]).max(initial=0.0)))
 
     def _inverted(self, total: FloatArray) -> FloatArray:
         """The inverse of S; λ varies by nothing if it is known."""

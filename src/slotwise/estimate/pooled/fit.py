@@ -2,13 +2,14 @@
 
 Slots are shared by all placements, or each has its own, drawn to the shared ones. Attractiveness has a Gamma prior that
 is learned from all cells (`slotwise.estimate.pooled.prior`). In (log α, log λ), the maximum of the joint density is,
-for rare clicks, that of λ with attractiveness integrated out: many items with a few clicks each do not mislead it.
+for rare clicks, that of λ with attractiveness integrated out: many items with a few clicks each do not mislead it. For
+others it is a step away, which is taken (`slotwise.estimate.pooled.errors.PooledErrors.slot_shift`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -87,12 +88,14 @@ def learn(
     features: FloatArray | None = None,
     position_bias: FloatArray | None = None,
     usual_shape: float = USUAL_SHAPE,
+    roughly: bool = False,
 ) -> Learned:
     """Learn what placements have in common.
 
     `items` number the items of each across all placements, so that one that is in several is known for it; `features`
     are rows of numbers, one for each of these. `position_bias` is λ where it is known, and `usual_shape` κ before
-    anything is: the more alike cells are expected to be, the larger.
+    anything is: the more alike cells are expected to be, the larger. `roughly` is enough to compare: λ is then that of
+    the mode of all, and not with attractiveness integrated out.
     """
     cells = Cells.of(seen, items)
     if position_bias is not None:
@@ -101,7 +104,8 @@ def learn(
             raise InvalidInput(f"position_bias must have one entry per slot, {cells.slots}, got {len(position_bias)}")
     by_cell = None if features is None else _standardised(features[cells.item])
     prior = CellPrior.of(_usual(cells), cells.shown, cells.placement, cells.item, by_cell, usual_shape)
-    return Learned(prior, _learned(cells, prior, position_bias))
+    found = _learned(cells, prior, position_bias)
+    return Learned(prior, found if roughly else _integrated(found))
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +173,21 @@ def _learned(cells: Cells, prior: CellPrior, known: FloatArray | None) -> Pooled
             break
         before = now
     return _at_rest(cells, prior, (bias, alpha), slot_prior, prior.rate, slice(0, cells.count), free=free)
+
+
+def _integrated(found: PooledErrors) -> PooledErrors:
+    """The same with λ at its own mode, attractiveness integrated out, and attractiveness at its mode given that."""
+    shift = found.slot_shift()
+    if not shift.any():
+        return found
+    assert isinstance(found.likelihood, Joint)
+    bias = found.position_bias * np.exp(shift)
+    held = replace(found.likelihood, free=False)
+    bias, alpha, _, converged = climb(held, bias, found.attractiveness)
+    slot_prior = found.slot_prior * np.exp(shift)
+    return replace(
+        found, position_bias=bias, attractiveness=alpha, slot_prior=slot_prior, converged=found.converged and converged
+    )
 
 
 def _at_rest(

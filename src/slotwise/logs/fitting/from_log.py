@@ -65,7 +65,7 @@ def fit(source: Any, columns: Columns | None = None, **options: Unpack[FitOption
     ... })
     >>> fitted = fit(log)
     >>> fitted.impressions, fitted.estimate.position_bias.round(2), round(fitted.log_likelihood, 2)
-    (5, array([1.  , 1.32]), -5.22)
+    (5, array([1.  , 1.34]), -5.21)
     """
     placement = options.get("placement", columns and columns.placement)
     if placement is not None:

@@ -121,7 +121,7 @@ def _chosen(
     parts = [split(one, PART, rng) for one in lists]
     kept_out, rest = [one for one, _ in parts], [two for _, two in parts]
     total = sum(one.rounds for one in kept_out)
-    learned = learn(rest, items, features=features)
+    learned = learn(rest, items, features=features, roughly=True)
     best: float | None = None
     gain, started = -math.inf, dict[int, PooledErrors | None]()
     for own in STRENGTHS:
