@@ -94,7 +94,7 @@ class PooledErrors:
     def _found(self) -> tuple[FloatArray, FloatArray]:
         """Both, for which every block is needed; it is made twice unless it is the only one."""
         only = [self._block(self._alike[0])] if len(self._alike) == 1 else None
-        total = np.diag(np.concatenate([self.slot_prior[1:], 1.0 / self.prior.variance]))
+        total = self._of_priors
         for block in only or map(self._block, self._alike):
             total = total + block.left
         covariance = self._inverted(total)
@@ -113,10 +113,11 @@ class PooledErrors:
         that is the same for all λ. This is the Newton step from one mode to the other, and 0 where B is too large.
         """
         after, lists = self.cells.slots - 1, self.cells.lists
-        score, alike = np.zeros(len(self.shared_covariance)), self._alike
+        total = self._of_priors
+        score = np.zeros(len(total))
         if not self.free or lists is None or np.diff(self.cells.ends).max() > MOST_INVERTED:
             return np.zeros(after + 1)
-        for numbers in alike:
+        for numbers in self._alike:
             block, drawn = self._block(numbers), self._stacked(self._drawn, numbers)
             by_item, by_slot = np.zeros_like(drawn), np.zeros(after + 1)
             for place, number in enumerate(numbers):
@@ -127,12 +128,19 @@ class PooledErrors:
             by_prior = block.slope_by_prior(drawn)
             of_items, of_effect = block.lever
             design = self._stacked(self.prior.design[self.which], numbers)
+            total = total + block.left
             # what is placements' own follows λ by the lever
             score += ((by_item + by_prior)[:, :, None] * of_items).sum(axis=(0, 1)) - by_prior.sum(axis=1) @ of_effect
             score -= np.concatenate([by_slot[1:], -(by_prior[:, :, None] * design).sum(axis=(0, 1))])
-        step = np.append(0.0, (self.shared_covariance @ score)[:after] / 2.0)
+        covariance = self._inverted(total)[:after]
+        step, errors = covariance @ score / 2.0, np.sqrt(np.diag(covariance))
         # no further than is uncertain anyway: where hardly anything is known, one step is not enough to know better
-        return np.asarray(step / max(1.0, np.abs(step[1:] / self._slot_errors[1:]).max(initial=0.0)))
+        return np.append(0.0, step / max(1.0, np.abs(step / errors).max(initial=0.0)))
+
+    @property
+    def _of_priors(self) -> FloatArray:
+        """What the priors know of log λ after the first slot, and of the weights."""
+        return np.diag(np.concatenate([self.slot_prior[1:], 1.0 / self.prior.variance]))
 
     def _inverted(self, total: FloatArray) -> FloatArray:
         """The inverse of S; λ varies by nothing if it is known."""
