@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 
 from tests.service.serving import Client
+from tests.uncompiled import nothing_is_compiled
+
+__all__ = ["nothing_is_compiled"]
 
 SIX = [f"item {number}" for number in range(6)]
 
