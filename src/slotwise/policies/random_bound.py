@@ -34,8 +34,8 @@ from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 LEVEL = 0.3
 BONUS = 0.3
 ORDER = 0.35
-#: high levels come at least this part as often as they would if the mean of the random part were 1; beyond so many items
-#: it is divided among them, so that a page with many does not try bad ones all the time
+#: high levels come at least this part as often as they would if the mean of the random part were 1; more than so many
+#: items share it, so that a page with hundreds does not try bad ones all the time
 RARE = 0.03
 RARE_FOR_ITEMS = 10
 #: the draw of the bias is narrowed a little, to this part of its standard deviation
