@@ -28,3 +28,5 @@ class Setting:
     features: FloatArray | None = None
     #: how many features every item has that are told anew in each round, by `see_features`; 0 if there are none
     context: int = 0
+    #: how many of the items are retired, and shown no more
+    retired: int = 0

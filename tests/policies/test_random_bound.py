@@ -109,7 +109,8 @@ def test_lists_that_are_sampled_are_shown_as_often_as_a_draw_has_them_best() -> 
 
 @pytest.mark.parametrize(("items", "part"), [(4, 0.03), (10, 0.03), (40, 0.0075)])
 def test_many_items_share_what_high_levels_there_are(items: int, part: float) -> None:
-    started = _started(Setting(2, items, 100, BIAS))
+    """Those that are retired share nothing."""
+    started = _started(Setting(2, items + 90, 100, BIAS, retired=90))
     assert (math.exp(-started.behind), 1.0 / started.often) == pytest.approx((part, part))
 
 
@@ -134,6 +135,19 @@ def test_the_order_is_by_a_small_bonus_for_what_was_seen_little() -> None:
             seen.add((_is_seen_to_be_in_order(started), bool(mean[started.ranking[0]] >= mean[started.ranking[1]])))
     # lists with the larger mean first, seen to be in order without bounds, and lists with the smaller one first
     assert seen >= {(True, True), (False, False)}
+
+
+def test_what_is_tried_is_put_where_it_is_seen() -> None:
+    """Beside the best-known item of the list little is known of it, though no less than of the others on average."""
+    started = _started(Setting(2, 4, 100, BIAS), level=1e-12, bonus=0.0, rare=0, sampled=0)
+    belief = started.belief
+    belief.rate[:] = [1_000.0, 100.0, 100.0, 100.0]
+    belief.shape[:] = belief.rate * [0.1, 0.07, 0.01, 0.01]
+    # what is believed is as it was just put there
+    belief.wait, belief.at_hand = 10, True
+    with interpreted():
+        assert choose(started, np.random.default_rng(0)).tolist() == [1, 0]
+    assert upper_bound(0.07, 0.35 * math.log(belief.rate.mean() / 100.0) / 100.0) < 0.1
 
 
 @pytest.mark.parametrize("order", [0.0, 0.25, 2.0])

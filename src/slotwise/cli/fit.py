@@ -162,7 +162,7 @@ def _show_described(described: Comparison) -> None:
 
     console = screen()
     console.print()
-    say(console, f"How people click? {in_a_sentence(described)}")
+    say(console, f"How do people click? {in_a_sentence(described)}")
     say(console, "(--click-model compare has the numbers of all models, and --problem-out their users.)")
 
 

@@ -37,6 +37,7 @@ def score(
     log: items only, slots only, all alike. Higher is better; 0 is the best there is.
     """
     from slotwise.logs import load_fits, score
+    from slotwise.logs.fitting.wording import count_of
 
     rule: Any = source.multi_click
     stored = load_fits(fit)
@@ -71,7 +72,8 @@ def score(
         console.print()
         console.print(as_table(heads, every))
         if len(found.placements) > LISTED:
-            console.print(f"and {len(found.placements) - LISTED:,} more placements; --json has them all")
+            more = count_of(len(found.placements) - LISTED, "more placement")
+            console.print(f"and {more}; --json has them all")
     show_cleaning(found.cleaning)
 
 

@@ -99,5 +99,5 @@ def _fading_in_words(found: Sequence[Fit]) -> str:
     left = float(views @ 0.5 ** (ages / half_life))
     return (
         f". What is {changes.periods.length_in_words(half_life * HOUR / changes.periods.width)} older counts half as "
-        f"much: of {views.sum():,} impressions there is left as much as of {left:,.0f}"
+        f"much: of {views.sum():,} impressions as much is left as of {left:,.0f}"
     )

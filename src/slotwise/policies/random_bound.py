@@ -169,7 +169,7 @@ def _part(name: str, value: Any) -> float:
 
 def start(setting: Setting, belief: Any, level: float, bonus: float, order: float, rare: float, acts: Acts) -> Any:
     """The policy with this belief, deciding in every round or once an epoch."""
-    rare *= min(1.0, RARE_FOR_ITEMS / setting.items)
+    rare *= min(1.0, RARE_FOR_ITEMS / (setting.items - setting.retired))
     policy = RandomBound(
         belief=belief,
         lists=lists_for(setting),

@@ -336,6 +336,7 @@ class Learner:
             self.position_bias,
             rules_per_decision=True,
             segments=self._room,
+            retired=len(self._items.retired),
             features=self._items.features.encoded(len(self._items)),
         )
 

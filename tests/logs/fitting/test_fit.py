@@ -52,6 +52,8 @@ def test_what_is_only_a_guess_is_not_recommended() -> None:
     """Always the same list: nothing tells its slots apart from its items."""
     found = Fit.of_rankings(Rankings([[0, 1]], [[30, 20]], [50], items=2)).to_json()
     assert found["best"]["recommended"] is False
+    unclicked = Fit.of_rankings(Rankings([[0, 1], [1, 0]], [[0, 0], [0, 0]], [50, 50], items=2)).to_json()
+    assert unclicked["best"]["recommended"] is False
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

@@ -54,7 +54,8 @@ def test_a_mixture(log: tuple[Fit, Logged]) -> None:
     fit, logged = log
     one, two = ("d", "b", "e"), ("c", "a", "e")
     both = evaluate(fit, {one: 0.25, two: 0.75})
-    rates = [evaluate(fit, ranking).by_model.click_rate for ranking in (one, two)]
+    as_arrays: list[Any] = [np.array(one), np.array(two)]
+    rates = [evaluate(fit, ranking).by_model.click_rate for ranking in as_arrays]
     assert both.by_model.click_rate == pytest.approx(0.25 * rates[0] + 0.75 * rates[1])
     targets: list[Any] = [{one: 0.25, two: 0.75}, one, two]
     plain = [

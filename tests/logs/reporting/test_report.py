@@ -139,7 +139,7 @@ def test_no_item_is_torn_from_its_place(fit: Fit, tmp_path: Path, monkeypatch: p
 def test_what_slots_are_worth_is_not_claimed_where_it_was_said() -> None:
     log = pa.table({"items": [["a", "b"], ["b", "a"]] * 40, "clicked": ["a", "b", None, "a"] * 20})
     words = PlacementReport(logs.fit(log, position_bias=[1.0, 0.5])).in_words()
-    assert words[1].startswith("What is each place worth? As was said, the best place is slot 1. Of the clicks")
+    assert words[1].startswith("What is each place worth? As you said, the best place is slot 1. Of the clicks")
     assert not any("As was said" in line for line in PlacementReport(logs.fit(log)).in_words())
 
 

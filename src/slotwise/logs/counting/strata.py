@@ -93,6 +93,8 @@ class Periods:
 
         >>> Periods(0.0, DAY, 30, is_time=True).length_in_words(9)
         '9 days'
+        >>> Periods(0.0, DAY, 400, is_time=True).length_in_words(184)
+        '180 days'
         """
         length = periods * self.width
         if not self.is_time:
@@ -100,7 +102,7 @@ class Periods:
         for unit, seconds in (("day", DAY), ("hour", HOUR), ("minute", 60.0)):
             if length >= 2 * seconds or unit == "minute":
                 break
-        return f"{length / seconds:.2g} {unit}s"
+        return f"{float(f'{length / seconds:.2g}'):,.12g} {unit}s"
 
 
 @dataclass(frozen=True)

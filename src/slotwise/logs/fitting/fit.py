@@ -248,7 +248,7 @@ class Fit:
             "converged": self.estimate.converged,
             "identifiable": self.estimate.identifiable,
             "log_likelihood": None if self.log_likelihood is None else _plain(np.array([self.log_likelihood]))[0],
-            "best": {**self.best().to_json(), "recommended": self.slots_comparable},
+            "best": {**self.best().to_json(), "recommended": self.slots_comparable and bool(self.tally.clicks.any())},
             **({"segments": {name: one.to_json() for name, one in self.segments.items()}} if self.segments else {}),
             **({} if self.changes is None else {"changes": self.changes.to_json()}),
             **({"by_rule": {rule: one.to_json() for rule, one in self.by_rule.items()}} if self.by_rule else {}),

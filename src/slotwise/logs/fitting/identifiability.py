@@ -45,7 +45,7 @@ def _between_slots(fit: Fit) -> list[str]:
         limits = [
             f"slot {slot + 1} below {high[slot]:.2g}" for slot in np.flatnonzero(silent) if np.isfinite(high[slot])
         ]
-        told = f"; what it is worth relative to slot 1 is at most: {', '.join(limits)}" if limits else ""
+        told = f"; worth relative to slot 1: {', '.join(limits)}" if limits else ""
         sentences.append(f"{_slots(silent, capital=True)} held items and got no click{told}.")
     parts = [(slot_parts == part) & used & ~silent for part in dict.fromkeys(slot_parts[used & ~silent].tolist())]
     if len(parts) > 1:

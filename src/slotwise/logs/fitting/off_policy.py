@@ -102,7 +102,7 @@ def evaluate(
     >>> [round(value, 2) for value in evaluate(fit, ["coffee", "tea"]).by_model]
     [0.41, 0.34, 0.49]
     """
-    if isinstance(target, str) or not isinstance(target, Sequence | Mapping):
+    if isinstance(target, str) or not hasattr(target, "__iter__"):
         return _policy(fit, target, propensities, level, rounds, replications, seed)
     lists, chances = _lists(fit, target)
     by_model = expected_rate(fit.estimate, lists, chances, level)

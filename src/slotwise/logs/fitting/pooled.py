@@ -50,7 +50,7 @@ class BiasChoice:
         told = (
             f"Slots are taken to be worth the same in all {what}s"
             if self.own is None
-            else f"What slots are worth is told for each {what}"
+            else f"What slots are worth is found for each {what}"
         )
         if self.asked:
             return f"{told}, as was asked for."

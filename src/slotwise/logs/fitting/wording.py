@@ -33,19 +33,26 @@ def against_observed(rate: Rate, observed: float, impressions: int) -> str:
 
     >>> against_observed(Rate(0.5, 0.4, 0.6), 0.3, 2_000)
     'A click in 50.0 % (40.0 % to 60.0 %) of impressions, more than the 30.0 % observed: 200 more in 1,000 impressions'
+    >>> against_observed(Rate(0.0005, 0.0004, 0.0006), 0.0001, 2_000_000).rpartition(": ")[2]
+    '0.4 more in 1,000 impressions'
     """
     low, high = wilson(observed, impressions, LEVEL)
     more = 1000 * (rate.click_rate - observed)
     against = (
-        f"more than the {percent(observed)} observed: {more:,.0f} more in 1,000 impressions"
+        f"more than the {percent(observed)} observed: {_rounded(more)} more in 1,000 impressions"
         if rate.low > high
-        else f"less than the {percent(observed)} observed: {-more:,.0f} fewer in 1,000 impressions"
+        else f"less than the {percent(observed)} observed: {_rounded(-more)} fewer in 1,000 impressions"
         if rate.high < low
         else f"which may be no more than the {percent(observed)} observed"
         if rate.click_rate > observed
         else f"which may be no less than the {percent(observed)} observed"
     )
     return f"A click in {with_interval(rate)} of impressions, {against}"
+
+
+def _rounded(count: float) -> str:
+    """Whole clicks, or two digits of less than one."""
+    return f"{count:,.0f}" if count >= 1.0 else f"{count:.2g}"
 
 
 def interval(low: float, high: float) -> str:

@@ -135,7 +135,7 @@ def _places_in_words(fit: Fit) -> str:
     others = [slot for slot in known if slot != best]
     told = [f"{percent(float(bias[slot] / bias[best]))} in slot {slot + 1}" for slot in others[:TOLD]]
     rest = "; the other slots are below" if len(others) > TOLD else ""
-    given = "As was said, the" if np.array_equal(interval.low, interval.high) else "The"
+    given = "As you said, the" if np.array_equal(interval.low, interval.high) else "The"
     return (
         f"What is each place worth? {given} best place is slot {best + 1}. Of the clicks that an item gets there, the "
         f"same item gets {and_more(told, len(told))}{rest}."

@@ -44,7 +44,7 @@ def from_counts(
 ) -> Portable:
     """For a store: all items that were counted, those in `first` before the others, and all that was counted of them.
 
-    The counts are of the time before now, and of no arm: what the service's own decisions come to is told apart from
+    The counts are of their time, or of now, and of no arm: what the service's own decisions come to is told apart from
     them. A visitor with a value that `segments` do not list is counted among *other*.
     """
     ids = list(dict.fromkeys([*first, *(id for part in parts for id in part.item_ids)]))
