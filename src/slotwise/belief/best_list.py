@@ -46,7 +46,7 @@ def best_list(
     order = usable[np.argsort(-position_bias[usable], kind="stable")][: items - len(left_out)]
     ranking = np.full(len(position_bias), EMPTY)
     if not pinned and (values is None or (values == values[0]).all()):
-        allowed = np.setdiff1d(np.arange(items), left_out)
+        allowed = np.arange(items) if excluded is None else np.setdiff1d(np.arange(items), excluded)
         ranking[order] = allowed[np.argsort(-attractiveness[allowed], kind="stable")][: len(order)]
     elif len(order):
         filled = np.sort(order)

@@ -12,6 +12,7 @@ from slotwise.choice import MNL, draw_many
 from slotwise.estimate.climb import climb
 from slotwise.estimate.joint import Joint
 from slotwise.estimate.list_sums import add_slope_of_determinant
+from slotwise.estimate.pooled import errors
 from slotwise.estimate.pooled.errors import PooledErrors
 from slotwise.estimate.pooled.fit import learn
 from slotwise.typing import FloatArray
@@ -89,3 +90,27 @@ def test_slots_of_many_small_queries_are_what_they_are() -> None:
     rough = learn(queries(np.random.default_rng(3), 1_500), roughly=True).together
     off, before = (float(np.log(one.position_bias / BIAS)[1:].mean()) for one in (found, rough))
     assert abs(off) < 0.03 < before
+
+
+@pytest.mark.parametrize("shared_items", [False, True])
+def test_the_error_of_a_sum_is_the_same_whether_blocks_are_kept_or_made_for_it(
+    monkeypatch: pytest.MonkeyPatch, shared_items: bool
+) -> None:
+    """And of one item's logarithm, what the item's own error is."""
+    rng = np.random.default_rng(4)
+    seen = queries(rng, 12)
+    # one with fewer slots and items than the others
+    seen.append(Rankings([[0, 1, 2], [2, 1, 0]], [[3, 2, 0], [1, 1, 4]], [9, 8], items=3))
+    numbers = [np.arange(one.items) for one in seen] if shared_items else None
+    kept = learn(seen, numbers).together
+    made = replace(kept)
+    for number, one in enumerate(seen):
+        of_items, of_slots = rng.random(one.items), rng.random(one.slots)
+        whole = kept.log_error_of(number, of_items, of_slots)
+        with monkeypatch.context() as patched:
+            patched.setattr(errors, "MOST_STACKED", 0)
+            assert made.log_error_of(number, of_items, of_slots) == pytest.approx(whole, rel=1e-10)
+        alone = [kept.log_error_of(number, item, np.zeros(one.slots)) for item in np.eye(one.items)]
+        assert alone == pytest.approx(kept.log_errors(number)[0], rel=1e-10)
+    assert kept._kept
+    assert not made._kept

@@ -68,6 +68,13 @@ class Block:
             return np.asarray(alone)
         return np.asarray(alone + self._bordered**2 / self._effect_left[:, None])
 
+    def variance_of(self, place: int, weights: FloatArray) -> float:
+        """wᵀB⁻¹w, of the items of one of the placements."""
+        alone = weights**2 / self.items[place] if self.items.ndim == 2 else (weights @ self._inverse[place]) * weights
+        if self.border is None:
+            return float(alone.sum())
+        return float(alone.sum() + (weights @ self._bordered[place]) ** 2 / self._effect_left[place])
+
     @cached_property
     def inverse(self) -> FloatArray:
         """B⁻¹, of the items."""

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +32,14 @@ from slotwise.typing import FloatArray, IntArray
 
 #: numbers in the matrices that are held at once
 MOST_STACKED = 4_000_000
+
+
+class _Found(NamedTuple):
+    """S⁻¹; and per cell, the standard error of log α, and the part of its variance that items' effects have."""
+
+    shared_covariance: FloatArray
+    item_errors: FloatArray
+    by_item_effects: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,40 +79,38 @@ class PooledErrors:
 
     def log_error_of(self, number: int, of_items: FloatArray, of_slots: FloatArray) -> float:
         """The standard error of Σ_j c_j log α_j + Σ_k e_k log λ_k, of the items of one placement."""
-        numbers = np.array([number])
-        block = self._block(numbers)
-        wanted = np.zeros(len(self.shared_covariance))
-        wanted[: self.cells.slots - 1] = of_slots[1:]
-        left = wanted - block.lever[0][0].T @ of_items
-        solved, _ = block.solve(of_items[None, :, None], np.zeros((1, 1)))
-        variance = float(of_items @ solved[0, :, 0] + left @ self.shared_covariance @ left)
-        variance += float(of_items**2 @ self._of_item_effects(numbers, block)[0])
+        block, place = self._block_of(number)
+        left = -(of_items @ block.lever[0][place])
+        left[: len(of_slots) - 1] += of_slots[1:]
+        variance = block.variance_of(place, of_items) + float(left @ self.shared_covariance @ left)
+        variance += float(of_items**2 @ self._found.by_item_effects[self.cells.of_placement(number)])
         return math.sqrt(max(0.0, variance))
 
     @property
     def shared_covariance(self) -> FloatArray:
         """Of log λ after the first slot, and of the prior's weights: S⁻¹."""
-        return self._found[0]
+        return self._found.shared_covariance
 
     @property
     def _item_errors(self) -> FloatArray:
         """The standard error of log α, per cell."""
-        return self._found[1]
+        return self._found.item_errors
 
     @cached_property
-    def _found(self) -> tuple[FloatArray, FloatArray]:
-        """Both, for which every block is needed; it is made twice unless it is the only one."""
-        only = [self._block(self._alike[0])] if len(self._alike) == 1 else None
+    def _found(self) -> _Found:
+        """All for which every block is needed; it is made twice unless it is kept or the only one."""
+        made = self._kept or ([self._block(self._alike[0])] if len(self._alike) == 1 else None)
         total = self._of_priors
-        for block in only or map(self._block, self._alike):
+        for block in made or map(self._block, self._alike):
             total = total + block.left
         covariance = self._inverted(total)
-        variance = np.zeros(self.cells.count)
-        for numbers, block in zip(self._alike, only or map(self._block, self._alike), strict=True):
+        variance, by_item_effects = np.zeros(self.cells.count), np.zeros(self.cells.count)
+        for numbers, block in zip(self._alike, made or map(self._block, self._alike), strict=True):
             lever, _ = block.lever
-            known = block.variance + ((lever @ covariance) * lever).sum(axis=2)
-            variance[self._cells_of(numbers)] = known + self._of_item_effects(numbers, block)
-        return covariance, np.sqrt(variance)
+            cells = self._cells_of(numbers)
+            variance[cells] = block.variance + ((lever @ covariance) * lever).sum(axis=2)
+            by_item_effects[cells] = self._of_item_effects(numbers, block)
+        return _Found(covariance, np.sqrt(variance + by_item_effects), by_item_effects)
 
     def slot_shift(self) -> FloatArray:
         """How far the mode of log λ moves if what is placements' own is integrated out, and not at its mode too.
@@ -160,9 +167,32 @@ class PooledErrors:
         found = []
         for size in np.unique(sizes):
             numbers = np.flatnonzero(sizes == size)
-            at_once = max(1, MOST_STACKED // max(1, int(size)) ** 2)
+            at_once = max(1, MOST_STACKED // (int(size) + len(self._of_priors)) ** 2)
             found += [numbers[first : first + at_once] for first in range(0, len(numbers), at_once)]
         return found
+
+    @cached_property
+    def _kept(self) -> list[Block]:
+        """The blocks of many small placements, each of which may be asked for.
+
+        None where they are too large together, or where there is only one placement.
+        """
+        numbers = ((np.diff(self.cells.ends) + len(self._of_priors)) ** 2).sum()
+        is_small = len(self.cells.seen) > 1 and numbers <= MOST_STACKED
+        return [self._block(each) for each in self._alike] if is_small else []
+
+    @cached_property
+    def _places(self) -> dict[int, tuple[int, int]]:
+        """Of each placement, which of the blocks it is in, and where in that."""
+        blocks = enumerate(self._alike)
+        return {number: (which, place) for which, each in blocks for place, number in enumerate(each.tolist())}
+
+    def _block_of(self, number: int) -> tuple[Block, int]:
+        """A block that a placement is in, and where."""
+        if not self._kept:
+            return self._block(np.array([number])), 0
+        which, place = self._places[number]
+        return self._kept[which], place
 
     def _cells_of(self, numbers: IntArray) -> IntArray:
         """The cells of placements that have as many, a row each."""

@@ -233,7 +233,7 @@ def _estimate(found: PooledErrors, number: int, parts: tuple[IntArray, IntArray]
         return of_items, of_slots[:slots]
 
     def error_of(of_items: FloatArray, of_slots: FloatArray) -> float:
-        return found.log_error_of(number, of_items, np.pad(of_slots, (0, cells.slots - slots)))
+        return found.log_error_of(number, of_items, of_slots)
 
     # those of all placements are found at once
     def around(_middle: FloatArray, _error: FloatArray, level: float) -> Intervals:

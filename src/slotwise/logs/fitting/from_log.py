@@ -191,12 +191,12 @@ def _log_likelihoods(
 ) -> dict[str | None, float]:
     """Σ_kj N_kj log γ_kj - Σ log(1 + S) over all impressions, of each placement."""
     factors: dict[str | None, tuple[FloatArray, FloatArray]] = {}
-    for one in found:
-        factors |= pages[one.placement].factors(*one.likelihood_factors())
+    of_wholes = [one.likelihood_factors() for one in found]
+    for one, (alpha, bias) in zip(found, of_wholes, strict=True):
+        factors |= pages[one.placement].factors(alpha, bias)
     sums = log_normalisers(log, counted, factors)
     likelihoods = {}
-    for one in found:
-        alpha, bias = one.likelihood_factors()
+    for one, (alpha, bias) in zip(found, of_wholes, strict=True):
         with np.errstate(divide="ignore"):
             odds = np.log(np.outer(bias, alpha))
         clicks = one.tally.clicks

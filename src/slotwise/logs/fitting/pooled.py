@@ -139,7 +139,7 @@ def _gain(learned: Learned, own: float, kept_out: Sequence[Rankings], started: d
     """How much likelier placements' own slots make the impressions held out than those that all share."""
     together, gain = learned.together, 0.0
     for number, one in enumerate(kept_out):
-        if not one.rounds or (number in started and started[number] is None):
+        if (number in started and started[number] is None) or not one.rounds:
             continue
         alone = started[number] = learned.alone(number, own, started.get(number), STEPS)
         if alone is not None:
