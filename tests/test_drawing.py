@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib.font_manager
 import pytest
+from matplotlib.figure import Figure
 
 from slotwise import drawing
 
@@ -29,3 +31,22 @@ def test_letters_are_lent_by_another_font() -> None:
     text = drawn.subplots().set_title("\N{MATHEMATICAL SCRIPT CAPITAL A}")
     assert drawing._lend_letters(drawn) == set()
     assert len(text.get_fontfamily()) > 1
+
+
+def test_a_figure_is_laid_out_once_and_drawn_once_in_each_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And can be laid out again when it has changed."""
+    times, draw = [0], Figure.draw
+
+    def counted(drawn: Figure, renderer: Any) -> None:
+        times[0] += 1
+        draw(drawn, renderer)
+
+    monkeypatch.setattr(Figure, "draw", counted)
+    drawn = drawing.new_figure(4, 2)
+    drawn.subplots().set_title("tea")
+    layout = drawn.get_layout_engine()
+    drawing.save(drawn, tmp_path, "tea", ("png", "svg", "pdf"))
+    assert times == [1 + 3]
+    assert drawn.get_layout_engine() is layout

@@ -44,14 +44,20 @@ def save(drawn: Figure, folder: Path, name: str, formats: Sequence[str] = FORMAT
     import matplotlib as mpl
 
     missing, layout = _lend_letters(drawn), drawn.get_layout_engine()
-    with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none" if missing else "path"}), _no_word_of_glyphs():
+    with (
+        mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none" if missing else "path"}),
+        # where a figure has no layout engine, as after its first format, these would give it one
+        mpl.rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}),
+        _no_word_of_glyphs(),
+    ):
         try:
             for kind in formats:
                 stamp = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
                 with replacing(folder / f"{name}.{kind}") as file:
                     drawn.savefig(file, format=kind, dpi=160, metadata=stamp)
-                # where everything goes is found once, as that takes as long as drawing it
-                drawn.set_layout_engine("none")
+                # where everything goes is found once, as that takes as long as drawing it; with "none" for None,
+                # matplotlib would still draw everything twice
+                drawn.set_layout_engine(None)
         finally:
             drawn.set_layout_engine(layout)
 
