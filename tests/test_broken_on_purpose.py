@@ -444,8 +444,8 @@ FAULTS = [
     Fault(
         "items that were not shown last are looked at more often",
         "policies/random_bound.py",
-        "level = _level(policy, left, rate[item], average)\n                    if far",
-        "level = 1.5 * _level(policy, left, rate[item], average)\n                    if far",
+        "level = _random_level(policy, left)\n                    if far",
+        "level = 1.5 * _random_level(policy, left)\n                    if far",
         "tests/policies/test_random_bound.py::test_sets_are_shown_as_often_as_the_definition_says[low-[0, 1]]",
     ),
     Fault(
@@ -458,15 +458,15 @@ FAULTS = [
     Fault(
         "a list is left in its order as soon as means are",
         "policies/random_bound.py",
-        "level = policy.order * (most - own) * (most + 5.0 * own)",
-        "level = 0.0",
+        "level = policy.order * (most - policy.log_seen[item])\n        if not",
+        "level = 0.0\n        if not",
         "tests/policies/test_random_bound.py::test_a_list_is_seen_to_be_in_order_without_bounds_only_where_it_is[0.25]",
     ),
     Fault(
         "what is seen little gets no bonus",
         "policies/random_bound.py",
-        "level += policy.bonus * math.log(average / rate)",
-        "level += 0.0 * math.log(average / rate)",
+        "policy.bonus * max(0.0, most - log_seen[item])",
+        "0.0 * max(0.0, most - log_seen[item])",
         "tests/policies/test_random_bound.py::test_sets_are_shown_as_often_as_the_definition_says[low-[0, 1]]",
     ),
     Fault(
@@ -479,9 +479,44 @@ FAULTS = [
     Fault(
         "the best-known item of a list is no measure of what is known of the others",
         "policies/random_bound.py",
-        "most = max(most, rate[ranking[slot]])",
-        "most = average",
+        "most = max(most, policy.log_seen[policy.ranking[slot]])",
+        "most = policy.log_seen.mean()",
         "tests/policies/test_random_bound.py::test_what_is_tried_is_put_where_it_is_seen",
+    ),
+    Fault(
+        "what a prior assumes is taken for seen",
+        "policies/random_bound.py",
+        "math.log(belief.rate[item] - belief.assumed[item])",
+        "math.log(belief.rate[item])",
+        "tests/policies/test_random_bound.py::test_what_the_prior_assumes_is_not_taken_for_seen",
+    ),
+    Fault(
+        "what was seen by one crowd is taken for seen by the next",
+        "policies/random_bound.py",
+        "is_drawn_anew = belief.wait <= 0 or not belief.at_hand",
+        "is_drawn_anew = belief.wait <= 0",
+        "tests/policies/test_random_bound.py::test_what_was_seen_is_looked_up_with_each_draw_and_each_crowd",
+    ),
+    Fault(
+        "all that a prior assumes is taken for seen where there is one crowd",
+        "belief/lived_draws.py",
+        "belief.assumed[item] = beyond_part * of_prior",
+        "belief.assumed[item] = 0.0 * of_prior",
+        "tests/belief/test_lived.py::test_of_one_crowd_a_prior_is_seen_as_one_click_at_most[20.0]",
+    ),
+    Fault(
+        "all that a prior assumes is taken for seen where there are several crowds",
+        "belief/lived_draws.py",
+        "(belief.level_evidence[item] - beyond)",
+        "belief.level_evidence[item]",
+        "tests/belief/test_lived.py::test_of_several_crowds_a_prior_is_seen_as_one_click_at_most",
+    ),
+    Fault(
+        "weights of features are drawn with all of their spread",
+        "belief/lived_draws.py",
+        "spread = 1.0 if belief.is_whole else belief.weights_spread",
+        "spread = 1.0",
+        "tests/belief/test_lived.py::test_draws_of_weights_are_narrowed_unless_they_have_all_of_their_spread[narrowed]",
     ),
     Fault(
         "levels are never high",

@@ -215,6 +215,19 @@ def test_a_part_of_the_draws_has_all_of_its_spread() -> None:
     assert_frequencies([0.3, 0.7], [sum(seen), 400 - sum(seen)])
 
 
+@pytest.mark.parametrize("is_whole", [False, True], ids=["narrowed", "whole"])
+def test_draws_of_weights_are_narrowed_unless_they_have_all_of_their_spread(is_whole: bool) -> None:
+    setting = Setting(3, 4, 1_000, features=np.array([[-1.0], [0.5], [1.0], [2.0]]))
+    belief = lived_plainly(setting, weights_spread=0.25, whole_draws=1.0 if is_whole else 0.0)
+    rng, drawn = np.random.default_rng(20), []
+    for _ in range(2_000):
+        draw_shared(belief, rng)
+        drawn.append(belief.feature_step.copy())
+    expected = (1.0 if is_whole else 0.25) * belief.weights_root[1, 1]
+    # six standard errors
+    assert np.std([weights[1] for weights in drawn]) == pytest.approx(expected, rel=6.0 / np.sqrt(4_000))
+
+
 LEVEL_SHAPE, LEVEL_MEAN, OWN = 2.0, 0.5, 4.0
 PART_CLICKED = np.array([[0.5, 0.1, 0.3], [0.3, 0.2, 0.9], [0.8, 0.1, 0.2]])
 
@@ -273,6 +286,29 @@ def test_where_levels_are_not_drawn_the_evidence_says_how_uncertain_they_are(pas
         # the error of a mean from so many draws is at most 2 %, that of a variance 4 %
         assert shape / rate == pytest.approx(np.mean(drawn, axis=0), rel=0.1)
         assert special.polygamma(1, shape) == pytest.approx(np.var(np.log(drawn), axis=0), rel=0.3)
+
+
+@pytest.mark.parametrize("shape", [0.4, 1.0, 20.0])
+def test_of_one_crowd_a_prior_is_seen_as_one_click_at_most(shape: float) -> None:
+    belief, rng = _after(1, 50, seed=16), np.random.default_rng(17)
+    belief.item_shape = shape
+    draw_shared(belief, rng)
+    bring_to_hand(belief, rng)
+    exposure = belief.rate - belief.prior_rate
+    assert belief.rate - belief.assumed == pytest.approx(exposure + belief.prior_rate * min(1.0, 1.0 / shape))
+
+
+def test_of_several_crowds_a_prior_is_seen_as_one_click_at_most() -> None:
+    """What the others say of an item was seen: as if the evidence of its level had been without the rest of s."""
+    belief, rng = _three_crowds(15.0, draws_levels=False), np.random.default_rng(18)
+    belief.item_shape = 8.0
+    draw_shared(belief, rng)
+    bring_to_hand(belief, np.random.default_rng(19))
+    rate, seen = belief.rate.copy(), belief.rate - belief.assumed
+    belief.level_evidence -= 7.0
+    bring_to_hand(belief, np.random.default_rng(19))
+    assert seen == pytest.approx(belief.rate)
+    assert (seen < rate).all()
 
 
 def test_lists_are_folded_without_losing_a_round() -> None:

@@ -13,12 +13,26 @@ from slotwise.compiled import interpreted
 from slotwise.errors import InvalidInput
 from slotwise.policies import choose, learn
 from slotwise.policies.interface import expect, settle, turn_to
-from slotwise.policies.random_bound import KEEP, RandomBound, _is_below, _is_in_order, _level
+from slotwise.policies.random_bound import KEEP, RandomBound, _is_below, _is_in_order, _look_back, _random_level
 from slotwise.typing import FloatArray
 from tests.chance import assert_frequencies
 
 BIAS = np.array([1.0, 0.5])
-FIELDS = ("belief", "lists", "level", "bonus", "order", "behind", "often", "mean", "index", "order_index", "ranking")
+FIELDS = [
+    "belief",
+    "lists",
+    "level",
+    "bonus",
+    "order",
+    "behind",
+    "often",
+    "mean",
+    "log_seen",
+    "raised",
+    "index",
+    "order_index",
+    "ranking",
+]
 
 HISTORY = [
     ([0, 1], 0, 90),
@@ -51,7 +65,7 @@ def _shares(started: Any, draws: int, rng: np.random.Generator) -> dict[tuple[in
     counted: dict[tuple[int, ...], int] = {}
     last = started.ranking.copy()
     for _ in range(draws):
-        # always from the same state: the shortcut depends on the last list, the result must not
+        # always from the same state, of which the last list is a part
         started.ranking[:] = last
         with interpreted():
             again = RandomBound(**{name: getattr(started, name) for name in FIELDS})
@@ -63,12 +77,15 @@ def _shares(started: Any, draws: int, rng: np.random.Generator) -> dict[tuple[in
 @pytest.mark.parametrize("last", [[0, 1], [1, 0], [2, 0], [3, 2]], ids=str)
 @pytest.mark.parametrize("rare", [0.0, 0.5], ids=["low", "high"])
 def test_sets_are_shown_as_often_as_the_definition_says(rare: float, last: list[int]) -> None:
-    """Against bounds at levels drawn by NumPy; the shortcut from the last list is no matter."""
+    """Against bounds at levels drawn by NumPy; of the last list it matters how much was seen of its items."""
     level, bonus = (0.7, 0.3) if rare == 0.0 else (0.3, 0.3)
     started, rng = _after(HISTORY, level=level, bonus=bonus, rare=rare), np.random.default_rng(2)
     started.ranking[:] = last
+    # what is believed is drawn anew
+    started.belief.wait = 0
     counted = _shares(started, 2_000, rng)
     shape, rate = started.belief.shape, started.belief.rate
+    seen = _seen(started)
     expected: dict[tuple[int, ...], int] = {}
     draws = 20_000
     # each item's bound as a function of the level, between whose values it is straight enough
@@ -77,7 +94,7 @@ def test_sets_are_shown_as_often_as_the_definition_says(rare: float, last: list[
     random_part = np.maximum(level * drawn, drawn - math.log(1.0 / rare)) if rare > 0.0 else level * drawn
     bounds = [
         np.interp(
-            random_part[j] + bonus * max(0.0, math.log(rate.mean() / rate[j])),
+            random_part[j] + bonus * max(0.0, math.log(seen[last].max() / seen[j])),
             levels,
             [upper_bound(shape[j] / rate[j], max(c, 1e-15) / rate[j]) for c in levels],
         )
@@ -146,6 +163,7 @@ def test_what_is_tried_is_put_where_it_is_seen() -> None:
     # what is believed is as it was just put there
     belief.wait, belief.at_hand = 10, True
     with interpreted():
+        _look_back(started)
         assert choose(started, np.random.default_rng(0)).tolist() == [1, 0]
     assert upper_bound(0.07, 0.35 * math.log(belief.rate.mean() / 100.0) / 100.0) < 0.1
 
@@ -157,43 +175,75 @@ def test_a_list_is_seen_to_be_in_order_without_bounds_only_where_it_is(order: fl
     for _ in range(1_000):
         belief.rate[:] = rng.exponential(200.0, 4)
         belief.shape[:] = belief.rate * rng.uniform(0.1, 0.3, 4)
+        belief.assumed[:] = belief.rate * rng.random(4)
         started.mean[:] = belief.shape / belief.rate
+        started.log_seen[:] = np.log(_seen(started))
         first, second = _order_bounds(started)[started.ranking]
         seen.append(_is_seen_to_be_in_order(started))
         assert first > second or not seen[-1]
     assert 0.2 < np.mean(seen) < 0.8
 
 
+def _seen(started: Any) -> FloatArray:
+    """The evidence that was seen of each item, from the definition."""
+    return np.asarray(started.belief.rate - started.belief.assumed)
+
+
 def _order_bounds(started: Any) -> FloatArray:
     """What items are ordered by, from the definition."""
-    shape, rate = started.belief.shape, started.belief.rate
-    level = started.order * np.maximum(0.0, np.log(_most_evidence(started) / rate))
+    shape, rate, log_seen = started.belief.shape, started.belief.rate, started.log_seen
+    level = started.order * np.maximum(0.0, log_seen[started.ranking].max() - log_seen)
     return np.array([upper_bound(s / r, c / r) for s, r, c in zip(shape, rate, level, strict=True)])
 
 
-def _most_evidence(started: Any) -> float:
-    return float(started.belief.rate[started.ranking].max())
-
-
 def _is_seen_to_be_in_order(started: Any) -> bool:
-    belief = started.belief
+    most = started.log_seen[started.ranking].max()
     with interpreted():
-        return _is_in_order(started, belief.shape, belief.rate, _most_evidence(started), np.random.default_rng(0))
+        return bool(_is_in_order(started, started.belief.shape, most, np.random.default_rng(0)))
 
 
-@pytest.mark.parametrize("bonus", [0.0, 0.3, 0.6], ids=["no bonus", "a bonus", "a large bonus"])
+def test_what_the_prior_assumes_is_not_taken_for_seen() -> None:
+    """Whatever it is sure of: the level of an item that was hardly shown is raised."""
+    started, rng = _after(HISTORY, bonus=0.5), np.random.default_rng(11)
+    started.belief.item_shape *= 50.0
+    started.belief.wait = 0
+    choose(started, rng)
+    shape, exposure = started.belief.item_shape, started.belief.rate - started.belief.prior_rate
+    seen = exposure + started.belief.prior_rate / shape
+    assert shape > 1.0
+    assert np.exp(started.log_seen) == pytest.approx(seen)
+    assert started.raised[2] == pytest.approx(0.5 * math.log(seen[0] / seen[2]))
+
+
+def test_what_was_seen_is_looked_up_with_each_draw_and_each_crowd() -> None:
+    """And not between draws, where it changes by a round or two."""
+    started, rng = _started(Setting(2, 4, 2_000, BIAS, segments=2), sampled=0), np.random.default_rng(12)
+    for now in range(600):
+        turn_to(started, now % 2)
+        learn(started, choose(started, rng).copy(), 0 if now % 2 else NO_CLICK)
+    started.belief.wait = 5
+    for segment in (0, 1):
+        turn_to(started, segment)
+        choose(started, rng)
+        assert np.exp(started.log_seen) == pytest.approx(_seen(started))
+    one, rng = _after(HISTORY), np.random.default_rng(13)
+    one.belief.wait, before = 5, one.log_seen.copy()
+    learn(one, np.array([2, 3]), NO_CLICK)
+    choose(one, rng)
+    assert one.log_seen.tolist() == before.tolist()
+
+
 @pytest.mark.parametrize("rare", [0.0, 0.2], ids=["low", "high"])
-def test_a_level_is_seen_to_be_below_without_a_logarithm_only_where_it_is(rare: float, bonus: float) -> None:
-    started, rng = _started(Setting(2, 4, 100, BIAS), level=0.3, bonus=bonus, rare=rare), np.random.default_rng(6)
+def test_a_level_is_seen_to_be_below_without_a_logarithm_only_where_it_is(rare: float) -> None:
+    started, rng = _started(Setting(2, 4, 100, BIAS), level=0.3, rare=rare), np.random.default_rng(6)
     seen = []
     with interpreted():
         for _ in range(2_000):
-            left, far, rate = 1.0 - rng.random(), rng.exponential(3.0), rng.exponential(200.0)
-            below = _level(started, left, rate, 100.0) <= far
-            seen.append(_is_below(started, left, far, rate, 100.0))
+            left, far = 1.0 - rng.random(), rng.exponential(3.0)
+            below = _random_level(started, left) <= far
+            seen.append(_is_below(started, left, far))
             assert below or not seen[-1]
-    # a bonus above the level is not looked at
-    assert np.mean(seen) > 0.5 if bonus <= 0.3 else not any(seen)
+    assert np.mean(seen) > 0.5
 
 
 def test_options_are_the_level_the_bonus_and_the_order() -> None:
@@ -207,12 +257,12 @@ def test_options_are_the_level_the_bonus_and_the_order() -> None:
 def test_a_draw_is_kept_for_a_few_decisions_once_there_are_many_rounds() -> None:
     started, rng = _started(Setting(2, 4, 10_000), "random-bound"), np.random.default_rng(5)
     drawn = []
-    for now in range(1_500):
+    for now in range(2_000):
         ranking = choose(started, rng).copy()
         drawn.append(started.belief.position_bias[0])
         learn(started, ranking, NO_CLICK if now % 3 else 0)
     assert len(set(drawn[:100])) == 100
-    lengths = np.diff(np.flatnonzero(np.diff(drawn[1_200:])))
+    lengths = np.diff(np.flatnonzero(np.diff(drawn[1_700:])))
     assert (lengths == KEEP).all()
 
 

@@ -26,11 +26,11 @@ def test_two_crowds_of_opposite_tastes_are_shown_different_lists() -> None:
     tastes = dict(zip(IDS, (1.5, 0.8, 0.2, 0.1), strict=True)), dict(zip(IDS, (0.1, 0.2, 0.8, 1.5), strict=True))
     learner, rng = Learner(IDS, 2, segments=2, rng=np.random.default_rng(1)), np.random.default_rng(2)
     last: list[list[tuple[str, ...]]] = [[], []]
-    for now in range(2_400):
+    for now in range(4_800):
         segment = now % 2
         shown = learner.choose(segment=segment)
         learner.learn(shown, _clicked(shown, tastes[segment], rng), segment)
-        if now >= 2_200:
+        if now >= 4_600:
             last[segment].append(shown)
     assert np.mean([shown == ("a", "b") for shown in last[0]]) > 0.8
     assert np.mean([shown == ("d", "c") for shown in last[1]]) > 0.8

@@ -6,9 +6,9 @@ where features are of segments and items together, exp((x_sj - x_j)ᵀβ) with x
 seen as λ_k δ_sk, λ_k ~ Gamma(c, c) and δ_sk ~ Gamma(τ, τ). s, β, κ and τ are learned (`slotwise.belief.pooling`). With
 one segment there is neither ε nor δ.
 
-Given λ, δ and m, the attractiveness of each item to the segment at hand is Gamma(shape, rate): that is all that a
-policy reads (`slotwise.belief.lived_draws`). λ is drawn from its posterior at the mode with attractiveness integrated
-out, as in `LearnedBias`.
+Given λ, δ and m, the attractiveness of each item to the segment at hand is Gamma(shape, rate): that is what a policy
+reads, with the part of the rate that is only assumed (`slotwise.belief.lived_draws`). λ is drawn from its posterior at
+the mode with attractiveness integrated out, as in `LearnedBias`.
 
 Passes may be *soft*: a round with list A, clicked or not, counts as 1/(1+S_A) of a pass, which is what a pass is worth
 on average, at the estimates of the moment, and is weighed anew as these improve (`slotwise.belief.lived_counts`).
@@ -53,6 +53,8 @@ class Lived:
     shape: FloatArray
     rate: FloatArray
     prior_rate: FloatArray
+    #: of `rate`, what the prior assumes beyond one click's worth, per item, as of the last draw; none where m is drawn
+    assumed: FloatArray
     segment: int
     #: whether those are up to date
     at_hand: bool
@@ -76,6 +78,8 @@ class Lived:
     bias_shape: float
     bias_spread: float
     is_told: bool
+    #: the scale of the spread of a draw of β
+    weights_spread: float
     #: the part of the draws that have all of their spread, and whether the last one has
     whole_draws: float
     is_whole: bool
@@ -139,6 +143,7 @@ def lived(
     memory: Any = "none",
     bias_shape: Any = BIAS_SHAPE,
     bias_spread: Any = 1.0,
+    weights_spread: float = 1.0,
     whole_draws: float = 0.0,
     keep: int = 1,
     own_taste: Any = OWN_TASTE,
@@ -165,6 +170,7 @@ def lived(
         shape=np.full(items, ATTRACTIVENESS_SHAPE),
         rate=np.full(items, ATTRACTIVENESS_RATE),
         prior_rate=np.full(items, ATTRACTIVENESS_RATE),
+        assumed=np.zeros(items),
         segment=0,
         at_hand=False,
         clicks=np.zeros((kinds, segments, items)),
@@ -180,6 +186,7 @@ def lived(
         bias_shape=checks.positive_number("bias_shape", bias_shape),
         bias_spread=checks.positive_number("bias_spread", bias_spread),
         is_told=told is not None,
+        weights_spread=weights_spread,
         whole_draws=whole_draws,
         is_whole=False,
         mode=np.zeros(slots) if told is None else np.log(told),

@@ -66,8 +66,9 @@ def draw_shared(belief: Lived, rng: np.random.Generator) -> None:
             total += noise[slot]
         scale = math.exp((now - then) / total)
     if columns > 1:
+        spread = 1.0 if belief.is_whole else belief.weights_spread
         for column in range(columns):
-            belief.feature_noise[column] = rng.standard_normal()
+            belief.feature_noise[column] = spread * rng.standard_normal()
         for column in range(columns):
             drawn = belief.weights[column]
             for other in range(column, columns):
@@ -137,10 +138,12 @@ def _drawn_own(belief: Lived, item: int) -> float:
 
 @jit
 def bring_to_hand(belief: Lived, rng: np.random.Generator) -> None:
-    """Position bias, shape and rate for the segment at hand."""
+    """Position bias, shape and rate for the segment at hand, and what of the rate is assumed."""
     segments, items, slots = belief.passes.shape
     segment, bias = belief.segment, belief.position_bias
     prior = belief.item_shape
+    beyond = max(0.0, prior - 1.0)
+    beyond_part = beyond / prior
     for slot in range(slots):
         bias[slot] = belief.drawn_bias[slot]
     if segments > 1:
@@ -157,10 +160,13 @@ def bring_to_hand(belief: Lived, rng: np.random.Generator) -> None:
         of_prior = rate
         for slot in range(slots):
             rate += bias[slot] * belief.passes[segment, item, slot]
-        if segments > 1 and not belief.draws_levels:
+        if segments == 1:
+            belief.assumed[item] = beyond_part * of_prior
+        elif not belief.draws_levels:
             # the variance of log α is 1/shape, and that of log m times the square of the prior's part in the mean
-            drawn_to = of_prior / rate
-            known = 1.0 / (1.0 + shape * drawn_to * drawn_to / belief.level_evidence[item])
+            drawn_to = shape * (of_prior / rate) ** 2
+            known = 1.0 / (1.0 + drawn_to / belief.level_evidence[item])
+            belief.assumed[item] = rate * (known - 1.0 / (1.0 + drawn_to / (belief.level_evidence[item] - beyond)))
             shape *= known
             rate *= known
         if waiting > 0.0:

@@ -29,21 +29,23 @@ from slotwise.policies.registry import register
 from slotwise.setting import Setting
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
-#: the mean of the random part of the level that items are chosen by, and what of log(average evidence / own) is added
-#: to it; what of log(most evidence in the list / own) is the level that they are ordered by; see docs/lived.md
+#: the mean of the random part of the level that items are chosen by, and the parts of log(most seen in the list / own)
+#: that are added to it, and that are the level they are ordered by; see docs/lived.md
 LEVEL = 0.3
-BONUS = 0.3
+BONUS = 0.2
 ORDER = 0.35
 #: high levels come at least this part as often as they would if the mean of the random part were 1; more than so many
 #: items share it, so that a page with hundreds does not try bad ones all the time
 RARE = 0.03
 RARE_FOR_ITEMS = 10
-#: the draw of the bias is narrowed a little, to this part of its standard deviation
+#: draws of the bias and of the weights of features are narrowed to these parts of their standard deviations, as there
+#: are bounds on top of them
 BIAS_SPREAD = 0.9
+WEIGHTS_SPREAD = 0.6
 #: the part of draws with which decisions are those of posterior sampling, so that no list is given up for good
 SAMPLED = 0.02
 #: decisions that share one draw of what all visitors have in common, at most
-KEEP = 8
+KEEP = 16
 #: by so much more than enough that no rounding makes up for it, nor what `upper_ratio` leaves undone
 BY_FAR = 1.001
 #: no random level is above, in units of its mean: -log of the smallest positive 1 - u
@@ -56,9 +58,11 @@ class RandomBound:
     """Choose items by a bound at a random level, and order them by one at a level of their own.
 
     The bound at level c is the largest q with E·kl(m, q) ≤ c, m the mean and E the evidence of what is believed of an
-    item. With Ē the average of all items, and log⁺ the logarithm where it is positive and else 0, items are chosen by
-    c = max(0.3 X, X + log ρ) + 0.3 log⁺(Ē/E), X exponential with mean 1. They are ordered by c = 0.35 log(Ê/E), Ê the
-    most evidence of any item in the list: who is tried is seen, and not put where nobody looks.
+    item. Let e be that evidence with the prior as one click's worth of it at most, and ê the most of any item in the
+    list. Items are chosen by c = max(0.3 X, X + log ρ) + 0.2 log⁺(ê/e), X exponential with mean 1, log⁺ the logarithm
+    where it is positive and else 0, ê that of the list chosen last, for whomever and under whatever rules (at the
+    start, of the first items). They are ordered by c = 0.35 log(ê/e): who is tried is seen, and not put where nobody
+    looks. e and ê are those of the last draw of what is believed.
 
     High levels are as rare as with X alone, times ρ = 0.03 (0.3/J of more than ten items), which is a good part of how
     often posterior sampling would try what looks bad: an item with an unlucky start is tried again, which with 0.3 X
@@ -74,8 +78,11 @@ class RandomBound:
     #: what of an exponential draw of mean 1 is no longer enough for a high level, log(1/rare), and e to its power
     behind: float
     often: float
-    #: per item: mean attractiveness, the bound to be chosen by, the bound to be ordered by
+    #: per item: mean attractiveness; the logarithm of the evidence that was seen and what is added to the random level
+    #: for it, both as of the last draw of what is believed; the bound to be chosen by, the bound to be ordered by
     mean: FloatArray
+    log_seen: FloatArray
+    raised: FloatArray
     index: FloatArray
     order_index: FloatArray
     ranking: Ranking
@@ -120,6 +127,7 @@ def random_bound(
         new_items_at_most=new_items_at_most,
         bias_shape=bias_shape,
         bias_spread=bias_spread,
+        weights_spread=WEIGHTS_SPREAD,
         whole_draws=_part("sampled", sampled),
         keep=KEEP,
         draws_levels=False,
@@ -154,6 +162,7 @@ def random_bound_known(
         passes=passes,
         memory=memory,
         new_items_at_most=new_items_at_most,
+        weights_spread=WEIGHTS_SPREAD,
         whole_draws=_part("sampled", sampled),
         keep=KEEP,
         draws_levels=False,
@@ -179,6 +188,8 @@ def start(setting: Setting, belief: Any, level: float, bonus: float, order: floa
         behind=-math.log(rare) if rare > 0.0 else math.inf,
         often=1.0 / rare if rare > 0.0 else math.inf,
         mean=np.zeros(setting.items),
+        log_seen=np.zeros(setting.items),
+        raised=np.zeros(setting.items),
         index=np.zeros(setting.items),
         order_index=np.zeros(setting.items),
         ranking=np.arange(setting.slots),
@@ -189,57 +200,69 @@ def start(setting: Setting, belief: Any, level: float, bonus: float, order: floa
 @choose.register(RandomBound)
 def _choose(policy: RandomBound, rng: np.random.Generator) -> Ranking:
     belief, mean, ranking = policy.belief, policy.mean, policy.ranking
+    # as in `imagine`, which is about to change both
+    is_drawn_anew = belief.wait <= 0 or not belief.at_hand
     imagine(belief, rng)
-    shape, rate = belief.shape, belief.rate
     if belief.is_whole:
         return _sample(policy, rng)
-    # two loops, as the compiler divides several at once if there is nothing to add up
+    if is_drawn_anew:
+        _look_back(policy)
+    shape, rate = belief.shape, belief.rate
     for item in range(len(mean)):
         mean[item] = shape[item] / rate[item]
-    average = 0.0
-    for item in range(len(mean)):
-        average += rate[item]
-    average /= len(mean)
-    if not _stays(policy, shape, rate, average, rng):
+    if not _stays(policy, shape, rate, rng):
         arrange(policy.lists, policy.index, belief.position_bias, ranking, rng)
         hold_back(belief, policy.lists, policy.index, ranking, rng)
-    most = 0.0
-    for slot in range(len(ranking)):
-        if ranking[slot] != EMPTY:
-            most = max(most, rate[ranking[slot]])
-    if not _is_in_order(policy, shape, rate, most, rng):
+    most = _most_seen(policy)
+    if not _is_in_order(policy, shape, most, rng):
         order_index = policy.order_index
         for slot in range(len(ranking)):
             item = ranking[slot]
             if item != EMPTY:
                 order_index[item] = mean[item]
-                if rate[item] < most:
-                    order_index[item] *= upper_ratio(policy.order * math.log(most / rate[item]) / shape[item])
+                level = policy.order * (most - policy.log_seen[item])
+                if level > 0.0:
+                    order_index[item] *= upper_ratio(level / shape[item])
         rearrange(policy.lists, order_index, belief.position_bias, ranking, rng)
     return ranking
 
 
 @inlined
-def _is_in_order(
-    policy: RandomBound, shape: FloatArray, rate: FloatArray, most: float, rng: np.random.Generator
-) -> bool:
-    """Whether the list is seen to be in its best order, by means and evidence alone.
+def _look_back(policy: RandomBound) -> None:
+    """What was seen of each item, and what its level is raised by for that."""
+    belief, log_seen = policy.belief, policy.log_seen
+    for item in range(len(log_seen)):
+        log_seen[item] = math.log(belief.rate[item] - belief.assumed[item])
+    most = _most_seen(policy)
+    for item in range(len(log_seen)):
+        policy.raised[item] = policy.bonus * max(0.0, most - log_seen[item])
+
+
+@inlined
+def _most_seen(policy: RandomBound) -> float:
+    """log ê, the most that was seen of any item in the list; -∞ if there is none."""
+    most = -math.inf
+    for slot in range(len(policy.ranking)):
+        if policy.ranking[slot] != EMPTY:
+            most = max(most, policy.log_seen[policy.ranking[slot]])
+    return most
+
+
+@inlined
+def _is_in_order(policy: RandomBound, shape: FloatArray, most: float, rng: np.random.Generator) -> bool:
+    """Whether the list is seen to be in its best order, without bounds.
 
     It is if no item's bound reaches the mean of the item before it, m + g: if shape·kl(1, 1 + g/m) is above the level.
-    The one is at least shape·g²/(2m(m + g)), and log(1 + x) at most x(6 + x)/(6 + 4x), x = Ê/E - 1.
+    That is at least shape·g²/(2m(m + g)).
     """
     mean, ranking = policy.mean, policy.ranking
     by_bias = slots_in_order(policy.lists, policy.belief.position_bias, rng)
     for place in range(1, len(by_bias)):
         before, item = ranking[by_bias[place - 1]], ranking[by_bias[place]]
-        gap, own = mean[before] - mean[item], rate[item]
-        if not gap > 0.0:
+        gap = mean[before] - mean[item]
+        level = policy.order * (most - policy.log_seen[item])
+        if not gap > 0.0 or not shape[item] * gap * gap > BY_FAR * 2.0 * level * mean[item] * mean[before]:
             return False
-        if own < most:
-            reached = shape[item] * gap * gap * own * (own + 2.0 * most)
-            level = policy.order * (most - own) * (most + 5.0 * own)
-            if not reached > BY_FAR * level * mean[item] * mean[before]:
-                return False
     return len(by_bias) > 0
 
 
@@ -255,27 +278,19 @@ def _sample(policy: RandomBound, rng: np.random.Generator) -> Ranking:
 
 
 @inlined
-def _level(policy: RandomBound, left: float, rate: float, average: float) -> float:
-    """The level that an item of this evidence is chosen by; `left` is uniform on (0, 1]."""
+def _random_level(policy: RandomBound, left: float) -> float:
+    """The random part of a level; `left` is uniform on (0, 1]."""
     drawn = -math.log(left)
-    level = max(drawn * policy.level, drawn - policy.behind)
-    if rate < average:
-        level += policy.bonus * math.log(average / rate)
-    return level
+    return max(drawn * policy.level, drawn - policy.behind)
 
 
 @inlined
-def _is_below(policy: RandomBound, left: float, far: float, rate: float, average: float) -> bool:
-    """Whether the level is seen to be below `far` without a logarithm.
+def _is_below(policy: RandomBound, left: float, far: float) -> bool:
+    """Whether the random part is seen to be below `far`, which is not negative, without a logarithm.
 
-    It is if left·e^x ≥ (Ē/E or 1)^(bonus/level) with x = far/level, and left·e^far/rare ≥ (Ē/E or 1)^bonus.
+    It is if left·e^(far/level) > 1 and left·e^far/rare > 1.
     """
-    enough = max(rate, average)
-    return (
-        policy.bonus <= min(policy.level, 1.0)
-        and left * _below_exp(far / policy.level) * rate >= enough
-        and left * _below_exp(far) * policy.often * rate >= enough
-    )
+    return left * _below_exp(far / policy.level) > 1.0 and left * _below_exp(far) * policy.often > 1.0
 
 
 @inlined
@@ -285,17 +300,16 @@ def _below_exp(x: float) -> float:
 
 
 @inlined
-def _stays(policy: RandomBound, shape: FloatArray, rate: FloatArray, average: float, rng: np.random.Generator) -> bool:
+def _stays(policy: RandomBound, shape: FloatArray, rate: FloatArray, rng: np.random.Generator) -> bool:
     """Fill the index; True, and some of it left out, if the items of the last list are sure to be those of the next.
 
     They are if as many as there are slots have means above all bounds of the others, for no bound is below its mean.
     Where values or constraints decide, nothing is sure.
     """
-    mean, index = policy.mean, policy.index
+    mean, raised, index = policy.mean, policy.raised, policy.index
     slots, items = len(policy.ranking), len(mean)
     least = entry(policy.lists, mean, policy.ranking)
-    # no level is above the second, which is found out where the first is not enough
-    random_most, most = max(HIGHEST * policy.level, HIGHEST - policy.behind), -1.0
+    highest_level = max(HIGHEST * policy.level, HIGHEST - policy.behind)
     above, reached, highest = 0, False, 0.0
     per_least = 0.5 / least if least > 0.0 else 0.0
     for item in range(items):
@@ -306,16 +320,15 @@ def _stays(policy: RandomBound, shape: FloatArray, rate: FloatArray, average: fl
         else:
             index[item] = mean[item]
             gap = least - mean[item]
-            # what kl(m, least)·E is at least; mostly enough to see that the bound is below
-            far = gap * gap * rate[item] * per_least
-            if far >= random_most and most < 0.0:
-                most = random_most + policy.bonus * math.log(average / _least(rate))
-            if far < random_most or far < most:
+            # by how much, at least, E·kl(m, least) exceeds what the level is raised by; mostly enough to see that the
+            # bound is below `least`
+            far = gap * gap * rate[item] * per_least - raised[item]
+            if far < highest_level:
                 left = 1.0 - rng.random()
-                if not _is_below(policy, left, far, rate[item], average):
-                    level = _level(policy, left, rate[item], average)
+                if far < 0.0 or not _is_below(policy, left, far):
+                    level = _random_level(policy, left)
                     if far < level:
-                        index[item] *= upper_ratio(level / shape[item])
+                        index[item] *= upper_ratio((level + raised[item]) / shape[item])
                         highest = max(highest, index[item])
     reached = reached or highest >= least
     is_sure = above == slots and least > 0.0
@@ -327,18 +340,10 @@ def _stays(policy: RandomBound, shape: FloatArray, rate: FloatArray, average: fl
             index[item] = mean[item]
             # whoever is above all the others at its mean stays, wherever its bound is
             if not is_sure or mean[item] <= highest or is_new(policy.belief, item):
-                level = _level(policy, left, rate[item], average)
+                level = _random_level(policy, left) + raised[item]
                 if level > 0.0:
                     index[item] *= upper_ratio(level / shape[item])
     return False
-
-
-@inlined
-def _least(rate: FloatArray) -> float:
-    least = math.inf
-    for item in range(len(rate)):
-        least = min(least, rate[item])
-    return least
 
 
 @learn.register(RandomBound)
