@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from tests.service.dashboard.conftest import Watched
+from tests.service.dashboard.conftest import Watched, drawn
 from tests.service.serving import Client
 
 SIZES: dict[str, dict[str, int]] = {
@@ -46,9 +46,10 @@ def check(page: Page) -> None:
 def test_axe_finds_nothing_serious_and_nothing_is_cut_off(shown: Watched, service: Client) -> None:
     service.define("nothing yet", holdout=0.1)
     page = shown.open()
-    page.locator("path.line").first.wait_for()
+    drawn(page)
     for question in page.locator("details.why > summary").all():
         question.click()
+    expect(page.locator("figure details:not(:has(tbody tr))")).to_have_count(0)
     check(page)
     for action in ("Settings", "Delete"):
         page.get_by_role("button", name=action, exact=True).click()
@@ -61,7 +62,7 @@ def test_axe_finds_nothing_serious_and_nothing_is_cut_off(shown: Watched, servic
     for path in ("/", "/placements/nothing yet", "/placements/odd", "/placements/one", "/docs"):
         page.goto(shown.url + path)
         if path != "/docs":
-            page.locator("main[data-ready]").wait_for()
+            drawn(page)
         check(page)
     page = shown.open("/", key="wrong")
     page.locator("#wrong").wait_for()
@@ -82,10 +83,12 @@ def test_a_keyboard_is_enough(watched: Watched) -> None:
     chart = page.locator("svg.plot").first
     chart.focus()
     page.keyboard.press("End")
-    last = page.locator("output.readout").first.inner_text()
-    assert "learned" in last
+    readout = page.locator("output.readout").first
+    expect(readout).to_contain_text("learned")
+    last = readout.inner_text()
     page.keyboard.press("ArrowLeft")
-    assert page.locator("output.readout").first.inner_text() not in ("", last)
+    expect(readout).not_to_have_text(last)
+    expect(readout).to_contain_text("learned")
 
 
 def test_what_is_open_and_focused_stays_so_when_numbers_move_on(watched: Watched, service: Client) -> None:
@@ -98,3 +101,42 @@ def test_what_is_open_and_focused_stays_so_when_numbers_move_on(watched: Watched
     expect(page.locator("#facts li").first).to_have_text("1 view counted")
     assert page.locator("#slots details").first.get_attribute("open") is not None
     expect(page.locator("#health summary")).to_be_focused()
+
+
+#: how many rows of numbers are below the charts, and where in the window the last one is, each time that they are drawn
+NOTES_WHAT_IS_DRAWN = """() => {
+  const read = () => {
+    const rows = [...document.querySelectorAll("#charts tbody tr")];
+    return [rows.length, rows.at(-1)?.getBoundingClientRect().top];
+  };
+  window.seen = [read()];
+  new MutationObserver(() => window.seen.push(read())).observe(document.getElementById("time"), { childList: true });
+}"""
+
+
+def test_whoever_reads_the_numbers_of_a_chart_is_not_thrown_off_when_it_is_drawn_anew(watched: Watched) -> None:
+    page = watched.open("/placements/shop?range=7d")
+    drawn(page)
+    traffic = page.locator("figure", has_text="Traffic")
+    traffic.get_by_text("The numbers").click()
+    traffic.locator("tbody tr").last.scroll_into_view_if_needed()
+    page.evaluate(NOTES_WHAT_IS_DRAWN)
+    # another period is another page to draw
+    page.get_by_role("group", name="Period").get_by_role("button", name="24 hours").dispatch_event("click")
+    expect(page.locator("#in-period h3")).to_have_text("Last 24 hours")
+    (rows, place), after = page.evaluate("seen")
+    assert rows > 100
+    assert after == [rows, pytest.approx(place, abs=1.0)]
+
+
+def test_numbers_that_are_open_stay_so_when_an_hour_is_over(watched: Watched) -> None:
+    page = watched.open("/placements/shop?range=7d")
+    drawn(page)
+    page.locator("figure", has_text="Click rate").get_by_text("The numbers").click()
+    expect(page.locator("#charts tbody")).to_have_count(1)
+    page.evaluate("const now = Date.now; Date.now = () => now() + 3_600_000")
+    page.evaluate(NOTES_WHAT_IS_DRAWN)
+    with page.expect_response("**/timeline?**") as answer:
+        page.get_by_role("group", name="Period").get_by_role("button", name="24 hours").click()
+    expect(page.locator("#charts tbody tr")).to_have_count(len(answer.value.json()["starts"]))
+    assert all(rows > 100 for rows, _ in page.evaluate("seen"))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.service.dashboard.conftest import KEY, Watched
 from tests.service.serving import Client
+from tests.waiting import wait_for
 
 ITEMS = ["tea", "coffee", "juice"]
 
@@ -133,8 +135,47 @@ def test_without_the_key_it_is_refused_and_with_it_done(
     _expect_only(watched, 401, *([404] if done is None else []))
 
 
+def test_a_refusal_from_before_the_key_was_typed_does_not_take_it_away(
+    watched: Watched, service: Client, bar: str
+) -> None:
+    page = watched.open(f"/placements/{bar}")
+    dialog = begin(page, "Pause")
+    questions: list[Route] = []
+    changes: list[Route] = []
+
+    def hold_without_key(route: Route) -> None:
+        if "authorization" in route.request.headers:
+            route.continue_()
+        else:
+            questions.append(route)
+
+    def came(held: list[Route]) -> bool:
+        # what happened meanwhile is noticed while it waits
+        page.wait_for_timeout(20)
+        return bool(held)
+
+    page.route("**/overview?*", hold_without_key)
+    page.evaluate("sessionStorage.removeItem('slotwise-key')")
+    confirm = dialog.get_by_role("button", name="Pause", exact=True)
+    confirm.click()
+    expect(dialog.locator(".problem")).to_have_text("This needs the service's key.")
+    wait_for(lambda: came(questions), "a question without the key")
+    page.route(re.compile(r"/v1/placements/[^/]+$"), lambda route: changes.append(route))
+    dialog.get_by_label("Key").fill(KEY)
+    confirm.click()
+    wait_for(lambda: came(changes), "the change")
+    with page.expect_response("**/overview?*"):
+        questions[0].continue_()
+    changes[0].continue_()
+    dialog.wait_for(state="detached")
+    page.get_by_role("button", name="Resume", exact=True).wait_for()
+    assert definition(service, bar)["mode"] == "frozen"
+    _expect_only(watched, 401)
+
+
 def _expect_only(watched: Watched, *statuses: int) -> None:
     """The browser says by itself, as an error, that a request was refused; nothing else may have gone wrong."""
+    watched.close()
     said = [f"the server responded with a status of {status} " for status in statuses]
     assert watched.errors
     assert all(any(one in error for one in said) for error in watched.errors), watched.errors
@@ -224,6 +265,7 @@ def test_what_is_known_is_exported_as_files(watched: Watched, service: Client, t
         dialog.get_by_label("What").select_option(what)
         with page.expect_download() as saved:
             dialog.get_by_role("button", name="Save as a file").click()
+        dialog.wait_for(state="detached")
         saved.value.save_as(tmp_path / f"file.{ending}")
     estimates = service.estimates("shop")
     assert json.loads((tmp_path / "file.json").read_text()) == estimates
@@ -246,6 +288,7 @@ def test_of_two_tabs_the_one_with_an_old_state_is_refused(watched: Watched, serv
     assert (after["holdout"], after["items"]) == (0.3, ITEMS)
     # looked at anew, it is done
     other.get_by_role("button", name="Cancel").click()
+    other.wait_for(state="detached")
     other = begin(second, "Add items")
     add(other)
     other.get_by_role("button", name="Add", exact=True).click()

@@ -9,14 +9,18 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.service.dashboard.conftest import KEY, ODD, Watched
+from tests.service.process import free_port
 from tests.service.serving import Client, serving
+from tests.waiting import wait_for
 
 
 def test_where_nothing_is_known_no_number_is_shown(watched: Watched, service: Client) -> None:
     service.define("empty", holdout=0.1)
     page = watched.open("/placements/empty")
     assert page.locator("#sentence").inner_text() == "Nothing yet: no list has been asked for."
-    for row in page.locator("#items-table tbody tr").all():
+    rows = page.locator("#items-table tbody tr")
+    expect(rows).to_have_count(3)
+    for row in rows.all():
         assert row.locator("td").all_inner_texts()[:5] == ["not known yet", "", "not known yet", "0", "0"]
     assert page.locator("#slots-table .unknown").count() == 2
     assert page.locator("#best-list .unknown").count() == 2
@@ -43,6 +47,7 @@ def test_any_name_is_shown_as_it_is_and_none_of_them_is_run(watched: Watched, se
     page.get_by_role("link", name=name, exact=True).click()
     expect(page.locator("h1")).to_have_text(name)
     page.set_viewport_size({"width": 390, "height": 800})
+    wait_for(lambda: page.evaluate("innerWidth") == 390, "the smaller window")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
@@ -65,8 +70,9 @@ def test_of_many_items_the_most_relevant_are_listed_and_the_others_searched(
     expect(first).to_contain_text("item 499")
     page.get_by_label("Find an item").fill("nothing of the kind")
     expect(rows).to_have_count(0)
-    service.delete(f"/v1/placements/{name}", params={"confirm": name})
+    # first: of what is deleted it would ask once more, and be refused
     page.close()
+    service.delete(f"/v1/placements/{name}", params={"confirm": name})
 
 
 def test_a_wrong_key_is_said_to_be_wrong_and_shows_nothing(watched: Watched) -> None:
@@ -80,6 +86,7 @@ def test_a_wrong_key_is_said_to_be_wrong_and_shows_nothing(watched: Watched) -> 
     page.get_by_label("Key").fill(KEY)
     page.get_by_role("button", name="Open").click()
     page.locator("#sentence").wait_for()
+    watched.close()
     assert all("status of 401" in error for error in watched.errors)
     watched.errors.clear()
 
@@ -92,6 +99,7 @@ def test_without_a_key_it_asks_for_one(watched: Watched) -> None:
     page.get_by_label("Key").fill(KEY)
     page.keyboard.press("Enter")
     page.get_by_role("link", name="shop", exact=True).wait_for()
+    watched.close()
     watched.errors.clear()
 
 
@@ -100,14 +108,16 @@ def test_a_placement_that_is_not_there_is_said_not_to_be(watched: Watched) -> No
     page.add_init_script(f"sessionStorage.setItem('slotwise-key', {KEY!r})")
     page.goto(f"{watched.url}/placements/nobody")
     expect(page.locator("h1")).to_have_text("There is no such placement")
+    # what the charts ask for may be refused after what the page asks for
+    watched.close()
     watched.errors.clear()
 
 
 def test_a_service_that_stops_is_told_and_its_return_noticed(browser: Browser, tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/store.db"
-    with serving(store) as client:
+    port = free_port()
+    with serving(store, on_port=port) as client:
         client.define("home", items=["a", "b"], slots=1)
-        port = client.base_url.port
         watched = Watched(browser, client)
         page = watched.open("/placements/home", key=None)
         page.locator("#sentence").wait_for()
@@ -118,7 +128,6 @@ def test_a_service_that_stops_is_told_and_its_return_noticed(browser: Browser, t
     assert page.locator("#best-list .name").count() == 1
     page.get_by_role("button", name="Pause").click()
     expect(page.locator("#said")).to_have_text("The service does not answer.")
-    assert port is not None
     with serving(store, on_port=port) as client:
         client.define("home", items=["a", "b", "c"], slots=1)
         expect(page.locator("#banner")).to_be_hidden()

@@ -4,11 +4,12 @@ import { ROOT } from "./root.js";
 
 const KEY = "slotwise-key";
 
-/** The service refused, and says why. */
+/** The service refused, and says why; `key` is what was sent along, or null. */
 export class Refused extends Error {
-  constructor(status, detail) {
+  constructor(status, detail, key) {
     super(detail);
     this.status = status;
+    this.key = key;
   }
 }
 
@@ -21,8 +22,8 @@ export function setKey(key) {
   else sessionStorage.removeItem(KEY);
 }
 
-export function hasKey() {
-  return sessionStorage.getItem(KEY) !== null;
+export function getKey() {
+  return sessionStorage.getItem(KEY);
 }
 
 /** A path of the API: path("placements", name, "overview"). */
@@ -37,7 +38,7 @@ export function path(...parts) {
  */
 export async function ask(address, { tag = null, method = "GET", body, headers = {}, signal } = {}) {
   const sent = { ...headers };
-  const key = sessionStorage.getItem(KEY);
+  const key = getKey();
   if (key !== null) sent.Authorization = `Bearer ${key}`;
   if (tag !== null) sent["If-None-Match"] = tag;
   if (body !== undefined) sent["Content-Type"] = "application/json";
@@ -58,7 +59,7 @@ export async function ask(address, { tag = null, method = "GET", body, headers =
     throw new Unreachable("the service does not answer");
   }
   if (response.status === 304) return null;
-  if (!response.ok) throw new Refused(response.status, detail(text, response));
+  if (!response.ok) throw new Refused(response.status, detail(text, response), key);
   return { body: JSON.parse(text), tag: response.headers.get("ETag"), headers: response.headers };
 }
 

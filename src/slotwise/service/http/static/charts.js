@@ -19,6 +19,9 @@ const TOP = 12;
 const BOTTOM = 24;
 const HOUR = 3_600_000;
 
+/** Titles of charts whose numbers are open: one that is drawn anew has them from the start, and the page stays as long. */
+const opened = new Set();
+
 /** Lines, each with a band where `low` and `high` are given. */
 export function lineChart(options) {
   return new Chart({ ...options, stacked: false }).figure;
@@ -42,6 +45,7 @@ class Chart {
     this.readout = el("output", { class: "readout" });
     this.plot = svg("svg", {
       class: "plot",
+      height,
       tabindex: "0",
       role: "img",
       "aria-label": `${title}. ${this.summary()} Use the left and right arrow keys to read it.`,
@@ -86,17 +90,23 @@ class Chart {
 
   /** As a table, made when it is opened. */
   numbers() {
-    const body = el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `${this.title}: the numbers` });
-    const details = el("details", { class: "why", "data-key": `numbers:${this.title}` }, el("summary", { "data-key": `open:${this.title}` }, "The numbers"), body);
+    const open = opened.has(this.title);
+    const body = el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `${this.title}: the numbers` }, open ? this.table() : null);
+    const details = el("details", { class: "why", open, "data-key": `numbers:${this.title}` }, el("summary", { "data-key": `open:${this.title}` }, "The numbers"), body);
     details.addEventListener("toggle", () => {
-      if (!details.open || body.firstChild) return;
-      const head = el("tr", null, el("th", { scope: "col" }, "from (UTC)"), this.series.map((of) => el("th", { scope: "col", class: "n" }, name(of.name))));
-      const rows = this.times.map((time, at) =>
-        el("tr", null, el("th", { scope: "row" }, moment(time)), this.series.map((of) => el("td", { class: "n" }, this.said(of, at)))),
-      );
-      body.append(el("table", null, el("thead", null, head), el("tbody", null, rows.reverse())));
+      if (!details.open) return opened.delete(this.title);
+      opened.add(this.title);
+      if (!body.firstChild) body.append(this.table());
     });
     return details;
+  }
+
+  table() {
+    const head = el("tr", null, el("th", { scope: "col" }, "from (UTC)"), this.series.map((of) => el("th", { scope: "col", class: "n" }, name(of.name))));
+    const rows = this.times.map((time, at) =>
+      el("tr", null, el("th", { scope: "row" }, moment(time)), this.series.map((of) => el("td", { class: "n" }, this.said(of, at)))),
+    );
+    return el("table", null, el("thead", null, head), el("tbody", null, rows.reverse()));
   }
 
   said(of, at) {
@@ -114,7 +124,6 @@ class Chart {
     this.y = (value) => this.height - BOTTOM - (value / this.highest) * (this.height - TOP - BOTTOM);
     this.cross = svg("line", { class: "cross", y1: TOP, y2: this.height - BOTTOM, visibility: "hidden" });
     this.plot.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
-    this.plot.setAttribute("height", this.height);
     this.plot.replaceChildren(
       ...this.axes(first, last),
       ...(this.stacked ? this.areas() : this.lines()),

@@ -1,6 +1,6 @@
 /* The dashboard: finds out which page this is, follows it, and says how it stands with the service. */
 
-import { hasKey, setKey } from "./api.js";
+import { getKey, setKey } from "./api.js";
 import { el, swap } from "./dom.js";
 import { sentence } from "./format.js";
 import { showPlacement } from "./placement.js";
@@ -32,13 +32,14 @@ function tell(state, why) {
 }
 
 function refused(problem) {
-  if (problem.status === 401) return askForKey();
+  // what was refused may have been sent before the right key was typed into a dialog
+  if (problem.status === 401) return problem.key === getKey() ? askForKey() : start();
   document.title = "slotwise";
   swap(main, el("h1", null, problem.status === 404 ? "There is no such placement" : "This cannot be shown"), el("p", null, sentence(problem.message)), el("p", null, el("a", { href: "/" }, "All placements")));
 }
 
 function askForKey() {
-  const wrong = hasKey();
+  const wrong = getKey() !== null;
   setKey(null);
   const field = el("input", { type: "password", autocomplete: "current-password", required: true, id: "key", "aria-describedby": wrong ? "wrong" : null, "aria-invalid": wrong ? "true" : null });
   const form = el(

@@ -1,6 +1,6 @@
 /* A dialog that asks before anything is changed, does it once, and says what was refused and why. */
 
-import { hasKey, Refused, setKey, Unreachable } from "./api.js";
+import { Refused, setKey, Unreachable } from "./api.js";
 import { el } from "./dom.js";
 import { sentence } from "./format.js";
 
@@ -40,7 +40,7 @@ export function confirm({ title, words = [], fields = [], verb, grave = false, a
     const say = (text) => problem.replaceChildren(text);
     const refused = (why) => {
       if (why instanceof Refused && why.status === 401) {
-        say(hasKey() ? "That key is not the right one." : "This needs the service's key.");
+        say(why.key !== null ? "That key is not the right one." : "This needs the service's key.");
         key = el("input", { type: "password", autocomplete: "current-password" });
         keyField.replaceChildren(field("Key", key, "It stays in this tab, and is forgotten with it."));
         key.focus();

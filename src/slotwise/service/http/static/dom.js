@@ -60,11 +60,11 @@ export function choices(label, options, chosen, choose) {
   );
 }
 
-/** Put something new in place of what a container has; what was open stays open, and the focus where it was. */
+/** Put something new in place of what a container has; what was open stays open, the focus where it was, and the page where it is read. */
 export function swap(container, ...fresh) {
   const open = new Set([...container.querySelectorAll("details[open][data-key]")].map((one) => one.dataset.key));
   const focused = container.contains(document.activeElement) ? document.activeElement.dataset.key : null;
   container.replaceChildren(...fresh.flat().filter(Boolean));
   for (const one of container.querySelectorAll("details[data-key]")) if (open.has(one.dataset.key)) one.open = true;
-  if (focused) [...container.querySelectorAll("[data-key]")].find((one) => one.dataset.key === focused)?.focus();
+  if (focused) [...container.querySelectorAll("[data-key]")].find((one) => one.dataset.key === focused)?.focus({ preventScroll: true });
 }

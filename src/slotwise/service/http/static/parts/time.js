@@ -19,7 +19,7 @@ const ARMS = { learned: ["learned", "accent"], holdout: ["holdout", "quiet"], sh
 
 /** What is shown until somebody chooses: by the day, and by the hour where there are no days yet. */
 let automatic = "28d";
-let kept = { address: null, tag: null, timeline: null, asked: 0 };
+let kept = { range: null, address: null, tag: null, timeline: null, asked: 0 };
 /** What was asked for before there was anything to draw it into. */
 let early = null;
 
@@ -62,8 +62,9 @@ function addressOf(page, range) {
 /** Draw what is there, ask for what is new, and draw that. */
 async function load(charts, range, page) {
   const address = addressOf(page, range);
-  const same = kept.address === address && kept.timeline;
-  if (same) show(charts, kept.timeline, page);
+  const same = kept.address === address;
+  // when an hour is over the address is another one, and what is there is still worth reading
+  if (kept.range === range) show(charts, kept.timeline, page);
   else swap(charts, el("p", { class: "quiet reading" }, "Reading what was counted …"));
   if (same && Date.now() - kept.asked < PATIENCE * 1000) return;
   try {
@@ -77,7 +78,7 @@ async function load(charts, range, page) {
       page.change({});
       return;
     }
-    kept = { address, tag: found.tag, timeline: found.body, asked: Date.now() };
+    kept = { range, address, tag: found.tag, timeline: found.body, asked: Date.now() };
     show(charts, found.body, page);
   } catch (problem) {
     // whether the service answers is said at the top of the page
