@@ -105,7 +105,7 @@ def test_a_visit_of_several_pages_is_one_decision(service: Client) -> None:
         # without the cookie, which would make all of it one decision
         asked = [httpx.get(address + path, timeout=FOR_EVER).status_code for path in (*links, *elsewhere)]
         assert asked == [200] * len(links) + [404] * len(elsewhere)
-        assert httpx.head(address).status_code == 501
+        assert httpx.head(address, timeout=FOR_EVER).status_code == 501
         assert counted(service)["issued"] == 1
 
 

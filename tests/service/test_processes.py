@@ -210,6 +210,7 @@ def test_two_workers_on_one_postgresql_share_one_tally(postgres: Postgres, tmp_p
     store, ledger = postgres.fresh(), Ledger()
     with running(tmp_path, store, free_port(), workers=2) as process:
         define(process.url)
+        waiting.wait_for(lambda: len(workers_of(process)) == 2, "both workers")
         threads = visitors(ledger, process.url, 6)
         time.sleep(WINDOW + 1.0)
         wait_for(ledger, 60)
@@ -223,10 +224,6 @@ def test_two_workers_on_one_postgresql_share_one_tally(postgres: Postgres, tmp_p
                 break
             assert time.monotonic() < give_up
             time.sleep(0.1)
-        processes = {
-            line.partition('"process": ')[2].partition(",")[0] for line in process.log.read_text().splitlines()
-        }
-    assert len(processes) >= 2
     # on a busy machine an outcome may come after its deadline, and the second worker may still be starting
     assert set(ledger.refused) <= {410, 503}
     assert not ledger.unanswered
@@ -242,6 +239,7 @@ def test_two_processes_on_one_file_share_one_tally(tmp_path: Path) -> None:
     store, ledger = f"sqlite:///{tmp_path}/store.db", Ledger()
     with running(tmp_path, store, free_port(), workers=2) as process:
         define(process.url)
+        waiting.wait_for(lambda: len(workers_of(process)) == 2, "both workers")
         threads = visitors(ledger, process.url, 4)
         time.sleep(1.5)
         wait_for(ledger, 20)

@@ -59,7 +59,7 @@ def test_a_decision_and_its_outcome_are_tried_out_on_docs_without_a_network(tmp_
         tab.open(f"{url}/docs")
         # it fits on a phone
         tab.call("Emulation.setDeviceMetricsOverride", width=360, height=700, deviceScaleFactor=1, mobile=True)
-        assert tab.run("document.documentElement.scrollWidth") <= 360
+        tab.wait_for("document.documentElement.scrollWidth <= 360")
         assert all(request.startswith(f"{url}/") for request in tab.requests if not request.startswith("data:"))
 
 

@@ -119,6 +119,7 @@ def test_a_commit_without_an_answer_is_looked_up_and_does_not_count(postgres: Po
             await writer.issue(decision())
         send(postgres, signal.SIGCONT)
         await until_it_answers(writer)
+        writer._seconds = FOR_EVER
         # nothing more is done by the session that was told to commit
         with psycopg.connect(postgres.url) as other:
             rows: dict[str, str | None] = dict(other.execute("SELECT id, outcome FROM slotwise.decisions").fetchall())

@@ -178,11 +178,18 @@ def test_it_ends_when_there_is_nothing_to_do(tmp_path: Path, monkeypatch: pytest
 def test_stopping_does_not_wait_for_it(tmp_path: Path) -> None:
     async def test(worker: Worker, _: Clock) -> None:
         await worker.written_estimates("large")
+        # so that it cannot be done before that
+        processes.append(child())
+        os.kill(processes[0], signal.SIGSTOP)
         asked.append(asyncio.ensure_future(worker.written_estimates("large")))
         await asyncio.sleep(0)
 
     asked: list[asyncio.Future[bytes]] = []
-    drive(tmp_path, test)
+    processes: list[int] = []
+    try:
+        drive(tmp_path, test)
+    finally:
+        os.kill(processes[0], signal.SIGCONT)
     assert asked[0].cancelled() or asked[0].exception() is not None
 
 

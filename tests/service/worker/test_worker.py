@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -126,9 +127,10 @@ def test_the_verdict_is_that_of_the_moment_an_outcome_arrived(store: str) -> Non
     async def test(worker: Worker, clock: Clock) -> None:
         clicked, unclicked = await worker.decide("home", BOTH), await worker.decide("home", BOTH)
         await worker.report(clicked.id, CLICK)
-        arrived = asyncio.Event()
+        began, arrived = threading.Event(), asyncio.Event()
 
         def slow(_: object) -> None:
+            began.set()
             # the clock jumps past the deadline while the reports wait for their turn
             asyncio.run_coroutine_threadsafe(arrived.wait(), loop).result()
             clock.now += 61.0
@@ -136,7 +138,7 @@ def test_the_verdict_is_that_of_the_moment_an_outcome_arrived(store: str) -> Non
         loop = asyncio.get_running_loop()
         # as tasks, so that both are handed to the thread that writes at once
         busy = [asyncio.ensure_future(act()) for act in (partial(call, worker, slow), worker.finalise)]
-        await asyncio.sleep(0.05)
+        assert await asyncio.to_thread(began.wait, FOR_EVER)
         ways: list[Callable[[Decision, Outcome], Awaitable[Receipt]]] = [
             lambda decision, outcome: worker.report(decision.id, outcome),
             lambda decision, outcome: worker.report_by_token(worker.token(decision), outcome),
