@@ -48,10 +48,10 @@ def _calibration(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
     from slotwise.experiments import calibration
 
     found = calibration.run(datasets=50 if quick else 1_000)
-    lines = ["| sampler and data | parameter | mean rank | p |", "| --- | --- | ---: | ---: |"]
+    lines = ["| sampler and data | parameter | mean rank | spread | p |", "| --- | --- | ---: | ---: | ---: |"]
     lines += [
         f"| {calibration.CASES[one.sampler, one.data]} | {one.parameter} "
-        f"| {one.ranks.mean() / calibration.DRAWS:.3f} | {one.p_value:.2g} |"
+        f"| {one.ranks.mean() / calibration.DRAWS:.3f} | {one.spread:.2f} | {one.p_value:.2g} |"
         for one in found
     ]
     _write_tables(out, "\n".join(lines) + "\n")
