@@ -352,10 +352,10 @@ FAULTS = [
     ),
     Fault(
         "weights of features seem better known than they are",
-        "belief/pooling.py",
-        "inverse_root(matrix, 1.0, belief.weights_root)",
-        "inverse_root(matrix, 0.6, belief.weights_root)",
-        "tests/belief/test_pooling.py::test_weights_of_features_are_found_within_their_stated_error",
+        "belief/features.py",
+        "inverse_root(factor, 1.0, belief.weights_root)",
+        "inverse_root(factor, 0.6, belief.weights_root)",
+        "tests/belief/test_features.py::test_weights_of_features_are_found_within_their_stated_error",
     ),
     Fault(
         "crowds seem a little more alike than they are",
@@ -365,11 +365,18 @@ FAULTS = [
         "tests/belief/test_pooling.py::test_how_alike_crowds_are_is_where_em_stays",
     ),
     Fault(
-        "weights are drawn in by a ridge that forgets what they are",
-        "belief/pooling.py",
-        "squares += weights[column] ** 2",
-        "squares += 0.0",
-        "tests/belief/test_pooling.py::test_the_ridge_grows_where_features_explain_nothing",
+        "weights are drawn in by a ridge that hardly looks at what they are",
+        "belief/features.py",
+        "likely += 0.5 * pull[column] * found[column]",
+        "likely += 0.3 * pull[column] * found[column]",
+        "tests/belief/test_features.py::test_the_ridge_has_the_average_variance_of_weights_given_the_clicks",
+    ),
+    Fault(
+        "items seem closer to what features say than they are",
+        "belief/features.py",
+        "total -= 0.5 * (expected / both) ** 2 * room[2, item]",
+        "total -= 0.0",
+        "tests/belief/test_features.py::test_the_shape_is_where_clicks_are_likeliest",
     ),
     Fault(
         "a round counts as a little more of a pass than it is worth",
@@ -534,9 +541,9 @@ FAULTS = [
     ),
     Fault(
         "features of segments and items together teach nothing",
-        "belief/pooling.py",
-        "_score_cells(belief, step, matrix)\n    factorise",
-        "pass\n    factorise",
+        "belief/features.py",
+        "_score_cells(belief, step, matrix)\n    for",
+        "pass\n    for",
         "tests/belief/test_lived.py::test_an_item_starts_where_features_of_it_and_the_segment_say",
     ),
     Fault(
@@ -549,9 +556,9 @@ FAULTS = [
     ),
     Fault(
         "features seem to say more than they do",
-        "belief/pooling.py",
-        "inverse_root(matrix, 1.0, belief.weights_root)",
-        "inverse_root(matrix, 0.6, belief.weights_root)",
+        "belief/features.py",
+        "inverse_root(factor, 1.0, belief.weights_root)",
+        "inverse_root(factor, 0.6, belief.weights_root)",
         "tests/experiments/test_calibration.py"
         "::test_the_truth_ranks_nearly_uniformly_where_crowds_and_features_are_approximated[features]",
     ),

@@ -14,8 +14,6 @@ from slotwise.belief import Lived, learned_bias, update, update_by_tally
 from slotwise.belief.interface import turn_to
 from slotwise.belief.learned import find_mode as find_simple_mode
 from slotwise.belief.pooling import (
-    EXTRA_FEATURES,
-    RIDGE,
     find_mode,
     fit_bias,
     refresh,
@@ -142,47 +140,6 @@ def test_how_alike_crowds_are_is_where_em_stays() -> None:
 
     best = math.exp(optimize.minimize_scalar(loss, bounds=(-2.0, 8.0), method="bounded").x)
     assert belief.own_taste == pytest.approx(best, rel=0.02)
-
-
-FEATURES, WEIGHTS = 3, np.array([-1.5, 0.8, -0.5, 0.0])
-
-
-def _with_features(weights: FloatArray, seed: int, items: int = 40, shape: float = 3.0) -> Lived:
-    rng = np.random.default_rng(seed)
-    features = rng.normal(size=(items, FEATURES))
-    mean = np.exp(weights[0] + features @ weights[1:])
-    belief = lived_plainly(Setting(1, items, 1_000, np.ones(1), features=features), passes="hard")
-    passes = np.full((1, items), 100.0)
-    update_by_tally(belief, rng.poisson(rng.gamma(shape, mean / shape) * passes).astype(float), passes)
-    for _ in range(3):
-        refresh(belief)
-    return belief
-
-
-def test_weights_of_features_are_found_within_their_stated_error() -> None:
-    """The scores (β̂ - β)/sd of independent data sets have mean 0 and variance 1, but for what the ridge draws in."""
-    scores = []
-    for seed in range(24):
-        belief = _with_features(WEIGHTS, seed)
-        sd = np.sqrt(np.diag(belief.weights_root @ belief.weights_root.T))
-        scores.append((belief.weights - WEIGHTS) / sd)
-        assert 0.05 < sd.max() < 0.2
-    found = np.array(scores)
-    # the constant's made-up items and the ridge move it by less than half a standard deviation
-    assert_mean_is(np.clip(found.mean(axis=0), -0.5, 0.5), found)
-    # χ² of 96 scores, nearly independent: its 99.99 % interval, and a little for what is approximated
-    assert 0.5 < (found**2).mean() < 1.7
-
-
-def test_the_ridge_grows_where_features_explain_nothing() -> None:
-    useful, useless = (_with_features(weights, seed=6) for weights in (WEIGHTS, np.array([-1.5, 0.0, 0.0, 0.0])))
-    assert useless.ridge > RIDGE > 5.0 > useful.ridge
-    assert np.abs(useless.weights[1:]).max() < 0.15
-    # of made-up weights of sd 1/√R, e of them, and the three that there are: (p + e)/(Σβ² + Σvar β + e/R)
-    root = useful.weights_root[1:, 1:]
-    made_up = EXTRA_FEATURES / RIDGE
-    expected = (FEATURES + EXTRA_FEATURES) / ((useful.weights[1:] ** 2).sum() + (root**2).sum() + made_up)
-    assert useful.ridge == pytest.approx(expected, rel=0.02)
 
 
 def test_items_without_exposure_teach_nothing() -> None:

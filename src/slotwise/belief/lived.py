@@ -3,8 +3,8 @@
 Attractiveness is α_sj = m_j ε_sj for segment s and item j: m_j ~ Gamma(s, s/μ_j) is what an item is to everybody, with
 μ_j = exp(x_jᵀβ) of its features, and ε_sj ~ Gamma(κ, κ/ν_sj) what it is to one crowd more than to another. ν is 1, or,
 where features are of segments and items together, exp((x_sj - x_j)ᵀβ) with x_j the average over the segments. Slots are
-seen as λ_k δ_sk, λ_k ~ Gamma(c, c) and δ_sk ~ Gamma(τ, τ). s, β, κ and τ are learned (`slotwise.belief.pooling`). With
-one segment there is neither ε nor δ.
+seen as λ_k δ_sk, λ_k ~ Gamma(c, c) and δ_sk ~ Gamma(τ, τ). s and β are learned (`slotwise.belief.features`), and so are
+κ and τ (`slotwise.belief.pooling`). With one segment there is neither ε nor δ.
 
 Given λ, δ and m, the attractiveness of each item to the segment at hand is Gamma(shape, rate): that is what a policy
 reads, with the part of the rate that is only assumed (`slotwise.belief.lived_draws`). λ is drawn from its posterior at
@@ -24,9 +24,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from slotwise import checks
+from slotwise.belief.features import RIDGE
 from slotwise.belief.learned import BIAS_SHAPE
 from slotwise.belief.memory import Memory, half_lives, starting_memory
-from slotwise.belief.pooling import OWN_SLOTS, OWN_TASTE, RIDGE
+from slotwise.belief.pooling import OWN_SLOTS, OWN_TASTE
 from slotwise.belief.prior import ATTRACTIVENESS_RATE, ATTRACTIVENESS_SHAPE
 from slotwise.belief.seen_lists import SeenLists, seen_lists
 from slotwise.compiled import record
@@ -125,14 +126,17 @@ class Lived:
     slots_for_new: float
 
     memory: Memory
-    #: room: vectors of slots and of features, a matrix of each, exposure of cells
+    #: room: vectors of slots and of features, matrices of them, three numbers of each item, exposure of cells
     step: FloatArray
     noise: FloatArray
     share: FloatArray
     cholesky: FloatArray
     feature_step: FloatArray
     feature_noise: FloatArray
+    feature_pull: FloatArray
     feature_matrix: FloatArray
+    feature_factor: FloatArray
+    item_room: FloatArray
     exposure: FloatArray
 
 
@@ -222,7 +226,10 @@ def lived(
         cholesky=np.zeros((slots, slots)),
         feature_step=np.zeros(columns),
         feature_noise=np.zeros(columns),
+        feature_pull=np.zeros(columns),
         feature_matrix=np.zeros((columns, columns)),
+        feature_factor=np.zeros((columns, columns)),
+        item_room=np.zeros((3, items)),
         exposure=np.zeros((segments, items)),
     )
 

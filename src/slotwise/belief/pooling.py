@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from slotwise.belief.features import learn_items
 from slotwise.belief.learned import LONGEST_STEP, MOST_STEPS, SHORTEST_STEP
-from slotwise.belief.prior import EULER, EXTRA_ITEMS, LEAST_SHAPE, NO_EXPOSURE, digamma, shape_of
+from slotwise.belief.prior import LEAST_SHAPE, NO_EXPOSURE, digamma, shape_of
 from slotwise.compiled import inlined, jit
 from slotwise.linear import factorise, inverse_root, solve
 from slotwise.typing import EMPTY, FloatArray
@@ -23,10 +24,6 @@ EXTRA_CELLS = 2.0
 EXTRA_SLOTS = 2.0
 #: κ and τ are no larger: crowds are then alike for all that matters
 MOST_ALIKE = 1e4
-#: 1/variance of the weight of a feature of standard deviation 1 before anything is known, and of the made-up features
-#: that it is learned from: of less than one, so that it can grow where features explain nothing
-RIDGE = 20.0
-EXTRA_FEATURES = 0.5
 
 
 @jit
@@ -222,88 +219,3 @@ def _learn_slots(belief: Any) -> None:
                 count += 1.0
                 gap += a / b - digamma(a) + math.log(b)
     belief.own_slots = min(MOST_ALIKE, max(1.0, shape_of(max(1e-5, gap / count - 1.0))))
-
-
-@jit
-def learn_items(belief: Any) -> None:
-    """s and β from the items with exposure: a step of scoring for β, whose clicks are negative binomial, EM for s."""
-    features, weights, step, matrix = belief.features, belief.weights, belief.feature_step, belief.feature_matrix
-    items, columns = features.shape
-    segments = belief.exposure.shape[0]
-    shape = belief.item_shape
-    for column in range(columns):
-        step[column] = belief.feature_noise[column] = 0.0
-        for other in range(columns):
-            matrix[column, other] = 0.0
-    squares = 0.0
-    for column in range(1, columns):
-        step[column] = -belief.ridge * weights[column]
-        matrix[column, column] = belief.ridge
-        squares += weights[column] ** 2
-    # items more, each with one click in one unit of exposure, as in `relearn`
-    middle = math.exp(weights[0])
-    step[0] = EXTRA_ITEMS * shape * (1.0 - middle) / (shape + middle)
-    matrix[0, 0] = EXTRA_ITEMS * shape * middle / (shape + middle)
-    extra = (shape + 1.0) / (shape / middle + 1.0)
-    count, gap = EXTRA_ITEMS, EXTRA_ITEMS * (extra / middle - math.log(extra) + EULER + weights[0])
-    for item in range(items):
-        if belief.counted[item] == 0.0:
-            continue
-        clicks, exposure = 0.0, 0.0
-        for segment in range(segments):
-            clicks += belief.clicks[0, segment, item]
-            exposure += belief.exposure[segment, item] * belief.own_level[segment, item]
-        if exposure > NO_EXPOSURE:
-            mean = belief.item_mean[item]
-            expected = mean * exposure
-            score = shape * (clicks - expected) / (shape + expected)
-            information = shape * expected / (shape + expected)
-            for column in range(columns):
-                step[column] += score * features[item, column]
-                for other in range(column + 1):
-                    matrix[column, other] += information * features[item, column] * features[item, other]
-            a, b = shape + clicks, shape / mean + exposure
-            count += 1.0
-            gap += a / b / mean - digamma(a) + math.log(b) + math.log(mean)
-    if belief.own_features.shape[2] > 0:
-        _score_cells(belief, step, matrix)
-    factorise(matrix, belief.feature_noise, 0)
-    solve(matrix, step, 0)
-    inverse_root(matrix, 1.0, belief.weights_root)
-    for column in range(columns):
-        weights[column] += min(LONGEST_STEP, max(-LONGEST_STEP, step[column]))
-    for item in range(items):
-        total = 0.0
-        for column in range(columns):
-            total += features[item, column] * weights[column]
-        belief.item_mean[item] = math.exp(total)
-        for segment in range(segments):
-            total = 0.0
-            for column in range(belief.own_features.shape[2]):
-                total += belief.own_features[segment, item, column] * weights[column]
-            belief.own_mean[segment, item] = math.exp(total)
-    belief.item_shape = max(LEAST_SHAPE, shape_of(max(1e-5, gap / count - 1.0)))
-    if columns > 1:
-        uncertain = 0.0
-        for column in range(1, columns):
-            for other in range(column, columns):
-                uncertain += belief.weights_root[column, other] ** 2
-        belief.ridge = (columns - 1.0 + EXTRA_FEATURES) / (squares + uncertain + EXTRA_FEATURES / RIDGE)
-
-
-@jit
-def _score_cells(belief: Any, step: FloatArray, matrix: FloatArray) -> None:
-    """Add what cells say of β by the features that are of segment and item: their clicks are negative binomial too."""
-    segments, items, columns = belief.own_features.shape
-    own = belief.own_taste
-    for segment in range(segments):
-        for item in range(items):
-            expected = belief.level[item] * belief.own_mean[segment, item] * belief.exposure[segment, item]
-            if expected > NO_EXPOSURE:
-                score = own * (belief.clicks[0, segment, item] - expected) / (own + expected)
-                information = own * expected / (own + expected)
-                for column in range(1, columns):
-                    feature = belief.own_features[segment, item, column]
-                    step[column] += score * feature
-                    for other in range(1, column + 1):
-                        matrix[column, other] += information * feature * belief.own_features[segment, item, other]

@@ -14,8 +14,9 @@ import numpy as np
 from scipy import stats
 
 from slotwise.belief import Lived, gibbs_bias, imagine, joint_gibbs, learned_bias, lived, update, update_by_tally
+from slotwise.belief.features import learn_items
 from slotwise.belief.lived_draws import bring_to_hand, draw_shared
-from slotwise.belief.pooling import fit_bias, learn_items, learn_levels, take_means
+from slotwise.belief.pooling import fit_bias, learn_levels, take_means
 from slotwise.choice import MNL, draw
 from slotwise.compiled import jit
 from slotwise.drawing import new_figure

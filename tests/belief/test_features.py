@@ -1,0 +1,113 @@
+"""What is learned of items by their features: against scipy, and what the data were drawn from."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import optimize, special
+
+from slotwise import Setting
+from slotwise.belief import Lived, update_by_tally
+from slotwise.belief.features import CHANCES, MOST_SHAPE, RIDGE, RIDGES
+from slotwise.belief.pooling import refresh
+from slotwise.belief.prior import EXTRA_ITEMS
+from slotwise.typing import FloatArray
+from tests.belief.plainly import lived_plainly
+from tests.chance import assert_mean_is
+
+pytestmark = pytest.mark.usefixtures("interpreting")
+
+FEATURES, WEIGHTS, NOTHING = 3, np.array([-1.5, 0.8, -0.5, 0.0]), np.array([-1.5, 0.0, 0.0, 0.0])
+
+
+def _with_features(weights: FloatArray, seed: int, items: int = 40, shape: float = 3.0) -> Lived:
+    rng = np.random.default_rng(seed)
+    features = rng.normal(size=(items, FEATURES))
+    mean = np.exp(weights[0] + features @ weights[1:])
+    belief = lived_plainly(Setting(1, items, 1_000, np.ones(1), features=features), passes="hard")
+    passes = np.full((1, items), 100.0)
+    update_by_tally(belief, rng.poisson(rng.gamma(shape, mean / shape) * passes).astype(float), passes)
+    for _ in range(3):
+        refresh(belief)
+    return belief
+
+
+def test_weights_of_features_are_found_within_their_stated_error() -> None:
+    """The scores (β̂ - β)/sd of independent data sets have mean 0 and variance 1, but for what the ridge draws in."""
+    scores = []
+    for seed in range(24):
+        belief = _with_features(WEIGHTS, seed)
+        sd = np.sqrt(np.diag(belief.weights_root @ belief.weights_root.T))
+        scores.append((belief.weights - WEIGHTS) / sd)
+        assert 0.05 < sd.max() < 0.2
+    found = np.array(scores)
+    # the constant's made-up items and the ridge move it by less than half a standard deviation
+    assert_mean_is(np.clip(found.mean(axis=0), -0.5, 0.5), found)
+    # χ² of 96 scores, nearly independent: its 99.99 % interval, and a little for what is approximated
+    assert 0.5 < (found**2).mean() < 1.7
+
+
+def test_the_ridge_grows_where_features_explain_nothing() -> None:
+    useful, useless = (_with_features(weights, seed=6) for weights in (WEIGHTS, NOTHING))
+    assert useless.ridge > 5.0 * RIDGE > RIDGE > 10.0 > useful.ridge
+    assert np.abs(useless.weights[1:]).max() < 0.05
+
+
+def _log_likelihood(belief: Lived, shape: float, weights: FloatArray) -> float:
+    """Of clicks that are negative binomial."""
+    clicks, exposure = belief.clicks[0, 0], belief.exposure[0]
+    mean = np.exp(belief.features @ weights)
+    likely = special.gammaln(shape + clicks) - special.gammaln(shape) + shape * np.log(shape / mean)
+    return float((likely - (shape + clicks) * np.log(shape / mean + exposure)).sum())
+
+
+def _made_up(shape: float, constant: float) -> float:
+    """The same of the made-up items, a click in one unit of exposure each, which hold the constant."""
+    return float(EXTRA_ITEMS * (-shape * constant - (shape + 1.0) * math.log(shape * math.exp(-constant) + 1.0)))
+
+
+def _information(belief: Lived, shape: float, weights: FloatArray, ridge: float) -> FloatArray:
+    """That of the made-up items is as it is, whichever shape is tried for the others."""
+    expected = np.exp(belief.features @ weights) * belief.exposure[0]
+    found = (belief.features.T * (shape * expected / (shape + expected))) @ belief.features
+    middle, held = math.exp(weights[0]), belief.item_shape
+    found[0, 0] += EXTRA_ITEMS * held * middle / (held + middle)
+    return np.asarray(found + ridge * np.diag([0.0, *np.ones(FEATURES)]))
+
+
+@pytest.mark.parametrize("weights", [WEIGHTS, 0.2 * WEIGHTS, NOTHING])
+def test_the_ridge_has_the_average_variance_of_weights_given_the_clicks(weights: FloatArray) -> None:
+    """Each ridge with its own mode by scipy, and Laplace's method there."""
+    belief = _with_features(weights, seed=6)
+    shape, likely = belief.item_shape, []
+    for ridge, chance in zip(RIDGES, CHANCES, strict=True):
+
+        def loss(tried: FloatArray, ridge: float = ridge) -> float:
+            found = _log_likelihood(belief, shape, tried) + _made_up(shape, tried[0])
+            return 0.5 * ridge * float((tried[1:] ** 2).sum()) - found
+
+        best = optimize.minimize(loss, belief.weights)
+        _, determinant = np.linalg.slogdet(_information(belief, shape, best.x, ridge))
+        likely.append(math.log(chance) + 0.5 * FEATURES * math.log(ridge) - best.fun - 0.5 * determinant)
+    parts = special.softmax(likely)
+    assert belief.ridge == pytest.approx(1.0 / (parts / RIDGES).sum(), rel=0.1)
+
+
+@pytest.mark.parametrize("shape", [0.7, 3.0, 15.0])
+def test_the_shape_is_where_clicks_are_likeliest(shape: float) -> None:
+    """With β integrated out by Laplace's method, and 1/√s as likely to be one thing as another."""
+    belief = _with_features(WEIGHTS, seed=7, shape=shape)
+
+    def loss(log_shape: float) -> float:
+        tried = math.exp(log_shape)
+        _, determinant = np.linalg.slogdet(_information(belief, tried, belief.weights, belief.ridge))
+        return float(0.5 * determinant + 0.5 * log_shape) - _log_likelihood(belief, tried, belief.weights)
+
+    best = math.exp(optimize.minimize_scalar(loss, bounds=(-3.0, 4.6), method="bounded").x)
+    assert belief.item_shape == pytest.approx(best, rel=0.02)
+
+
+def test_the_shape_is_bounded_where_features_explain_everything() -> None:
+    assert _with_features(WEIGHTS, seed=8, shape=1e6).item_shape <= MOST_SHAPE
