@@ -372,6 +372,20 @@ FAULTS = [
         "tests/belief/test_features.py::test_the_ridge_has_the_average_variance_of_weights_given_the_clicks",
     ),
     Fault(
+        "how crowds differ makes items seem to be what features say",
+        "belief/features.py",
+        "part = own / (own + belief.level[item] * seen)",
+        "part, seen = 1.0, belief.exposure[segment, item] * belief.own_level[segment, item]",
+        "tests/belief/test_features.py::test_the_shape_stays_where_it_is_with_several_crowds",
+    ),
+    Fault(
+        "nothing holds the shape where there is nothing to learn it by",
+        "belief/features.py",
+        "return total * shape - log_shape / SHAPE_SPREAD**2",
+        "return total * shape - 0.5",
+        "tests/belief/test_features.py::test_the_shape_is_about_1_where_there_is_nothing_to_learn_it_by",
+    ),
+    Fault(
         "items seem closer to what features say than they are",
         "belief/features.py",
         "total -= 0.5 * (expected / both) ** 2 * room[2, item]",

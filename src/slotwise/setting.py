@@ -24,7 +24,8 @@ class Setting:
     rules_per_decision: bool = False
     #: how many kinds of visitors there are to tell apart; they are numbered from 0
     segments: int = 1
-    #: what is known of items, items × features, or of segments and items together, segments × items × features, or None
+    #: what is known of items, items × features, or of segments and items together, segments × items × features,
+    #: or None; numbers should have a standard deviation of about 1, as it is expected that none of them says very much
     features: FloatArray | None = None
     #: how many features every item has that are told anew in each round, by `see_features`; 0 if there are none
     context: int = 0

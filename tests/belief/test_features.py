@@ -10,7 +10,8 @@ from scipy import optimize, special
 
 from slotwise import Setting
 from slotwise.belief import Lived, update_by_tally
-from slotwise.belief.features import CHANCES, MOST_SHAPE, RIDGE, RIDGES
+from slotwise.belief.features import CHANCES, MOST_SHAPE, RIDGE, RIDGES, SHAPE_SPREAD
+from slotwise.belief.interface import turn_to
 from slotwise.belief.pooling import refresh
 from slotwise.belief.prior import EXTRA_ITEMS
 from slotwise.typing import FloatArray
@@ -97,17 +98,53 @@ def test_the_ridge_has_the_average_variance_of_weights_given_the_clicks(weights:
 
 @pytest.mark.parametrize("shape", [0.7, 3.0, 15.0])
 def test_the_shape_is_where_clicks_are_likeliest(shape: float) -> None:
-    """With β integrated out by Laplace's method, and 1/√s as likely to be one thing as another."""
+    """With β integrated out by Laplace's method, and log s normal around 0 before anything is known."""
     belief = _with_features(WEIGHTS, seed=7, shape=shape)
 
     def loss(log_shape: float) -> float:
         tried = math.exp(log_shape)
         _, determinant = np.linalg.slogdet(_information(belief, tried, belief.weights, belief.ridge))
-        return float(0.5 * determinant + 0.5 * log_shape) - _log_likelihood(belief, tried, belief.weights)
+        return float(0.5 * determinant + 0.5 * (log_shape / SHAPE_SPREAD) ** 2) - _log_likelihood(
+            belief, tried, belief.weights
+        )
 
     best = math.exp(optimize.minimize_scalar(loss, bounds=(-3.0, 4.6), method="bounded").x)
     assert belief.item_shape == pytest.approx(best, rel=0.02)
 
 
 def test_the_shape_is_bounded_where_features_explain_everything() -> None:
-    assert _with_features(WEIGHTS, seed=8, shape=1e6).item_shape <= MOST_SHAPE
+    assert _with_features(WEIGHTS, seed=8, items=200, shape=1e6).item_shape == MOST_SHAPE
+
+
+def test_the_shape_is_about_1_where_there_is_nothing_to_learn_it_by() -> None:
+    belief = lived_plainly(Setting(1, 5, 1_000, np.ones(1), features=np.eye(5)[:, :2]), passes="hard")
+    for _ in range(5):
+        refresh(belief)
+    assert belief.item_shape == pytest.approx(1.0, rel=0.01)
+    assert belief.ridge == pytest.approx(RIDGE)
+
+
+def test_the_shape_stays_where_it_is_with_several_crowds() -> None:
+    """How crowds differ is learned from the same clicks, which must not make items seem to be what features say."""
+    rng, segments, items, own_taste, shape = np.random.default_rng(1), 4, 25, 2.0, 4.0
+    features = rng.normal(size=(items, FEATURES))
+    level = rng.gamma(shape, np.exp(WEIGHTS[0] + features @ WEIGHTS[1:]) / shape)
+    setting = Setting(1, items, 1_000, np.ones(1), segments=segments, features=features)
+    belief, passes = lived_plainly(setting, passes="hard"), np.full((1, items), 300.0)
+    for segment in range(segments):
+        turn_to(belief, segment)
+        alpha = level * rng.gamma(own_taste, 1.0 / own_taste, items)
+        update_by_tally(belief, rng.poisson(alpha * passes).astype(float), passes)
+    for _ in range(40):
+        refresh(belief)
+    # the logarithm of what is learned from 25 items has a standard deviation of about 0.35
+    assert abs(math.log(belief.item_shape / shape)) < 4 * 0.35
+
+
+def test_features_that_say_the_same_twice_do_no_harm() -> None:
+    features = np.random.default_rng(10).normal(size=(30, 1)) * np.array([1e7, 1e7])
+    belief = lived_plainly(Setting(1, 30, 1_000, np.ones(1), features=features), passes="hard")
+    passes = np.full((1, 30), 50.0)
+    update_by_tally(belief, np.random.default_rng(11).poisson(0.2 * passes).astype(float), passes)
+    assert np.isfinite(belief.weights).all()
+    assert math.isfinite(belief.ridge)

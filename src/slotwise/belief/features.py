@@ -7,20 +7,22 @@ from typing import Any
 
 from slotwise.belief.learned import LONGEST_STEP
 from slotwise.belief.prior import EULER, EXTRA_ITEMS, LEAST_SHAPE, NO_EXPOSURE, digamma, shape_of
-from slotwise.compiled import jit
+from slotwise.compiled import inlined, jit
 from slotwise.linear import factorise, inverse_root, solve
 from slotwise.typing import FloatArray
 
 #: what 1/variance of the weights of features of standard deviation 1 may be, with which chances before anything is
-#: known, and what it is on average by then; with the last one features explain next to nothing
+#: known, and 1 over the variance that weights have on average then; with the last one features explain next to nothing
 RIDGES = (2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 1000.0)
 CHANCES = (1 / 30, 1 / 30, 1 / 30, 1 / 30, 1 / 30, 1 / 30, 0.8)
 RIDGE = 1.0 / sum(chance / ridge for chance, ridge in zip(CHANCES, RIDGES, strict=True))
 #: s is no larger where there are features: items are then what these say, for all that matters
 MOST_SHAPE = 100.0
-#: a step of log s is no longer, and this is how far its slope is compared with that beside it
+#: the standard deviation of log s before anything is known, around 0
+SHAPE_SPREAD = 2.0
+#: the longest step of log s, and the difference that its second derivative is taken by
 LONGEST_SHAPE_STEP = 0.5
-BESIDE = 0.1
+DIFFERENCE = 0.1
 
 
 @jit
@@ -36,7 +38,7 @@ def learn_items(belief: Any) -> None:
     segments = belief.exposure.shape[0]
     shape = belief.item_shape
     for column in range(columns):
-        step[column] = belief.feature_noise[column] = 0.0
+        step[column] = 0.0
         for other in range(columns):
             matrix[column, other] = 0.0
     # items more, each with one click in one unit of exposure, as in `relearn`
@@ -48,10 +50,7 @@ def learn_items(belief: Any) -> None:
     for item in range(items):
         if belief.counted[item] == 0.0:
             continue
-        clicks, exposure = 0.0, 0.0
-        for segment in range(segments):
-            clicks += belief.clicks[0, segment, item]
-            exposure += belief.exposure[segment, item] * belief.own_level[segment, item]
+        clicks, exposure = _evidence_of(belief, item)
         if exposure > NO_EXPOSURE:
             mean = belief.item_mean[item]
             expected = mean * exposure
@@ -96,6 +95,27 @@ def learn_items(belief: Any) -> None:
         belief.item_shape = max(LEAST_SHAPE, shape_of(max(1e-5, gap / count - 1.0)))
 
 
+@inlined
+def _evidence_of(belief: Any, item: int) -> tuple[float, float]:
+    """Clicks on an item and its exposure, as far as they tell of m, what it is to everybody.
+
+    With several crowds ε is learned from the same clicks: with it integrated out, those of a cell say as much as their
+    part κ/(κ + mE) would if ε were known. Without features crowds are taken as if it were.
+    """
+    clicks, exposure = 0.0, 0.0
+    segments, own = belief.exposure.shape[0], belief.own_taste
+    for segment in range(segments):
+        part, seen = 1.0, belief.exposure[segment, item]
+        if segments == 1 or belief.features.shape[1] == 1:
+            seen *= belief.own_level[segment, item]
+        else:
+            seen *= belief.own_mean[segment, item]
+            part = own / (own + belief.level[item] * seen)
+        clicks += part * belief.clicks[0, segment, item]
+        exposure += part * seen
+    return clicks, exposure
+
+
 @jit
 def _factorise_with(belief: Any, ridge: float) -> None:
     """The Cholesky factor of the information on β, with a ridge for all but the constant."""
@@ -113,17 +133,14 @@ def _factorise_with(belief: Any, ridge: float) -> None:
 def _learn_shape(belief: Any) -> None:
     """A step of Newton's method for log s, to where the clicks are likeliest with attractiveness and β integrated out.
 
-    The spread of log α, about 1/√s, may be anything, all alike, before anything is known.
+    Before anything is known log s is normal around 0: few items, or items that are all alike, say little of it.
     """
     items, columns = belief.features.shape
-    segments = belief.exposure.shape[0]
     room, root = belief.item_room, belief.weights_root
     for item in range(items):
         clicks, exposure, unsure = 0.0, 0.0, 0.0
         if belief.counted[item] > 0.0:
-            for segment in range(segments):
-                clicks += belief.clicks[0, segment, item]
-                exposure += belief.exposure[segment, item] * belief.own_level[segment, item]
+            clicks, exposure = _evidence_of(belief, item)
         if exposure > NO_EXPOSURE:
             # the variance of x_jᵀβ
             for column in range(columns):
@@ -136,7 +153,7 @@ def _learn_shape(belief: Any) -> None:
         room[0, item], room[1, item], room[2, item] = clicks, exposure * belief.item_mean[item], unsure
     now = math.log(belief.item_shape)
     slope = _slope_of_shape(room, now)
-    bend = (_slope_of_shape(room, now + BESIDE) - slope) / BESIDE
+    bend = (_slope_of_shape(room, now + DIFFERENCE) - slope) / DIFFERENCE
     step = math.copysign(LONGEST_SHAPE_STEP, slope)
     if bend < 0.0:
         step = min(LONGEST_SHAPE_STEP, max(-LONGEST_SHAPE_STEP, -slope / bend))
@@ -154,7 +171,7 @@ def _slope_of_shape(room: FloatArray, log_shape: float) -> float:
             both = shape + expected
             total += of_shape + digamma(shape + clicks) - math.log(both) - (shape + clicks) / both
             total -= 0.5 * (expected / both) ** 2 * room[2, item]
-    return total * shape - 0.5
+    return total * shape - log_shape / SHAPE_SPREAD**2
 
 
 @jit
@@ -176,13 +193,17 @@ def _learn_ridge(belief: Any) -> None:
         likely = math.log(CHANCES[number]) + 0.5 * (columns - 1.0) * math.log(ridge)
         for column in range(columns):
             likely += 0.5 * pull[column] * found[column] - math.log(factor[column, column])
+        # of a matrix that is not regular
+        if likely == -math.inf:
+            continue
         if likely > most:
             total *= math.exp(most - likely)
             variance *= math.exp(most - likely)
             most = likely
         total += math.exp(likely - most)
         variance += math.exp(likely - most) / ridge
-    belief.ridge = total / variance
+    if total > 0.0:
+        belief.ridge = total / variance
 
 
 @jit
