@@ -495,7 +495,14 @@ FAULTS = [
         "policies/random_bound.py",
         "rare *= min(1.0, RARE_FOR_ITEMS / (setting.items - setting.retired))",
         "pass",
-        "tests/policies/test_random_bound.py::test_many_items_share_what_high_levels_there_are[40-0.0075]",
+        "tests/policies/test_random_bound.py::test_many_items_share_what_high_levels_there_are[40-0.00375]",
+    ),
+    Fault(
+        "high levels are as rare where nearly every round is clicked",
+        "policies/random_bound.py",
+        "max(1.0, pass_rate(belief) / policy.rare)",
+        "max(1.0, 1.0 / policy.rare)",
+        "tests/policies/test_random_bound.py::test_high_levels_are_as_rare_in_every_pass_worth_of_rounds[39-0.01-0.02]",
     ),
     Fault(
         "the best-known item of a list is no measure of what is known of the others",

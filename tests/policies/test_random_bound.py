@@ -24,6 +24,7 @@ FIELDS = [
     "level",
     "bonus",
     "order",
+    "rare",
     "behind",
     "often",
     "mean",
@@ -75,11 +76,12 @@ def _shares(started: Any, draws: int, rng: np.random.Generator) -> dict[tuple[in
 
 
 @pytest.mark.parametrize("last", [[0, 1], [1, 0], [2, 0], [3, 2]], ids=str)
-@pytest.mark.parametrize("rare", [0.0, 0.5], ids=["low", "high"])
+@pytest.mark.parametrize("rare", [0.0, 0.15], ids=["low", "high"])
 def test_sets_are_shown_as_often_as_the_definition_says(rare: float, last: list[int]) -> None:
     """Against bounds at levels drawn by NumPy; of the last list it matters how much was seen of its items."""
     level, bonus = (0.7, 0.3) if rare == 0.0 else (0.3, 0.3)
     started, rng = _after(HISTORY, level=level, bonus=bonus, rare=rare), np.random.default_rng(2)
+    rare /= (started.belief.no_clicks + 1.0) / (started.belief.rounds + 2.0)
     started.ranking[:] = last
     # what is believed is drawn anew
     started.belief.wait = 0
@@ -124,10 +126,19 @@ def test_lists_that_are_sampled_are_shown_as_often_as_a_draw_has_them_best() -> 
     assert_frequencies([expected.get(one, 0) / draws for one in every], [counted.get(one, 0) for one in every])
 
 
-@pytest.mark.parametrize(("items", "part"), [(4, 0.03), (10, 0.03), (40, 0.0075)])
+@pytest.mark.parametrize(("items", "part"), [(4, 0.015), (10, 0.015), (40, 0.00375)])
 def test_many_items_share_what_high_levels_there_are(items: int, part: float) -> None:
     """Those that are retired share nothing."""
-    started = _started(Setting(2, items + 90, 100, BIAS, retired=90))
+    assert _started(Setting(2, items + 90, 100, BIAS, retired=90)).rare == pytest.approx(part)
+
+
+@pytest.mark.parametrize(("clicked", "rare", "part"), [(39, 0.01, 0.02), (59, 0.01, 0.04), (59, 0.5, 1.0)])
+def test_high_levels_are_as_rare_in_every_pass_worth_of_rounds(clicked: int, rare: float, part: float) -> None:
+    """The less of a pass a round is worth the more often they come, but not more often than with X alone."""
+    started = _started(Setting(2, 4, 100, BIAS), rare=rare, sampled=0, passes="hard")
+    for now in range(78):
+        learn(started, np.array([0, 1]), 0 if now < clicked else NO_CLICK)
+    choose(started, np.random.default_rng(0))
     assert (math.exp(-started.behind), 1.0 / started.often) == pytest.approx((part, part))
 
 
@@ -238,6 +249,7 @@ def test_a_level_is_seen_to_be_below_without_a_logarithm_only_where_it_is(rare: 
     started, rng = _started(Setting(2, 4, 100, BIAS), level=0.3, rare=rare), np.random.default_rng(6)
     seen = []
     with interpreted():
+        choose(started, rng)
         for _ in range(2_000):
             left, far = 1.0 - rng.random(), rng.exponential(3.0)
             below = _random_level(started, left) <= far

@@ -6,7 +6,7 @@ from slotwise.belief.interface import hold_back, imagine, is_new, update, update
 from slotwise.belief.learned import BIAS_SHAPE, LearnedBias, learned_bias
 from slotwise.belief.lived import NEW_ITEMS_AT_MOST, Lived, Passes, is_lived, lived, pools_or_forgets
 from slotwise.belief.lived_counts import _hold_still as _hold_still
-from slotwise.belief.lived_draws import _imagine as _imagine
+from slotwise.belief.lived_draws import pass_rate
 from slotwise.belief.newcomers import _hold_back as _hold_back
 from slotwise.belief.posterior import Posterior, believed, one_by_one, posterior, posterior_of
 from slotwise.belief.prior import (
@@ -58,6 +58,7 @@ __all__ = [
     "lived",
     "no_shows",
     "one_by_one",
+    "pass_rate",
     "pools_or_forgets",
     "posterior",
     "posterior_of",

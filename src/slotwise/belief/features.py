@@ -100,15 +100,13 @@ def _evidence_of(belief: Any, item: int) -> tuple[float, float]:
     """Clicks on an item and its exposure, as far as they tell of m, what it is to everybody.
 
     With several crowds ε is learned from the same clicks: with it integrated out, those of a cell say as much as their
-    part κ/(κ + mE) would if ε were known. Without features crowds are taken as if it were.
+    part κ/(κ + mE) would if ε were known.
     """
     clicks, exposure = 0.0, 0.0
     segments, own = belief.exposure.shape[0], belief.own_taste
     for segment in range(segments):
         part, seen = 1.0, belief.exposure[segment, item]
-        if segments == 1 or belief.features.shape[1] == 1:
-            seen *= belief.own_level[segment, item]
-        else:
+        if segments > 1:
             seen *= belief.own_mean[segment, item]
             part = own / (own + belief.level[item] * seen)
         clicks += part * belief.clicks[0, segment, item]

@@ -94,7 +94,7 @@ def _draw_levels(belief: Lived, rng: np.random.Generator) -> None:
     if it were. w is the part that is left. Where m is not drawn it is settled at its mean.
     """
     segments, items, slots = belief.passes.shape
-    waiting = _pass_rate(belief) if belief.in_flight > 0.0 else 0.0
+    waiting = pass_rate(belief) if belief.in_flight > 0.0 else 0.0
     own = belief.own_taste
     for item in range(items):
         shape, rate, flying = belief.item_shape, belief.prior_rate[item], 0.0
@@ -120,7 +120,7 @@ def _draw_levels(belief: Lived, rng: np.random.Generator) -> None:
 
 
 @inlined
-def _pass_rate(belief: Lived) -> float:
+def pass_rate(belief: Lived) -> float:
     """The part of rounds that end without a click."""
     return (belief.no_clicks + 1.0) / (belief.rounds + 2.0)
 
@@ -151,7 +151,7 @@ def bring_to_hand(belief: Lived, rng: np.random.Generator) -> None:
         for slot in range(slots):
             shape = belief.own_slots + belief.slot_clicks[IN_USE, segment, slot]
             bias[slot] *= belief.slot_level[segment, slot] * rng.standard_gamma(shape) / shape
-    waiting = _pass_rate(belief) if belief.in_flight > 0.0 else 0.0
+    waiting = pass_rate(belief) if belief.in_flight > 0.0 else 0.0
     for item in range(items):
         rate = (
             prior / (belief.drawn_level[item] * _drawn_own(belief, item)) if segments > 1 else belief.prior_rate[item]

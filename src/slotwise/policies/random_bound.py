@@ -16,6 +16,7 @@ from slotwise.belief import (
     imagine,
     is_new,
     lived,
+    pass_rate,
     update,
     update_by_epoch,
     update_by_tally,
@@ -34,9 +35,9 @@ from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 LEVEL = 0.3
 BONUS = 0.2
 ORDER = 0.35
-#: high levels come at least this part as often as they would if the mean of the random part were 1; more than so many
-#: items share it, so that a page with hundreds does not try bad ones all the time
-RARE = 0.03
+#: in a round that is worth a whole pass, high levels come at least this part as often as they would if the mean of the
+#: random part were 1; more than so many items share it, so that a page with hundreds does not try bad ones all the time
+RARE = 0.015
 RARE_FOR_ITEMS = 10
 #: draws of the bias and of the weights of features are narrowed to these parts of their standard deviations, as there
 #: are bounds on top of them
@@ -64,10 +65,11 @@ class RandomBound:
     start, of the first items). They are ordered by c = 0.35 log(ê/e): who is tried is seen, and not put where nobody
     looks. e and ê are those of the last draw of what is believed.
 
-    High levels are as rare as with X alone, times ρ = 0.03 (0.3/J of more than ten items), which is a good part of how
-    often posterior sampling would try what looks bad: an item with an unlucky start is tried again, which with 0.3 X
-    may take longer than there is time. With one draw of the bias in fifty all is done as posterior sampling does
-    it, so that in the long run no order is given up for good.
+    High levels are as rare as with X alone, times ρ, a good part of how often posterior sampling would try what looks
+    bad: an item with an unlucky start is tried again, which with 0.3 X may take longer than there is time. ρ is 0.015
+    (0.15/J of more than ten items), divided by the part of rounds without a click, and 1 at most: a round is worth that
+    part of a pass, so that a page that is clicked a lot takes more rounds to learn the same. With one draw of the bias
+    in fifty all is done as posterior sampling does it, so that in the long run no order is given up for good.
     """
 
     belief: Any
@@ -75,7 +77,9 @@ class RandomBound:
     level: float
     bonus: float
     order: float
-    #: what of an exponential draw of mean 1 is no longer enough for a high level, log(1/rare), and e to its power
+    #: ρ of a round that is worth a pass; what of an exponential draw of mean 1 is no longer enough for a high level,
+    #: log(1/ρ), and e to its power, both as of the last draw of what is believed
+    rare: float
     behind: float
     often: float
     #: per item: mean attractiveness; the logarithm of the evidence that was seen and what is added to the random level
@@ -185,8 +189,9 @@ def start(setting: Setting, belief: Any, level: float, bonus: float, order: floa
         level=float(level),
         bonus=float(bonus),
         order=float(order),
-        behind=-math.log(rare) if rare > 0.0 else math.inf,
-        often=1.0 / rare if rare > 0.0 else math.inf,
+        rare=rare,
+        behind=math.inf,
+        often=math.inf,
         mean=np.zeros(setting.items),
         log_seen=np.zeros(setting.items),
         raised=np.zeros(setting.items),
@@ -229,8 +234,11 @@ def _choose(policy: RandomBound, rng: np.random.Generator) -> Ranking:
 
 @inlined
 def _look_back(policy: RandomBound) -> None:
-    """What was seen of each item, and what its level is raised by for that."""
+    """What was seen of each item, and what its level is raised by for that; how rare high levels are."""
     belief, log_seen = policy.belief, policy.log_seen
+    if policy.rare > 0.0:
+        policy.often = max(1.0, pass_rate(belief) / policy.rare)
+        policy.behind = math.log(policy.often)
     for item in range(len(log_seen)):
         log_seen[item] = math.log(belief.rate[item] - belief.assumed[item])
     most = _most_seen(policy)
@@ -288,7 +296,7 @@ def _random_level(policy: RandomBound, left: float) -> float:
 def _is_below(policy: RandomBound, left: float, far: float) -> bool:
     """Whether the random part is seen to be below `far`, which is not negative, without a logarithm.
 
-    It is if left·e^(far/level) > 1 and left·e^far/rare > 1.
+    It is if left·e^(far/level) > 1 and left·e^far/ρ > 1.
     """
     return left * _below_exp(far / policy.level) > 1.0 and left * _below_exp(far) * policy.often > 1.0
 
