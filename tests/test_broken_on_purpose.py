@@ -428,6 +428,13 @@ FAULTS = [
         "tests/belief/test_memory.py::test_nothing_is_forgotten_until_tastes_change[hard]",
     ),
     Fault(
+        "what may forget counts anew at the end of each period, forgotten or not",
+        "belief/memory.py",
+        "if not changes:",
+        "if False:",
+        "tests/belief/test_memory.py::test_what_may_forget_does_as_what_never_does_until_it_forgets[soft]",
+    ),
+    Fault(
         "what is in flight is taken for passes",
         "belief/lived_draws.py",
         "            shape *= narrowed\n",

@@ -173,6 +173,22 @@ def test_nothing_is_forgotten_until_tastes_change(passes: str) -> None:
     assert max(in_use[9:]) <= 30_000.0
 
 
+@pytest.mark.parametrize("passes", ["hard", "soft"])
+def test_what_may_forget_does_as_what_never_does_until_it_forgets(passes: str) -> None:
+    """To the last bit; five lists are remembered, so that others are folded on the way."""
+    setting, rounds = Setting(2, 4, 10_000), drawn_rounds(GAMMA, 6_500, np.random.default_rng(6))
+    never, may = (lived_plainly(setting, passes=passes, memory=memory, room=5) for memory in ("none", "auto"))
+    for number, (ranking, clicked) in enumerate(rounds):
+        for belief in (never, may):
+            update(belief, ranking, clicked)
+            if number % 50 == 0:
+                imagine(belief, np.random.default_rng(number))
+        for field in ("position_bias", "shape", "rate"):
+            assert getattr(may, field).tolist() == getattr(never, field).tolist()
+    assert may.memory.best == 0
+    assert np.abs(may.memory.scores).min() > 0.0
+
+
 def test_never_is_left_only_for_a_clear_lead() -> None:
     belief = lived_plainly(Setting(2, 4, 10_000), memory="auto")
     for lead, best in ((LEAD - 0.1, 0), (LEAD + 0.1, 3)):

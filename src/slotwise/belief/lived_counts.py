@@ -120,6 +120,8 @@ def take_in_tally(belief: Lived, clicks: FloatArray, passes: FloatArray) -> None
     belief.memory.left -= rounds
     # now and not at the next decision, which someone waits for
     if belief.rounds >= belief.outdated:
+        if belief.memory.left <= 0.0:
+            end_period(belief)
         keep_house(belief, 5)
     belief.wait = 0
     belief.at_hand = False
@@ -148,9 +150,7 @@ def settle_on_means(belief: Lived) -> None:
 
 @jit
 def keep_house(belief: Lived, times: int) -> None:
-    """What need not be done in every round: end a period, make room for lists, learn anew what is learned of all."""
-    if belief.memory.left <= 0.0:
-        end_period(belief)
+    """What need not be done in every round: make room for lists, learn anew what is learned of all."""
     if belief.seen.count > 0 and belief.seen.count == len(belief.seen.lists):
         fold_rarest(belief)
     for _ in range(times):

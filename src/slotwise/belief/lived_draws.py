@@ -10,6 +10,7 @@ from slotwise.belief.interface import imagine, turn_to
 from slotwise.belief.learned import KEPT_PART
 from slotwise.belief.lived import IN_USE, Lived
 from slotwise.belief.lived_counts import keep_house
+from slotwise.belief.memory import end_period
 from slotwise.compiled import inlined, jit
 
 
@@ -26,7 +27,9 @@ def _imagine(belief: Lived, rng: np.random.Generator) -> None:
         belief.wait -= 1
     else:
         belief.wait = min(belief.keep, int(belief.rounds * KEPT_PART)) - 1
-        if belief.rounds >= belief.outdated or belief.memory.left <= 0.0:
+        if belief.memory.left <= 0.0:
+            end_period(belief)
+        if belief.rounds >= belief.outdated:
             keep_house(belief, 1)
         draw_shared(belief, rng)
         belief.at_hand = False

@@ -26,7 +26,7 @@ PERIOD = 1_000.0
 PERIODS_PER_HALF_LIFE = 20.0
 #: what is left of a score after a period, and how far one must lead never forgetting
 FADE = 0.98
-LEAD = 2.0
+LEAD = 4.0
 
 
 @record
@@ -84,9 +84,13 @@ def starting_memory(memory: Any, segments: int, items: int, slots: int) -> Memor
 
 @jit
 def end_period(belief: Any) -> None:
-    """Score the half-lives by the period that ends, fade their counts, add the period's, and use the best."""
+    """Score the half-lives by the period that ends, fade their counts, add the period's, and use the best.
+
+    As long as nothing is forgotten, all else is as it would be if nothing ever were.
+    """
     memory, tried = belief.memory, len(belief.memory.half_lives)
     rounds = memory.period - memory.left
+    forgot = memory.half_lives[memory.best] < math.inf
     if memory.is_found:
         weigh_lists(belief, 1, memory.now)
         for number in range(tried):
@@ -98,11 +102,15 @@ def end_period(belief: Any) -> None:
                 memory.best = number
     for number in range(tried):
         memory.kept[number] = 0.5 ** (rounds / memory.half_lives[number])
+    changes = forgot or memory.half_lives[memory.best] < math.inf
     kinds = len(belief.clicks)
     for counts in (belief.clicks, belief.slot_clicks):
-        _fade(counts.reshape((kinds, counts.size // kinds)), memory.kept, memory.best)
-    _fade(belief.folded.reshape((kinds, belief.folded.size // kinds)), memory.kept, memory.best)
-    _fade(belief.seen.rounds, memory.kept, memory.best)
+        _fade(counts.reshape((kinds, counts.size // kinds)), memory.kept, memory.best, changes)
+    _fade(belief.folded.reshape((kinds, belief.folded.size // kinds)), memory.kept, memory.best, changes)
+    _fade(belief.seen.rounds, memory.kept, memory.best, changes)
+    memory.left = memory.period
+    if not changes:
+        return
     weigh_lists(belief, 0, belief.passes)
     segments, items, slots = belief.passes.shape
     clicks, passes = 0.0, 0.0
@@ -117,17 +125,20 @@ def end_period(belief: Any) -> None:
     belief.outdated = 0.0
     belief.wait = 0
     belief.at_hand = False
-    memory.left = memory.period
 
 
 @jit
-def _fade(counts: FloatArray, kept: FloatArray, best: int) -> None:
-    """What is kept of the past, and the period's counts, for each half-life; those of the best are in use."""
+def _fade(counts: FloatArray, kept: FloatArray, best: int, changes: bool) -> None:
+    """What is kept of the past, and the period's counts, for each half-life; those of the best are in use.
+
+    Nothing changes in those in use if nothing of them was forgotten and nothing is to be.
+    """
     kinds, cells = counts.shape
     for cell in range(cells):
         for kind in range(2, kinds):
             counts[kind, cell] = kept[kind - 2] * counts[kind, cell] + counts[1, cell]
-        counts[0, cell] = counts[2 + best, cell]
+        if changes:
+            counts[0, cell] = counts[2 + best, cell]
         counts[1, cell] = 0.0
 
 
