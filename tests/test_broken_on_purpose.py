@@ -353,8 +353,8 @@ FAULTS = [
     Fault(
         "weights of features seem better known than they are",
         "belief/features.py",
-        "inverse_root(factor, 1.0, belief.weights_root)",
-        "inverse_root(factor, 0.6, belief.weights_root)",
+        "inverse_root(fit.factor, 1.0, fit.root)",
+        "inverse_root(fit.factor, 0.6, fit.root)",
         "tests/belief/test_features.py::test_weights_of_features_are_found_within_their_stated_error",
     ),
     Fault(
@@ -370,6 +370,13 @@ FAULTS = [
         "likely += 0.5 * pull[column] * found[column]",
         "likely += 0.3 * pull[column] * found[column]",
         "tests/belief/test_features.py::test_the_ridge_has_the_average_variance_of_weights_given_the_clicks",
+    ),
+    Fault(
+        "features are relied on however little they say",
+        "belief/features.py",
+        "likely -= fit.pull[column] * fit.weights[column]",
+        "likely -= 0.5 * fit.pull[column] * fit.weights[column]",
+        "tests/belief/test_features.py::test_the_fit_that_makes_clicks_likelier_is_relied_on[0.4]",
     ),
     Fault(
         "how crowds differ makes items seem to be what features say",
@@ -451,8 +458,8 @@ FAULTS = [
     Fault(
         "the weights of features are drawn with half their spread",
         "belief/lived_draws.py",
-        "drawn += belief.weights_root[column, other] * belief.feature_noise[other]",
-        "drawn += 0.5 * belief.weights_root[column, other] * belief.feature_noise[other]",
+        "drawn += fit.root[column, other] * noise[other]",
+        "drawn += 0.5 * fit.root[column, other] * noise[other]",
         "tests/belief/test_lived.py::test_a_new_item_starts_where_its_features_say[1]",
     ),
     Fault(
@@ -570,7 +577,7 @@ FAULTS = [
     Fault(
         "features of segments and items together teach nothing",
         "belief/features.py",
-        "_score_cells(belief, step, matrix)\n    for",
+        "_score_cells(belief, fit)\n    for",
         "pass\n    for",
         "tests/belief/test_lived.py::test_an_item_starts_where_features_of_it_and_the_segment_say",
     ),
@@ -585,8 +592,8 @@ FAULTS = [
     Fault(
         "features seem to say more than they do",
         "belief/features.py",
-        "inverse_root(factor, 1.0, belief.weights_root)",
-        "inverse_root(factor, 0.6, belief.weights_root)",
+        "inverse_root(fit.factor, 1.0, fit.root)",
+        "inverse_root(fit.factor, 0.6, fit.root)",
         "tests/experiments/test_calibration.py"
         "::test_the_truth_ranks_nearly_uniformly_where_crowds_and_features_are_approximated[features]",
     ),

@@ -11,6 +11,7 @@ from scipy import special
 
 from slotwise import NO_CLICK, Setting, policy
 from slotwise.belief import Lived, imagine, update, update_by_tally
+from slotwise.belief.features import rely_on
 from slotwise.belief.interface import expect, settle, turn_to
 from slotwise.belief.lived import is_lived
 from slotwise.belief.lived_counts import fold_rarest, keep_house
@@ -48,7 +49,7 @@ def _fields(value: Any) -> dict[str, Any]:
     return found
 
 
-NESTED = ("seen", "memory")
+NESTED = ("seen", "memory", "plain", "featured")
 
 
 def _assert_same(one: dict[str, Any], other: dict[str, Any]) -> None:
@@ -186,7 +187,7 @@ def test_a_new_item_starts_where_its_features_say(segments: int) -> None:
     for _ in range(500):
         draw_shared(belief, rng)
         drawn.append(np.log(belief.item_shape / belief.prior_rate[-2:]))
-    sd = np.sqrt(np.diag(belief.weights_root @ belief.weights_root.T))
+    sd = np.sqrt(np.diag(belief.featured.root @ belief.featured.root.T))
     assert_mean_is(np.log(belief.item_mean[-2:]), drawn)
     assert np.std(drawn, axis=0) == pytest.approx(np.hypot(sd[0], 1.5 * sd[1]), rel=0.35)
 
@@ -219,11 +220,12 @@ def test_a_part_of_the_draws_has_all_of_its_spread() -> None:
 def test_draws_of_weights_are_narrowed_unless_they_have_all_of_their_spread(is_whole: bool) -> None:
     setting = Setting(3, 4, 1_000, features=np.array([[-1.0], [0.5], [1.0], [2.0]]))
     belief = lived_plainly(setting, weights_spread=0.25, whole_draws=1.0 if is_whole else 0.0)
+    rely_on(belief, True)
     rng, drawn = np.random.default_rng(20), []
     for _ in range(2_000):
         draw_shared(belief, rng)
-        drawn.append(belief.feature_step.copy())
-    expected = (1.0 if is_whole else 0.25) * belief.weights_root[1, 1]
+        drawn.append(belief.drawn_weights.copy())
+    expected = (1.0 if is_whole else 0.25) * belief.featured.root[1, 1]
     # six standard errors
     assert np.std([weights[1] for weights in drawn]) == pytest.approx(expected, rel=6.0 / np.sqrt(4_000))
 
@@ -428,8 +430,8 @@ def test_an_item_starts_where_features_of_it_and_the_segment_say() -> None:
         belief = _with_pairs(features, mean * own, seed)
         assert np.log(belief.mean[:, -1]) == pytest.approx(np.log(mean[:, -1]), abs=0.8)
         assert np.std(np.log(belief.mean[:, -1])) > 0.2
-        sd = np.sqrt(np.diag(belief.weights_root @ belief.weights_root.T))
-        scores.append((belief.weights - weights) / sd)
+        sd = np.sqrt(np.diag(belief.featured.root @ belief.featured.root.T))
+        scores.append((belief.featured.weights - weights) / sd)
     found = np.array(scores)
     # the ridge and the constant's made-up items move it by less than half a standard deviation
     assert_mean_is(np.clip(found.mean(axis=0), -0.5, 0.5), found)
@@ -441,8 +443,9 @@ def test_features_that_are_the_same_in_all_segments_are_features_of_items() -> N
     rng = np.random.default_rng(11)
     features, alpha = rng.normal(size=(6, 2)), rng.gamma(2.0, 0.2, (3, 6))
     of_items, of_pairs = _with_pairs(features, alpha, 1), _with_pairs(np.array([features] * 3), alpha, 1)
-    for name in ("weights", "mean", "own_level", "level", "own_mean"):
+    for name in ("mean", "own_level", "level", "own_mean"):
         assert getattr(of_pairs, name) == pytest.approx(getattr(of_items, name), rel=1e-9), name
+    assert of_pairs.featured.weights == pytest.approx(of_items.featured.weights, rel=1e-9)
     assert (of_items.own_mean == 1.0).all()
 
 

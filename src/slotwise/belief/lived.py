@@ -24,7 +24,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from slotwise import checks
-from slotwise.belief.features import RIDGE
+from slotwise.belief.features import RIDGE, ItemFit, starting_fit
 from slotwise.belief.learned import BIAS_SHAPE
 from slotwise.belief.memory import Memory, half_lives, starting_memory
 from slotwise.belief.pooling import OWN_SLOTS, OWN_TASTE
@@ -93,13 +93,15 @@ class Lived:
     #: λ as last drawn
     drawn_bias: FloatArray
 
-    #: s and μ, and per item the features with a constant in front, their weights β, a root of its covariance, its ridge
+    #: per item the features with a constant in front; s and μ by the constant alone, and by the features
+    features: FloatArray
+    plain: ItemFit
+    featured: ItemFit
+    #: whether what features say is relied on; s and μ of that fit, and β as last drawn if it is
+    trusts_features: bool
     item_shape: float
     item_mean: FloatArray
-    features: FloatArray
-    weights: FloatArray
-    weights_root: FloatArray
-    ridge: float
+    drawn_weights: FloatArray
     #: x_sj - x_j, segments × items × features with a 0 in front; no features where items have the same in all segments
     own_features: FloatArray
     #: m: its mean, as last drawn, and the evidence of it where it is not drawn but settled at its mean
@@ -126,17 +128,11 @@ class Lived:
     slots_for_new: float
 
     memory: Memory
-    #: room: vectors of slots and of features, matrices of them, three numbers of each item, exposure of cells
+    #: room: vectors and a matrix of slots, exposure of cells
     step: FloatArray
     noise: FloatArray
     share: FloatArray
     cholesky: FloatArray
-    feature_step: FloatArray
-    feature_noise: FloatArray
-    feature_pull: FloatArray
-    feature_matrix: FloatArray
-    feature_factor: FloatArray
-    item_room: FloatArray
     exposure: FloatArray
 
 
@@ -198,12 +194,13 @@ def lived(
         keep=keep,
         wait=0,
         drawn_bias=np.ones(slots) if told is None else told.copy(),
+        features=features,
+        plain=starting_fit(items, 1, RIDGE),
+        featured=starting_fit(items, columns, checks.positive_number("ridge", ridge)),
+        trusts_features=columns > 1,
         item_shape=ATTRACTIVENESS_SHAPE,
         item_mean=np.full(items, prior_mean),
-        features=features,
-        weights=np.zeros(columns),
-        weights_root=np.diag(np.append(0.0, np.full(columns - 1, 1.0 / math.sqrt(RIDGE)))),
-        ridge=checks.positive_number("ridge", ridge),
+        drawn_weights=np.zeros(columns),
         own_features=own_features,
         level=np.full(items, prior_mean),
         drawn_level=np.full(items, prior_mean),
@@ -224,12 +221,6 @@ def lived(
         noise=np.zeros(slots),
         share=np.zeros(slots),
         cholesky=np.zeros((slots, slots)),
-        feature_step=np.zeros(columns),
-        feature_noise=np.zeros(columns),
-        feature_pull=np.zeros(columns),
-        feature_matrix=np.zeros((columns, columns)),
-        feature_factor=np.zeros((columns, columns)),
-        item_room=np.zeros((3, items)),
         exposure=np.zeros((segments, items)),
     )
 

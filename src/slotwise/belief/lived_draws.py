@@ -43,7 +43,7 @@ def _imagine(belief: Lived, rng: np.random.Generator) -> None:
 def draw_shared(belief: Lived, rng: np.random.Generator) -> None:
     """Draw what all segments share: λ, β and m."""
     bias, noise, mode = belief.drawn_bias, belief.noise, belief.mode
-    slots, columns = len(mode), len(belief.weights)
+    slots = len(mode)
     scale = 1.0
     if belief.whole_draws > 0.0:
         belief.is_whole = rng.random() < belief.whole_draws
@@ -68,25 +68,31 @@ def draw_shared(belief: Lived, rng: np.random.Generator) -> None:
         for slot in range(slots):
             total += noise[slot]
         scale = math.exp((now - then) / total)
-    if columns > 1:
-        spread = 1.0 if belief.is_whole else belief.weights_spread
-        for column in range(columns):
-            belief.feature_noise[column] = spread * rng.standard_normal()
-        for column in range(columns):
-            drawn = belief.weights[column]
-            for other in range(column, columns):
-                drawn += belief.weights_root[column, other] * belief.feature_noise[other]
-            belief.feature_step[column] = drawn
+    if belief.trusts_features:
+        _draw_weights(belief, rng)
         for item in range(len(belief.level)):
             drawn = 0.0
-            for column in range(columns):
-                drawn += belief.features[item, column] * belief.feature_step[column]
+            for column in range(len(belief.drawn_weights)):
+                drawn += belief.features[item, column] * belief.drawn_weights[column]
             belief.prior_rate[item] = belief.item_shape * math.exp(-drawn) * scale
     else:
         for item in range(len(belief.level)):
             belief.prior_rate[item] = belief.item_shape / belief.item_mean[item] * scale
     if belief.passes.shape[0] > 1:
         _draw_levels(belief, rng)
+
+
+@inlined
+def _draw_weights(belief: Lived, rng: np.random.Generator) -> None:
+    fit, noise = belief.featured, belief.featured.noise
+    spread = 1.0 if belief.is_whole else belief.weights_spread
+    for column in range(len(noise)):
+        noise[column] = spread * rng.standard_normal()
+    for column in range(len(noise)):
+        drawn = fit.weights[column]
+        for other in range(column, len(noise)):
+            drawn += fit.root[column, other] * noise[other]
+        belief.drawn_weights[column] = drawn
 
 
 @jit
@@ -130,12 +136,12 @@ def pass_rate(belief: Lived) -> float:
 
 @inlined
 def _drawn_own(belief: Lived, item: int) -> float:
-    """ν of an item to the segment at hand, by β as last drawn."""
+    """ν of an item to the segment at hand, by β as last drawn; 1 if features are not relied on."""
     total, columns = 0.0, belief.own_features.shape[2]
-    if columns == 0:
+    if columns == 0 or not belief.trusts_features:
         return 1.0
     for column in range(columns):
-        total += belief.own_features[belief.segment, item, column] * belief.feature_step[column]
+        total += belief.own_features[belief.segment, item, column] * belief.drawn_weights[column]
     return math.exp(total)
 
 

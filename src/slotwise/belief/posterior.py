@@ -144,7 +144,7 @@ def posterior_of(
     settle_on_means(belief)
     # λ_1, which a bias that is told has the scale of already
     scale = 1.0 if told is not None else float(belief.position_bias[0])
-    usual = float(np.exp(belief.weights[0])) if belief.features.shape[1] > 1 else float(belief.item_mean[0])
+    usual = float(np.exp(belief.featured.weights[0]) if belief.trusts_features else belief.item_mean[0])
     return Posterior(
         _estimate(belief, scale, tally, told is not None),
         GammaPrior(belief.item_shape, belief.item_shape / usual / scale),
@@ -199,7 +199,7 @@ def _variance_of_shared(
     drawn to that in a segment is not known either (`slotwise.belief.alike`). A segment's slots are drawn to λ, the
     covariance of which passes on to items by the slots that they were seen in.
     """
-    roots = belief.features @ belief.weights_root if belief.features.shape[1] > 1 else np.zeros((len(prior_share), 1))
+    roots = belief.features @ belief.featured.root if belief.trusts_features else np.zeros((len(prior_share), 1))
     of_priors, of_slots = (roots**2).sum(axis=1), np.zeros(len(slot_shares))
     of_items = np.zeros_like(of_priors)
     if len(belief.passes) > 1:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 
 from slotwise.belief import Lived, gibbs_bias, imagine, joint_gibbs, learned_bias, lived, update, update_by_tally
-from slotwise.belief.features import learn_items
+from slotwise.belief.features import learn_items, rely_on
 from slotwise.belief.lived_draws import bring_to_hand, draw_shared
 from slotwise.belief.pooling import fit_bias, learn_levels, take_means
 from slotwise.choice import MNL, draw
@@ -241,12 +241,14 @@ def _fit(belief: Any, shape: float, mean: FloatArray, own_taste: float) -> None:
 @jit
 def _fit_weights(belief: Any, shape: float, ridge: float) -> None:
     """The same, where the weights of features are found with the bias."""
-    belief.item_shape = shape
+    belief.featured.shape = shape
+    rely_on(belief, True)
     for _ in range(TIMES):
         fit_bias(belief)
         learn_items(belief)
-        belief.item_shape = shape
-        belief.ridge = ridge
+        belief.featured.shape = shape
+        belief.featured.ridge = ridge
+        rely_on(belief, True)
     fit_bias(belief)
     take_means(belief)
 
@@ -271,6 +273,6 @@ def _sample_lived(
             samples[number, 1] = attractiveness[0] / belief.drawn_level[0]
             samples[number, 2] = attractiveness[0]
         else:
-            samples[number, 0] = belief.feature_step[1]
+            samples[number, 0] = belief.drawn_weights[1]
             samples[number, 1] = bias[0] * attractiveness[0]
             samples[number, 2] = attractiveness[len(attractiveness) - 1] / attractiveness[0]
