@@ -11,17 +11,14 @@ from scipy import optimize, special
 from slotwise import Setting
 from slotwise.belief import Lived, update_by_tally
 from slotwise.belief.features import (
-    CLICKS_FOR_ODDS,
-    LEAST_ODDS,
-    MOST_ODDS,
     MOST_SHAPE,
     RIDGE,
     RIDGES,
+    SAY_NOTHING,
     SHAPE_SPREAD,
     ItemFit,
     fit_items,
     learn_items,
-    odds_of_nothing,
 )
 from slotwise.belief.interface import turn_to
 from slotwise.belief.pooling import refresh
@@ -139,14 +136,7 @@ def test_the_fit_that_makes_clicks_likelier_is_relied_on(part: float) -> None:
     # all ridges by one expansion, and not each by its own
     assert fit_items(belief, belief.featured) - fit_items(belief, belief.plain) == pytest.approx(lead, abs=0.1)
     learn_items(belief)
-    assert belief.trusts_features == (lead > math.log(odds_of_nothing(belief)))
-
-
-def test_the_more_clicks_there_are_the_more_features_must_explain() -> None:
-    belief = _with_features(NOTHING, seed=6)
-    for clicks, odds in ((0.0, LEAST_ODDS), (1.5 * CLICKS_FOR_ODDS, 1.5), (1e9, MOST_ODDS)):
-        belief.slot_clicks[:] = clicks
-        assert odds_of_nothing(belief) == odds
+    assert belief.trusts_features == (lead > math.log(SAY_NOTHING / (1.0 - SAY_NOTHING)))
 
 
 @pytest.mark.parametrize("shape", [0.7, 3.0, 15.0])
@@ -175,7 +165,7 @@ def test_the_shape_is_about_1_where_there_is_nothing_to_learn_it_by() -> None:
         refresh(belief)
     assert belief.featured.shape == pytest.approx(1.0, rel=0.01)
     assert belief.featured.ridge == pytest.approx(RIDGE)
-    assert belief.trusts_features
+    assert not belief.trusts_features
 
 
 def test_the_shape_stays_where_it_is_with_several_crowds() -> None:

@@ -27,10 +27,8 @@ from slotwise.compiled import inlined, jit, record
 from slotwise.linear import factorise, inverse_root, solve
 from slotwise.typing import FloatArray
 
-#: the odds that features say nothing, which what clicks say is weighed against, begin and end here, and rise by 1 in so
-#: many clicks: at first trust that is misplaced costs little and is soon lost, and later it costs as long as it lasts
-LEAST_ODDS, MOST_ODDS = 0.25, 4.0
-CLICKS_FOR_ODDS = 500.0
+#: the chance that features say nothing, before anything is known
+SAY_NOTHING = 0.8
 #: what 1/variance of the weights of features of standard deviation 1 may be if these matter, one as likely as the other
 #: before anything is known, and 1 over the variance that weights have on average then
 RIDGES = (2.5, 5.0, 10.0, 20.0, 40.0, 80.0)
@@ -91,23 +89,13 @@ def learn_items(belief: Any) -> None:
     plain, featured = belief.plain, belief.featured
     if len(featured.weights) > 1:
         lead = fit_items(belief, featured) - fit_items(belief, plain)
-        rely_on(belief, lead > math.log(odds_of_nothing(belief)))
+        rely_on(belief, lead > math.log(SAY_NOTHING / (1.0 - SAY_NOTHING)))
     else:
         _score(belief, plain)
         shape = _shape_by_em(belief, plain)
         _step(belief, plain)
         plain.shape = shape
         rely_on(belief, False)
-
-
-@inlined
-def odds_of_nothing(belief: Any) -> float:
-    """The odds that features say nothing, by how many clicks there are to tell."""
-    clicks = 0.0
-    for segment in range(belief.slot_clicks.shape[1]):
-        for slot in range(belief.slot_clicks.shape[2]):
-            clicks += belief.slot_clicks[0, segment, slot]
-    return min(MOST_ODDS, max(LEAST_ODDS, clicks / CLICKS_FOR_ODDS))
 
 
 @jit

@@ -197,7 +197,7 @@ def lived(
         features=features,
         plain=starting_fit(items, 1, RIDGE),
         featured=starting_fit(items, columns, checks.positive_number("ridge", ridge)),
-        trusts_features=columns > 1,
+        trusts_features=False,
         item_shape=ATTRACTIVENESS_SHAPE,
         item_mean=np.full(items, prior_mean),
         drawn_weights=np.zeros(columns),
