@@ -74,7 +74,9 @@ def _counts(started: Any, path: str = "") -> dict[str, Any]:
     if hasattr(started, "item_shape"):
         # likewise where a belief learns its prior by itself
         found[path + "shape"] -= started.item_shape
-        del found[path + "mean"], found[path + "exposure"]
+        of_prior = [f"{path}{fit}.{name}" for fit in ("plain", "featured") for name in ("shape", "mean")]
+        for name in (path + "mean", path + "exposure", *of_prior):
+            del found[name]
     elif hasattr(started, "belief") and hasattr(started.belief, "item_shape"):
         del found[path + "mean"]
     return found
