@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
 from dataclasses import replace
-from pathlib import Path
 
 from slotwise.service.store import Store, open_store
 from slotwise.service.store.decisions import Decision, Outcome, Report, new_id
 from slotwise.service.store.delays import end_of, number_of
-from slotwise.service.store.postgresql import PostgresqlStore
-from slotwise.service.store.rows import DAY, HOUR, Counters, Period, PeriodRow, TallyRow, hour_of
-from slotwise.service.store.schema import MIGRATIONS
-from slotwise.service.store.sql import SqlStore
-from slotwise.service.store.sqlite import SqliteStore
+from slotwise.service.store.rows import DAY, HOUR, Counters, Period, TallyRow, hour_of
 
 #: the beginning of a day
 NOW = 1_700_006_400.0
@@ -23,12 +17,6 @@ MOBILE = '{"device":"mobile"}'
 
 def decision(issued: float = NOW, segment: str = "", window: float = 10.0) -> Decision:
     return Decision(new_id(issued), "home", ("a", "b"), "learned", issued, issued + window, segment=segment)
-
-
-def _opened(url: str, migrations: tuple[str, ...]) -> SqlStore:
-    if url.startswith("sqlite"):
-        return SqliteStore(Path(url.removeprefix("sqlite:///")), migrations=migrations)
-    return PostgresqlStore(url, migrations=migrations)
 
 
 def _counted(store: Store) -> tuple[list[TallyRow], Counters, Counters, dict[tuple[int, str], int]]:
@@ -41,36 +29,6 @@ def _counted(store: Store) -> tuple[list[TallyRow], Counters, Counters, dict[tup
         sum((of.counters for of in store.period_counters("home")), Counters()),
         by_pair,
     )
-
-
-def test_what_was_counted_before_there_were_periods_is_of_the_time_before(url: str) -> None:
-    before = hour_of(time.time())
-    old = _opened(url, MIGRATIONS[: MIGRATIONS.index(_the_migration())])
-    with old.transaction():
-        old.all("INSERT INTO placements (name, version, revision, epoch, held) VALUES ('home', 1, 7, 1, NULL)")
-        old.all("INSERT INTO definitions (placement, definition) VALUES ('home', '{}')")
-        old.all("INSERT INTO tally VALUES ('home', 0, 'a', 3, 5, 9, 7)")
-        old.all("INSERT INTO counters VALUES ('home', 'holdout', 20, 4, 5, 5, 1, 2, 3, 4)")
-        old.all(
-            "INSERT INTO decisions (id, placement, items, arm, issued, deadline) VALUES (?, ?, ?, ?, ?, ?)",
-            (new_id(NOW), "home", '["a"]', "holdout", NOW, NOW + 10.0),
-        )
-    old.close()
-    store = open_store(url)
-    period = Period(store.period_tally("home")[0].period.start, 0)
-    assert before <= period.start <= time.time()
-    assert store.tally("home") == [TallyRow(0, "a", 3, 5, 9)]
-    assert store.period_tally("home") == [PeriodRow(period, "", "", 0, "a", 3, 5, 9)]
-    assert store.counters() == {"home": {"holdout": Counters(20, 4, 5, 5, 1, 2, 3, 4)}}
-    assert [(of.period, of.counters.issued) for of in store.period_counters("home")] == [(period, 20)]
-    assert store.finalise(NOW + 10.0, 10) == 1
-    assert store.tally("home") == [TallyRow(0, "a", 3, 6, 10)]
-    assert {row.period for row in store.period_tally("home")} == {period, Period(hour_of(NOW))}
-    store.close()
-
-
-def _the_migration() -> str:
-    return next(migration for migration in MIGRATIONS if "period_tally" in migration)
 
 
 def test_a_decision_counts_in_the_hour_in_which_it_was_issued(url: str) -> None:

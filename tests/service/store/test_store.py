@@ -3,7 +3,10 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,14 +15,16 @@ import psycopg
 import pytest
 
 from slotwise.errors import InvalidInput, SlotwiseError, StoreRefused, StoreUnavailable, UnwritableFile
-from slotwise.service.store import Store, open_existing, open_store
+from slotwise.service.store import Store, database, open_existing, open_store
 from slotwise.service.store.contract import Portable
 from slotwise.service.store.decisions import Decision, Outcome, Report, Sticky, new_id
-from slotwise.service.store.postgresql import PostgresqlStore
+from slotwise.service.store.postgresql import CREATION_LOCK
 from slotwise.service.store.rows import Counters, TallyRow
-from slotwise.service.store.schema import MIGRATIONS
-from slotwise.service.store.sqlite import SqliteStore
+from slotwise.service.store.schema import SCHEMA_VERSION
+from slotwise.service.store.sql import SqlStore
+from slotwise.service.store.sqlite import APPLICATION_ID, SqliteStore
 from tests.postgres import Postgres
+from tests.waiting import FOR_EVER
 
 NOW = 1_700_000_000.0
 
@@ -142,31 +147,75 @@ def test_workers_that_create_a_store_at_once_share_it(url: str) -> None:
     assert len(set(secrets)) == 1
 
 
-def _reopen(url: str, migrations: tuple[str, ...]) -> Store:
-    if url.startswith("sqlite"):
-        return SqliteStore(Path(url.removeprefix("sqlite:///")), migrations=migrations)
-    return PostgresqlStore(url, migrations=migrations)
+def _sql(store: Store) -> SqlStore:
+    assert isinstance(store, SqlStore)
+    return store
 
 
-def test_schemas_migrate_forward_and_never_back(url: str, store: Store) -> None:
-    store.write([decision()], [])
-    store.close()
-    newer = _reopen(url, (*MIGRATIONS, "ALTER TABLE decisions ADD COLUMN colour TEXT; CREATE TABLE more (x BIGINT)"))
-    assert newer.finalise(NOW + 10.0, 10) == 1
-    newer.close()
-    with pytest.raises(StoreRefused, match=rf"version {len(MIGRATIONS) + 1}.* up to {len(MIGRATIONS)}"):
+@pytest.mark.parametrize("version", [1, SCHEMA_VERSION - 1, SCHEMA_VERSION + 1])
+def test_a_store_of_another_schema_version_is_refused_and_left_as_it_is(url: str, store: Store, version: int) -> None:
+    with _sql(store).transaction():
+        _sql(store).all("UPDATE meta SET value = ? WHERE key = 'schema'", (str(version),))
+    with pytest.raises(StoreRefused, match=rf"schema version {version}, .* version {SCHEMA_VERSION} only"):
         open_store(url)
-    _reopen(url, (*MIGRATIONS, "")).close()
-
-
-def test_a_migration_that_fails_leaves_the_store_as_it_was(url: str, store: Store) -> None:
-    store.write([decision()], [])
+    assert _sql(store).all("SELECT value FROM meta WHERE key = 'schema'") == [(str(version),)]
     store.close()
-    with pytest.raises(SlotwiseError):
-        _reopen(url, (*MIGRATIONS, "CREATE TABLE more (x BIGINT); CREATE NONSENSE"))
-    again = open_store(url)
-    assert again.finalise(NOW + 10.0, 10) == 1
-    again.close()
+
+
+def test_a_store_whose_tables_could_not_be_created_is_empty(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(database, "statements", lambda: ["CREATE TABLE placements (x BIGINT)", "CREATE NONSENSE"])
+        with pytest.raises(SlotwiseError):
+            open_store(url)
+    store = open_store(url)
+    assert store.put_placement("home", "{}").verdict == "created"
+    store.close()
+
+
+OPEN = (
+    "import sys; from slotwise.service.store import open_store; print('opening', flush=True); open_store(sys.argv[1])"
+)
+
+
+def test_a_process_waits_while_another_one_creates_the_store(url: str) -> None:
+    """The tables are created by hand here, so that it takes long enough for the other process to come."""
+    create: Callable[[], None]
+    if url.startswith("sqlite"):
+        file = sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)
+        file.execute("PRAGMA journal_mode = WAL")
+        file.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        file.execute("BEGIN IMMEDIATE")
+
+        def create() -> None:
+            file.execute("CREATE TABLE waited (x)")
+            file.execute("COMMIT")
+            file.close()
+
+    else:
+        connection = psycopg.connect(url)
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (CREATION_LOCK,))
+
+        def create() -> None:
+            connection.execute("CREATE SCHEMA slotwise")
+            connection.execute("CREATE TABLE slotwise.meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
+            connection.execute("CREATE TABLE slotwise.waited (x int)")
+            connection.commit()
+            connection.close()
+
+    process = subprocess.Popen(
+        [sys.executable, "-c", OPEN, url], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "opening\n"
+    time.sleep(0.3)
+    assert process.poll() is None, "it did not wait"
+    create()
+    _, errors = process.communicate(timeout=FOR_EVER)
+    assert process.returncode == 0, errors
+    store = _sql(open_store(url))
+    assert store.all("SELECT * FROM waited") == []
+    assert store.all("SELECT value FROM meta WHERE key = 'schema'") == [(str(SCHEMA_VERSION),)]
+    store.close()
 
 
 def test_a_placement_is_carried_to_another_store(store: Store, tmp_path: Path) -> None:

@@ -158,6 +158,13 @@ def test_absurd_counts_are_not_imported(tmp_path: Path) -> None:
                 from_file(path)
 
 
+def test_a_file_of_another_format_is_refused_by_name(tmp_path: Path) -> None:
+    content = {**exported(tmp_path), "format": "slotwise placement 1"}
+    (tmp_path / "home.json").write_text(json.dumps(content))
+    with pytest.raises(UnreadableFile, match=r"home\.json .*format.*slotwise placement 1"):
+        from_file(tmp_path / "home.json")
+
+
 @pytest.mark.parametrize(
     "line", ["position_bias = [1.7e308]", 'policy = "toprank"', 'policy = "random-bound:nonsense=1"']
 )

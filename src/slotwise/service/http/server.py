@@ -39,7 +39,7 @@ def run() -> None:
     log_lines.configure(settings.log_level)
     for name, definition in settings.placements.items():
         _check(name, definition)
-    # before any process is started: a store that is refused is an error of this command, and schemas migrate once
+    # before any process is started: a store that is refused is an error of this command, and tables are created once
     placements = _look_at_store(settings)
     port = _wait_for_port(settings.host, settings.port)
     if log_lines.is_for_a_person():

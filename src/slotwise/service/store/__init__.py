@@ -20,7 +20,7 @@ def open_existing(url: str) -> Store:
 
 
 def open_store(url: str) -> Store:
-    """Open, create or bring up to date the store at `sqlite:///FILE` or `postgresql://…`."""
+    """Open or create the store at `sqlite:///FILE` or `postgresql://…`."""
     if url.startswith(POSTGRESQL):
         try:
             from slotwise.service.store.postgresql import PostgresqlStore

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -14,8 +13,7 @@ from typing import Any, Final
 from pydantic_core import from_json, to_json
 
 from slotwise.errors import StoreRefused
-from slotwise.service.store.rows import hour_of
-from slotwise.service.store.schema import THIS_HOUR, statements
+from slotwise.service.store.schema import SCHEMA_VERSION, statements
 
 Row = tuple[Any, ...]
 #: seconds that a transaction may take unless somebody is in a hurry: a large placement is read or deleted in one
@@ -58,22 +56,21 @@ class Database(ABC):
     def close(self) -> None:
         """Let go of the database."""
 
-    def migrate(self, migrations: Sequence[str], where: str) -> None:
-        """Bring the schema up to date, within a transaction that keeps others out; `where` names the store."""
+    def create_tables(self, store: str) -> None:
+        """Create the tables of a new store, within a transaction that keeps others out; `store` names it in errors."""
         self.all("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
         for key, value in (("schema", "0"), ("secret", secrets.token_hex(32)), ("probe", "")):
             self.all("INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO NOTHING", (key, value))
         version = int(self.all("SELECT value FROM meta WHERE key = 'schema'")[0][0])
-        if version > len(migrations):
+        if version not in (0, SCHEMA_VERSION):
             raise StoreRefused(
-                f"{where} has schema version {version}, and this program knows up to {len(migrations)}: "
-                "use a newer slotwise"
+                f"{store} has schema version {version}, and this slotwise works with version {SCHEMA_VERSION} only: "
+                f"use {'a newer' if version > SCHEMA_VERSION else 'an older'} slotwise for it"
             )
-        for migration in migrations[version:]:
-            for statement in statements(migration):
-                self.all(statement.replace(THIS_HOUR, str(hour_of(time.time()))))
-        if version < len(migrations):
-            self.all("UPDATE meta SET value = ? WHERE key = 'schema'", (str(len(migrations)),))
+        if version == 0:
+            for statement in statements():
+                self.all(statement)
+            self.all("UPDATE meta SET value = ? WHERE key = 'schema'", (str(SCHEMA_VERSION),))
 
     def many(self, statement: str, rows: Sequence[Sequence[Any]]) -> list[Row]:
         """Run a statement with `VALUES ROWS` in it for many rows at once; what it returns.

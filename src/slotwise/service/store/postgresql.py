@@ -16,19 +16,16 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from slotwise.errors import CommitInDoubt, StoreRefused, StoreUnavailable
 from slotwise.service.store.database import Row
-from slotwise.service.store.schema import MIGRATIONS
 from slotwise.service.store.sql import SqlStore
 
 #: any number that no other program is likely to lock
-MIGRATION_LOCK: Final = 0x736C6F74
+CREATION_LOCK: Final = 0x736C6F74
 CONNECT_SECONDS: Final = 5
 #: by the database itself: how long one statement may take, how long it may wait for a lock, and how long this side may
 #: leave a transaction open without saying anything: then it rolls back, and takes no commit that comes later
 STATEMENT_SECONDS: Final = 30
 LOCK_SECONDS: Final = 10
 SILENT_SECONDS: Final = 10
-#: how long schemas may take to migrate
-MIGRATION_SECONDS: Final = 3600
 #: so that the other side's end is noticed while nothing is asked; in libpq's words
 _WATCH: Final = {
     "keepalives": 1,
@@ -81,7 +78,7 @@ class PostgresqlStore(SqlStore):
     skip_locked = " FOR NO KEY UPDATE SKIP LOCKED"
     for_existence = " FOR KEY SHARE"
 
-    def __init__(self, url: str, *, migrations: Sequence[str] = MIGRATIONS) -> None:
+    def __init__(self, url: str) -> None:
         self._url = url
         #: a connection that is being made, in a thread of its own: looking a name up cannot be interrupted
         self._connecting: Future[tuple[_Connection, _Session]] | None = None
@@ -90,10 +87,9 @@ class PostgresqlStore(SqlStore):
         with self._our_words():
             self._connection, self._session = self._connect()
             try:
-                self._connection.give_up = time.monotonic() + MIGRATION_SECONDS
+                self._connection.give_up = time.monotonic() + STATEMENT_SECONDS
                 with self._connection.transaction():
-                    self.all(f"SET LOCAL statement_timeout = '{MIGRATION_SECONDS}s'")
-                    self._prepare(migrations)
+                    self._prepare()
                 self._connection.give_up = math.inf
             except BaseException:
                 self._connection.close()
@@ -142,13 +138,13 @@ class PostgresqlStore(SqlStore):
                 raise StoreUnavailable("the database is still busy with what it was asked before")
             time.sleep(0.02)
 
-    def _prepare(self, migrations: Sequence[str]) -> None:
-        self.all("SELECT pg_advisory_xact_lock(?)", (MIGRATION_LOCK,))
+    def _prepare(self) -> None:
+        self.all("SELECT pg_advisory_xact_lock(?)", (CREATION_LOCK,))
         tables = {row[0] for row in self.all("SELECT tablename FROM pg_tables WHERE schemaname = 'slotwise'")}
         if tables and "meta" not in tables:
             raise StoreRefused("the schema slotwise in this database belongs to another program")
         self.all("CREATE SCHEMA IF NOT EXISTS slotwise")
-        self.migrate([migration.replace(" WITHOUT ROWID", "") for migration in migrations], "the database")
+        self.create_tables("the database")
 
     @contextmanager
     def _our_words(self) -> Iterator[None]:
@@ -234,4 +230,4 @@ def _close_late(connecting: Future[tuple[_Connection, _Session]]) -> None:
 
 @lru_cache(maxsize=1024)
 def _translated(statement: str) -> Any:
-    return statement.replace("?", "%s")
+    return statement.replace("?", "%s").replace(" WITHOUT ROWID", "")

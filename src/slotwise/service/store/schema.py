@@ -1,13 +1,16 @@
-"""The tables, as a list of migrations: a store at version n has had the first n of them.
+"""The tables of a store.
 
-Written so that SQLite and PostgreSQL both take them; `WITHOUT ROWID` is left out where it is not known.
+Written so that SQLite and PostgreSQL both take them; PostgreSQL does not know `WITHOUT ROWID`, which is left out there.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-_FIRST = """
+#: A store with another version is refused. It changes with every change of `SCHEMA`.
+SCHEMA_VERSION: Final = 6
+
+SCHEMA: Final = """
 CREATE TABLE placements (
     name TEXT PRIMARY KEY,
     version BIGINT NOT NULL,
@@ -16,59 +19,18 @@ CREATE TABLE placements (
     held TEXT
 ) WITHOUT ROWID;
 
+-- The last version of a deleted placement: a new one of the same name continues from there, so that neither an ETag
+-- nor a worker's memory confuses the two.
+CREATE TABLE gone (
+    name TEXT PRIMARY KEY,
+    version BIGINT NOT NULL
+) WITHOUT ROWID;
+
 CREATE TABLE definitions (
     placement TEXT PRIMARY KEY,
     definition TEXT NOT NULL
 ) WITHOUT ROWID;
 
-CREATE TABLE decisions (
-    id TEXT PRIMARY KEY,
-    placement TEXT NOT NULL,
-    items TEXT NOT NULL,
-    arm TEXT NOT NULL,
-    issued DOUBLE PRECISION NOT NULL,
-    deadline DOUBLE PRECISION NOT NULL,
-    epoch BIGINT,
-    outcome TEXT,
-    clicked TEXT,
-    late SMALLINT NOT NULL DEFAULT 0,
-    final SMALLINT NOT NULL DEFAULT 0
-) WITHOUT ROWID;
-
-CREATE INDEX pending ON decisions (deadline) WHERE final = 0;
-
-CREATE TABLE tally (
-    placement TEXT NOT NULL,
-    slot BIGINT NOT NULL,
-    item TEXT NOT NULL,
-    clicks BIGINT NOT NULL,
-    passes BIGINT NOT NULL,
-    shows BIGINT NOT NULL,
-    revision BIGINT NOT NULL,
-    PRIMARY KEY (placement, slot, item)
-) WITHOUT ROWID;
-
-CREATE INDEX changed ON tally (placement, revision);
-
-CREATE TABLE counters (
-    placement TEXT NOT NULL,
-    arm TEXT NOT NULL,
-    issued BIGINT NOT NULL,
-    clicked BIGINT NOT NULL,
-    no_click BIGINT NOT NULL,
-    silent BIGINT NOT NULL,
-    not_shown BIGINT NOT NULL,
-    late BIGINT NOT NULL,
-    duplicates BIGINT NOT NULL,
-    conflicts BIGINT NOT NULL,
-    PRIMARY KEY (placement, arm)
-) WITHOUT ROWID
-"""
-
-# `gone` remembers where the versions of a placement that was deleted ended: one of the same name goes on from there, so
-# that neither an ETag nor a worker's memory takes the one for the other. `keys` and `visitors` are written only for
-# decisions that ask for it.
-_SECOND = """
 CREATE TABLE changes (
     placement TEXT NOT NULL,
     version BIGINT NOT NULL,
@@ -77,11 +39,33 @@ CREATE TABLE changes (
     PRIMARY KEY (placement, version)
 ) WITHOUT ROWID;
 
-CREATE TABLE gone (
-    name TEXT PRIMARY KEY,
-    version BIGINT NOT NULL
+-- `propensities`, one per slot, are filled in after the decision was answered.
+-- `list_of` is the decision whose list a returning visitor sees again; that decision has the propensities.
+CREATE TABLE decisions (
+    id TEXT PRIMARY KEY,
+    placement TEXT NOT NULL,
+    items TEXT NOT NULL,
+    arm TEXT NOT NULL,
+    issued DOUBLE PRECISION NOT NULL,
+    deadline DOUBLE PRECISION NOT NULL,
+    epoch BIGINT,
+    segment TEXT NOT NULL,
+    waits DOUBLE PRECISION,
+    propensities TEXT,
+    list_of TEXT,
+    outcome TEXT,
+    clicked TEXT,
+    clicked_then TEXT,
+    value DOUBLE PRECISION,
+    reported DOUBLE PRECISION,
+    late SMALLINT NOT NULL DEFAULT 0,
+    final SMALLINT NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 
+CREATE INDEX pending ON decisions (deadline) WHERE final = 0;
+CREATE INDEX reported ON decisions (placement, deadline) WHERE final = 0 AND outcome IS NOT NULL;
+
+-- Idempotency keys, and the lists of returning visitors: written only for decisions that ask for them.
 CREATE TABLE keys (
     placement TEXT NOT NULL,
     key TEXT NOT NULL,
@@ -101,23 +85,13 @@ CREATE TABLE visitors (
     items TEXT NOT NULL,
     arm TEXT NOT NULL,
     until DOUBLE PRECISION NOT NULL,
+    decision TEXT NOT NULL,
     PRIMARY KEY (placement, visitor)
 ) WITHOUT ROWID;
 
-CREATE INDEX visitors_by_end ON visitors (until)
-"""
+CREATE INDEX visitors_by_end ON visitors (until);
 
-#: for whom and when: what was counted so far is of nobody in particular, and of the time before this hour
-_BY_SEGMENT_AND_PERIOD = """
-ALTER TABLE decisions ADD COLUMN segment TEXT NOT NULL DEFAULT '';
-ALTER TABLE decisions ADD COLUMN clicked_then TEXT;
-ALTER TABLE decisions ADD COLUMN value DOUBLE PRECISION;
-ALTER TABLE decisions ADD COLUMN reported DOUBLE PRECISION;
-ALTER TABLE decisions ADD COLUMN waits DOUBLE PRECISION;
-
-CREATE INDEX reported ON decisions (placement, deadline) WHERE final = 0 AND outcome IS NOT NULL;
-
-CREATE TABLE tally_by_segment (
+CREATE TABLE tally (
     placement TEXT NOT NULL,
     segment TEXT NOT NULL,
     slot BIGINT NOT NULL,
@@ -131,6 +105,8 @@ CREATE TABLE tally_by_segment (
     revision BIGINT NOT NULL,
     PRIMARY KEY (placement, segment, slot, item)
 ) WITHOUT ROWID;
+
+CREATE INDEX changed ON tally (placement, revision);
 
 CREATE TABLE period_tally (
     placement TEXT NOT NULL,
@@ -147,16 +123,9 @@ CREATE TABLE period_tally (
     PRIMARY KEY (placement, start, hours, segment, arm, slot, item)
 ) WITHOUT ROWID;
 
-INSERT INTO tally_by_segment
-    SELECT placement, '', slot, item, clicks, passes, shows, 0, 0, 0, revision FROM tally;
-INSERT INTO period_tally
-    SELECT placement, THIS_HOUR, 0, '', '', slot, item, clicks, passes, shows, revision FROM tally;
-DROP TABLE tally;
-ALTER TABLE tally_by_segment RENAME TO tally;
-CREATE INDEX changed ON tally (placement, revision);
 CREATE INDEX period_changed ON period_tally (placement, revision);
 
-CREATE TABLE counters_by_segment (
+CREATE TABLE counters (
     placement TEXT NOT NULL,
     segment TEXT NOT NULL,
     arm TEXT NOT NULL,
@@ -194,16 +163,6 @@ CREATE TABLE period_counters (
     PRIMARY KEY (placement, start, hours, segment, arm)
 ) WITHOUT ROWID;
 
-INSERT INTO counters_by_segment
-    SELECT placement, '', arm, issued, clicked, no_click, silent, not_shown, late, duplicates, conflicts, 0, 0, 0
-    FROM counters;
-INSERT INTO period_counters
-    SELECT placement, THIS_HOUR, 0, '', arm, issued, clicked, no_click, silent, not_shown, late, duplicates,
-        conflicts, 0, 0, 0
-    FROM counters;
-DROP TABLE counters;
-ALTER TABLE counters_by_segment RENAME TO counters;
-
 CREATE TABLE delays (
     placement TEXT NOT NULL,
     at_most DOUBLE PRECISION NOT NULL,
@@ -220,21 +179,8 @@ CREATE TABLE period_ends (
 ) WITHOUT ROWID
 """
 
-#: per slot, how likely it was that its item would be there; filled in after the decision was answered
-_PROPENSITIES = "ALTER TABLE decisions ADD COLUMN propensities TEXT"
 
-#: the decision that a visitor's list was drawn for, which has the propensities of all that show it again; '' where that
-#: was before anybody noted it
-_LISTS_SHOWN_AGAIN = """
-ALTER TABLE visitors ADD COLUMN decision TEXT NOT NULL DEFAULT '';
-ALTER TABLE decisions ADD COLUMN list_of TEXT
-"""
-
-MIGRATIONS: Final[tuple[str, ...]] = (_FIRST, _SECOND, _BY_SEGMENT_AND_PERIOD, _PROPENSITIES, _LISTS_SHOWN_AGAIN)
-#: stands in a migration for the hour in which it is made
-THIS_HOUR: Final = "THIS_HOUR"
-
-
-def statements(migration: str) -> list[str]:
-    """One by one."""
-    return [statement.strip() for statement in migration.split(";")]
+def statements() -> list[str]:
+    """The statements of `SCHEMA`, one by one."""
+    lines = [line for line in SCHEMA.splitlines() if not line.startswith("--")]
+    return [statement.strip() for statement in "\n".join(lines).split(";")]

@@ -13,13 +13,12 @@ from typing import Any, Final
 
 from slotwise.errors import InvalidInput, StoreRefused, StoreUnavailable, UnwritableFile
 from slotwise.service.store.database import Row
-from slotwise.service.store.schema import MIGRATIONS
 from slotwise.service.store.sql import SqlStore
 
 PREFIX: Final = "sqlite:///"
 #: "slot" in ASCII, in the header of the file
 APPLICATION_ID: Final = 0x736C6F74
-#: how long to wait for another process that is writing; and at the start, for one that is migrating
+#: how long to wait for another process that is writing; and at the start, for one that is creating it
 BUSY_SECONDS: Final = 1.5
 START_SECONDS: Final = 5.0
 
@@ -52,9 +51,7 @@ def path_of(url: str) -> Path:
 class SqliteStore(SqlStore):
     """A file, opened or created where its folder is."""
 
-    def __init__(
-        self, path: Path, *, busy_seconds: float = BUSY_SECONDS, migrations: Sequence[str] = MIGRATIONS
-    ) -> None:
+    def __init__(self, path: Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
         self._path = path.absolute()
         if not self._path.parent.is_dir():
             raise StoreRefused(f"there is no folder {self._path.parent} for the store {path.name}")
@@ -64,7 +61,7 @@ class SqliteStore(SqlStore):
                 self._path, timeout=START_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=512
             )
         try:
-            self._prepare(migrations)
+            self._prepare()
             self._pragma(f"busy_timeout = {int(busy_seconds * 1000)}")
             #: the database, its write-ahead log, and what processes share about the log
             self._inodes = {name: _inode(name) for name in (f"{self._path}{end}" for end in ("", "-wal", "-shm"))}
@@ -72,7 +69,7 @@ class SqliteStore(SqlStore):
             self._connection.close()
             raise
 
-    def _prepare(self, migrations: Sequence[str]) -> None:
+    def _prepare(self) -> None:
         with self._our_words():
             # before anything is written; and as of one moment, for another process may be creating it
             with self._transaction("DEFERRED"):
@@ -83,7 +80,7 @@ class SqliteStore(SqlStore):
             with self._transaction("IMMEDIATE"):
                 self._refuse_foreign()
                 self._pragma(f"application_id = {APPLICATION_ID}")
-                self.migrate(migrations, f"the store {self._path}")
+                self.create_tables(f"the store {self._path}")
 
     def _pragma(self, text: str) -> Any:
         row = self._connection.execute(f"PRAGMA {text}").fetchone()

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import astuple
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from slotwise.errors import SlotwiseError, UnreadableFile
 from slotwise.ranker.kernels import compiling
@@ -24,7 +22,6 @@ from slotwise.service.store.rows import (
     PeriodCounters,
     PeriodRow,
     TallyRow,
-    hour_of,
 )
 from slotwise.service.worker.definition import MOST_SLOTS, Definition
 from slotwise.service.worker.faults import faults
@@ -45,39 +42,9 @@ _Version = Annotated[int, Field(ge=1, le=10**12)]
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
+    format: Literal["slotwise placement 2"]
     name: PlacementName
     definition: Definition
-
-    @abstractmethod
-    def portable(self) -> Portable:
-        """For a store."""
-
-
-class _First(_File):
-    """What was written before there were segments and periods."""
-
-    format: Literal["slotwise placement 1"]
-    #: slot from 1, item, clicks, passes, shows
-    tally: list[tuple[_Slot, Name, _Count, _Count, _Count]]
-    counters: dict[Arm, dict[str, _Count]]
-
-    def portable(self) -> Portable:
-        """As of the time before now, and of nobody in particular."""
-        rows = [TallyRow(slot - 1, item, clicks, passes, shows) for slot, item, clicks, passes, shows in self.tally]
-        counters = {("", arm): Counters(**counted) for arm, counted in self.counters.items()}
-        before = Period(hour_of(time.time()), 0)
-        return Portable(
-            self.name,
-            self.definition.text(),
-            rows,
-            counters,
-            [PeriodRow(before, "", "", row.slot, row.item, row.clicks, row.passes, row.shows) for row in rows],
-            [PeriodCounters(before, "", arm, counted) for (_, arm), counted in counters.items()],
-        )
-
-
-class _Second(_File):
-    format: Literal["slotwise placement 2"]
     #: segment, slot from 1, item, clicks, passes, shows, clicks with a value, its sum and its squares
     tally: list[tuple[_Segment, _Slot, Name, _Count, _Count, _Count, _Count, _Sum, _Sum]]
     #: segment, arm, by name
@@ -86,8 +53,8 @@ class _Second(_File):
     periods: list[tuple[_Count, _Hours, _Segment, Arm | Literal[""], _Slot, Name, _Count, _Count, _Count]]
     #: start, hours, segment, arm, by name
     period_counters: list[tuple[_Count, _Hours, _Segment, Arm, dict[str, _Count | _Sum]]]
-    #: version, time, what changed; missing in files from before changes were listed
-    changes: list[tuple[_Version, _Sum, dict[str, Any]]] = []
+    #: version, time, what changed
+    changes: list[tuple[_Version, _Sum, dict[str, Any]]]
 
     def portable(self) -> Portable:
         """As it was."""
@@ -109,9 +76,6 @@ class _Second(_File):
                 for version, when, what in {change[0]: change for change in self.changes}.values()
             ],
         )
-
-
-_FILE: Final = TypeAdapter[_First | _Second](Annotated[_First | _Second, Field(discriminator="format")])
 
 
 def to_text(placement: Portable) -> str:
@@ -148,12 +112,15 @@ def _counted(counters: Counters) -> dict[str, float]:
 def from_file(path: Path) -> Portable:
     """What `to_text` wrote; anything else is refused by name."""
     try:
-        placement = _FILE.validate_json(path.read_bytes()).portable()
+        placement = _File.model_validate_json(path.read_bytes()).portable()
     except OSError as problem:
         raise UnreadableFile(f"{path}: {problem.strerror}") from None
     except ValidationError as problem:
         fault = faults(problem, whole="the file")[0]
-        raise UnreadableFile(f"{path} is not an exported placement: {fault['field']}: {fault['detail']}") from None
+        value = f", got {fault['value']}" if "value" in fault else ""
+        raise UnreadableFile(
+            f"{path} is not an exported placement: {fault['field']}: {fault['detail']}{value}"
+        ) from None
     except TypeError:
         raise UnreadableFile(f"{path} is not an exported placement: counters has names that are not known") from None
     if len({(row.segment, row.slot, row.item) for row in placement.tally}) < len(placement.tally):
