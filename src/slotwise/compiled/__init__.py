@@ -1,6 +1,6 @@
 """How slotwise compiles: cached kernels, records of state, and generic functions over them."""
 
-from slotwise.compiled.cache import inlined, jit, loop, uncached
+from slotwise.compiled.cache import inlined, jit, uncached
 from slotwise.compiled.generic import generic
 from slotwise.compiled.interpreted import interpreted
 from slotwise.compiled.record import compiled, is_compiled, is_ours, is_plain, is_record, plain, record
@@ -15,7 +15,6 @@ __all__ = [
     "is_plain",
     "is_record",
     "jit",
-    "loop",
     "plain",
     "record",
     "uncached",

@@ -28,7 +28,6 @@ from numba.core.registry import CPUDispatcher
 
 from slotwise.compiled.interpreted import Kernel
 from slotwise.compiled.kept import KeptKernels
-from slotwise.compiled.lean import Lean
 from slotwise.compiled.parts import Part, Whole
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -41,7 +40,7 @@ OPTIONS = {"nogil": True, "error_model": "numpy"}
 PART = {**OPTIONS, "pipeline_class": Part}
 
 #: what marks a file as one with something to compile
-DECORATORS = {"jit", "inlined", "loop", "record", "generic"}
+DECORATORS = {"jit", "inlined", "record", "generic"}
 
 log = logging.getLogger("slotwise")
 
@@ -56,14 +55,9 @@ def inlined(function: Function) -> Function:
     return _or_interpreted(compile_only(function, inline=True))
 
 
-def loop(function: Function) -> Function:
-    """The same for a loop that runs for long, in which no references are counted if it needs none (`Lean`)."""
-    return _or_interpreted(compile_only(function, pipeline_class=Lean))
-
-
-def compile_only(function: Function, inline: bool = False, **options: Any) -> Function:
+def compile_only(function: Function, inline: bool = False) -> Function:
     """The same for what makes no sense uncompiled."""
-    compiled: Any = numba.njit(**OPTIONS, forceinline=inline, **options)(function)
+    compiled: Any = numba.njit(**OPTIONS, forceinline=inline)(function)
     if isinstance(compiled, CPUDispatcher):
         compiled.__class__ = Whole
     if _is_ours(function) and cache_folder() is not None:

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from slotwise.choice.model import draw_clicks, first_click, reward
-from slotwise.compiled import loop
+from slotwise.compiled import jit
 from slotwise.policies.interface import choose, learn_clicks
 from slotwise.simulate.loop import Trace, is_ranking, record_regret
 from slotwise.tally import count_round
 
 
-@loop
+@jit
 def advance_clicks(policy: Any, users: Any, rng: np.random.Generator, trace: Trace, rounds: int) -> bool:
     """Play `rounds` more rounds; False if the policy returned something that is not a ranking.
 

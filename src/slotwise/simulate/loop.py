@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from slotwise.choice.model import allowed, draw, may_be_empty, reward
-from slotwise.compiled import inlined, loop, record
+from slotwise.compiled import inlined, jit, record
 from slotwise.policies.interface import choose, learn
 from slotwise.tally import count_round
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
@@ -71,7 +71,7 @@ def record_regret(trace: Trace, total: float) -> int:
     return trace.record_at[trace.recorded] if trace.recorded < len(trace.record_at) else 0
 
 
-@loop
+@jit
 def advance(policy: Any, users: Any, rng: np.random.Generator, trace: Trace, rounds: int) -> bool:
     """Play `rounds` more rounds; False if the policy returned something that is not a ranking, or not allowed."""
     clicks, passes, shown = trace.clicks, trace.passes, trace.shown
