@@ -1,8 +1,5 @@
 """How users choose, one model a file. Every module of this folder is imported, and registers what it defines."""
 
-import importlib
-import pkgutil
-
 from slotwise.choice.cascade import Cascade
 from slotwise.choice.dependent_click import DependentClick
 from slotwise.choice.mixture import mixture
@@ -23,9 +20,9 @@ from slotwise.choice.model import (
 from slotwise.choice.position_based import PositionBased
 from slotwise.choice.registry import ChoiceModelEntry, choice_model, choice_models
 from slotwise.choice.user_browsing import UserBrowsing
+from slotwise.registry import import_modules
 
-for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+import_modules(__name__, __path__)
 
 __all__ = [
     "MNL",

@@ -6,11 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from slotwise.errors import UnknownName
+from slotwise.registry import Registry
 
 Model = TypeVar("Model", bound=Callable[..., Any])
-
-_registered: dict[str, ChoiceModelEntry] = {}
 
 
 @dataclass(frozen=True)
@@ -31,11 +29,14 @@ class ChoiceModelEntry:
         return tuple(self.example)
 
 
+REGISTRY = Registry[ChoiceModelEntry]("choice model")
+
+
 def register(id: str, *, name: str, citation: str, example: Mapping[str, Any]) -> Callable[[Model], Model]:
     """Decorate the class of a choice model's users, or what makes them; the arguments are as in `ChoiceModelEntry`."""
 
     def add(model: Model) -> Model:
-        _registered[id] = ChoiceModelEntry(id, name, citation, model, dict(example))
+        REGISTRY.add(ChoiceModelEntry(id, name, citation, model, dict(example)))
         return model
 
     return add
@@ -43,7 +44,7 @@ def register(id: str, *, name: str, citation: str, example: Mapping[str, Any]) -
 
 def choice_models() -> list[ChoiceModelEntry]:
     """Every registered choice model, in order of id."""
-    return [_registered[id] for id in sorted(_registered)]
+    return REGISTRY.entries()
 
 
 def choice_model(id: str) -> ChoiceModelEntry:
@@ -52,6 +53,4 @@ def choice_model(id: str) -> ChoiceModelEntry:
     >>> choice_model("mnl").fields
     ('position_bias', 'attractiveness')
     """
-    if id not in _registered:
-        raise UnknownName("choice model", id, sorted(_registered))
-    return _registered[id]
+    return REGISTRY[id]

@@ -3,9 +3,6 @@
 Every module of this folder is imported, and registers what it defines.
 """
 
-import importlib
-import pkgutil
-
 from slotwise.estimate.algorithm_1 import algorithm_1
 from slotwise.estimate.composite import composite
 from slotwise.estimate.identifiability import groups, is_identifiable
@@ -18,9 +15,9 @@ from slotwise.estimate.registry import EstimatorEntry, estimator, estimators
 from slotwise.estimate.result import Estimate
 from slotwise.estimate.scaling import scaling
 from slotwise.estimate.sensitivity import sensitivity
+from slotwise.registry import import_modules
 
-for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+import_modules(__name__, __path__)
 
 #: the estimators of attractiveness and unknown position bias from the data alone, by id; each takes `Rankings`, and all
 #: that need no more a `Tally` as well

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from slotwise import checks
-from slotwise.errors import UnknownName
 from slotwise.estimate.result import Estimate
+from slotwise.registry import Registry
 
 #: what it is a function of: counts are enough, or whole lists have to be known
 Needs = Literal["tally", "rankings"]
@@ -22,8 +22,6 @@ LIMITS = {
 }
 
 Estimator = TypeVar("Estimator", bound=Callable[..., Estimate])
-
-_registered: dict[str, EstimatorEntry] = {}
 
 
 @dataclass(frozen=True)
@@ -54,6 +52,9 @@ class EstimatorEntry:
         return self.estimate(counts, *told, **self.try_with)
 
 
+REGISTRY = Registry[EstimatorEntry]("estimator", order=lambda entry: (entry.legend, entry.id))
+
+
 def register(
     id: str,
     *,
@@ -70,8 +71,10 @@ def register(
         checks.one_of(f"a limit of {id}", limit, tuple(LIMITS))
 
     def add(estimate: Estimator) -> Estimator:
-        _registered[id] = EstimatorEntry(
-            id, name, citation, estimate, needs, position_bias, dict(try_with or {}), dict(limits or {}), legend
+        REGISTRY.add(
+            EstimatorEntry(
+                id, name, citation, estimate, needs, position_bias, dict(try_with or {}), dict(limits or {}), legend
+            )
         )
         return estimate
 
@@ -80,7 +83,7 @@ def register(
 
 def estimators() -> list[EstimatorEntry]:
     """Every registered estimator, in the order of legends and then of ids."""
-    return sorted(_registered.values(), key=lambda entry: (entry.legend, entry.id))
+    return REGISTRY.entries()
 
 
 def estimator(id: str) -> EstimatorEntry:
@@ -89,6 +92,4 @@ def estimator(id: str) -> EstimatorEntry:
     >>> estimator("maximum-likelihood").needs
     'rankings'
     """
-    if id not in _registered:
-        raise UnknownName("estimator", id, [entry.id for entry in estimators()])
-    return _registered[id]
+    return REGISTRY[id]
