@@ -22,7 +22,7 @@ ODDS = np.outer([1.0, 0.6, 0.4, 0.3], [0.5, 0.3, 0.2, 0.8, 0.1, 0.4, 0.05, 0.6])
 def test_p_values_are_uniform_if_the_model_is_true(estimator: str) -> None:
     rng = np.random.default_rng(1)
     found = [goodness(Fit.of_rankings(rankings(ODDS, 1_000, rng), estimator=estimator)) for _ in range(150)]
-    p = [one.p_value for one in found if one is not None]
+    p = [one.test.p_value for one in found if one is not None]
     assert stats.kstest(p, "uniform").pvalue > FALSE_ALARM
 
 
@@ -40,7 +40,7 @@ def test_an_item_that_gains_in_one_slot_shows() -> None:
     odds[1, 3] *= 3.0
     found = goodness(Fit.of_rankings(rankings(odds, 20_000, np.random.default_rng(3))))
     assert found is not None
-    assert found.p_value < FALSE_ALARM
+    assert found.test.p_value < FALSE_ALARM
     assert (found.worst[0].slot, found.worst[0].item) == (2, "3")
     assert found.worst[0].clicks > found.worst[0].expected
     assert not found.in_words().startswith("Yes")
@@ -52,13 +52,13 @@ def test_the_excess_is_what_was_put_in() -> None:
     odds = np.outer(np.linspace(1.0, 0.3, 8), np.geomspace(0.02, 0.2, 40)) * np.exp(0.2 * rng.normal(size=(8, 40)))
     found = goodness(Fit.of_rankings(rankings(odds, 60_000, rng)))
     assert found is not None
-    assert found.excess == pytest.approx(0.2, rel=0.2)
+    assert found.test.excess == pytest.approx(0.2, rel=0.2)
 
 
 def test_nothing_to_test_is_said_so() -> None:
     found = goodness(Fit.of_rankings(Rankings([[0, 1]], [[30, 20]], [50], items=2)))
     assert found is not None
-    assert np.isnan(found.p_value)
+    assert np.isnan(found.test.p_value)
     assert found.in_words().startswith("Nothing in this log can tell")
 
 
@@ -77,5 +77,5 @@ def test_a_sample_of_a_log_from_the_model_fits() -> None:
         fit = replace(Fit.of_rankings(whole, estimator="scaling"), rankings=sample, sampled=True)
         found = goodness(fit)
         assert found is not None
-        low += found.p_value < 0.05
+        low += found.test.p_value < 0.05
     assert low <= 9
