@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from slotwise.estimate.diagnostics import DRIFT_LEVEL
 from slotwise.logs import fit
-from slotwise.logs.fitting.changes import CHANCE
 from tests.logs.strata import CHANGE, drawn
 
 
@@ -34,9 +34,9 @@ def test_a_change_is_found_with_its_items_and_its_day() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_nothing_is_said_to_change_where_nothing_does(seed: int) -> None:
-    """Any item is named with a chance of CHANCE; of 300 such series of counts none had a half-life that led."""
+    """Any item is named with a probability of DRIFT_LEVEL; none of 300 such series of counts had a half-life."""
     found = fit(drawn(10 + seed, 3_000).log, time="at")
-    assert CHANCE == 0.01
+    assert DRIFT_LEVEL == 0.001
     assert found.changes is not None
     assert found.changes.half_life is None
     assert not found.changes.moved

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from slotwise.estimate.diagnostics import DRIFT_LEVEL
 from slotwise.service.store.rows import DAY, HOUR, Period, PeriodRow
-from slotwise.service.worker.drift import BY_CHANCE, RECENT_DAYS, Drifts, find_drift
+from slotwise.service.worker.drift import RECENT_DAYS, Drifts, find_drift
 from slotwise.service.worker.period_counts import PeriodCounts
 
 #: the beginning of a day
@@ -56,7 +57,7 @@ def test_chance_is_not_taken_for_a_change() -> None:
         found = drifts(rows(np.random.default_rng(seed)))
         assert found.comparisons == RECENT_DAYS * len(ALPHA)
         wrong += found.clearest is not None
-    assert BY_CHANCE == 0.001
+    assert DRIFT_LEVEL == 0.001
     assert wrong <= 4
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc, gammaincinv
+from scipy.special import gammaincinv
 
 from slotwise.belief.half_life import Seen, best_half_life
+from slotwise.estimate.diagnostics import find_drift
 from slotwise.logs.counting.merging import places_in
 from slotwise.logs.counting.strata import Periods
 from slotwise.logs.counting.tallies import LogTally
@@ -22,10 +22,7 @@ PARTS = (2.0, 1.0, 0.5, 0.25, 0.125, 0.0625)
 #: nats by which one of them has to lead forgetting nothing: with the 2 of a service, which asks again every hour, 5 in
 #: 100 logs without any change would be said to have changed
 LEAD = 5.0
-#: an item of fewer clicks is not tested, nor a stretch of time with fewer expected ones; of more, the most clicked are
-FEWEST_CLICKS, FEWEST_EXPECTED, MOST_TESTED = 40, 20.0, 2_000
-#: the chance that any item of a placement is said to have changed though none did, and how large a change is worth it
-CHANCE, WORTH_SAYING = 0.01, 1.2
+#: changed items that a sentence names
 NAMED = 3
 LEVEL = 0.95
 
@@ -123,12 +120,12 @@ def find_changes(
     ]
     half_life = best_half_life(seen, [max(1.0, part * periods.count) for part in PARTS], LEAD)
     made = []
-    for one, ids, (clicks, exposure, passes) in zip(parts, item_ids, counted, strict=True):
+    for one, ids, (clicks, exposure, weighted) in zip(parts, item_ids, counted, strict=True):
         impressions, clicked = np.zeros((2, periods.count), np.int64)
         for period, tally in one:
             impressions[period] += tally.impressions
             clicked[period] += tally.clicked
-        moved = _moved(ids, clicks, exposure, passes)
+        moved = _moved(ids, clicks, exposure, weighted)
         made.append(Changes(periods, half_life, tuple(ids), impressions, clicked, clicks, exposure, moved))
     return made
 
@@ -141,66 +138,28 @@ def weight_of(period: int, periods: Periods | None, half_life: float | None) -> 
 def _counted(
     parts: Sequence[tuple[int, LogTally]], ids: Sequence[str], bias: FloatArray, periods: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Periods × items: clicks, exposure and passes."""
+    """Periods × items: clicks, exposure and weighted rounds Σ_k λ_k(clicks + passes)."""
     made = np.zeros((3, periods, len(ids)))
     places = places_in(ids, [tally for _, tally in parts])
     for (period, tally), place in zip(parts, places, strict=True):
         made[0, period, place] += tally.clicks.sum(axis=0)
         made[1, period, place] += bias[: tally.slots] @ tally.passes
-        made[2, period, place] += tally.passes.sum(axis=0)
+        made[2, period, place] += bias[: tally.slots] @ (tally.clicks + tally.passes)
     return made[0], made[1], made[2]
 
 
-def _moved(ids: Sequence[str], clicks: FloatArray, exposure: FloatArray, passes: FloatArray) -> tuple[Moved, ...]:
-    """Items whose clicks per exposure differ over time, by more than chance allows and enough to be worth saying."""
-    total = clicks.sum(axis=0)
-    often = np.flatnonzero((total >= FEWEST_CLICKS) & (exposure.sum(axis=0) > 0.0))
-    tested = often[np.argsort(-total[often], kind="stable")[:MOST_TESTED]]
-    found = []
-    for item in tested.tolist():
-        one = _tested(clicks[:, item], exposure[:, item], passes[:, item])
-        if one is not None:
-            found.append((one[0], item, one[1]))
-    # Holm's: the smallest has to hold against all, the next against one fewer
-    kept = []
-    for rank, (p_value, item, stretches) in enumerate(sorted(found)):
-        if p_value * (len(found) - rank) > CHANCE:
-            break
-        period, before, after = _split(clicks[:, item], exposure[:, item], stretches)
-        if not 1.0 / WORTH_SAYING < after / before < WORTH_SAYING:
-            kept.append(Moved(ids[item], period, before, after, p_value))
-    return tuple(kept)
-
-
-def _tested(clicks: FloatArray, exposure: FloatArray, passes: FloatArray) -> tuple[float, list[int]] | None:
-    """The p-value of clicks in proportion to exposure, and where the stretches begin that it was tested on.
-
-    Of n clicks and m passes together, each is a click with a chance of γ/(1 + γ): given n + m, the difference n - γm
-    has the variance γ(n + m), and γm is α times the exposure.
-    """
-    alpha, worth = clicks.sum() / exposure.sum(), exposure.sum() / passes.sum()
-    gamma = alpha * np.divide(exposure, passes, out=np.full_like(exposure, worth), where=passes > 0.0)
-    variance = gamma * (clicks + passes)
-    starts, room = [0], 0.0
-    for period, more in enumerate(variance.tolist()):
-        if room >= FEWEST_EXPECTED and variance[period:].sum() >= FEWEST_EXPECTED:
-            starts.append(period)
-            room = 0.0
-        room += more
-    if len(starts) < 2:
-        return None
-    off, spread = (np.add.reduceat(one, starts) for one in (clicks - alpha * exposure, variance))
-    return float(chdtrc(len(starts) - 1, float((off**2 / spread).sum()))), starts
-
-
-def _split(clicks: FloatArray, exposure: FloatArray, starts: Sequence[int]) -> tuple[int, float, float]:
-    """The period from which on an item is most clearly another one, and its clicks per exposure before and after."""
-
-    def gain(start: int) -> float:
-        parts = (clicks[:start].sum(), exposure[:start].sum()), (clicks[start:].sum(), exposure[start:].sum())
-        return float(sum(n * math.log(n / e) for n, e in parts if n > 0.0))
-
-    at = max(starts[1:], key=gain)
-    # half a click more, so that neither is 0
-    before, after = ((clicks[part].sum() + 0.5) / exposure[part].sum() for part in (slice(0, at), slice(at, None)))
-    return at, float(before), float(after)
+def _moved(ids: Sequence[str], clicks: FloatArray, exposure: FloatArray, weighted: FloatArray) -> tuple[Moved, ...]:
+    """Items whose attractiveness changed, with their clearest split."""
+    if len(clicks) < 2:
+        return ()
+    drift = find_drift(clicks.T, exposure.T, weighted.T, range(1, len(clicks)))
+    return tuple(
+        Moved(
+            ids[item],
+            drift.splits[split],
+            float(drift.before[item, split]),
+            float(drift.after[item, split]),
+            drift.p_value(item, split),
+        )
+        for item, split in drift.clearest()
+    )

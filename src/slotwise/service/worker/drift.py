@@ -1,20 +1,17 @@
-"""Has something changed: do visitors click on items otherwise than they did before?
+"""Drift: do visitors click on items otherwise than they did before?
 
-Clicks N and exposure E = Σ λ_k·passes of an item follow N ≈ αE, whichever lists were shown, so a change of lists, of
-traffic or of other items is no change of α. For each beginning of a day among the last seven, an item's clicks before
-and after are compared: z = (α₂ - α₁)/√(α(1 + α)(1/E₁ + 1/E₂)), as clicks vary like αE(1 + α) where no slot is more
-visible than the first. A drift has |z| beyond what chance brings in a thousandth of all cases, for all items and days
-together, and is a change by a fifth or more.
+For each beginning of a day among the last seven, every item is compared before and after
+(`slotwise.estimate.diagnostics.find_drift`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import NormalDist
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from slotwise.estimate.diagnostics import find_drift as compare_splits
 from slotwise.service.store.rows import DAY
 from slotwise.service.worker.period_counts import PeriodCounts, sums
 from slotwise.typing import FloatArray
@@ -22,12 +19,6 @@ from slotwise.typing import FloatArray
 #: how far back a change is looked for, and how far what was before reaches, in days
 RECENT_DAYS: Final = 7
 BEFORE_DAYS: Final = 28
-#: the probability to call chance a drift
-BY_CHANCE: Final = 0.001
-#: clicks that are expected on either side, at the least
-FEWEST_CLICKS: Final = 10.0
-#: a smaller change, relatively, is not worth a word
-LEAST_CHANGE: Final = 1.2
 
 
 class Drift(NamedTuple):
@@ -64,46 +55,38 @@ def find_drift(counts: PeriodCounts, position_bias: Sequence[float], now: float)
     today = int(now // DAY) * DAY
     first = today - (RECENT_DAYS + BEFORE_DAYS - 1) * DAY
     days = [*range(first, today + DAY, DAY)]
-    clicks, exposure = _by_item_and_day(counts, position_bias, days)
-    names = counts.item.names
-    found: list[tuple[float, int, int, float, float]] = []
-    judged = np.zeros(len(days), int)
-    for split in range(len(days) - RECENT_DAYS, len(days)):
-        n1, e1 = clicks[:, :split].sum(axis=1), exposure[:, :split].sum(axis=1)
-        n2, e2 = clicks[:, split:].sum(axis=1), exposure[:, split:].sum(axis=1)
-        with np.errstate(all="ignore"):
-            alpha = (n1 + n2) / (e1 + e2)
-            usable = (alpha * e1 >= FEWEST_CLICKS) & (alpha * e2 >= FEWEST_CLICKS)
-            z = (n2 / e2 - n1 / e1) / np.sqrt(alpha * (1.0 + alpha) * (1.0 / e1 + 1.0 / e2))
-            before, after = n1 / e1, n2 / e2
-        judged[split] = int(usable.sum())
-        found += [
-            (float(z[item]), item, split, float(before[item]), float(after[item]))
-            for item in np.flatnonzero(usable).tolist()
-        ]
-    if not found:
-        return Drifts(None, 0)
-    limit = NormalDist().inv_cdf(1.0 - BY_CHANCE / (2 * len(found)))
-    clear = [one for one in found if abs(one[0]) > limit and _is_large(one[3], one[4])]
-    if not clear:
-        return Drifts(None, len(found))
-    z, item, split, before, after = max(clear, key=lambda one: abs(one[0]))
-    alike = sum(one[2] == split and one[0] * z > 0 for one in clear)
-    return Drifts(Drift(names[item], days[split], before, after, alike, int(judged[split])), len(found))
-
-
-def _is_large(before: float, after: float) -> bool:
-    return max(before, after) >= LEAST_CHANGE * min(before, after)
+    splits = range(len(days) - RECENT_DAYS, len(days))
+    drift = compare_splits(*_by_item_and_day(counts, position_bias, days), splits)
+    changes = drift.clearest()
+    if not changes:
+        return Drifts(None, drift.comparisons)
+    item, split = changes[0]
+    scores = drift.scores[:, split]
+    alike = int((drift.is_change[:, split] & (scores * scores[item] > 0.0)).sum())
+    return Drifts(
+        Drift(
+            counts.item.names[item],
+            days[splits[split]],
+            float(drift.before[item, split]),
+            float(drift.after[item, split]),
+            alike,
+            int(drift.is_compared[:, split].sum()),
+        ),
+        drift.comparisons,
+    )
 
 
 def _by_item_and_day(
     counts: PeriodCounts, position_bias: Sequence[float], days: Sequence[int]
-) -> tuple[FloatArray, FloatArray]:
-    """Clicks and exposure, items × days."""
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Clicks, exposure and weighted rounds, items × days."""
     timed = (counts.hours > 0) & (counts.start >= days[0]) & (counts.start < days[-1] + DAY)
     counts = counts.of_rows(timed & (counts.slot < len(position_bias)))
     cells = counts.item.places * len(days) + (counts.start - days[0]) // DAY
     size = len(counts.item.names), len(days)
-    exposure = np.array(position_bias)[counts.slot] * counts.passes
-    clicks, exposed = (sums(cells, values, size[0] * size[1]).reshape(size) for values in (counts.clicks, exposure))
-    return clicks, exposed
+    bias = np.array(position_bias)[counts.slot]
+    clicks, exposure, weighted = (
+        sums(cells, values, size[0] * size[1]).reshape(size)
+        for values in (counts.clicks, bias * counts.passes, bias * (counts.clicks + counts.passes))
+    )
+    return clicks, exposure, weighted
