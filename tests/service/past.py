@@ -14,8 +14,9 @@ from typing import Any, Final
 import numpy as np
 
 from slotwise.service.store import open_store
-from slotwise.service.store.contract import Change, Portable
+from slotwise.service.store.carrying import Portable
 from slotwise.service.store.decisions import Arm
+from slotwise.service.store.definitions import Change
 from slotwise.service.store.rows import HOUR, Counters, Period, PeriodCounters, PeriodRow, TallyRow, hour_of
 from slotwise.service.worker.changing import difference
 from slotwise.service.worker.definition import Definition

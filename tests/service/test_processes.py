@@ -114,8 +114,7 @@ class Ledger:
         while opened.finalise(far, 1000):
             pass
         rows = {
-            id: (outcome, clicked)
-            for id, outcome, clicked in opened.all("SELECT id, outcome, clicked FROM decisions")  # type: ignore[attr-defined]
+            id: (outcome, clicked) for id, outcome, clicked in opened.all("SELECT id, outcome, clicked FROM decisions")
         }
         counted = opened.counters()["home"]["learned"]
         tally = opened.tally("home")

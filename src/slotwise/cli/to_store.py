@@ -16,7 +16,7 @@ from slotwise.errors import InvalidInput
 if TYPE_CHECKING:
     from slotwise.logs import Fit
     from slotwise.logs.fitting.changes import Changes
-    from slotwise.service.store.contract import Portable
+    from slotwise.service.store.carrying import Portable
 
 #: placements named on the screen
 NAMED = 10

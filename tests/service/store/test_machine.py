@@ -23,11 +23,10 @@ from hypothesis.stateful import (
 )
 
 from slotwise.service.store import Store, open_store
-from slotwise.service.store.contract import Change
 from slotwise.service.store.decisions import Decision, Once, Outcome, Report, Sticky, new_id
+from slotwise.service.store.definitions import Change
 from slotwise.service.store.delays import number_of
 from slotwise.service.store.rows import COUNTERS, TALLY_COUNTS
-from slotwise.service.store.sql import SqlStore
 from tests.postgres import Postgres
 from tests.service.store.model import Model
 
@@ -201,7 +200,6 @@ class Machine(RuleBasedStateMachine):
             counted += found
         assert counted == self.model.finalise(self.now)
         store = self.stores[worker]
-        assert isinstance(store, SqlStore)
         assert not store.all("SELECT * FROM keys WHERE deadline <= ?", (self.now,)), "a key outlives its decision"
 
     @rule(worker=workers, seconds=st.sampled_from([0.0, 3.0]))
@@ -240,7 +238,6 @@ class Machine(RuleBasedStateMachine):
     def crash(self, worker: int, data: st.DataObject, what: str) -> None:
         """In the middle of a transaction, at any of its statements; nothing of it was acknowledged."""
         store = self.stores[worker]
-        assert isinstance(store, SqlStore)
         left = data.draw(st.integers(1, 9), label="statements before the crash")
 
         def counting(run: Callable[..., Any]) -> Callable[..., Any]:

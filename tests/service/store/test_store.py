@@ -16,12 +16,11 @@ import pytest
 
 from slotwise.errors import InvalidInput, SlotwiseError, StoreRefused, StoreUnavailable, UnwritableFile
 from slotwise.service.store import Store, database, open_existing, open_store
-from slotwise.service.store.contract import Portable
+from slotwise.service.store.carrying import Portable
 from slotwise.service.store.decisions import Decision, Outcome, Report, Sticky, new_id
 from slotwise.service.store.postgresql import CREATION_LOCK
 from slotwise.service.store.rows import Counters, TallyRow
 from slotwise.service.store.schema import SCHEMA_VERSION
-from slotwise.service.store.sql import SqlStore
 from slotwise.service.store.sqlite import APPLICATION_ID, SqliteStore
 from tests.postgres import Postgres
 from tests.waiting import FOR_EVER
@@ -147,18 +146,13 @@ def test_workers_that_create_a_store_at_once_share_it(url: str) -> None:
     assert len(set(secrets)) == 1
 
 
-def _sql(store: Store) -> SqlStore:
-    assert isinstance(store, SqlStore)
-    return store
-
-
 @pytest.mark.parametrize("version", [1, SCHEMA_VERSION - 1, SCHEMA_VERSION + 1])
 def test_a_store_of_another_schema_version_is_refused_and_left_as_it_is(url: str, store: Store, version: int) -> None:
-    with _sql(store).transaction():
-        _sql(store).all("UPDATE meta SET value = ? WHERE key = 'schema'", (str(version),))
+    with store.transaction():
+        store.all("UPDATE meta SET value = ? WHERE key = 'schema'", (str(version),))
     with pytest.raises(StoreRefused, match=rf"schema version {version}, .* version {SCHEMA_VERSION} only"):
         open_store(url)
-    assert _sql(store).all("SELECT value FROM meta WHERE key = 'schema'") == [(str(version),)]
+    assert store.all("SELECT value FROM meta WHERE key = 'schema'") == [(str(version),)]
     store.close()
 
 
@@ -212,7 +206,7 @@ def test_a_process_waits_while_another_one_creates_the_store(url: str) -> None:
     create()
     _, errors = process.communicate(timeout=FOR_EVER)
     assert process.returncode == 0, errors
-    store = _sql(open_store(url))
+    store = open_store(url)
     assert store.all("SELECT * FROM waited") == []
     assert store.all("SELECT value FROM meta WHERE key = 'schema'") == [(str(SCHEMA_VERSION),)]
     store.close()

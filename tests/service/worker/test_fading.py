@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from slotwise.service.store import open_store
-from slotwise.service.store.contract import Portable
+from slotwise.service.store.carrying import Portable
 from slotwise.service.store.decisions import Outcome
 from slotwise.service.store.rows import DAY, HOUR, Period, PeriodRow, TallyRow, hour_of
 from slotwise.service.worker import Worker

@@ -9,8 +9,8 @@ import pytest
 
 from slotwise.errors import InvalidInput
 from slotwise.service.store import Store, open_store
-from slotwise.service.store.contract import Change
 from slotwise.service.store.decisions import Arm, Decision, Outcome, Report, new_id
+from slotwise.service.store.definitions import Change
 from slotwise.service.store.rows import ArmCounts, Period
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.uplift import ALWAYS, AskedSpan, Evidence, Span, read_evidence, uplift

@@ -1,9 +1,9 @@
-"""Where placements, decisions and tallies are kept: one contract, two databases."""
+"""Where placements, decisions and tallies are kept: one store, two databases."""
 
 from __future__ import annotations
 
 from slotwise.errors import InvalidInput, MissingExtra, StoreRefused
-from slotwise.service.store.contract import Store
+from slotwise.service.store.sql import Store
 from slotwise.service.store.sqlite import PREFIX as SQLITE
 from slotwise.service.store.sqlite import SqliteStore, path_of
 

@@ -72,6 +72,16 @@ class Database(ABC):
                 self.all(statement)
             self.all("UPDATE meta SET value = ? WHERE key = 'schema'", (str(SCHEMA_VERSION),))
 
+    def secret(self) -> bytes:
+        """The secret that tokens are signed with; created with the store."""
+        with self.reading():
+            return bytes.fromhex(self.all("SELECT value FROM meta WHERE key = 'secret'")[0][0])
+
+    def probe(self) -> None:
+        """Write something, or raise."""
+        with self.transaction():
+            self.all("UPDATE meta SET value = ? WHERE key = 'probe'", (secrets.token_hex(8),))
+
     def many(self, statement: str, rows: Sequence[Sequence[Any]]) -> list[Row]:
         """Run a statement with `VALUES ROWS` in it for many rows at once; what it returns.
 

@@ -2,8 +2,41 @@
 
 from __future__ import annotations
 
-from slotwise.service.store.contract import Change, DropVerdict, Put, Version
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
 from slotwise.service.store.database import Database, chunks, marks
+
+#: what became of a definition that was put: `stale` where the placement is not at the version that was expected
+PutVerdict = Literal["created", "changed", "same", "stale"]
+DropVerdict = Literal["dropped", "stale", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Which state of a placement the store holds: its definition changes with `version`, its tally with `revision`."""
+
+    placement: str
+    version: int
+    revision: int
+
+
+class Put(NamedTuple):
+    """What became of a definition, and the version that the placement is at now: 0 where there is none."""
+
+    verdict: PutVerdict
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of a placement's definition; the store says which version it made."""
+
+    time: float
+    #: in the caller's words
+    what: str
+    version: int = 0
+
 
 #: all but `placements` itself and the decisions
 _OF_A_PLACEMENT = (
@@ -24,6 +57,10 @@ class Definitions(Database):
     """What a placement is, and how it came to be that."""
 
     def put_placement(self, name: str, definition: str, change: Change | None = None, *, at: int | None = None) -> Put:
+        """Create or change a placement, and add the change to its list of changes.
+
+        With `at`, only if the placement is at that version; 0 means that there is none. A list that was held is let go.
+        """
         with self.transaction():
             known = self.all(f"SELECT version FROM placements WHERE name = ?{self.for_update}", (name,))
             version = known[0][0] if known else 0
@@ -66,6 +103,7 @@ class Definitions(Database):
         self.many("INSERT INTO changes (placement, version, time, what) VALUES ROWS", rows)
 
     def changes(self, name: str, at_most: int) -> list[Change]:
+        """Changes of the definition, the newest first."""
         with self.reading():
             rows = self.all(
                 "SELECT time, what, version FROM changes WHERE placement = ? ORDER BY version DESC LIMIT ?",
@@ -74,6 +112,10 @@ class Definitions(Database):
             return [Change(*row) for row in rows]
 
     def drop_final(self, name: str, after: str, at_most: int) -> str | None:
+        """Of the next `at_most` decisions by id, delete those of a placement that are final; the last id of them.
+
+        Callers delete in pieces ahead of `drop_placement`, whose transaction then is short. Tally and counters stay.
+        """
         with self.transaction():
             found = self.all(
                 "SELECT id, placement, final FROM decisions WHERE id > ? ORDER BY id LIMIT ?", (after, at_most)
@@ -83,6 +125,7 @@ class Definitions(Database):
         return str(found[-1][0]) if found else None
 
     def drop_placement(self, name: str, *, at: int | None = None) -> DropVerdict:
+        """Delete everything of a placement, in one transaction; with `at`, only if it is at that version."""
         with self.transaction():
             # in the order in which everybody takes locks
             self.all(f"SELECT id FROM decisions WHERE placement = ? ORDER BY id{self.for_update}", (name,))
@@ -102,14 +145,17 @@ class Definitions(Database):
         return "dropped"
 
     def versions(self) -> list[Version]:
+        """The version of every placement, in order of name."""
         with self.reading():
             return [Version(*row) for row in self.all("SELECT name, version, revision FROM placements ORDER BY name")]
 
     def version(self, name: str) -> Version | None:
+        """The version of one placement, or None if there is none of that name."""
         with self.reading():
             rows = self.all("SELECT name, version, revision FROM placements WHERE name = ?", (name,))
             return Version(*rows[0]) if rows else None
 
     def definition(self, name: str) -> str:
+        """The definition of a placement, as it was put."""
         with self.reading():
             return str(self.all("SELECT definition FROM definitions WHERE placement = ?", (name,))[0][0])

@@ -26,6 +26,7 @@ class Log(Database):
     """The part of a store that looks back."""
 
     def fill_propensities(self, found: Sequence[tuple[str, Sequence[float]]]) -> None:
+        """Store the propensities of decisions, given by their ids: by slot, the probability of the item in it."""
         rows = sorted((id, written(values)) for id, values in found)
         with self.transaction():
             if self.for_update:
@@ -40,11 +41,13 @@ class Log(Database):
             )
 
     def logged(self, id: str) -> Logged | None:
+        """One decision, final or not."""
         with self.reading():
             rows = self.all(f"{_SELECT} WHERE id = ?", (id,))
         return _read(*rows[0]) if rows else None
 
     def log(self, after: str, before: str, at_most: int, placement: str | None = None) -> list[Logged]:
+        """The first final decisions with ids between these two, in order of id, which is the order of time."""
         of_placement, name = ("", ()) if placement is None else (" AND placement = ?", (placement,))
         with self.reading():
             rows = self.all(
@@ -54,6 +57,7 @@ class Log(Database):
         return [_read(*row) for row in rows]
 
     def count_pending(self, after: str, before: str, placement: str | None = None) -> int:
+        """The number of decisions with ids between these two that are not final."""
         of_placement, name = ("", ()) if placement is None else (" AND placement = ?", (placement,))
         with self.reading():
             ((count,),) = self.all(

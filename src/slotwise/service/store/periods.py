@@ -49,6 +49,7 @@ class Periods(Database):
     """The part of a store that knows when."""
 
     def period_tally(self, name: str, *, after: int = 0, since: int = 0, until: int = LAST) -> list[PeriodRow]:
+        """The rows that changed after revision `after`, of periods that start from `since` on and before `until`."""
         with self.reading():
             rows = self.all(
                 f"SELECT start, hours, segment, arm, slot, item, {', '.join(_COUNTS)} FROM period_tally "
@@ -58,6 +59,7 @@ class Periods(Database):
             return [PeriodRow(Period(start, hours), *rest) for start, hours, *rest in rows]
 
     def period_columns(self, name: str, since: int = 0) -> PeriodColumns:
+        """All rows of periods that start from `since` on, by column and in no order."""
         with self.reading():
             return PeriodColumns.of(
                 self.all(
@@ -67,6 +69,7 @@ class Periods(Database):
             )
 
     def period_counters(self, name: str, since: int = 0, until: int = LAST) -> list[PeriodCounters]:
+        """Counters by period, segment and arm, in order of period."""
         with self.reading():
             rows = self.all(
                 f"SELECT start, hours, segment, arm, {', '.join(COUNTERS)} FROM period_counters "
@@ -79,6 +82,7 @@ class Periods(Database):
             ]
 
     def arm_counts(self, name: str, since: int, until: int, *, by_segment: bool) -> list[ArmCounts]:
+        """Outcomes by arm, of periods that start from `since` on and before `until`."""
         keys, group = _keys("start, hours, SEGMENT, arm", by_segment=by_segment)
         with self.reading():
             rows = self.all(
@@ -89,6 +93,7 @@ class Periods(Database):
             return [ArmCounts(Period(start, hours), *rest) for start, hours, *rest in rows]
 
     def item_clicks(self, name: str, since: int, until: int, *, by_segment: bool) -> list[ItemClicks]:
+        """Clicks by item and arm in these periods; counts whose arm is unknown are left out."""
         keys, group = _keys("start, hours, SEGMENT, arm, item", by_segment=by_segment)
         with self.reading():
             rows = self.all(
@@ -99,6 +104,7 @@ class Periods(Database):
             return [ItemClicks(Period(start, hours), *rest) for start, hours, *rest in rows]
 
     def history(self, name: str, since: int, until: int, *, by_day: bool) -> list[HistoryRow]:
+        """Clicks and shows by period, slot and item, over all segments and arms; with `by_day`, hours are added up."""
         with self.reading():
             rows = self.all(
                 f"SELECT {_period(by_day)}, slot, item, {sums(('clicks', 'shows'))} FROM period_tally "
@@ -108,6 +114,7 @@ class Periods(Database):
             return [HistoryRow(Period(start, hours), *rest) for start, hours, *rest in rows]
 
     def history_counters(self, name: str, since: int, until: int, *, by_day: bool) -> list[PeriodCounters]:
+        """Counters by period, segment and arm, in order; with `by_day`, hours are added up."""
         with self.reading():
             rows = self.all(
                 f"SELECT {_period(by_day)}, segment, arm, {sums(COUNTERS)} FROM period_counters "
@@ -121,6 +128,7 @@ class Periods(Database):
             ]
 
     def keep_end(self, name: str, start: int, believed: str) -> None:
+        """Keep the summary of the estimates at the end of the hour that began at `start`, unless there is one."""
         with self.transaction():
             self.all(
                 "INSERT INTO period_ends (placement, start, believed) VALUES (?, ?, ?) "
@@ -129,6 +137,7 @@ class Periods(Database):
             )
 
     def ended(self, name: str, start: int) -> bool:
+        """Whether something was counted in the hour that began at `start`, and no summary of its end is kept."""
         with self.reading():
             return bool(
                 self.all(
@@ -139,6 +148,7 @@ class Periods(Database):
             )
 
     def period_ends(self, name: str, since: int = 0, until: int = LAST) -> list[tuple[int, str]]:
+        """Summaries of the estimates at the ends of hours, by the beginnings of these hours, in order."""
         with self.reading():
             rows = self.all(
                 "SELECT start, believed FROM period_ends WHERE placement = ? AND start >= ? AND start < ? "
@@ -148,6 +158,7 @@ class Periods(Database):
             return [(start, believed) for start, believed in rows]
 
     def merge_hours(self, before: float, at_most: int) -> int:
+        """Add up the hours of days that ended before then, a placement's day at a time; the number of these days."""
         end = int(before // DAY) * DAY
         with self.reading():
             days = self.all(

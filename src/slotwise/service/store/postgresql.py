@@ -16,7 +16,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from slotwise.errors import CommitInDoubt, StoreRefused, StoreUnavailable
 from slotwise.service.store.database import Row
-from slotwise.service.store.sql import SqlStore
+from slotwise.service.store.sql import Store
 
 #: any number that no other program is likely to lock
 CREATION_LOCK: Final = 0x736C6F74
@@ -70,7 +70,7 @@ class _Session(NamedTuple):
     started: Any
 
 
-class PostgresqlStore(SqlStore):
+class PostgresqlStore(Store):
     """A connection, made again after it was lost."""
 
     # no key is ever updated, so whoever only needs a row to stay there need not wait

@@ -1,4 +1,6 @@
-"""The store in SQL that SQLite and PostgreSQL both understand; what differs between them is in their own files.
+"""The store: decisions are issued, their outcomes recorded, and both counted, in SQL for SQLite and PostgreSQL.
+
+The differences between the two databases are in `sqlite.py` and `postgresql.py`.
 
 Locks are taken in one order everywhere, so that no two workers wait for each other: decisions by id, then keys of
 decisions, then placements by name, then visitors, then tally and counters, each by key. That a placement stays there is
@@ -7,29 +9,21 @@ asked for before that, which only those who delete one wait for.
 
 from __future__ import annotations
 
-import secrets
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from slotwise.errors import InvalidInput
-from slotwise.service.store.contract import Portable
+from slotwise.service.store.carrying import Carrying
 from slotwise.service.store.counting import Count, Where
-from slotwise.service.store.database import Row, adding, chunks, marks, read, sums, written
-from slotwise.service.store.decisions import Arm, Decision, Outcome, Receipt, Report, least_id
-from slotwise.service.store.definitions import Definitions
+from slotwise.service.store.database import Row, adding, chunks, marks, read, written
+from slotwise.service.store.decisions import Decision, Outcome, Receipt, Report, least_id
 from slotwise.service.store.log import OUTCOME, Log, outcome_of
 from slotwise.service.store.once import Key, Used, claim, drop_keys, key_of
 from slotwise.service.store.outcomes import judge
-from slotwise.service.store.periods import ADD_PERIOD_COUNTERS, ADD_PERIOD_TALLY, Periods
-from slotwise.service.store.rows import COUNTERS, TALLY_COUNTS, Counters, TallyRow, hour_of
+from slotwise.service.store.periods import ADD_PERIOD_COUNTERS, ADD_PERIOD_TALLY
+from slotwise.service.store.rows import hour_of
 from slotwise.service.store.sticky import drop_lists, stick
+from slotwise.service.store.totals import ADD_COUNTERS, ADD_TALLY
 
-#: of a placement that is carried to another store, the newest
-MOST_CHANGES = 100_000
-
-_ADD_COUNTERS = adding("counters", ("placement", "segment", "arm"), COUNTERS)
-_ADD_TALLY = adding("tally", ("placement", "segment", "slot", "item"), TALLY_COUNTS, revised=True)
 _INSERT = (
     "INSERT INTO decisions (id, placement, items, arm, issued, deadline, epoch, segment, waits, propensities, "
     "list_of) VALUES ROWS"
@@ -37,56 +31,17 @@ _INSERT = (
 _ADD_DELAYS = adding("delays", ("placement", "at_most", "number"), ("clicks",))
 
 
-class SqlStore(Definitions, Periods, Log):
-    """Every statement of the contract, over a connection that a subclass provides."""
+class Store(Carrying, Log):
+    """Durable placements, decisions and tallies: when a method returns, its changes are on disk.
 
-    def secret(self) -> bytes:
-        with self.reading():
-            return bytes.fromhex(self.all("SELECT value FROM meta WHERE key = 'secret'")[0][0])
-
-    def probe(self) -> None:
-        with self.transaction():
-            self.all("UPDATE meta SET value = ? WHERE key = 'probe'", (secrets.token_hex(8),))
-
-    def tally(self, name: str, since: int = 0) -> list[TallyRow]:
-        with self.reading():
-            rows = self.all(
-                f"SELECT slot, item, {', '.join(TALLY_COUNTS)}, segment FROM tally "
-                "WHERE placement = ? AND revision > ?",
-                (name, since),
-            )
-            return [TallyRow(*row) for row in rows]
-
-    def counters(self) -> dict[str, dict[Arm, Counters]]:
-        with self.reading():
-            found: dict[str, dict[Arm, Counters]] = defaultdict(dict)
-            for placement, arm, *counts in self.all(
-                f"SELECT placement, arm, {sums(COUNTERS)} FROM counters GROUP BY placement, arm"
-            ):
-                found[placement][arm] = Counters(*counts)
-            return found
-
-    def counters_of(self, name: str) -> dict[tuple[str, Arm], Counters]:
-        with self.reading():
-            rows = self.all(f"SELECT segment, arm, {', '.join(COUNTERS)} FROM counters WHERE placement = ?", (name,))
-            return {(segment, arm): Counters(*counts) for segment, arm, *counts in rows}
-
-    def reported(self, name: str) -> tuple[int, float | None]:
-        with self.reading():
-            ((waiting, first),) = self.all(
-                "SELECT COUNT(*), MIN(deadline) FROM decisions "
-                "WHERE placement = ? AND final = 0 AND outcome IS NOT NULL",
-                (name,),
-            )
-            return waiting, first
-
-    def delays(self, name: str, at_most: float) -> dict[int, int]:
-        with self.reading():
-            return dict(
-                self.all("SELECT number, clicks FROM delays WHERE placement = ? AND at_most = ?", (name, at_most))
-            )
+    One store object is one connection, used by one thread at a time. Several objects, threads, processes and machines
+    may share a database: every decision is counted once. Times are seconds since 1970, given by the caller. A
+    transaction that takes longer than `patience` seconds raises `StoreUnavailable` or `CommitInDoubt`. A subclass
+    provides the connection.
+    """
 
     def write(self, decisions: Sequence[Decision], reports: Sequence[Report]) -> tuple[list[Decision], list[Receipt]]:
+        """Issue decisions and record outcomes, all in one transaction; the decisions come back as they are shown."""
         with self.transaction():
             count = Count()
             receipts = self._record(reports, count)
@@ -230,11 +185,12 @@ class SqlStore(Definitions, Periods, Log):
         return held
 
     def _add(self, count: Count) -> None:
-        self.many(_ADD_COUNTERS, count.counters())
+        self.many(ADD_COUNTERS, count.counters())
         self.many(ADD_PERIOD_COUNTERS, count.period_counters())
         self.many(_ADD_DELAYS, count.delays())
 
     def finalise(self, now: float, at_most: int) -> int:
+        """Count decisions past their deadline, each exactly once; the number of them."""
         with self.transaction():
             due = self.all(
                 f"SELECT id, placement, segment, arm, issued, items, epoch, waits, reported, {OUTCOME} FROM decisions "
@@ -276,10 +232,11 @@ class SqlStore(Definitions, Periods, Log):
             self.all(
                 "UPDATE placements SET epoch = epoch + 1, held = NULL WHERE name = ? AND epoch = ?", (placement, epoch)
             )
-        self.many(_ADD_TALLY, [(placement, *row, revision) for row in count.tally(placement)])
+        self.many(ADD_TALLY, [(placement, *row, revision) for row in count.tally(placement)])
         self.many(ADD_PERIOD_TALLY, [(placement, *row, revision) for row in count.periods(placement)])
 
     def compact(self, before: float, at_most: int) -> int:
+        """Delete final decisions with a deadline before then; the number of them. Tally and counters stay."""
         with self.transaction():
             ids = [
                 row[0]
@@ -292,49 +249,6 @@ class SqlStore(Definitions, Periods, Log):
             for chunk in chunks(ids):
                 self.all(f"DELETE FROM decisions WHERE id IN ({marks(chunk)})", chunk)
         return len(ids)
-
-    def carry_out(self, name: str) -> Portable:
-        with self.transaction():
-            if self.version(name) is None:
-                raise InvalidInput(f"there is no placement {name!r} in this store")
-            return Portable(
-                name,
-                self.definition(name),
-                self.tally(name),
-                self.counters_of(name),
-                self.period_tally(name),
-                self.period_counters(name),
-                self.changes(name, MOST_CHANGES),
-            )
-
-    def carry_in(self, placement: Portable) -> None:
-        with self.transaction():
-            if self.version(placement.name) is not None:
-                raise InvalidInput(f"there is a placement {placement.name!r} in this store already")
-            self.create(placement.name)
-            # beyond all that it was at in the store that it comes from
-            versions = max([1, *(change.version for change in placement.changes)])
-            self.all(
-                "UPDATE placements SET version = version + ?, revision = 1, epoch = 1 WHERE name = ?",
-                (versions, placement.name),
-            )
-            self.list_changes(placement.name, list(placement.changes))
-            self.all("INSERT INTO definitions VALUES (?, ?)", (placement.name, placement.definition))
-            self.many(
-                _ADD_TALLY,
-                [
-                    (placement.name, row.segment, row.slot, row.item, *(getattr(row, name) for name in TALLY_COUNTS), 1)
-                    for row in placement.tally
-                ],
-            )
-            self.many(
-                _ADD_COUNTERS,
-                [
-                    (placement.name, segment, arm, *counted.all())
-                    for (segment, arm), counted in placement.counters.items()
-                ],
-            )
-            self.add_periods(placement.name, placement.periods, placement.period_counters)
 
 
 def _columns(outcome: Outcome) -> tuple[str, str | None, str | None, float | None]:

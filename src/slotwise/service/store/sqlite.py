@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from slotwise.errors import InvalidInput, StoreRefused, StoreUnavailable, UnwritableFile
 from slotwise.service.store.database import Row
-from slotwise.service.store.sql import SqlStore
+from slotwise.service.store.sql import Store
 
 PREFIX: Final = "sqlite:///"
 #: "slot" in ASCII, in the header of the file
@@ -48,7 +48,7 @@ def path_of(url: str) -> Path:
     return Path(url.removeprefix(PREFIX))
 
 
-class SqliteStore(SqlStore):
+class SqliteStore(Store):
     """A file, opened or created where its folder is."""
 
     def __init__(self, path: Path, *, busy_seconds: float = BUSY_SECONDS) -> None:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from slotwise.errors import StoreUnavailable
 from slotwise.service.store import Store
-from slotwise.service.store.contract import Change, Put
+from slotwise.service.store.definitions import Change, Put
 from slotwise.service.worker.changing import ANY, Expected, Revision, StaleVersion, difference
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.documents import ChangeDocument

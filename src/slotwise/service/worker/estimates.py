@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from slotwise.ranker import Learner
 from slotwise.service.store import Store
-from slotwise.service.store.contract import Version
 from slotwise.service.store.decisions import Arm
+from slotwise.service.store.definitions import Version
 from slotwise.service.store.rows import Counters, TallyRow
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.documents import (

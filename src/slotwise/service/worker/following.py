@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from slotwise.errors import SlotwiseError, StoreUnavailable
 from slotwise.service.store import Store
-from slotwise.service.store.contract import Version
+from slotwise.service.store.definitions import Version
 from slotwise.service.store.rows import PeriodRow, TallyRow
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.fading import Recent

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from slotwise.service.store import Store
-from slotwise.service.store.contract import Version
+from slotwise.service.store.definitions import Version
 from slotwise.service.store.rows import DAY, HOUR, Counters
 from slotwise.service.worker.checks import Observed, checks_of
 from slotwise.service.worker.definition import Definition

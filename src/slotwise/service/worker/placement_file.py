@@ -12,8 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from slotwise.errors import SlotwiseError, UnreadableFile
 from slotwise.ranker.kernels import compiling
-from slotwise.service.store.contract import Change, Portable
+from slotwise.service.store.carrying import Portable
 from slotwise.service.store.decisions import Arm
+from slotwise.service.store.definitions import Change
 from slotwise.service.store.rows import (
     COUNTERS,
     TALLY_COUNTS,

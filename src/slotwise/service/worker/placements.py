@@ -12,8 +12,8 @@ from typing import Final, TypeVar
 
 from slotwise.errors import SlotwiseError
 from slotwise.service.store import Store
-from slotwise.service.store.contract import Version
 from slotwise.service.store.decisions import Arm
+from slotwise.service.store.definitions import Version
 from slotwise.service.store.rows import Counters, hour_of
 from slotwise.service.worker.following import Broken, absorbing, look
 from slotwise.service.worker.placement import More, Placement

@@ -13,8 +13,8 @@ from typing import Final, Literal, NamedTuple, TypedDict, Unpack
 from slotwise import checks
 from slotwise.errors import InvalidInput
 from slotwise.service.store import Store
-from slotwise.service.store.contract import Change
 from slotwise.service.store.decisions import Arm
+from slotwise.service.store.definitions import Change
 from slotwise.service.store.rows import DAY, HOUR, LAST, ArmCounts, ItemClicks, Period
 from slotwise.service.worker.comparison import LEAST_CLICKS, LEAST_VALUES, Interval, Stratum, Sums, compare
 from slotwise.service.worker.definition import Definition

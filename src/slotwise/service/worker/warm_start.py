@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from slotwise.errors import InvalidInput, SlotwiseError
 from slotwise.ranker.kernels import compiling
-from slotwise.service.store.contract import Portable
+from slotwise.service.store.carrying import Portable
 from slotwise.service.store.rows import Period, PeriodRow, TallyRow, hour_of
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.faults import faults
