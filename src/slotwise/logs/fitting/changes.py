@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import gammaincinv
 
-from slotwise.belief.half_life import Seen, best_half_life
+from slotwise.belief.half_life import CountsByPeriod, best_half_life
 from slotwise.estimate.diagnostics import find_drift
 from slotwise.logs.counting.merging import places_in
 from slotwise.logs.counting.strata import Periods
@@ -19,9 +19,6 @@ from slotwise.typing import FloatArray, IntArray
 
 #: half-lives that are tried, as parts of the time that the log covers; none is shorter than a period
 PARTS = (2.0, 1.0, 0.5, 0.25, 0.125, 0.0625)
-#: nats by which one of them has to lead forgetting nothing: with the 2 of a service, which asks again every hour, 5 in
-#: 100 logs without any change would be said to have changed
-LEAD = 5.0
 #: changed items that a sentence names
 NAMED = 3
 LEVEL = 0.95
@@ -113,12 +110,8 @@ def find_changes(
     """Of each placement, given its tallies with their periods, its items and what its slots are worth."""
     counted = [_counted(*one, periods.count) for one in zip(parts, item_ids, position_bias, strict=True)]
     clicks, exposure = (np.concatenate([one[kind] for one in counted], axis=1) for kind in (0, 1))
-    seen = [
-        Seen(float(period), clicks[period], exposure[period])
-        for period in range(periods.count)
-        if exposure[period].any() or clicks[period].any()
-    ]
-    half_life = best_half_life(seen, [max(1.0, part * periods.count) for part in PARTS], LEAD)
+    tried = [max(1.0, part * periods.count) for part in PARTS]
+    half_life = best_half_life(CountsByPeriod.of_matrices(clicks, exposure), tried)
     made = []
     for one, ids, (clicks, exposure, weighted) in zip(parts, item_ids, counted, strict=True):
         impressions, clicked = np.zeros((2, periods.count), np.int64)
