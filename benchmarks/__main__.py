@@ -119,7 +119,7 @@ def _numpy_epoch_ucb(users: MNL, rounds: int) -> float:
 def _every_policy(users: MNL, epoch_ucb: float) -> None:
     print("\nevery policy on (a)                  million rounds/s   of epoch-ucb's")
     for entry in [*policies(), policy("epoch-ucb-upb-star", sensitivity="analytic")]:
-        rounds = 20_000 if "upb" in entry.id or "pairs" in entry.id else 500_000
+        rounds = 20_000 if "upb" in entry.id else 500_000
         seconds = simulate(users, entry, rounds=rounds, replications=3, jobs=1)[str(entry)].seconds / 3
         rate = rounds / seconds
         print(f"  {entry!s:<40} {rate / 1e6:8.2f} {rate / epoch_ucb:14.2f}")
@@ -138,7 +138,7 @@ def _sensitivities(users: MNL) -> None:
 
 
 #: the policies of our own that sample, biases unknown; the first is the default
-SAMPLING = ("random-bound", "posterior-sampling", "randomised-moss")
+SAMPLING = ("random-bound", "posterior-sampling")
 
 
 def _sampling(users: MNL) -> None:
@@ -205,7 +205,7 @@ def _items() -> None:
     """The cost of a decision as the items grow a hundredfold; linear is 100, and the small case has overheads."""
     print("\none choose and learn, K = 5                   J = 100       J = 10,000   ratio (linear: 100)")
     for entry in policies():
-        if "upb" in entry.id or entry.id in ("pairwise-ucb-pairs", "toprank"):
+        if "upb" in entry.id or entry.id == "toprank":
             continue
         costs = [_decision_cost(entry.id, items) for items in (100, 10_000)]
         print(f"  {entry.id:<34} {costs[0] * 1e6:10.2f} µs {costs[1] * 1e6:12.1f} µs {costs[1] / costs[0]:10.0f}")

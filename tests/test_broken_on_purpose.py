@@ -153,17 +153,10 @@ FAULTS = [
     ),
     Fault(
         "the sampled bias has a fifth too little spread",
-        "belief/learned.py",
+        "belief/pooling.py",
         "inverse_root(belief.cholesky, belief.bias_spread, belief.spread)",
         "inverse_root(belief.cholesky, 0.8 * belief.bias_spread, belief.spread)",
-        "tests/belief/test_learned.py::test_the_spread_is_a_root_of_the_inverse_curvature[1.0]",
-    ),
-    Fault(
-        "an item is chosen by bounds at twice their level",
-        "policies/randomised_moss.py",
-        "min(level, math.log(1.0 + fair / shows[item])) / rate[item]",
-        "min(2.0 * level, math.log(1.0 + fair / shows[item])) / rate[item]",
-        "tests/policies/test_randomised_moss.py::test_sets_are_shown_as_often_as_the_definition_says[[0, 1]]",
+        "tests/belief/test_pooling.py::test_the_spread_is_a_root_of_the_inverse_curvature[1.0]",
     ),
     Fault(
         "a pairwise bound is a little too low",
@@ -171,21 +164,6 @@ FAULTS = [
         "math.expm1(min(level / trials, 700.0))",
         "math.expm1(min(0.99 * level / trials, 700.0))",
         "tests/bounds/test_pairwise.py::test_a_bound_is_missed_with_probability_at_most_exp_minus_the_level",
-    ),
-    Fault(
-        "the position bias is taken for known once it is estimated",
-        "estimate/pairwise.py",
-        "variance = own + inverse[slot, slot] - 2.0 * spread[slot]",
-        "variance = 1.0 / model.total[item]",
-        "tests/policies/test_pairwise_ucb_upb.py::test_a_wrong_order_of_the_slots_is_not_kept",
-    ),
-    Fault(
-        "the estimate seems surer than it is",
-        "estimate/pairwise.py",
-        "(1.0 + odds) * (1.0 + odds) / (odds * variance)",
-        "1.6 * (1.0 + odds) * (1.0 + odds) / (odds * variance)",
-        "tests/estimate/test_pairwise.py::test_errors_are_no_larger_than_the_variance_says_and_bounds_hold",
-        compiled=True,
     ),
     Fault(
         "standard errors from a tally's equations are a fifth too small",

@@ -8,8 +8,9 @@ import pytest
 from scipy import stats
 
 from slotwise import EMPTY, Setting, Tally
-from slotwise.belief import best_list, learned_bias, told_bias, update_by_tally
+from slotwise.belief import best_list, told_bias, update_by_tally
 from slotwise.belief.best_list import best_list_chances as chances_of
+from tests.belief.plainly import lived_plainly
 from tests.chance import assert_frequencies
 
 pytestmark = pytest.mark.usefixtures("interpreting")
@@ -23,7 +24,7 @@ def best_list_chances(
     setting = Setting(tally.slots, tally.items, 1, position_bias)
     belief: Any
     if position_bias is None:
-        belief = learned_bias(setting, shape=shape, rate=rate, bias_shape=2.0)
+        belief = lived_plainly(setting, passes="hard")
     else:
         belief = told_bias(setting, shape=shape, rate=rate)
     update_by_tally(belief, tally.clicks, tally.passes)

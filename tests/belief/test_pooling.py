@@ -10,9 +10,8 @@ import pytest
 from scipy import optimize, special
 
 from slotwise import NO_CLICK, Rankings, Setting
-from slotwise.belief import Lived, learned_bias, update, update_by_tally
+from slotwise.belief import Lived, imagine, update, update_by_tally
 from slotwise.belief.interface import turn_to
-from slotwise.belief.learned import find_mode as find_simple_mode
 from slotwise.belief.pooling import (
     find_mode,
     fit_bias,
@@ -21,7 +20,6 @@ from slotwise.belief.pooling import (
     weigh_lists,
 )
 from slotwise.belief.prior import NO_EXPOSURE
-from slotwise.compiled import interpreted
 from slotwise.estimate import maximum_likelihood
 from slotwise.typing import EMPTY, FloatArray
 from tests.belief.plainly import drawn_rounds, list_sum, lived_plainly
@@ -81,20 +79,35 @@ def test_the_mode_is_the_maximum(segments: int) -> None:
     assert lower @ lower.T == pytest.approx(np.array(curvature), rel=1e-3, abs=1e-3)
 
 
-def test_one_crowd_with_hard_passes_has_the_bias_of_the_simpler_belief() -> None:
-    setting = Setting(3, 4, 500)
-    one = _held(lived_plainly(setting, passes="hard", bias_shape=STRENGTH))
-    with interpreted():
-        other = learned_bias(setting, shape=SHAPE, rate=RATE, bias_shape=STRENGTH)
-    gamma = np.outer([1.0, 0.6, 0.3], [0.5, 0.1, 0.3, 0.8])
-    for ranking, clicked in drawn_rounds(gamma, 400, np.random.default_rng(3)):
-        update(one, ranking, clicked)
-        update(other, ranking, clicked)
-    fit_bias(one)
-    find_simple_mode(other)
-    assert one.mode == pytest.approx(other.mode, abs=1e-12)
-    assert one.spread == pytest.approx(other.spread, abs=1e-12)
-    assert one.passes[0].tolist() == other.passes.tolist()
+def _with_counts(**options: Any) -> Lived:
+    belief = _held(lived_plainly(Setting(3, 4, 100), passes="hard", bias_shape=STRENGTH, **options))
+    clicks, passes = _counts(1, 1)
+    belief.clicks[0], belief.slot_clicks[0] = clicks.sum(axis=1), clicks.sum(axis=2)
+    belief.folded[0] = belief.passes[:] = passes.transpose(0, 2, 1)
+    belief.rounds = belief.counted[:] = 1_000.0
+    return belief
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.5])
+def test_the_spread_is_a_root_of_the_inverse_curvature(scale: float) -> None:
+    belief = _with_counts(bias_spread=scale)
+    fit_bias(belief)
+    lower = np.tril(belief.cholesky)
+    assert belief.spread @ belief.spread.T == pytest.approx(scale**2 * np.linalg.inv(lower @ lower.T))
+    assert np.array_equal(belief.spread, np.triu(belief.spread))
+
+
+def test_draws_of_the_bias_have_the_mode_as_their_mean_and_that_spread() -> None:
+    belief, rng = _with_counts(), np.random.default_rng(1)
+    fit_bias(belief)
+    # as if there were nothing more to learn
+    belief.outdated = math.inf
+    drawn = []
+    for _ in range(4_000):
+        imagine(belief, rng)
+        drawn.append(np.log(belief.position_bias))
+    assert_mean_is(belief.mode, drawn)
+    assert_mean_is(np.diag(belief.spread @ belief.spread.T), (np.array(drawn) - belief.mode) ** 2)
 
 
 def _crowds(taste: float, seed: int, segments: int = 4, items: int = 30) -> Lived:

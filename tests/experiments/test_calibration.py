@@ -39,7 +39,7 @@ CLOSE = 0.25
 @pytest.mark.long
 def test_soft_passes_are_less_too_sure_where_most_visits_click() -> None:
     """Hard passes are found out; soft ones are right of α and λ, and of γ = λα too sure by half as much."""
-    hard, soft = (calibration.run(DATASETS, seed=1, cases=[(sampler, "busy")]) for sampler in ("integrated", "soft"))
+    hard, soft = (calibration.run(2 * DATASETS, seed=1, cases=[(of, "busy")]) for of in ("integrated", "soft"))
     for one, other in zip(hard, soft, strict=True):
         assert one.p_value < FALSE_ALARM / 3, one
         assert other.spread - 1.0 < 0.75 * (one.spread - 1.0), other

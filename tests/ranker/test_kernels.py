@@ -36,7 +36,7 @@ SOURCES = Path(slotwise.__file__).parents[1]
 IDS = [f"item {number}" for number in range(6)]
 USERS = MNL(position_bias=[1.0, 0.4, 0.7], attractiveness=[0.8, 0.3, 0.5, 0.2, 0.6, 0.1])
 #: the bias learned and told, round by round and in epochs
-KINDS = ["random-bound", "random-bound-known", "epoch-ucb", "kl-moss:acts=epochs"]
+KINDS = ["random-bound", "random-bound-known", "epoch-ucb", "posterior-sampling:acts=epochs"]
 
 
 def _learner(kind: str, when: When) -> Learner:

@@ -255,8 +255,8 @@ def test_what_cannot_be_is_refused_by_name(arguments: dict[str, Any], message: s
 
 
 def test_an_unknown_policy_is_refused_by_name() -> None:
-    with pytest.raises(UnknownName, match="randomized-moss"):
-        Learner(IDS, 3, policy="randomized-moss")
+    with pytest.raises(UnknownName, match="randombound"):
+        Learner(IDS, 3, policy="randombound")
 
 
 @pytest.mark.parametrize(

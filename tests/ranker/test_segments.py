@@ -115,7 +115,10 @@ def test_lists_in_flight_are_those_of_their_segment() -> None:
         ({"memory": -3.0}, "memory must be positive and finite, got -3.0"),
         ({"memory": 100.0, "policy": "random-bound:memory=5"}, "memory is 100.0, but the policy is random-bound"),
         ({"new_items_at_most": 1.5}, "new_items_at_most must be at most 1, got 1.5"),
-        ({"new_items_at_most": 0.1, "policy": "kl-moss"}, "new_items_at_most is 0.1, but kl-moss has no option"),
+        (
+            {"new_items_at_most": 0.1, "policy": "posterior-sampling"},
+            "new_items_at_most is 0.1, but posterior-sampling has no option",
+        ),
     ],
 )
 def test_what_a_policy_cannot_do_is_refused_by_name(arguments: dict[str, Any], message: str) -> None:

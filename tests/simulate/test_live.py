@@ -182,7 +182,7 @@ def test_a_longer_delay_costs_more(small: MNL) -> None:
     assert costs == sorted(costs)
 
 
-@pytest.mark.parametrize("id", ["randomised-moss", "epoch-ucb", "mnl-bandit", "pairwise-ucb-pairs"])
+@pytest.mark.parametrize("id", ["random-bound", "epoch-ucb", "mnl-bandit", "mnl-ts"])
 def test_what_is_not_there_is_never_shown(id: str) -> None:
     """Also by policies that hold a list, and where there are fewer items than slots."""
     world = World(

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.belief.learned import LONGEST_STEP
 from slotwise.belief.prior import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
     EULER,
     EXTRA_ITEMS,
     LEAST_SHAPE,
+    LONGEST_STEP,
     NO_EXPOSURE,
     digamma,
     shape_of,

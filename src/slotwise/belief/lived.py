@@ -8,7 +8,7 @@ seen as λ_k δ_sk, λ_k ~ Gamma(c, c) and δ_sk ~ Gamma(τ, τ). s and β are l
 
 Given λ, δ and m, the attractiveness of each item to the segment at hand is Gamma(shape, rate): that is what a policy
 reads, with the part of the rate that is only assumed (`slotwise.belief.lived_draws`). λ is drawn from its posterior at
-the mode with attractiveness integrated out, as in `LearnedBias`.
+the mode with attractiveness integrated out (`slotwise.belief.pooling`).
 
 Passes may be *soft*: a round with list A, clicked or not, counts as 1/(1+S_A) of a pass, which is what a pass is worth
 on average, at the estimates of the moment, and is weighed anew as these improve (`slotwise.belief.lived_counts`).
@@ -25,10 +25,9 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.belief.features import RIDGE, ItemFit, starting_fit
-from slotwise.belief.learned import BIAS_SHAPE
 from slotwise.belief.memory import Memory, half_lives, starting_memory
 from slotwise.belief.pooling import OWN_SLOTS, OWN_TASTE
-from slotwise.belief.prior import ATTRACTIVENESS_RATE, ATTRACTIVENESS_SHAPE
+from slotwise.belief.prior import ATTRACTIVENESS_RATE, ATTRACTIVENESS_SHAPE, BIAS_SHAPE
 from slotwise.belief.seen_lists import SeenLists, seen_lists
 from slotwise.compiled import record
 from slotwise.errors import InvalidInput
@@ -230,11 +229,6 @@ def is_lived(setting: Setting, passes: Passes, memory: Any) -> bool:
     checks.one_of("passes", passes, get_args(Passes))
     forgets = len(half_lives(memory)) > 0
     return passes == "soft" or forgets or setting.segments > 1 or setting.features is not None
-
-
-def pools_or_forgets(belief: Any) -> bool:
-    """Whether a belief is this one, which learns its prior by itself, and whose evidence says what shows cannot."""
-    return isinstance(belief, Lived)
 
 
 def with_constant(features: Any, segments: int, items: int) -> tuple[FloatArray, FloatArray]:

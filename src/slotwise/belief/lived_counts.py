@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from slotwise.belief.interface import expect, hold_still, settle, update, update_by_tally
-from slotwise.belief.learned import GROWTH
 from slotwise.belief.lived import IN_USE, TRIED, Lived
 from slotwise.belief.memory import end_period
 from slotwise.belief.pooling import refresh, weight_of
@@ -13,6 +12,9 @@ from slotwise.belief.seen_lists import GIVEN_UP, are_rare, give_up, is_given_up,
 from slotwise.compiled import jit
 from slotwise.tally import count_no_clicks
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, Ranking
+
+#: what is learned of all is learned anew when the data have grown by this part
+GROWTH = 0.02
 
 
 @expect.register(Lived)

@@ -7,11 +7,13 @@ import math
 import numpy as np
 
 from slotwise.belief.interface import imagine, turn_to
-from slotwise.belief.learned import KEPT_PART
 from slotwise.belief.lived import IN_USE, Lived
 from slotwise.belief.lived_counts import keep_house
 from slotwise.belief.memory import end_period
 from slotwise.compiled import inlined, jit
+
+#: a draw is kept for no longer than this part of the rounds so far
+KEPT_PART = 0.01
 
 
 @turn_to.register(Lived)

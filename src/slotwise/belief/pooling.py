@@ -1,4 +1,17 @@
-"""What is learned of all items, crowds and slots together: the prior of each cell, and the mode of the bias."""
+"""What is learned of all items, crowds and slots together: the prior of each cell, and the mode of the bias.
+
+With Gamma priors, and clicks taken as Poisson with mean γ·passes, attractiveness given the bias is Gamma:
+
+    α_j | λ ~ Gamma(s + N_·j, r + Σ_k λ_kÑ_kj).
+
+Integrated out of the likelihood it leaves a posterior of the bias alone, log-concave, with one dimension per slot for
+any number of items. With λ_k ~ Gamma(c, c) it is, up to a constant,
+
+    ℓ(log λ) = Σ_k [(c + N_k·) log λ_k - cλ_k] - Σ_j (s + N_·j) log(r + Σ_k λ_kÑ_kj).
+
+A draw of log λ is from the normal approximation at the mode. No slot is an anchor: the priors fix the scale. With
+several segments the second sum is over segments and items.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +19,7 @@ import math
 from typing import Any
 
 from slotwise.belief.features import learn_items
-from slotwise.belief.learned import LONGEST_STEP, MOST_STEPS, SHORTEST_STEP
-from slotwise.belief.prior import LEAST_SHAPE, NO_EXPOSURE, digamma, shape_of
+from slotwise.belief.prior import LEAST_SHAPE, LONGEST_STEP, NO_EXPOSURE, digamma, shape_of
 from slotwise.compiled import inlined, jit
 from slotwise.linear import factorise, inverse_root, solve
 from slotwise.typing import EMPTY, FloatArray
@@ -16,6 +28,9 @@ from slotwise.typing import EMPTY, FloatArray
 TIMES = 2
 #: EM steps each time
 STEPS = 3
+#: Newton's method for the mode of log λ ends with a step shorter than this, or after so many
+SHORTEST_STEP = 0.01
+MOST_STEPS = 50
 #: κ and τ before anything is known, when crowds are taken to be alike, and of the made-up cells and slots that they are
 #: learned from besides the real ones
 OWN_TASTE = 20.0
@@ -117,7 +132,7 @@ def find_mode(belief: Any, mode: FloatArray, clicks: FloatArray, slot_clicks: Fl
 def _newton_step(
     belief: Any, mode: FloatArray, clicks: FloatArray, slot_clicks: FloatArray, passes: FloatArray
 ) -> None:
-    """step = (-ℓ″)⁻¹ ℓ′, as for `LearnedBias`, with the cells of segments and items in place of items."""
+    """step = (-ℓ″)⁻¹ ℓ′ at the mode so far, by Cholesky; all terms of -ℓ″ are written for γÑ/E, the cells' shares."""
     segments, items, slots = passes.shape
     step, matrix, bias, share = belief.step, belief.cholesky, belief.noise, belief.share
     for slot in range(slots):

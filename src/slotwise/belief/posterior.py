@@ -5,7 +5,7 @@ the prior of attractiveness learned from the items, and attractiveness given bot
 
     λ̂ = argmax ℓ(log λ),    α_j | λ̂ ~ Gamma(s + N_·j, r + Σ_k λ̂_kÑ_kj),
 
-`slotwise.belief.learned` having ℓ and `slotwise.belief.pooling` s and r. A bias that is learned has no scale of its
+`slotwise.belief.pooling` having ℓ, s and r. A bias that is learned has no scale of its
 own, so what is reported is an item's worth in the first slot, λ̂_1·E[α_j | λ̂], and each slot's beside the first,
 λ̂_k/λ̂_1.
 
@@ -30,9 +30,9 @@ from slotwise import checks
 from slotwise.belief.alike import variance_of_likeness
 from slotwise.belief.best_list import best_list, best_list_chances
 from slotwise.belief.interface import hold_still, turn_to, update_by_tally
-from slotwise.belief.learned import BIAS_SHAPE
 from slotwise.belief.lived import IN_USE, Lived, lived
 from slotwise.belief.lived_counts import settle_on_means
+from slotwise.belief.prior import BIAS_SHAPE
 from slotwise.errors import InvalidInput
 from slotwise.estimate import Estimate, GammaPrior, is_identifiable
 from slotwise.estimate.curvature import Curvature

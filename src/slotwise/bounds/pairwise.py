@@ -1,4 +1,4 @@
-"""Bounds on the odds of an item against no click: what the round-based optimistic policies share.
+"""Bounds on the odds of an item against no click: what round-based optimistic policies share.
 
 Keep only the rounds in which the item in a slot was clicked or nothing was: the pairwise trials. However the rankings
 were chosen, each such trial is a click with probability p = γ/(1+γ), so that a bound on p is one on the odds γ, and no
@@ -64,18 +64,6 @@ def bernstein(clicks: float, exposure: float, variation: float, largest_bias: fl
     spread = 2.0 * variation * level
     root = (math.sqrt(spread) + math.sqrt(spread + 4.0 * clicks * slope)) / (2.0 * slope)
     return root * root
-
-
-@inlined
-def upper_odds(kl: bool, clicks: float, passes: float, level: float, start: float) -> float:
-    """The bound of one pair, of the wanted kind; infinite before the first pass. `start` is the last one, if any."""
-    if passes <= 0.0:
-        return math.inf
-    if level <= 0.0:
-        return clicks / passes
-    if kl:
-        return kl_bound(clicks, passes, level, start)
-    return bernstein(clicks, passes, clicks + passes, 1.0, level)
 
 
 @jit

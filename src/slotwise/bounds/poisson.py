@@ -1,4 +1,4 @@
-"""The upper bound on a Poisson mean that its divergence from the estimate allows: what KL-UCB and KL-MOSS choose by."""
+"""The upper bound on a Poisson mean that its divergence from the estimate allows: what KL-UCB chooses by."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
-from slotwise.belief import Lived, gibbs_bias, imagine, joint_gibbs, learned_bias, lived, update, update_by_tally
+from slotwise.belief import Lived, gibbs_bias, imagine, joint_gibbs, lived, update, update_by_tally
 from slotwise.belief.features import learn_items, rely_on
 from slotwise.belief.lived_draws import bring_to_hand, draw_shared
 from slotwise.belief.pooling import fit_bias, learn_levels, take_means
@@ -134,10 +134,8 @@ def _choices(sampler: str, data: str, rng: np.random.Generator) -> IntArray:
     sampled = np.ones(ITEMS)
     setting = Setting(SLOTS, ITEMS, ROUNDS)
     belief: Any
-    if sampler == "integrated":
-        belief = learned_bias(setting, shape=SHAPE, rate=rate, bias_shape=BIAS_SHAPE)
-    elif sampler == "soft":
-        belief = lived(setting, passes="soft", bias_shape=BIAS_SHAPE)
+    if sampler in ("integrated", "soft"):
+        belief = lived(setting, passes="soft" if sampler == "soft" else "hard", bias_shape=BIAS_SHAPE)
     else:
         make = joint_gibbs if sampler == "joint" else gibbs_bias
         belief = make(setting, sampled, shape=SHAPE, rate=rate, bias_shape=BIAS_SHAPE, bias_rate=BIAS_RATE)
@@ -151,7 +149,7 @@ def _choices(sampler: str, data: str, rng: np.random.Generator) -> IntArray:
             update(belief, ranking, draw(users, ranking, rng))
     truth = np.array([attractiveness[0], bias[1] * attractiveness[1], bias[1] / bias[0]])
     samples = np.zeros((DRAWS, 3))
-    if sampler == "soft":
+    if sampler in ("integrated", "soft"):
         _fit(belief, SHAPE, np.full(ITEMS, SHAPE / rate), 1.0)
         _sample_lived(belief, sampled, samples, 0, rng)
     else:

@@ -1,8 +1,8 @@
-"""The comparison of slotwise's own policies: chosen on random problems, reported on others, losers and tails included.
+"""The comparison of slotwise's own policies: chosen on random problems, reported on others, tails included.
 
-Four parts. *Choosing*: random problems, regret relative to plain posterior sampling. *Reporting*: the paper's problems
-and the eight further ones. *Losers*: the candidates that were not registered. *Long*: a million rounds. Every cell, a
-policy on a problem, is kept on disk when it is done, and an interrupted run goes on from there.
+Three parts. *Choosing*: random problems, regret relative to plain posterior sampling. *Reporting*: the paper's
+problems and the eight further ones. *Long*: a million rounds. Every cell, a policy on a problem, is kept on disk when
+it is done, and an interrupted run goes on from there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.experiments.candidates import CANDIDATES, candidate
 from slotwise.experiments.store import Store, program_hash, writable_folder
 from slotwise.policies.registry import compared_in, policies, policy
 from slotwise.problems import Problem, further_problems, paper_problems, random_problem
@@ -65,18 +64,11 @@ class Cell:
         }
 
 
-def cells(
-    replications: int = 200, seed: int = 1, parts: Sequence[str] = ("report", "losers", "long", "choose")
-) -> list[Cell]:
+def cells(replications: int = 200, seed: int = 1, parts: Sequence[str] = ("report", "long", "choose")) -> list[Cell]:
     """Everything to run; the parts but `report` have fewer replications."""
 
-    def cell(part: str, problem: Problem, given: str | tuple[str, bool], count: int, recorded: tuple[int, ...]) -> Cell:
-        if isinstance(given, str):
-            return Cell(part, problem, given, given, count, seed, recorded)
-        name, known = given
-        return Cell(
-            part, problem, f"{name}{' (known)' if known else ''}", candidate(name, known), count, seed, recorded
-        )
+    def cell(part: str, problem: Problem, label: str, count: int, recorded: tuple[int, ...]) -> Cell:
+        return Cell(part, problem, label, label, count, seed, recorded)
 
     problems = paper_problems() | further_problems()
     drawn = [
@@ -84,19 +76,15 @@ def cells(
         for index in range(CHOOSING)
         for p in [random_problem(np.random.default_rng(stream(CHOOSING_SEED, index)))]
     ]
-    losers = [(name, known) for known in (False, True) for name in CANDIDATES]
     found: list[Cell] = []
     for problem in problems.values():
         ours = [*UNKNOWN, *KNOWN, *(ALSO if problem.id in "abc" else ())]
         found += [cell("report", problem, id, replications, (problem.rounds,)) for id in ours]
-    for problem in (problems[id] for id in "abcfik"):
-        found += [cell("losers", problem, given, replications, (problem.rounds,)) for given in losers]
     for problem in (problems[id] for id in "abcik"):
         longer = Problem(problem.id, problem.users, LONG_ROUNDS)
         found += [cell("long", longer, id, max(1, replications // 4), LONG_RECORDED) for id in UNKNOWN]
     for problem in drawn:
-        everyone: list[str | tuple[str, bool]] = [*UNKNOWN, *[(name, False) for name in CANDIDATES]]
-        found += [cell("choose", problem, given, max(1, replications // 20), (problem.rounds,)) for given in everyone]
+        found += [cell("choose", problem, id, max(1, replications // 20), (problem.rounds,)) for id in UNKNOWN]
     return [one for one in found if one.part in parts]
 
 
@@ -145,13 +133,9 @@ def _finding(cell: Cell, folder: Path, jobs: int) -> Finding:
 def tables(found: Sequence[Finding]) -> str:
     """Every table of the study, as Markdown."""
     text = []
-    for problem in dict.fromkeys(one.cell.problem.id for one in found if one.cell.part in ("report", "losers")):
-        for part, title in (("report", "registered"), ("losers", "not registered")):
-            rows = [one for one in found if one.cell.part == part and one.cell.problem.id == problem]
-            if rows:
-                text.append(
-                    f"### Problem ({problem}), {title}, {rows[0].cell.problem.rounds:,} rounds\n\n{_final(rows)}"
-                )
+    for problem in dict.fromkeys(one.cell.problem.id for one in found if one.cell.part == "report"):
+        rows = [one for one in found if one.cell.part == "report" and one.cell.problem.id == problem]
+        text.append(f"### Problem ({problem}), {rows[0].cell.problem.rounds:,} rounds\n\n{_final(rows)}")
     long = [one for one in found if one.cell.part == "long"]
     for problem in dict.fromkeys(one.cell.problem.id for one in long):
         rows = [one for one in long if one.cell.problem.id == problem]

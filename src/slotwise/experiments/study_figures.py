@@ -56,14 +56,11 @@ def tails(found: Sequence[Finding]) -> Figure:
     axes = drawn.subplots()
     for number, (label, values) in enumerate(chosen.items()):
         ordered = np.sort(values)[::-1]
-        # the palette comes round again, with dots
-        style = "-" if label in UNKNOWN else ("--" if number < len(PALETTE) else ":")
-        colour = PALETTE[number % len(PALETTE)]
         share = np.arange(1, len(ordered) + 1) / len(ordered)
-        axes.plot(ordered, share, style, color=colour, linewidth=2.0 if label == UNKNOWN[-1] else 1.2, label=label)
+        axes.plot(ordered, share, color=PALETTE[number], linewidth=2.0 if label == UNKNOWN[-1] else 1.2, label=label)
     axes.set(xscale="log", yscale="log", xlabel=f"regret relative to the mean of {PLAIN} on the same problem")
     axes.set_ylabel("share of replications above")
-    axes.set_title(f"Tails over {CHOOSING} random problems; broken lines: not registered", fontsize="medium")
+    axes.set_title(f"Tails over {CHOOSING} random problems", fontsize="medium")
     axes.set_xlim(left=0.1)
     axes.xaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_major_formatter("{x:g}")

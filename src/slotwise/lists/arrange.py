@@ -28,30 +28,6 @@ def rearrange(
     """Put the items that `ranking` holds into their best order: none is dropped, none added, and pins stay."""
 
 
-def _arrange_by(
-    lists: Any,
-    index: FloatArray,
-    attractiveness: FloatArray,
-    position_bias: FloatArray,
-    ranking: Ranking,
-    rng: np.random.Generator,
-) -> None:
-    arrange(lists, index, position_bias, ranking, rng)
-    rearrange(lists, attractiveness, position_bias, ranking, rng)
-
-
-@generic(default=_arrange_by)
-def arrange_by(
-    lists: Any,
-    index: FloatArray,
-    attractiveness: FloatArray,
-    position_bias: FloatArray,
-    ranking: Ranking,
-    rng: np.random.Generator,
-) -> None:
-    """Fill `ranking` with the items of the best list for `index`, in their best order for `attractiveness`."""
-
-
 def _nothing(lists: Any, least_index: FloatArray, ranking: Ranking) -> float:  # noqa: ARG001
     return 0.0
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from slotwise.compiled import record
-from slotwise.lists.arrange import arrange, arrange_by, entry, rearrange, slots_in_order
+from slotwise.lists.arrange import arrange, entry, rearrange, slots_in_order
 from slotwise.lists.slot_order import order_slots, slot_order
-from slotwise.lists.top_items import fill_slots, select_best, sink
+from slotwise.lists.top_items import fill_slots, select_best
 from slotwise.typing import FloatArray, IntArray, Ranking
 
 
@@ -69,23 +69,6 @@ def _rearrange(
     select_best(held_index, held_order, len(ranking), rng)
     for place in range(len(ranking)):
         ranking[by_bias[place]] = held[held_order[place]]
-
-
-@arrange_by.register(Sorted)
-def _arrange_by(
-    lists: Sorted,
-    index: FloatArray,
-    attractiveness: FloatArray,
-    position_bias: FloatArray,
-    ranking: Ranking,
-    rng: np.random.Generator,
-) -> None:
-    item_order = lists.item_order
-    select_best(index, item_order, len(ranking), rng)
-    # items of equal index are in random order, and stay so where they are equal here too
-    for position in range(1, len(ranking)):
-        sink(attractiveness, item_order, position)
-    fill_slots(ranking, order_slots(lists.slots, position_bias, rng), item_order)
 
 
 @entry.register(Sorted)

@@ -106,7 +106,7 @@ CITATION = "slotwise: bounds at random levels on a belief that pools, forgets an
     estimated_from_tally=ESTIMATED_FROM_TALLY,
     twin="random-bound-known",
     try_with=[{"acts": "epochs"}, {"memory": "auto"}],
-    legend={"lived": 1},
+    legend={"policies": 2, "lived": 1},
 )
 def random_bound(
     setting: Setting,

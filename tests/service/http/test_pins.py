@@ -21,7 +21,9 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         yield serving_client
 
 
-@pytest.mark.parametrize("terms", [{}, {"holdout": 1.0}, {"mode": "frozen"}, {"mode": "shadow"}, {"policy": "kl-moss"}])
+@pytest.mark.parametrize(
+    "terms", [{}, {"holdout": 1.0}, {"mode": "frozen"}, {"mode": "shadow"}, {"policy": "posterior-sampling"}]
+)
 def test_whoever_looks_sees_a_pinned_item_in_its_slot(client: Client, terms: dict[str, Any]) -> None:
     name = "-".join(map(str, terms.values())) or "live"
     client.define(name, items=SIX, slots=3, pin={"item 4": 2}, position_bias=[1.0, 0.8, 0.6], **terms)
