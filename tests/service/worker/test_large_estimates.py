@@ -17,9 +17,10 @@ import pytest
 from slotwise.errors import InvalidInput, StoreUnavailable
 from slotwise.service.store.decisions import Outcome
 from slotwise.service.store.rows import HOUR, hour_of
-from slotwise.service.worker import Worker, large_estimates
+from slotwise.service.worker import Worker, estimate_service, large_estimates
 from slotwise.service.worker.documents import EstimatesDocument
-from slotwise.service.worker.large_estimates import LargeEstimates, is_large
+from slotwise.service.worker.estimate_service import is_large
+from slotwise.service.worker.large_estimates import RemoteEstimator
 from tests.service.serving import Clock
 from tests.service.worker.test_worker import BOTH, definition, settled
 from tests.waiting import FOR_EVER, wait_for
@@ -30,7 +31,7 @@ MANY = [f"item {number}" for number in range(20)]
 @pytest.fixture(autouse=True)
 def _few_are_many(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Ten items make a placement large, so that nothing here takes long."""
-    monkeypatch.setattr(large_estimates, "LARGE_ITEMS", 10)
+    monkeypatch.setattr(estimate_service, "LARGE_ITEMS", 10)
     yield
     wait_for(lambda: not multiprocessing.active_children(), "the process to end")
 
@@ -115,15 +116,15 @@ def test_nobody_waits_for_them_and_those_who_ask_for_the_same_share_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = []
-    run = LargeEstimates._run
+    run = RemoteEstimator._run
 
-    def counted(desk: LargeEstimates, *arguments: Any) -> Any:
+    def counted(estimator: RemoteEstimator, *arguments: Any) -> Any:
         runs.append(arguments)
-        return run(desk, *arguments)
+        return run(estimator, *arguments)
 
     async def test(worker: Worker, _: Clock) -> None:
         await worker.written_estimates("large")
-        monkeypatch.setattr(LargeEstimates, "_run", counted)
+        monkeypatch.setattr(RemoteEstimator, "_run", counted)
         process = child()
         os.kill(process, signal.SIGSTOP)
         try:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from slotwise.service.worker.pinboard import LEAST_SECONDS, MOST_KEPT, MOST_SECONDS, TIMES_COST, Pinboard
+from slotwise.service.worker.pinboard import MAX_RESPONSES, MAX_SECONDS, MIN_SECONDS, TIMES_COST, ResponseCache
 
 
 class Desk:
@@ -15,10 +15,10 @@ class Desk:
 
     def __init__(self, seconds: float = 0.0) -> None:
         self.now, self.made, self.seconds = 0.0, 0, seconds
-        self.board = Pinboard(lambda: self.now)
+        self.cache = ResponseCache(lambda: self.now)
 
     async def get(self, moment: int, asked: str = "home") -> bytes:
-        return (await self.board.get(asked, moment, self.make(moment))).content
+        return (await self.cache.get(asked, moment, self.make(moment))).content
 
     def make(self, moment: int) -> Callable[[], Awaitable[bytes]]:
         async def make() -> bytes:
@@ -33,9 +33,9 @@ class Desk:
 def test_nothing_is_made_again_as_long_as_nothing_changes() -> None:
     async def test() -> None:
         desk = Desk()
-        first = await desk.board.get("home", 1, desk.make(1))
+        first = await desk.cache.get("home", 1, desk.make(1))
         desk.now += 10_000.0
-        assert await desk.board.get("home", 1, desk.make(1)) == first
+        assert await desk.cache.get("home", 1, desk.make(1)) == first
         assert desk.made == 1
         desk.now += 1.0
         assert await desk.get(2) == b"2"
@@ -45,7 +45,7 @@ def test_nothing_is_made_again_as_long_as_nothing_changes() -> None:
 
 @pytest.mark.parametrize(
     ("takes", "apart"),
-    [(0.0, LEAST_SECONDS), (0.4, TIMES_COST * 0.4), (20.0, MOST_SECONDS)],
+    [(0.0, MIN_SECONDS), (0.4, TIMES_COST * 0.4), (20.0, MAX_SECONDS)],
 )
 def test_two_makings_are_apart_as_far_as_is_affordable(takes: float, apart: float) -> None:
     async def test() -> None:
@@ -90,7 +90,7 @@ def test_what_could_not_be_made_is_tried_again() -> None:
             raise ValueError("no")
 
         with pytest.raises(ValueError, match="no"):
-            await desk.board.get("home", 1, fail)
+            await desk.cache.get("home", 1, fail)
         assert await desk.get(1) == b"1"
 
     asyncio.run(test())
@@ -99,12 +99,12 @@ def test_what_could_not_be_made_is_tried_again() -> None:
 def test_only_so_many_are_kept() -> None:
     async def test() -> None:
         desk = Desk()
-        for number in range(MOST_KEPT + 1):
+        for number in range(MAX_RESPONSES + 1):
             await desk.get(1, f"{number}")
-        await desk.get(1, f"{MOST_KEPT}")
-        assert desk.made == MOST_KEPT + 1
+        await desk.get(1, f"{MAX_RESPONSES}")
+        assert desk.made == MAX_RESPONSES + 1
         await desk.get(1, "0")
-        assert desk.made == MOST_KEPT + 2
+        assert desk.made == MAX_RESPONSES + 2
 
     asyncio.run(test())
 
@@ -112,8 +112,8 @@ def test_only_so_many_are_kept() -> None:
 def test_a_tag_is_the_same_as_long_as_the_document_is() -> None:
     async def test() -> None:
         one, other = Desk(), Desk()
-        assert await one.board.get("a", 1, one.make(7)) == await other.board.get("b", 2, other.make(7))
-        assert (await one.board.get("c", 1, one.make(8))).tag != (await one.board.get("a", 1, one.make(7))).tag
+        assert await one.cache.get("a", 1, one.make(7)) == await other.cache.get("b", 2, other.make(7))
+        assert (await one.cache.get("c", 1, one.make(8))).tag != (await one.cache.get("a", 1, one.make(7))).tag
 
     asyncio.run(test())
 
@@ -121,11 +121,11 @@ def test_a_tag_is_the_same_as_long_as_the_document_is() -> None:
 def test_another_version_is_made_at_once() -> None:
     async def test() -> None:
         desk = Desk(seconds=1.0)
-        await desk.board.get("home", 1, desk.make(1), version=1)
-        changed = await desk.board.get("home", 2, desk.make(2), version=2)
+        await desk.cache.get("home", 1, desk.make(1), version=1)
+        changed = await desk.cache.get("home", 2, desk.make(2), version=2)
         assert changed.content == b"2"
         # and then as seldom as before
-        assert await desk.board.get("home", 3, desk.make(3), version=2) == changed
+        assert await desk.cache.get("home", 3, desk.make(3), version=2) == changed
         assert desk.made == 2
 
     asyncio.run(test())

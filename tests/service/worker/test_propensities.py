@@ -14,7 +14,7 @@ from scipy import stats
 from slotwise.service.store import open_store
 from slotwise.service.store.decisions import Outcome, Report
 from slotwise.service.worker import Worker
-from slotwise.service.worker.deciding import as_given, decide
+from slotwise.service.worker.deciding import decide
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.ledger import NO_CONDITIONS, Conditions
 from slotwise.service.worker.placements import Placements
@@ -69,14 +69,14 @@ def test_items_are_shown_as_often_as_their_propensities_say(store: str, wish: Wi
 
     async def test() -> None:
         propensities = Propensities()
-        placements = Placements(open_store(store), propensities.settle)
+        placements = Placements(open_store(store), propensities)
         await placements.refresh()
         placement = placements.get("home")
         assert placement is not None
         placement.learner.kernels.wait()
         random.seed(4)
         placement.learner.rng, rng = np.random.default_rng(5), np.random.default_rng(6)
-        given = as_given(ITEMS, 2, wish.exclude, wish.pin)
+        given = placement.definition.control_list(wish.exclude, wish.pin)
         now = NOON
         for belief in range(BELIEFS):
             ledger = placement.ledger

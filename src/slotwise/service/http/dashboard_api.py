@@ -15,7 +15,7 @@ from slotwise.service.worker.dashboard import Dashboard
 from slotwise.service.worker.definition import MOST_ITEMS
 from slotwise.service.worker.names import LONGEST_NAME
 from slotwise.service.worker.overview_documents import ItemsPage, NamedState, OverviewDocument, TimelineDocument
-from slotwise.service.worker.pinboard import Pinned
+from slotwise.service.worker.pinboard import CachedResponse
 
 Answer = TypeVar("Answer")
 #: a status, an answer, and its tag
@@ -105,7 +105,7 @@ class DashboardApi:
         return 200, await self._dashboard.items(name, search, offset, limit)
 
 
-def _told(found: Pinned, if_none_match: str | None) -> Tagged[Any]:
+def _told(found: CachedResponse, if_none_match: str | None) -> Tagged[Any]:
     headers = {"ETag": found.tag, "Cache-Control": "no-cache"}
     if is_new(if_none_match, found.tag):
         return 200, cast(Any, Written(found.content)), headers

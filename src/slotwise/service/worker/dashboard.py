@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Final
 
 from pydantic import TypeAdapter
 
 from slotwise.service.store import open_store
 from slotwise.service.store.rows import hour_of
-from slotwise.service.worker.estimates import EstimateDesk
+from slotwise.service.worker.estimate_service import EstimateService
 from slotwise.service.worker.history import By, HistorySpan
-from slotwise.service.worker.large_estimates import LargeEstimates, is_large
 from slotwise.service.worker.metrics import STALENESS_BOUND_SECONDS
-from slotwise.service.worker.overview import OverviewDesk, Question
+from slotwise.service.worker.overview import Question
 from slotwise.service.worker.overview_documents import (
     ItemsPage,
     NamedState,
@@ -23,7 +22,7 @@ from slotwise.service.worker.overview_documents import (
     StateDocument,
     TimelineDocument,
 )
-from slotwise.service.worker.pinboard import Pinboard, Pinned
+from slotwise.service.worker.pinboard import CachedResponse, ResponseCache
 from slotwise.service.worker.placement import Placement
 from slotwise.service.worker.placements import Placements
 from slotwise.service.worker.timeline import timeline
@@ -43,28 +42,24 @@ class Dashboard:
         self,
         store: str,
         placements: Placements,
-        estimates: EstimateDesk,
-        large: LargeEstimates,
-        placement: Callable[[str], Awaitable[Placement]],
+        estimates: EstimateService,
         clock: Callable[[], float],
     ) -> None:
-        self._store, self._placements, self._large, self._clock = store, placements, large, clock
-        self._desk = OverviewDesk(placements, estimates)
-        #: from memory, or from the store where it is new; raises where there is none
-        self._placement = placement
-        self._board = Pinboard()
+        self._store, self._placements, self._estimates, self._clock = store, placements, estimates, clock
+        self._responses = ResponseCache()
 
-    async def overview(self, name: str, segment: Sequence[str] = (), period: str = "7d") -> Pinned:
+    async def overview(self, name: str, segment: Sequence[str] = (), period: str = "7d") -> CachedResponse:
         """What its owner wants to know of a placement, as JSON."""
-        placement = await self._placement(name)
+        placement = await self._placements.placement(name)
         asked = Question(name, tuple(segment), period)
 
         async def make() -> bytes:
-            return OVERVIEW.dump_json(await self._overview(placement, asked))
+            now, staleness = self._clock(), self._placements.staleness()
+            return OVERVIEW.dump_json(await self._estimates.of(placement).overview(asked, now, staleness))
 
-        return await self._board.get(asked, self._moment(placement), make, version=placement.version)
+        return await self._responses.get(asked, self._moment(placement), make, version=placement.version)
 
-    async def state(self, name: str) -> Pinned:
+    async def state(self, name: str) -> CachedResponse:
         """The one sentence of a placement, as JSON: from its overview, which whoever reads the sentence opens next."""
         overview = await self.overview(name)
 
@@ -72,32 +67,26 @@ class Dashboard:
             state: StateDocument = json.loads(overview.content)["state"]
             return STATE.dump_json({**state, "name": name})
 
-        return await self._board.get(("state", name), overview.tag, make, version=overview.tag)
+        return await self._responses.get(("state", name), overview.tag, make, version=overview.tag)
 
-    async def timeline(self, name: str, by: By = "day", since: str | None = None, until: str | None = None) -> Pinned:
+    async def timeline(
+        self, name: str, by: By = "day", since: str | None = None, until: str | None = None
+    ) -> CachedResponse:
         """What happened by hour or by day, as JSON."""
-        placement = await self._placement(name)
+        placement = await self._placements.placement(name)
         span = HistorySpan.of(by, since, until, self._clock())
 
         async def make() -> bytes:
             return await asyncio.to_thread(_timeline, self._store, name, by, span)
 
-        return await self._board.get(
+        return await self._responses.get(
             ("timeline", name, by, span), self._moment(placement), make, version=placement.version
         )
 
     async def items(self, name: str, search: str = "", offset: int = 0, limit: int = 50) -> ItemsPage:
         """Items whose names have that in them, the most relevant first."""
-        placement = await self._placement(name)
-        if is_large(placement.definition):
-            return await self._large.items(name, search, offset, limit)
-        return await self._desk.items(name, search, offset, limit)
-
-    async def _overview(self, placement: Placement, asked: Question) -> OverviewDocument:
-        now, staleness = self._clock(), self._placements.staleness()
-        if is_large(placement.definition):
-            return await self._large.overview(asked, now, staleness)
-        return await self._desk.document(asked, now, staleness)
+        placement = await self._placements.placement(name)
+        return await self._estimates.of(placement).items(name, search, offset, limit)
 
     def _moment(self, placement: Placement) -> Hashable:
         """What, where it is the same, makes the same document; from memory, as it is asked for all the time."""

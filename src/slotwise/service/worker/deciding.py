@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from slotwise.service.store.decisions import Arm, Decision, Once, Sticky, new_id
 from slotwise.service.worker.definition import Definition
@@ -28,7 +28,7 @@ def decide(
         # whatever the arm, as it refuses wishes that cannot be heeded
         items = placement.choose(exclude, pin, segment)
     if arm != "learned":
-        items = as_given([item.id for item in definition.items], definition.slots, exclude, pin)
+        items = definition.control_list(exclude, pin)
     in_epochs = definition.mode == "live" and placement.learner.in_epochs
     holds = in_epochs and arm == "learned" and not exclude and not pin
     window, waits = placement.window()
@@ -90,16 +90,3 @@ def sticky_for(placement: Placement, wish: Wish, now: float, digests: Digests) -
         placement.listed.difference(wish.exclude) if wish.exclude else placement.listed,
         definition.pinned(wish.exclude, wish.pin),
     )
-
-
-def as_given(items: Sequence[str], slots: int, exclude: Collection[str], pin: Mapping[str, int]) -> tuple[str, ...]:
-    """The items in the order in which they were given, as far as allowed.
-
-    >>> as_given(["a", "b", "c", "d"], 3, exclude=["a"], pin={"d": 1})
-    ('d', 'b', 'c')
-    """
-    by_slot = {slot: item for item, slot in pin.items()}
-    excluded = set(exclude)
-    rest = (item for item in items if item not in excluded and item not in pin)
-    shown = (by_slot.get(slot + 1) or next(rest, None) for slot in range(slots))
-    return tuple(item for item in shown if item is not None)

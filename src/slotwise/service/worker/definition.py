@@ -19,7 +19,6 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-# pydantic reads the one in `typing` from Python 3.12 on only
 from slotwise import checks
 from slotwise.errors import InvalidInput, SlotwiseError
 from slotwise.policies import Setting
@@ -248,6 +247,18 @@ class Definition(Strict):
         taken = set(pin.values())
         kept = {i: slot for i, slot in self.pin.items() if i not in exclude and i not in pin and slot not in taken}
         return {**kept, **pin}
+
+    def control_list(self, exclude: Collection[str], pin: Mapping[str, int]) -> tuple[str, ...]:
+        """The items in control order, the order of the definition, as far as exclusions and pins allow.
+
+        >>> Definition(slots=3, items=["a", "b", "c", "d"]).control_list(exclude=["a"], pin={"d": 1})
+        ('d', 'b', 'c')
+        """
+        by_slot = {slot: item for item, slot in pin.items()}
+        excluded = set(exclude)
+        others = (item.id for item in self.items if item.id not in excluded and item.id not in pin)
+        shown = (by_slot.get(slot + 1) or next(others, None) for slot in range(self.slots))
+        return tuple(item for item in shown if item is not None)
 
     def bias(self) -> Any:
         """λ per slot, or None where it is learned."""

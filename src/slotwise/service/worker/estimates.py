@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from slotwise.ranker import Learner
@@ -12,6 +12,7 @@ from slotwise.service.store import Store
 from slotwise.service.store.decisions import Arm
 from slotwise.service.store.definitions import Version
 from slotwise.service.store.rows import Counters, TallyRow
+from slotwise.service.worker.cache import LruCache
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.documents import (
     DecisionCounts,
@@ -35,9 +36,9 @@ from slotwise.service.worker.values import values_of
 from slotwise.service.worker.windows import window_now
 
 LEVEL: Final = 0.95
-#: documents that are kept, and the largest of them
-MOST_REMEMBERED: Final = 64
-MOST_REMEMBERED_ITEMS: Final = 2_000
+#: documents in the cache, and the items of all of them
+MAX_KNOWN: Final = 64
+MAX_KNOWN_ITEMS: Final = 128_000
 
 
 class ForOwner(NamedTuple):
@@ -104,29 +105,21 @@ class _Read(NamedTuple):
 _Asked = tuple[str, tuple[str, ...]]
 
 
-@dataclass
-class Remembered:
-    """What was worked out before, of no more than so many documents with no more than so many items."""
+#: the part of each document that follows from definition and tally
+KnownEstimates = LruCache[_Asked, _Known]
 
-    most: int = MOST_REMEMBERED
-    most_items: int = MOST_REMEMBERED_ITEMS
-    documents: dict[_Asked, _Known] = field(default_factory=dict)
 
-    def keep(self, asked: _Asked, known: _Known) -> None:
-        """The newest in place of the oldest."""
-        self.documents.pop(asked, None)
-        if len(known.from_tally.items) <= self.most_items:
-            self.documents[asked] = known
-            if len(self.documents) > self.most:
-                del self.documents[next(iter(self.documents))]
+def known_estimates(max_entries: int = MAX_KNOWN, max_items: int = MAX_KNOWN_ITEMS) -> KnownEstimates:
+    """A cache of documents with at most so many items together."""
+    return KnownEstimates(max_entries, max_items, lambda known: len(known.from_tally.items))
 
 
 class EstimateDesk:
     """Works out documents one after the other, in a thread, and again only when something changed."""
 
-    def __init__(self, placements: Placements, remembered: Remembered | None = None) -> None:
+    def __init__(self, placements: Placements, known: KnownEstimates | None = None) -> None:
         self._placements = placements
-        self._remembered = remembered or Remembered()
+        self._known = known_estimates() if known is None else known
         self._turn = asyncio.Lock()
 
     async def document(self, name: str, segment: Sequence[str] = (), span: Span = ALWAYS) -> EstimatesDocument:
@@ -166,7 +159,7 @@ class EstimateDesk:
 
         async with self._turn:
             # whoever had their turn before may have asked for the same
-            known = self._remembered.documents.get(asked)
+            known = self._known.get(asked)
             found = await self._placements.read(read)
             segments = Segments(found.definition.segments)
             wanted = segments.asked(segment)
@@ -176,7 +169,7 @@ class EstimateDesk:
             else:
                 from_tally = await asyncio.to_thread(_estimated, found, found.rows, wanted, hour, for_owner)
                 fades = None if found.definition.memory is None else hour
-                self._remembered.keep(asked, _Known(found.version, found.definition, fades, from_tally))
+                self._known.put(asked, _Known(found.version, found.definition, fades, from_tally))
         by_segment = _by_segment(segments, wanted, found.counters)
         arms = _added(by_segment.values())
         waiting, until = found.reported

@@ -11,84 +11,63 @@ import multiprocessing
 import os
 import threading
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
-from typing import Any, Final, NamedTuple, TypeVar
-
-from pydantic import TypeAdapter
+from typing import Any, Final
 
 from slotwise.errors import StoreUnavailable
 from slotwise.service.store import open_store
 from slotwise.service.store.rows import hour_of
-from slotwise.service.worker.definition import MOST_ITEMS, Definition
-from slotwise.service.worker.documents import EstimatesDocument
-from slotwise.service.worker.estimates import EstimateDesk, Remembered
-from slotwise.service.worker.history import believed
-from slotwise.service.worker.overview import OverviewDesk, Question
+from slotwise.service.worker.cache import SingleFlight
+from slotwise.service.worker.definition import MOST_ITEMS
+from slotwise.service.worker.estimate_service import LocalEstimator
+from slotwise.service.worker.estimates import known_estimates
+from slotwise.service.worker.overview import Question
 from slotwise.service.worker.overview_documents import ItemsPage, OverviewDocument
 from slotwise.service.worker.placements import Placements
-from slotwise.service.worker.uplift import ALWAYS, Span
+from slotwise.service.worker.uplift import Span
 
-#: from so many items, or items times slots, on: below, starting a process takes longer than the estimates
-LARGE_ITEMS, LARGE_PAIRS = 10_000, 50_000
 #: how long the process waits for more to do
 IDLE_SECONDS: Final = 60.0
 NICENESS: Final = 5
 
-_Answer = TypeVar("_Answer")
 
-DOCUMENT: Final = TypeAdapter[EstimatesDocument](EstimatesDocument)
-
-
-def is_large(definition: Definition) -> bool:
-    """Whether its estimates are better worked out elsewhere."""
-    items = len(definition.items)
-    return items >= LARGE_ITEMS or items * definition.slots >= LARGE_PAIRS
-
-
-class LargeEstimates:
-    """The process, started when it is needed. Requests for the same share one computation."""
+class RemoteEstimator:
+    """Starts the process when it is needed. Requests for the same answer share one computation."""
 
     def __init__(self, store: str, clock: Callable[[], float] = time.time) -> None:
         self._store, self._clock = store, clock
         self._pool: ProcessPoolExecutor | None = None
-        self._under_way: dict[Any, asyncio.Task[Any]] = {}
+        self._requests = SingleFlight[tuple[Any, ...], Any]()
         self._ending: asyncio.TimerHandle | None = None
 
-    async def written(self, name: str, segment: Sequence[str], span: Span) -> bytes:
-        """The document as JSON."""
-        found: bytes = await self._shared(_write, name, tuple(segment), span)
-        return found
+    async def estimates_json(self, name: str, segment: Sequence[str], span: Span) -> bytes:
+        """The estimates as JSON."""
+        content: bytes = await self._shared("estimates_json", name, tuple(segment), span)
+        return content
 
-    async def overview(self, asked: Question, now: float, staleness: float) -> OverviewDocument:
-        """What its owner wants to know."""
-        found: OverviewDocument = await self._shared(_overview, asked, now, staleness)
-        return found
+    async def overview(self, question: Question, now: float, staleness: float) -> OverviewDocument:
+        """The owner's overview."""
+        document: OverviewDocument = await self._shared("overview", question, now, staleness)
+        return document
 
     async def items(self, name: str, search: str, offset: int, limit: int) -> ItemsPage:
-        """Items whose names have that in them."""
-        found: ItemsPage = await self._shared(_items, name, search, offset, limit)
-        return found
+        """A page of the items whose names contain the search text, the most relevant first."""
+        page: ItemsPage = await self._shared("items", name, search, offset, limit)
+        return page
 
-    async def believed(self, name: str) -> str:
-        """What is kept of them at the end of an hour."""
-        found: str = await self._shared(_believe, name)
-        return found
+    async def summary(self, name: str) -> str:
+        """The summary of the estimates that is kept at the end of an hour."""
+        text: str = await self._shared("summary", name)
+        return text
 
-    async def _shared(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        # counts may fade from hour to hour
-        hour = hour_of(self._clock())
-        asked = work, hour, *arguments
-        task = self._under_way.get(asked)
-        if task is None:
-            task = self._under_way[asked] = asyncio.create_task(self._run(work, hour, *arguments))
-            task.add_done_callback(lambda _: self._under_way.pop(asked, None))
-        # whoever asked first may go before it is done
-        return await asyncio.shield(task)
+    async def _shared(self, method: str, *arguments: Any) -> Any:
+        # counts may decay from hour to hour
+        request = method, hour_of(self._clock()), *arguments
+        return await self._requests.run(request, lambda: self._run(*request))
 
-    async def _run(self, work: Callable[..., Any], *arguments: Any) -> Any:
+    async def _run(self, *request: Any) -> Any:
         if self._ending is not None:
             self._ending.cancel()
             self._ending = None
@@ -96,12 +75,12 @@ class LargeEstimates:
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(1, context, initializer=_prepare)
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, work, self._store, *arguments)
+            return await asyncio.get_running_loop().run_in_executor(self._pool, _answer, self._store, *request)
         except BrokenProcessPool:
             self._end()
             raise StoreUnavailable("the process that estimates large placements was killed") from None
         finally:
-            if len(self._under_way) <= 1 and self._pool is not None:
+            if len(self._requests) <= 1 and self._pool is not None:
                 self._ending = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._end)
 
     def _end(self) -> None:
@@ -116,10 +95,7 @@ class LargeEstimates:
         """End the process, whatever it is doing."""
         if self._ending is not None:
             self._ending.cancel()
-        for task in list(self._under_way.values()):
-            task.cancel()
-            with suppress(asyncio.CancelledError, Exception):
-                await task
+        await self._requests.close()
         self._end()
 
 
@@ -135,42 +111,18 @@ def _prepare() -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
 
 
-def _write(store: str, hour: int, name: str, segment: Sequence[str], span: Span) -> bytes:
-    return DOCUMENT.dump_json(_document(store, hour, name, segment, span))
+#: the last estimates of this process: a user who looks at an overview searches its items next
+_known = known_estimates(max_entries=1, max_items=MOST_ITEMS)
 
 
-def _overview(store: str, hour: int, asked: Question, now: float, staleness: float) -> OverviewDocument:
-    return _at_desks(store, hour, lambda desks: desks.overviews.document(asked, now, staleness))
+def _answer(store: str, method: str, hour: int, *arguments: Any) -> Any:
+    """Call a method of `LocalEstimator`, in the other process."""
 
-
-def _items(store: str, hour: int, name: str, search: str, offset: int, limit: int) -> ItemsPage:
-    return _at_desks(store, hour, lambda desks: desks.overviews.items(name, search, offset, limit))
-
-
-def _believe(store: str, hour: int, name: str) -> str:
-    return believed(_document(store, hour, name))
-
-
-def _document(store: str, hour: int, name: str, segment: Sequence[str] = (), span: Span = ALWAYS) -> EstimatesDocument:
-    return _at_desks(store, hour, lambda desks: desks.estimates.document(name, segment, span))
-
-
-class _Desks(NamedTuple):
-    estimates: EstimateDesk
-    overviews: OverviewDesk
-
-
-#: what was worked out last in this process, as whoever looks at an overview searches its items next
-_last = Remembered(most=1, most_items=MOST_ITEMS)
-
-
-def _at_desks(store: str, hour: int, work: Callable[[_Desks], Coroutine[Any, Any, _Answer]]) -> _Answer:
-    async def at_desks() -> _Answer:
+    async def answer() -> Any:
         placements = Placements(open_store(store), clock=lambda: hour)
         try:
-            estimates = EstimateDesk(placements, _last)
-            return await work(_Desks(estimates, OverviewDesk(placements, estimates)))
+            return await getattr(LocalEstimator(placements, _known), method)(*arguments)
         finally:
             await placements.close()
 
-    return asyncio.run(at_desks())
+    return asyncio.run(answer())

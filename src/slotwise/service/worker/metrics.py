@@ -6,7 +6,7 @@ restart. Times are those of the worker that answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -14,7 +14,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from slotwise.service.store.rows import Counters
-from slotwise.service.worker.placements import CountersByPlacement
+from slotwise.service.worker.placements import Placements
 
 #: how old the snapshot that decisions are made from may be
 STALENESS_BOUND_SECONDS: Final = 1.0
@@ -27,7 +27,7 @@ _SIZES: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 class WorkerMetrics:
     """One registry per worker; what answers for it over HTTP adds its own to it."""
 
-    def __init__(self, counters: Callable[[], CountersByPlacement], staleness: Callable[[], float]) -> None:
+    def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.reports = Counter(
             "slotwise_reports", "Outcomes that came in, by what became of them.", ["verdict"], registry=self.registry
@@ -44,7 +44,10 @@ class WorkerMetrics:
         self._together = Histogram(
             "slotwise_commit_size", "Decisions and outcomes in a transaction.", registry=self.registry, buckets=_SIZES
         )
-        self.registry.register(_FromStore(counters, staleness))
+
+    def collect_from(self, placements: Placements) -> None:
+        """Publish the counters and the age of these placements."""
+        self.registry.register(_FromStore(placements))
 
     def committed(self, size: int, seconds: float) -> None:
         """One transaction."""
@@ -61,8 +64,8 @@ class WorkerMetrics:
 
 
 class _FromStore(Collector):
-    def __init__(self, counters: Callable[[], CountersByPlacement], staleness: Callable[[], float]) -> None:
-        self._counters, self._staleness = counters, staleness
+    def __init__(self, placements: Placements) -> None:
+        self._placements = placements
 
     def describe(self) -> Iterable[Metric]:
         return []
@@ -87,7 +90,7 @@ class _FromStore(Collector):
             labels=["placement"],
         )
         value = CounterMetricFamily("slotwise_value", "What clicks brought, where that was said.", labels=["placement"])
-        for name, arms in self._counters().items():
+        for name, arms in self._placements.counters.items():
             for arm, counters in arms.items():
                 decisions.add_metric([name, arm], counters.issued)
             total = sum(arms.values(), Counters())
@@ -106,7 +109,7 @@ class _FromStore(Collector):
         yield GaugeMetricFamily(
             "slotwise_snapshot_staleness_seconds",
             "Age of the snapshot that decisions are made from.",
-            value=self._staleness(),
+            value=self._placements.staleness(),
         )
         yield GaugeMetricFamily(
             "slotwise_snapshot_staleness_bound_seconds",

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from slotwise.service.store import Store
 from slotwise.service.store.definitions import Version
 from slotwise.service.store.rows import DAY, HOUR, Counters
+from slotwise.service.worker.cache import LruCache
 from slotwise.service.worker.checks import Observed, checks_of
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.documents import EstimatesDocument, ItemEstimate
@@ -35,8 +36,8 @@ MOST_ITEMS: Final = 50
 MOST_SEGMENTS: Final = 50
 #: how far back a list is followed that has been the best
 BEST_DAYS: Final = 90
-#: placements of which is remembered what changes by the hour
-MOST_REMEMBERED: Final = 64
+#: placements with a cached hourly summary
+MAX_BY_HOUR: Final = 64
 
 
 class _ByHour(NamedTuple):
@@ -63,7 +64,7 @@ class OverviewDesk:
 
     def __init__(self, placements: Placements, estimates: EstimateDesk) -> None:
         self._placements, self._estimates = placements, estimates
-        self._by_hour: dict[str, _ByHour] = {}
+        self._by_hour = LruCache[str, _ByHour](MAX_BY_HOUR)
 
     async def document(self, asked: Question, now: float, staleness: float = 0.0) -> OverviewDocument:
         """From the store as it is now."""
@@ -147,10 +148,7 @@ class OverviewDesk:
             return known
         bias = [slot["estimate"] for slot in look.document["position_bias"]]
         found = await self._placements.read(lambda store: _read_by_hour(store, version, bias, hour, now))
-        self._by_hour.pop(version.placement, None)
-        self._by_hour[version.placement] = found
-        if len(self._by_hour) > MOST_REMEMBERED:
-            del self._by_hour[next(iter(self._by_hour))]
+        self._by_hour.put(version.placement, found)
         return found
 
 

@@ -1,80 +1,68 @@
-"""Documents that many people look at: made once for all of them, and not again before that is affordable."""
+"""A cache of responses: each is built once for all who ask, and rebuilt at a rate that its cost allows."""
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import time
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Final, NamedTuple
 
-#: between two makings of the same document: at least, at most, and as many times as long as the last one took
-LEAST_SECONDS: Final = 2.0
-MOST_SECONDS: Final = 30.0
+from slotwise.service.worker.cache import LruCache, SingleFlight
+
+#: seconds between two builds of the same response, and their lower bound as a multiple of the time that a build takes
+MIN_SECONDS: Final = 2.0
+MAX_SECONDS: Final = 30.0
 TIMES_COST: Final = 50.0
-#: documents that are kept, and how large all of them may be
-MOST_KEPT: Final = 64
-MOST_BYTES: Final = 32 * 1024 * 1024
+#: responses in the cache, and their size together
+MAX_RESPONSES: Final = 64
+MAX_BYTES: Final = 32 * 1024 * 1024
 
 
-class Pinned(NamedTuple):
-    """A document as JSON, and a tag that is the same as long as the document is."""
+class CachedResponse(NamedTuple):
+    """A document as JSON, and a tag that changes with the document."""
 
     tag: str
     content: bytes
 
 
-class _Kept(NamedTuple):
-    pinned: Pinned
-    #: what it was made from
+class _Entry(NamedTuple):
+    response: CachedResponse
+    #: the state that it was built from
     version: Hashable
     moment: Hashable
-    #: until when it is shown, whatever changes
+    #: when it may be built again
     until: float
 
 
-class Pinboard:
-    """Whoever asks gets what is pinned, or waits with all others for the one that is being made."""
+class ResponseCache:
+    """Callers get the cached response, or wait together for the one that is being built."""
 
     def __init__(self, timer: Callable[[], float] = time.monotonic) -> None:
         self._timer = timer
-        self._kept: dict[Hashable, _Kept] = {}
-        self._making: dict[Hashable, asyncio.Task[Pinned]] = {}
+        self._entries = LruCache[Hashable, _Entry](MAX_RESPONSES, MAX_BYTES, lambda entry: len(entry.response.content))
+        self._builds = SingleFlight[Hashable, CachedResponse]()
 
     async def get(
-        self, asked: Hashable, moment: Hashable, make: Callable[[], Awaitable[bytes]], *, version: Hashable = None
-    ) -> Pinned:
-        """The document that `make` makes: a new one only if `moment` is another, and the last one was long enough ago.
+        self, request: Hashable, moment: Hashable, build: Callable[[], Awaitable[bytes]], *, version: Hashable = None
+    ) -> CachedResponse:
+        """The response to a request; built again if `moment` has changed and the last build is long enough ago.
 
-        Of another `version` it is made at once, as whoever changed something wants to see that it was done.
+        With another `version` it is built at once, because the user who changed something wants to see the change.
 
-        Two makings are apart by at least 2 seconds, and by 50 times as long as one of them takes, so that a document
-        takes no more than a fiftieth of a worker's time, however many look at it; but by no more than 30 seconds.
+        Two builds are at least 2 seconds apart, and at least 50 times as long as a build takes: a response takes at
+        most a fiftieth of a worker's time, for any number of viewers. They are at most 30 seconds apart.
         """
-        kept = self._kept.get(asked)
-        if kept is not None and kept.version == version and (kept.moment == moment or self._timer() < kept.until):
-            return kept.pinned
-        making = asked, version
-        task = self._making.get(making)
-        if task is None:
-            task = self._making[making] = asyncio.create_task(self._make(asked, version, moment, make))
-            task.add_done_callback(lambda _: self._making.pop(making, None))
-        # whoever asked first may go before it is done
-        return await asyncio.shield(task)
+        entry = self._entries.get(request)
+        if entry is not None and entry.version == version and (entry.moment == moment or self._timer() < entry.until):
+            return entry.response
 
-    async def _make(
-        self, asked: Hashable, version: Hashable, moment: Hashable, make: Callable[[], Awaitable[bytes]]
-    ) -> Pinned:
-        began = self._timer()
-        content = await make()
-        now = self._timer()
-        pinned = Pinned(f'"{hashlib.blake2b(content, digest_size=12).hexdigest()}"', content)
-        wait = min(MOST_SECONDS, max(LEAST_SECONDS, TIMES_COST * (now - began)))
-        self._kept.pop(asked, None)
-        self._kept[asked] = _Kept(pinned, version, moment, now + wait)
-        while len(self._kept) > MOST_KEPT or (len(self._kept) > 1 and self._bytes() > MOST_BYTES):
-            del self._kept[next(iter(self._kept))]
-        return pinned
+        async def build_and_store() -> CachedResponse:
+            began = self._timer()
+            content = await build()
+            now = self._timer()
+            response = CachedResponse(f'"{hashlib.blake2b(content, digest_size=12).hexdigest()}"', content)
+            wait = min(MAX_SECONDS, max(MIN_SECONDS, TIMES_COST * (now - began)))
+            self._entries.put(request, _Entry(response, version, moment, now + wait))
+            return response
 
-    def _bytes(self) -> int:
-        return sum(len(kept.pinned.content) for kept in self._kept.values())
+        return await self._builds.run((request, version), build_and_store)

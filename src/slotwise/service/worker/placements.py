@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from typing import Final, TypeVar
 
-from slotwise.errors import SlotwiseError
+from slotwise.errors import SlotwiseError, StoreUnavailable
 from slotwise.service.store import Store
 from slotwise.service.store.decisions import Arm
 from slotwise.service.store.definitions import Version
 from slotwise.service.store.rows import Counters, hour_of
 from slotwise.service.worker.following import Broken, absorbing, look
+from slotwise.service.worker.names import is_name
 from slotwise.service.worker.placement import More, Placement
+from slotwise.service.worker.propensities import Propensities
 
 Answer = TypeVar("Answer")
 CountersByPlacement = Mapping[str, Mapping[Arm, Counters]]
@@ -26,6 +28,8 @@ MOST_TOGETHER: Final = 2_000
 MOST_PLAIN_ITEMS: Final = 200
 #: between two looks at the store; together with the look itself well below the bound
 REFRESH_SECONDS: Final = 0.4
+#: how long a decision waits for a placement that is not in memory yet
+FIND_SECONDS: Final = 1.5
 #: when a placement that could not be read is tried again, though nothing of it has changed
 RETRY_SECONDS: Final = 30.0
 
@@ -46,13 +50,13 @@ class Placements:
     def __init__(
         self,
         store: Store,
-        before_change: Callable[[Placement], Awaitable[None]] | None = None,
+        propensities: Propensities | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
         self._clock = clock
-        #: waited for before what a placement believes moves
-        self._before_change = before_change
+        #: finds propensities of the decisions that a posterior made before that posterior changes
+        self._propensities = propensities
         self._known: dict[str, Placement] = {}
         self._broken: dict[str, Broken] = {}
         self._thread = ThreadPoolExecutor(1, "slotwise-reader")
@@ -82,6 +86,28 @@ class Placements:
     def broken(self) -> dict[str, str]:
         """Those that cannot be read, in order of name, and why."""
         return {name: self._broken[name].why for name in sorted(self._broken)}
+
+    async def placement(self, name: str) -> Placement:
+        """A placement from memory; if it is not there yet, from the store."""
+        placement = self._known.get(name)
+        if placement is None and is_name(name):
+            try:
+                placement = await asyncio.wait_for(self.find(name), FIND_SECONDS)
+            except TimeoutError:
+                raise StoreUnavailable(
+                    f"the store does not answer in time whether there is a placement {name!r}"
+                ) from None
+        return self._existing(name, placement)
+
+    async def newest(self, name: str) -> Placement:
+        """A placement as the store has it, including changes that another worker made a moment ago."""
+        return self._existing(name, await self.find(name) if is_name(name) else None)
+
+    def _existing(self, name: str, placement: Placement | None) -> Placement:
+        if placement is None:
+            self.refuse_broken(name)
+            raise UnknownPlacement(f"there is no placement {name!r}")
+        return placement
 
     def refuse_broken(self, name: str) -> None:
         """Say why it cannot be read, if so."""
@@ -187,8 +213,8 @@ class Placements:
             await self.read(lambda store: [*map(look, repeat(store), versions, known, repeat(hour))]),
             strict=True,
         ):
-            if self._before_change is not None and before is not None and found is not None:
-                await self._before_change(before)
+            if self._propensities is not None and before is not None and found is not None:
+                await self._propensities.settle(before)
             # learners change here only, between two decisions and never during one
             if isinstance(found, More):
                 found = absorbing(found)

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
-from slotwise.service.worker.deciding import as_given
 from slotwise.service.worker.ledger import Conditions, DrawnAgain
 from slotwise.service.worker.placement import Placement
 
@@ -78,7 +77,7 @@ class Propensities:
         if definition.mode == "shadow":
             # which no list of the learner's is shown in
             return DrawnAgain(0, Counter())
-        held_out = definition.holdout, _given(placement, conditions) if definition.holdout else ()
+        held_out = definition.holdout, definition.control_list(*conditions.wishes) if definition.holdout else ()
         if definition.mode == "frozen":
             # there is but one
             only = placement.choose(*conditions.wishes, conditions.segment)
@@ -96,8 +95,3 @@ class Propensities:
             pairs.update(placement.draw(min(at_once, lists - start), conditions))
             await asyncio.sleep(0)
         return DrawnAgain(lists, pairs, *held_out)
-
-
-def _given(placement: Placement, conditions: Conditions) -> tuple[str, ...]:
-    definition = placement.definition
-    return as_given([item.id for item in definition.items], definition.slots, *conditions.wishes)

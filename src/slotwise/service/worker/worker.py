@@ -24,11 +24,10 @@ from slotwise.service.worker.dashboard import Dashboard
 from slotwise.service.worker.definition import Definition
 from slotwise.service.worker.digests import Digests
 from slotwise.service.worker.documents import EstimatesDocument, HistoryDocument
-from slotwise.service.worker.estimates import EstimateDesk
-from slotwise.service.worker.history import By, HistorySpan, believed, history
-from slotwise.service.worker.large_estimates import DOCUMENT, LargeEstimates, is_large
+from slotwise.service.worker.estimate_service import EstimateService, LocalEstimator
+from slotwise.service.worker.history import By, HistorySpan, history
+from slotwise.service.worker.large_estimates import RemoteEstimator
 from slotwise.service.worker.metrics import WorkerMetrics
-from slotwise.service.worker.names import is_name
 from slotwise.service.worker.placement import Placement
 from slotwise.service.worker.placements import Placements, UnknownPlacement
 from slotwise.service.worker.propensities import Propensities, Propensity
@@ -51,8 +50,7 @@ FILL_SECONDS: Final = 0.02
 #: between two looks whether an hour has ended
 END_SECONDS: Final = 1.0
 PROBE_SECONDS: Final = 2.0
-#: how long a decision waits for a placement that is not in memory yet; and how long any other reading may take
-FIND_SECONDS: Final = 1.5
+#: how long a reading may take
 READ_SECONDS: Final = 10.0
 #: a worker that has not seen the store for so long is not ready
 LONGEST_STALENESS: Final = 5.0
@@ -97,21 +95,17 @@ class Worker:
         reading.patience = read_seconds
         secret = writing.secret()
         self._signer, self._digests = Signer(secret), Digests(secret)
-        self._propensities, self._filling = (
-            Propensities(lambda found, count: self.metrics.looked_for_propensities(found, count)),
-            asyncio.Lock(),
-        )
-        self._placements = Placements(reading, self._propensities.settle, clock)
-        self._estimates = EstimateDesk(self._placements)
-        self._large_estimates = LargeEstimates(store, clock)
-        self.metrics = WorkerMetrics(lambda: self._placements.counters, self._placements.staleness)
+        self.metrics = WorkerMetrics()
+        self._propensities, self._filling = Propensities(self.metrics.looked_for_propensities), asyncio.Lock()
+        self._placements = Placements(reading, self._propensities, clock)
+        self.metrics.collect_from(self._placements)
+        self._remote_estimator = RemoteEstimator(store, clock)
+        self._estimates = EstimateService(LocalEstimator(self._placements), self._remote_estimator)
         self._writer = Writer(writing, self.metrics.committed, write_seconds)
         #: puts, changes and deletes placements
         self.changing = ChangeDesk(self._placements, self._writer, clock)
         #: answers what the owner's dashboard asks
-        self.dashboard = Dashboard(
-            store, self._placements, self._estimates, self._large_estimates, self.placement, clock
-        )
+        self.dashboard = Dashboard(store, self._placements, self._estimates, clock)
         self._tasks: list[asyncio.Task[None]] = []
         self._starting: asyncio.Task[None] | None = None
         self._is_started = False
@@ -160,7 +154,7 @@ class Worker:
                 await task
         with contextlib.suppress(SlotwiseError):
             await self.fill_propensities()
-        await self._large_estimates.close()
+        await self._remote_estimator.close()
         await self._writer.close()
         await self._placements.close()
 
@@ -187,26 +181,11 @@ class Worker:
 
     async def placement(self, name: str) -> Placement:
         """From memory; where it is not there yet, from the store."""
-        found = self._placements.get(name)
-        if found is None and is_name(name):
-            try:
-                found = await asyncio.wait_for(self._placements.find(name), FIND_SECONDS)
-            except TimeoutError:
-                raise StoreUnavailable(
-                    f"the store does not say in time whether there is a placement {name!r}"
-                ) from None
-        if found is None:
-            self._placements.refuse_broken(name)
-            raise UnknownPlacement(f"there is no placement {name!r}")
-        return found
+        return await self._placements.placement(name)
 
     async def newest(self, name: str) -> Placement:
         """As the store has it, with what another worker was told a moment ago."""
-        found = await self._placements.find(name) if is_name(name) else None
-        if found is None:
-            self._placements.refuse_broken(name)
-            raise UnknownPlacement(f"there is no placement {name!r}")
-        return found
+        return await self._placements.newest(name)
 
     async def put(self, name: str, definition: Definition) -> tuple[Placement, bool]:
         """Create or change; whether it is new."""
@@ -215,7 +194,7 @@ class Worker:
 
     async def decide(self, name: str, wish: Wish = NO_WISH, key: str | None = None) -> Decision:
         """What to show to one visitor; with a key that was used before, the decision of then."""
-        placement = self._placements.get(name) or await self.placement(name)
+        placement = self._placements.get(name) or await self._placements.placement(name)
         now, digests = self._clock(), self._digests
         once, sticky = deciding.once_for(key, wish, digests), deciding.sticky_for(placement, wish, now, digests)
         decision = await self._writer.issue(deciding.decide(placement, wish, now, once, sticky))
@@ -257,13 +236,12 @@ class Worker:
         start, or between two times, or over the last hours, days or weeks, as in 24h, 7d and 4w.
         """
         await self.placement(name)
-        return await self._estimates.document(name, segment, Span.asked(self._clock(), **span))
+        return await self._estimates.local.estimates(name, segment, Span.asked(self._clock(), **span))
 
     async def written_estimates(self, name: str, segment: Sequence[str] = (), **span: Unpack[AskedSpan]) -> bytes:
         """The same as JSON; for a large placement from another process, so that no decision waits for it."""
-        if is_large((await self.placement(name)).definition):
-            return await self._large_estimates.written(name, segment, Span.asked(self._clock(), **span))
-        return DOCUMENT.dump_json(await self.estimates(name, segment, **span))
+        estimator = self._estimates.of(await self.placement(name))
+        return await estimator.estimates_json(name, segment, Span.asked(self._clock(), **span))
 
     async def history(
         self, name: str, by: By = "day", since: str | None = None, until: str | None = None
@@ -276,16 +254,13 @@ class Worker:
     async def keep_ends(self, hour: int) -> None:
         """Keep what is believed of every placement at the end of the hour that began then, where no worker has."""
         for placement in self._placements.all():
-            await self._keep_end(placement.name, hour)
+            await self._keep_end(placement, hour)
 
-    async def _believed(self, name: str) -> str:
-        return believed(await self._estimates.document(name))
-
-    async def _keep_end(self, name: str, hour: int) -> None:
+    async def _keep_end(self, placement: Placement, hour: int) -> None:
+        name = placement.name
         if await self._placements.read(lambda store: store.ended(name, hour)):
-            large = is_large((await self.placement(name)).definition)
-            found = await (self._large_estimates.believed(name) if large else self._believed(name))
-            await self._writer.call(lambda store: store.keep_end(name, hour, found))
+            summary = await self._estimates.of(placement).summary(name)
+            await self._writer.call(lambda store: store.keep_end(name, hour, summary))
 
     async def finalise(self) -> int:
         """Count the decisions whose deadline has passed, each once; how many there were."""
