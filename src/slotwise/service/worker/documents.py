@@ -148,7 +148,7 @@ class UpliftDocument(TypedDict):
     """Why there is no interval yet."""
 
 
-_COUNTS: Final = {
+COUNTS_EXAMPLE: Final = {
     "issued": 370,
     "final": 365,
     "pending": 5,
@@ -159,17 +159,19 @@ _COUNTS: Final = {
     "several": 3,
     "value": 0.0,
 }
+ITEM_EXAMPLE: Final = {
+    "id": "tea",
+    "attractiveness": 0.31,
+    "low": 0.22,
+    "high": 0.44,
+    "probability_in_best_list": 0.97,
+    "shown": 190,
+    "clicks": 41,
+}
+CURRENT_EXAMPLE: Final = {**COUNTS_EXAMPLE, "reported": 1, "reported_until": "2026-11-16T02:48:12.089Z"}
 _EXAMPLE: Final = {
     "items": [
-        {
-            "id": "tea",
-            "attractiveness": 0.31,
-            "low": 0.22,
-            "high": 0.44,
-            "probability_in_best_list": 0.97,
-            "shown": 190,
-            "clicks": 41,
-        },
+        ITEM_EXAMPLE,
         {
             "id": "cocoa",
             "attractiveness": 0.12,
@@ -182,7 +184,7 @@ _EXAMPLE: Final = {
     ],
     "position_bias": [{"slot": 1, "estimate": 1.0, "low": 1.0, "high": 1.0}],
     "tally": {"items": ["tea", "cocoa"], "clicks": [[41, 17]], "passes": [[132, 141]]},
-    "decisions": {**_COUNTS, "reported": 1, "reported_until": "2026-11-16T02:48:12.089Z"},
+    "decisions": CURRENT_EXAMPLE,
     "best_list": ["tea"],
     "by_segment": [],
     "window_seconds": 1800.0,
@@ -341,9 +343,9 @@ class PeriodDocument(TypedDict):
                 {
                     "start": "2026-11-15T00:00:00.000Z",
                     "hours": 24,
-                    "decisions": _COUNTS,
-                    "by_arm": {"learned": _COUNTS},
-                    "by_segment": [{"segment": {"device": "mobile"}, "decisions": _COUNTS}],
+                    "decisions": COUNTS_EXAMPLE,
+                    "by_arm": {"learned": COUNTS_EXAMPLE},
+                    "by_segment": [{"segment": {"device": "mobile"}, "decisions": COUNTS_EXAMPLE}],
                     "shown": {"items": ["cocoa", "tea"], "shows": [[175, 190]], "clicks": [[17, 41]]},
                     "at_the_end": {"best_list": ["tea"], "probabilities": {"tea": 0.97, "cocoa": 0.03}},
                 }

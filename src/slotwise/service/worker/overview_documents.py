@@ -9,7 +9,10 @@ from typing_extensions import TypedDict
 
 from slotwise.service.worker.definition import Mode
 from slotwise.service.worker.documents import (
+    CURRENT_EXAMPLE,
+    ITEM_EXAMPLE,
     ChangeDocument,
+    CurrentDecisions,
     MemoryDocument,
     SegmentCounts,
     ShadowDocument,
@@ -116,58 +119,16 @@ class Check(TypedDict):
 
 
 @with_config(closed())
-class OverviewCounts(TypedDict):
-    """How many decisions came to what."""
+class OverviewCounts(CurrentDecisions):
+    """How many decisions came to what, and how often outcomes were missing, repeated or contradicted."""
 
-    issued: int
-    final: int
-    pending: int
-    """Waiting for their deadline."""
-    clicked: int
-    no_click: int
-    not_shown: int
     silent: int
     """Of `no_click`, those about which nothing was reported."""
-    late: int
-    """With an outcome after their deadline, which is never learned."""
     duplicates: int
     conflicts: int
-    several: int
-    """Of `clicked`, those with clicks on more than one item."""
-    value: float
-    """What the clicks brought, where that was reported."""
-    reported: int
-    """Of `pending`, those with an outcome."""
-    reported_until: str | None
-    """When the first of these is counted."""
 
 
-_COUNTS: Final = {
-    "issued": 370,
-    "final": 365,
-    "pending": 5,
-    "clicked": 58,
-    "no_click": 273,
-    "not_shown": 34,
-    "silent": 12,
-    "late": 2,
-    "duplicates": 1,
-    "conflicts": 0,
-    "several": 3,
-    "value": 0.0,
-    "reported": 1,
-    "reported_until": "2026-11-16T02:48:12.089Z",
-}
-_ITEM: Final = {
-    "id": "tea",
-    "attractiveness": 0.31,
-    "low": 0.22,
-    "high": 0.44,
-    "value": None,
-    "probability_in_best_list": 0.97,
-    "shown": 190,
-    "clicks": 41,
-}
+_ITEM: Final = {**ITEM_EXAMPLE, "value": None}
 
 
 @with_config(
@@ -212,7 +173,7 @@ _ITEM: Final = {
                     "fitted": 0.174,
                 }
             ],
-            "decisions": _COUNTS,
+            "decisions": {**CURRENT_EXAMPLE, "silent": 12, "duplicates": 1, "conflicts": 0},
             "by_segment": [],
             "checks": [{"id": "late", "level": "fine", "sentence": "2 of 370 decisions had an outcome too late."}],
             "shadow": None,
