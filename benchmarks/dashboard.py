@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from tests.service.browser import CHROMIUM, OPTIONS
-from tests.service.past import Past, write
 
 from benchmarks.service import answers, processor_seconds, rate, service, verdict
+from tests.service.browser import CHROMIUM, OPTIONS
+from tests.service.past import Past, write
 
 ITEMS, SLOTS, DAYS = 500, 8, 90
 VIEWERS: Final = 20

@@ -10,9 +10,10 @@ from hypothesis import HealthCheck, settings
 
 from slotwise import MNL, policies
 from slotwise.compiled import interpreted
-from slotwise.policies import PolicyEntry
+from slotwise.policies import PolicyEntry, registry
 from slotwise.problems import paper_problems
 from tests.postgres import postgres
+from tests.registered import in_package
 
 # what is tested must not depend on how far a compiler has come; tests of that say otherwise
 os.environ.setdefault("SLOTWISE_COMPILE", "first")
@@ -33,6 +34,12 @@ __all__ = ["interpreting", "paper_users", "postgres", "small"]
 def small() -> MNL:
     """Three slots out of order, four items: small enough for every ranking to be tried."""
     return MNL(position_bias=[1.0, 0.2, 0.9], attractiveness=[0.3, 0.5, 0.1, 0.8])
+
+
+@pytest.fixture(autouse=True)
+def policies_of_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide policies that were registered by `research`, which the same run may have imported."""
+    monkeypatch.setattr(registry, "_registered", {entry.id: entry for entry in in_package()})
 
 
 @pytest.fixture

@@ -30,7 +30,14 @@ def _asked_for(entries: Iterable[Entry]) -> list[Entry]:
 
 def policies() -> list[PolicyEntry]:
     """Each as it is."""
-    return _asked_for(registered_policies())
+    return _asked_for(in_package())
+
+
+def in_package() -> list[PolicyEntry]:
+    """Every registered policy of the package, and of others only if they are asked for."""
+    return [
+        entry for entry in registered_policies() if entry.make.__module__.startswith("slotwise.") or entry.id in ONLY
+    ]
 
 
 def variants() -> list[PolicyEntry]:

@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[1]
 
 class Fault(NamedTuple):
     what: str
+    #: in src/slotwise, or in research
     file: str
     sound: str
     broken: str
@@ -217,38 +218,38 @@ FAULTS = [
     ),
     Fault(
         "the limit forgets that items may change places",
-        "bounds/confusing.py",
+        "research/graves_lai/alternatives.py",
         "        half_spaces.append(HalfSpace(-rise, math.log(alpha[start - 1] / alpha[start]), -1))\n",
         "",
-        "tests/bounds/test_limit.py::test_the_limit_is_that_of_brute_force[three items-False]",
+        "research/tests/test_graves_lai.py::test_the_limit_is_that_of_brute_force[three items-False]",
     ),
     Fault(
         "the limit lets the clicks on the best list change",
-        "bounds/confusing.py",
+        "research/graves_lai/alternatives.py",
         "-group_rows[group[page.first[: page.in_list]]]",
         "0.0 * group_rows[group[page.first[: page.in_list]]]",
-        "tests/bounds/test_limit.py::test_the_limit_is_that_of_brute_force[three items-False]",
+        "research/tests/test_graves_lai.py::test_the_limit_is_that_of_brute_force[three items-False]",
     ),
     Fault(
         "the limit lets in all identical items at once",
-        "bounds/confusing.py",
+        "research/graves_lai/alternatives.py",
         "    lists, rates = _marked(page, space.entering, lists, rates)\n",
         "    lists = np.where(lists == space.entering, len(page.kinds), lists)\n",
-        "tests/bounds/test_limit.py::test_each_of_several_identical_items_has_to_be_ruled_out",
+        "research/tests/test_graves_lai.py::test_each_of_several_identical_items_has_to_be_ruled_out",
     ),
     Fault(
         "the search for lists gives up on what it has not cleared",
-        "bounds/overpaid.py",
+        "research/graves_lai/overpaid.py",
         "if ranking is None or bound >= 0:",
         "if ranking is None or bound >= -1.0:",
-        "tests/bounds/test_limit.py::test_searching_lists_misses_no_list_that_is_overpaid",
+        "research/tests/test_graves_lai.py::test_searching_lists_misses_no_list_that_is_overpaid",
     ),
     Fault(
         "with known bias the limit counts identical items once",
-        "bounds/limit.py",
+        "research/graves_lai/limit.py",
         "rate = float(page.count[kind]) / divergence",
         "rate = 1.0 / divergence",
-        "tests/bounds/test_limit.py::test_the_limit_is_that_of_brute_force[two items tied below the list-True]",
+        "research/tests/test_graves_lai.py::test_the_limit_is_that_of_brute_force[two items tied below the list-True]",
     ),
     Fault(
         "outcomes come a tenth too early",
@@ -564,7 +565,7 @@ FAULTS = [
         "belief/lived_draws.py",
         "        prior = belief.own_taste\n",
         "        prior = 2.5 * belief.own_taste\n",
-        "tests/experiments/test_calibration.py"
+        "research/tests/test_calibration.py"
         "::test_the_truth_ranks_nearly_uniformly_where_crowds_and_features_are_approximated[crowds]",
     ),
     Fault(
@@ -572,7 +573,7 @@ FAULTS = [
         "belief/features.py",
         "inverse_root(fit.factor, 1.0, fit.root)",
         "inverse_root(fit.factor, 0.6, fit.root)",
-        "tests/experiments/test_calibration.py"
+        "research/tests/test_calibration.py"
         "::test_the_truth_ranks_nearly_uniformly_where_crowds_and_features_are_approximated[features]",
     ),
     Fault(
@@ -580,7 +581,7 @@ FAULTS = [
         "belief/pooling.py",
         "passes[segment, item, slot] += rounds / total",
         "passes[segment, item, slot] += rounds / total**0.5",
-        "tests/experiments/test_calibration.py::test_soft_passes_are_less_too_sure_where_most_visits_click",
+        "research/tests/test_calibration.py::test_soft_passes_are_less_too_sure_where_most_visits_click",
     ),
     Fault(
         "connections that take too long are left open",
@@ -763,10 +764,10 @@ FAULTS = [
     ),
     Fault(
         "PMED takes the divergence of one slot only",
-        "bounds/position_based.py",
+        "research/pmed/trial_lists.py",
         "            total += trial.weight[item, slot] * d\n",
         "            total += trial.weight[item, slot] * d if slot == 0 else 0.0\n",
-        "tests/bounds/test_position_based.py::test_with_two_slots_and_three_items_it_is_what_a_grid_of_all_alternatives_gives",
+        "research/tests/test_trial_lists.py::test_with_two_slots_and_three_items_it_is_what_a_grid_of_all_alternatives_gives",
     ),
     Fault(
         "TLR-UCB counts clicks far beyond what its epochs can have",
@@ -830,7 +831,8 @@ def fork() -> Iterator[Forking]:
 def test_every_fault_is_of_what_is_there_and_has_a_test() -> None:
     """That each is noticed takes long to see; that it can be put in and looked for does not."""
     for fault in FAULTS:
-        assert (ROOT / "src" / "slotwise" / fault.file).read_text().count(fault.sound) == 1, fault.what
+        sources = ROOT if fault.file.startswith("research/") else ROOT / "src" / "slotwise"
+        assert (sources / fault.file).read_text().count(fault.sound) == 1, fault.what
         file, _, name = fault.test.partition("::")
         assert f"def {name.partition('[')[0]}(" in (ROOT / file).read_text(), fault.test
 
@@ -839,9 +841,10 @@ def test_every_fault_is_of_what_is_there_and_has_a_test() -> None:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.what)
 def test_a_fault_is_noticed(tmp_path: Path, fork: Forking, fault: Fault) -> None:
     shutil.copytree(ROOT / "src" / "slotwise", tmp_path / "slotwise", copy_function=_link)
-    shutil.copytree(ROOT / "tests", tmp_path / "tests", copy_function=_link)
+    for folder in ("tests", "research"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, copy_function=_link)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    source = tmp_path / "slotwise" / fault.file
+    source = (tmp_path if fault.file.startswith("research/") else tmp_path / "slotwise") / fault.file
     text = source.read_text()
     assert text.count(fault.sound) == 1
     # not into it, which may be a link to the sound one

@@ -21,9 +21,10 @@ def test_the_policies_that_are_recommended_and_compared_are_in_the_docs() -> Non
     """All of them are listed by `slotwise policies`, and by no page: one file is all it takes."""
     assert default_policy() in compared_in("lived")
     # with the twins of those that are compared with their twins
+    pages = {"policies": ROOT / "docs" / "policies.md", "lived": ROOT / "research" / "notes" / "changing_pages.md"}
     twins = {"policies": compared_in("policies"), "lived": [default_policy()]}
     for study, twice in twins.items():
-        text = (ROOT / "docs" / f"{study}.md").read_text()
+        text = pages[study].read_text()
         for id in [entry.id for entry in compared_in(study)] + [entry.twin for entry in twice]:
             assert f"`{id}`" in text
     assert "slotwise policies" in README
@@ -58,6 +59,7 @@ def test_every_hop_of_the_walk_is_a_file() -> None:
 
 def test_every_link_leads_somewhere() -> None:
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md"), *ROOT.glob("client/*/*.md")]
+    pages += ROOT.glob("research/**/*.md")
     links = 0
     for page in pages:
         for address in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):

@@ -49,7 +49,7 @@ ALL_TOGETHER = ("no_other_estimate_is_more_likely", "compiled_kernels_give_exact
 )
 def test_a_file_of_each_kind_is_all_it_takes(tests: list[str], which: str, tmp_path: Path) -> None:
     # with all that the pages lead to
-    for folder in ("src", "tests", "docs", "client", "deploy"):
+    for folder in ("src", "tests", "docs", "research", "client", "deploy"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("node_modules"))
     for file in ("README.md", "CONTRIBUTING.md", "CITATION.cff", "pyproject.toml"):
         shutil.copy(ROOT / file, tmp_path)

@@ -2,14 +2,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from slotwise import bounds
 from slotwise.problems import problem
 from tests.commands import slotwise
-from tests.waiting import FOR_EVER
 
 
 def test_bounds_of_a_problem(tmp_path: Path) -> None:
@@ -26,34 +24,6 @@ def test_bounds_of_a_problem(tmp_path: Path) -> None:
 
 
 def test_what_the_lower_bound_asks_for_is_said() -> None:
-    done = slotwise("bounds", "--problem", "a", "--seconds", str(FOR_EVER))
+    done = slotwise("bounds", "--problem", "a")
     assert "Proposition 1" in done.stdout
     assert "Proposition 2 does not apply: the lower bound asks for at least 16 items" in done.stdout
-
-
-def test_the_limit_is_shown() -> None:
-    done = slotwise("bounds", "--problem", "a", "--seconds", str(FOR_EVER))
-    assert "Limit C, biases known" in done.stdout
-    assert "24.11" in done.stdout
-    assert "45.23" in done.stdout
-    assert "grows at least as C·log T" in done.stdout
-
-
-def test_the_limit_is_in_the_json_and_so_is_why_it_is_not() -> None:
-    def found(*options: str) -> Any:
-        return json.loads(slotwise("bounds", "--problem", "b", "--json", *options).stdout)
-
-    in_time = found("--seconds", str(FOR_EVER))
-    assert in_time["limit_known_bias"] == pytest.approx(2.4344, rel=1e-4)
-    assert in_time["limit_unknown_bias"] == pytest.approx(6.9793, rel=1e-4)
-    assert in_time["limit_unknown_bias_not_found"] is None
-    late = found("--seconds", "1e-9")
-    assert late["limit_known_bias"] == in_time["limit_known_bias"]
-    assert late["limit_unknown_bias"] is None
-    assert late["limit_unknown_bias_not_found"] == "1e-09 seconds were not enough, C is at least 2.434"
-
-
-def test_seconds_must_be_positive() -> None:
-    done = slotwise("bounds", "--problem", "b", "--seconds", "0")
-    assert done.returncode != 0
-    assert "seconds must be positive and finite, got 0.0" in done.stderr

@@ -13,8 +13,8 @@ from slotwise.errors import InvalidInput
 from slotwise.estimate import ESTIMATORS, algorithm_1, groups, is_identifiable, known_bias, scaling
 from slotwise.estimate.accelerated import settle, solver
 from slotwise.estimate.algorithm_1 import START_ATTRACTIVENESS, solve_from_scratch
-from slotwise.experiments.gathering import at_random
 from slotwise.rankings import Rankings
+from slotwise.simulate.data_collection import at_random
 
 #: Algorithm 1 multiplies λ of the second slot by 1.3 in every sweep
 DIVERGING = Tally(np.array([[3, 0, 0], [0, 2, 1]]), np.array([[6, 2, 2], [1, 5, 4]]))

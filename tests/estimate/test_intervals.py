@@ -26,8 +26,8 @@ from slotwise.estimate import algorithm_1 as paper_estimator
 from slotwise.estimate.evidence import Counts
 from slotwise.estimate.intervals import around_mean, around_scaled_mean, limit_without_clicks
 from slotwise.estimate.joint import Joint
-from slotwise.experiments.gathering import at_random, by_policy
 from slotwise.rankings import Rankings
+from slotwise.simulate.data_collection import at_random, by_policy
 from tests.chance import assert_mean_is
 from tests.registered import estimators, from_data_alone
 

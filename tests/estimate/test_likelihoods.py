@@ -21,8 +21,8 @@ from slotwise.errors import InvalidInput
 from slotwise.estimate import ESTIMATORS, composite, maximum_likelihood, scaling
 from slotwise.estimate.joint import Joint
 from slotwise.estimate.list_sums import information
-from slotwise.experiments.gathering import at_random, by_policy
 from slotwise.rankings import Rankings
+from slotwise.simulate.data_collection import at_random, by_policy
 from slotwise.typing import FloatArray
 from tests.registered import from_data_alone
 
@@ -260,7 +260,7 @@ def test_all_rankings_of_three() -> None:
 def test_compiled_kernels_give_exactly_what_plain_python_gives(small: MNL) -> None:
     script = (
         "import numpy as np; from slotwise import MNL; from slotwise.estimate import *; import tests.registered as all;"
-        "from slotwise.experiments.gathering import at_random;"
+        "from slotwise.simulate.data_collection import at_random;"
         f"users = MNL(position_bias={small.position_bias.tolist()}, attractiveness={small.attractiveness.tolist()});"
         "seen = at_random(users, 300, np.random.default_rng(1));"
         "found = [f(seen) for f in all.from_data_alone().values()] + [scaling(seen.tally)];"

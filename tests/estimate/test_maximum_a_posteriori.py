@@ -11,8 +11,8 @@ from slotwise import MNL, NO_CLICK, Tally
 from slotwise.errors import InvalidInput
 from slotwise.estimate import GammaPrior, maximum_a_posteriori, maximum_likelihood, scaling
 from slotwise.estimate.evidence import Counts
-from slotwise.experiments.gathering import at_random
 from slotwise.rankings import Rankings
+from slotwise.simulate.data_collection import at_random
 from slotwise.typing import FloatArray
 from tests.chance import assert_mean_is
 

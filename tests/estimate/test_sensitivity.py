@@ -10,8 +10,8 @@ from slotwise.estimate.accelerated import solver
 from slotwise.estimate.algorithm_1 import solve_from_scratch
 from slotwise.estimate.derivatives import at_algorithm_1
 from slotwise.estimate.sensitivity import finite_differences, trial
-from slotwise.experiments.gathering import at_random
 from slotwise.problems import paper_problems
+from slotwise.simulate.data_collection import at_random
 
 ROUNDS = {"a": 200_000, "b": 100_000, "c": 40_000}
 

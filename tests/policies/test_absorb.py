@@ -11,9 +11,9 @@ from slotwise import MNL, NO_CLICK, Setting, Tally, policy, simulate
 from slotwise.choice import draw
 from slotwise.compiled import is_record
 from slotwise.errors import InvalidInput
-from slotwise.experiments.gathering import at_random
 from slotwise.policies import PolicyEntry, absorb, choose, learn
 from slotwise.problems import paper_problems
+from slotwise.simulate.data_collection import at_random
 from slotwise.typing import EMPTY
 from tests.registered import default_first, policies, variants
 

@@ -7,8 +7,8 @@ import pytest
 
 from slotwise import MNL, Ranker, Tally
 from slotwise.errors import InvalidInput
-from slotwise.experiments.gathering import at_random
 from slotwise.ranker import Learner
+from slotwise.simulate.data_collection import at_random
 
 USERS = MNL(position_bias=[1.0, 0.4], attractiveness=[0.8, 0.3, 0.5, 0.2])
 IDS = ["a", "b", "c", "d"]

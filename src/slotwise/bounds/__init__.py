@@ -1,7 +1,6 @@
-"""Bounds as functions: the paper's intervals and regret, and the limit that no policy beats in the long run."""
+"""The paper's confidence intervals and bounds on regret, as functions."""
 
 from slotwise.bounds.known import lemma_3, lemma_3_from_data, theorem_1, theorem_1_from_data
-from slotwise.bounds.limit import Explored, Limit, limit
 from slotwise.bounds.regret import (
     hard_instance,
     hardest_gap,
@@ -20,15 +19,12 @@ from slotwise.bounds.unknown import (
 from slotwise.estimate.intervals import Intervals
 
 __all__ = [
-    "Explored",
     "Intervals",
-    "Limit",
     "corollary_1",
     "hard_instance",
     "hardest_gap",
     "lemma_3",
     "lemma_3_from_data",
-    "limit",
     "lower_bound",
     "lower_bound_shape",
     "smoothing_constant",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from slotwise.errors import MissingExtra, SlotwiseError
+from slotwise.errors import InvalidInput, MissingExtra, SlotwiseError
 
 USAGE_ERROR = 2
 #: 128 and the number of the signal, as shells have it
@@ -14,12 +16,19 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run `slotwise`, and say what went wrong in one line."""
+    """Run `slotwise`, and report errors in one line."""
     # matrices here are many and small: more threads of OpenBLAS would do nothing but wait, on cores that others need.
     # numpy reads it when it is imported, which is later
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    try:
+    with reporting_errors():
         _run()
+
+
+@contextmanager
+def reporting_errors() -> Iterator[None]:
+    """Print an error of the block to stderr in one line, and exit with its code."""
+    try:
+        yield
     except SlotwiseError as problem:
         print(f"error: {problem}", file=sys.stderr)
         sys.exit(USAGE_ERROR)
@@ -39,6 +48,8 @@ def _run() -> None:
     try:
         from slotwise.cli.app import COMMANDS, app_of
 
+        if sys.argv[1:2] == ["study"]:
+            raise InvalidInput("slotwise has no command study: run `python -m research NAME` in a checkout of slotwise")
         called = [name for name in sys.argv[1:2] if name in COMMANDS]
         app = app_of(called or COMMANDS)
     except ModuleNotFoundError as missing:

@@ -14,7 +14,7 @@ from slotwise.cli.options import AS_IT_IS
 
 #: each is a function in a file of its name
 COMMANDS = (
-    *("simulate", "policies", "bounds", "paper", "study"),
+    *("simulate", "policies", "bounds", "paper"),
     *("fit", "score", "evaluate"),
     *("demo", "serve", "drive", "decisions", "compact", "backup", "export", "import"),
 )

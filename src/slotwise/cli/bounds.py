@@ -1,9 +1,8 @@
-"""`slotwise bounds`: what is proven about regret on a problem, its limit, and the hardest problem of its size."""
+"""`slotwise bounds`: the paper's bounds on the regret of a problem, and the hardest problem of its size."""
 
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,13 +28,11 @@ def bounds(
             help="Write the lower bound's hardest problem of this size into this file; simulate takes it as --problem.",
         ),
     ] = None,
-    seconds: Annotated[float, typer.Option(metavar="SECONDS", help="Look for the limit for at most so long.")] = 60.0,
     as_json: AsJson = False,
 ) -> None:
     """Evaluate bounds on regret for a problem.
 
-    The paper's Propositions 1 to 3: the regret that no policy can avoid, and what the regret of two policies does not
-    exceed. And the limit C: the regret of a policy that is good on every problem grows at least as C·log T.
+    The paper's Propositions 1 to 3: a lower bound for every policy, and upper bounds for two policies.
     """
     chosen = problem(problem_name, of_mnl=True)
     if chosen.goal is not None:
@@ -50,7 +47,6 @@ def bounds(
         "upper_bound_known_bias": proven.upper_bound_known_bias(items, horizon, bias),
         "upper_bound_unknown_bias_with_constant_1": proven.upper_bound_unknown_bias(items, horizon, bias),
     }
-    found |= _limits(chosen.users, seconds)
     try:
         found["lower_bound"] = proven.lower_bound(items, horizon, bias)
         gap = proven.hardest_gap(items, horizon, bias)
@@ -78,25 +74,6 @@ def bounds(
         "Proposition 3, epoch-ucb-upb: at most, were its constant 1",
         f"{found['upper_bound_unknown_bias_with_constant_1']:,.0f}",
     )
-    table.add_row("Limit C, biases known", f"{found['limit_known_bias']:,.4g}")
-    unknown = found["limit_unknown_bias"]
-    table.add_row("Limit C, biases unknown", "–" if unknown is None else f"{unknown:,.4g}")
     Console().print(table)
-    print("Limit: in the long run, regret of a policy that is good on every problem grows at least as C·log T.")
-    if found["limit_unknown_bias_not_found"]:
-        print(f"No limit for unknown biases: {found['limit_unknown_bias_not_found']}")
     if found["lower_bound_asks_for"]:
         print(f"Proposition 2 does not apply: {found['lower_bound_asks_for']}")
-
-
-def _limits(users: Any, seconds: float) -> dict[str, Any]:
-    unknown = proven.limit(users, known_bias=False, seconds=seconds)
-    why_not = None
-    if unknown.constant is None:
-        above = "" if math.isinf(unknown.at_most) else f" and at most {unknown.at_most:.4g}"
-        why_not = f"{seconds:g} seconds were not enough, C is at least {unknown.at_least:.4g}{above}"
-    return {
-        "limit_known_bias": proven.limit(users, known_bias=True).constant,
-        "limit_unknown_bias": unknown.constant,
-        "limit_unknown_bias_not_found": why_not,
-    }

@@ -1,0 +1,1 @@
+"""The leaderboard: the regret of every policy in every environment."""

@@ -1,0 +1,150 @@
+"""The studies by name: each runs a comparison and writes its tables and figures into a folder."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from research import contextual_study, estimator_study, policy_study, policy_study_figures
+from research.changing_pages import study as changing_pages_study
+from research.changing_pages.plan import Plan
+from research.graves_lai.table import table as graves_lai_table
+from research.leaderboard import page as leaderboard_page
+from research.leaderboard.scores import QUICK, Size
+from slotwise.drawing import save
+from slotwise.errors import InvalidInput, UnwritableFile
+from slotwise.experiments.store import writable_folder
+from slotwise.files import replacing
+from slotwise.problems import further_problems, paper_problems
+
+
+def write(name: str, out: Path, *, jobs: int = -1, quick: bool = False, **options: Any) -> None:
+    """Run one of `STUDIES` and write its tables and figures into `out`; options that are None are not given."""
+    given = {option: value for option, value in options.items() if value is not None}
+    known = inspect.signature(STUDIES[name]).parameters
+    for option in given:
+        if option not in known:
+            raise InvalidInput(f"the study of {name} has no option {option}")
+    try:
+        STUDIES[name](writable_folder(out), jobs, quick, **given)
+    except OSError as problem:
+        raise UnwritableFile(f"cannot write into {out}: {problem.strerror or problem}") from problem
+
+
+def summary(name: str) -> str:
+    """The first sentence of a study's description."""
+    return (inspect.getdoc(STUDIES[name]) or "").partition("\n")[0]
+
+
+def _policies(out: Path, jobs: int, quick: bool) -> None:
+    """Regret of slotwise's policies on the paper's problems, on eight more and on random ones."""
+    cells = policy_study.cells(replications=4, parts=("report",)) if quick else policy_study.cells()
+    found = policy_study.run(cells, out, jobs=jobs)
+    _write_tables(out, policy_study.tables(found))
+    save(policy_study_figures.by_problem(found), out, "policies_by_problem")
+    if not quick:
+        save(policy_study_figures.tails(found), out, "policies_tails")
+        save(policy_study_figures.long_run(found), out, "policies_long")
+
+
+def _estimators(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
+    """Bias, variance, coverage, failures and time of every estimator."""
+    estimator_study.write(out, replications=4 if quick else estimator_study.REPLICATIONS)
+
+
+def _calibration(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
+    """Simulation-based calibration of the samplers of posteriors."""
+    # imported here because no other study needs scipy.stats
+    from research import calibration
+
+    found = calibration.run(datasets=50 if quick else 1_000)
+    lines = ["| sampler and data | parameter | mean rank | spread | p |", "| --- | --- | ---: | ---: | ---: |"]
+    lines += [
+        f"| {calibration.CASES[one.sampler, one.data]} | {one.parameter} "
+        f"| {one.ranks.mean() / calibration.DRAWS:.3f} | {one.spread:.2f} | {one.p_value:.2g} |"
+        for one in found
+    ]
+    _write_tables(out, "\n".join(lines) + "\n")
+    save(calibration.figure(found), out, "calibration")
+
+
+def _changing_pages(
+    out: Path,
+    jobs: int,
+    quick: bool,
+    *,
+    parts: Sequence[str] = (),
+    seed: int = Plan.seed,
+    replications: int | None = None,
+    few: bool = False,
+    page: Path | None = None,
+) -> None:
+    """Regret with segments, new items, features, drift and delayed outcomes."""
+    plan = Plan(seed=seed, replications=replications, quick=quick, few=few)
+    changing_pages_study.write(out, plan, parts=parts, page=page, jobs=jobs)
+
+
+def _leaderboard(
+    out: Path,
+    jobs: int,
+    quick: bool,
+    *,
+    parts: Sequence[str] = (),
+    seed: int = Size.seed,
+    replications: int | None = None,
+    rounds: int | None = None,
+    page: Path | None = None,
+) -> None:
+    """Regret of every policy in every environment, mean and tail."""
+    usual = QUICK if quick else Size()
+    size = replace(
+        usual,
+        seed=seed,
+        replications=usual.replications if replications is None else replications,
+        rounds=usual.rounds if rounds is None else rounds,
+    )
+    leaderboard_page.write(out, size, parts=parts, page=page, jobs=jobs)
+
+
+def _contextual(
+    out: Path, jobs: int, quick: bool, *, seed: int = 1, replications: int | None = None, rounds: int | None = None
+) -> None:
+    """Regret of policies that know the features of every visitor, and of policies that do not."""
+    usual = contextual_study.QUICK if quick else contextual_study.Size()
+    size = contextual_study.Size(rounds or usual.rounds, replications or usual.replications, seed)
+    _write_tables(out, contextual_study.table(size, jobs))
+
+
+def _logs(out: Path, jobs: int, quick: bool, *, log: Path | None = None, seed: int = 1) -> None:  # noqa: ARG001
+    """Coverage of the intervals of log fits, and which click model predicts a log best."""
+    # imported here because no other study needs the packages that read click logs
+    from research.log_study import study as log_study
+
+    size = {"logs": 2, "splits": 1, "draws": 1} if quick else {}
+    _write_tables(out, log_study.tables(log=log, seed=seed, **size))
+
+
+def _graves_lai(out: Path, jobs: int, quick: bool) -> None:  # noqa: ARG001
+    """Graves and Lai's constant C of the paper's problems and of eight more."""
+    problems = paper_problems() if quick else paper_problems() | further_problems()
+    _write_tables(out, graves_lai_table(problems.values()))
+
+
+def _write_tables(out: Path, text: str) -> None:
+    with replacing(out / "tables.md") as file:
+        file.write(text.encode())
+
+
+STUDIES: dict[str, Callable[..., None]] = {
+    "policies": _policies,
+    "estimators": _estimators,
+    "calibration": _calibration,
+    "changing-pages": _changing_pages,
+    "leaderboard": _leaderboard,
+    "contextual": _contextual,
+    "logs": _logs,
+    "graves-lai": _graves_lai,
+}

@@ -1,0 +1,40 @@
+"""Features where they matter and where they do not, side by side; and the table of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from research import studies
+from research.contextual_study import Size, compared, run
+from slotwise.policies import policies
+from tests.chance import assert_mean_is_below
+
+pytestmark = pytest.mark.usefixtures("interpreting")
+
+#: at most so many times what the best without features loses is lost with them where they do not matter
+FACTOR = 2.0
+
+
+@pytest.mark.long
+def test_features_are_worth_having_where_they_matter_and_cost_at_most_twice_where_they_do_not() -> None:
+    size = Size(rounds=250, replications=6)
+    all_told = ("ofu-mnl", "ts-mnl")
+    ids = [*all_told, "random-bound-known", "posterior-sampling-known"]
+    afresh, own = run(0, ids, size, jobs=1), run(4, ids, size, jobs=1)
+    for told in all_told:
+        for other in ("random-bound-known", "posterior-sampling-known"):
+            assert_mean_is_below(afresh[told], 0.5 * afresh[other])
+        assert own[told].mean() < FACTOR * min(own[other].mean() for other in ids if other not in all_told)
+
+
+def test_the_table_has_those_who_are_told_the_default_and_those_who_are_not(tmp_path: Path) -> None:
+    studies.write("contextual", tmp_path, jobs=1, quick=True, rounds=20)
+    text = (tmp_path / "tables.md").read_text()
+    for id in compared():
+        assert f"| `{id}` |" in text
+    assert "| `ofu-mnl` | all features |" in text
+    assert "| `random-bound` | features that stay |" in text
+    assert "| `toprank` | none |" in text
+    assert set(compared()) <= {entry.id for entry in policies()}

@@ -1,0 +1,105 @@
+"""The leaderboard's own arithmetic, and that its numbers are those of `simulate`; what it finds is in its page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from research.leaderboard import page as leaderboard_page
+from research.leaderboard import scores as leaderboard
+from research.leaderboard.environments import KINDS
+from research.leaderboard.scores import QUICK, Cell, Size, cells, play, run, scores, why_not
+from slotwise import Setting, simulate
+from slotwise.errors import InvalidInput
+from slotwise.policies import default_policy, policies
+
+SMALL = Size(rounds=30, replications=3, seed=5, plainly=True)
+
+
+@pytest.mark.usefixtures("interpreting")
+@pytest.mark.parametrize("kind", ["mnl", "pbm", "mixture", "drifting", "late-ubm", "segmented-pbm", "churning-cascade"])
+def test_its_numbers_are_those_of_simulate_with_the_same_seed(kind: str) -> None:
+    run = simulate(KINDS[kind].make(), "random-bound", rounds=30, replications=3, seed=5, jobs=1, progress=False)
+    assert play(kind, "random-bound", SMALL).tolist() == run["random-bound"].final_regret.tolist()
+
+
+def test_every_policy_is_on_it_wherever_it_can_act() -> None:
+    todo = {(cell.kind, cell.policy) for cell in cells(QUICK)}
+    for kind in KINDS:
+        for entry in policies():
+            assert ((kind, entry.id) in todo) == (why_not(kind, entry.id) is None)
+        assert (kind, default_policy().id) in todo
+    assert {id for kind, id in todo if kind == "mnl"} == {entry.id for entry in policies()}
+    assert "position_bias" in str(why_not("cascade", "pbm-ts"))
+    assert "constraints" in str(why_not("churning", "toprank"))
+    with pytest.raises(InvalidInput, match=r"part must be mnl or .*, got 'nml'"):
+        cells(QUICK, ["nml"])
+
+
+def test_it_goes_on_from_what_is_there_and_distrusts_what_is_not_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    todo = [Cell("mnl", id, SMALL) for id in ("toprank", "cascade-ucb1")]
+    first = run(todo, tmp_path, jobs=1, progress=False)
+    (tmp_path / "cells" / "mnl-toprank.npz").write_bytes(b"half a file")
+    played = []
+
+    def counted(*given: Any) -> Any:
+        played.append(given[1])
+        return play(*given)
+
+    monkeypatch.setattr(leaderboard, "play", counted)
+    second = run(todo, tmp_path, jobs=1, progress=False)
+    assert played == ["toprank"]
+    assert {key: regret.tolist() for key, regret in first.items()} == {
+        key: regret.tolist() for key, regret in second.items()
+    }
+
+
+def _made_up() -> leaderboard.Scores:
+    """A default that is best where it should be, and two others."""
+    regret = {
+        "mnl": {"random-bound": 1.0, "unirank": 4.0, "pbm-ts": 2.0},
+        "pbm": {"random-bound": 6.0, "unirank": 3.0, "pbm-ts": 1.0},
+        "cascade": {"random-bound": 8.0, "unirank": 2.0},
+    }
+    found = {(kind, id): value * np.array([0.5, 1.5]) for kind, by_id in regret.items() for id, value in by_id.items()}
+    return scores(found, Size(rounds=1_000, replications=2))
+
+
+def test_the_scores_are_per_thousand_rounds_and_relative_to_the_best() -> None:
+    made = _made_up()
+    assert made.mean["random-bound"] == {"mnl": 1.0, "pbm": 6.0, "cascade": 8.0}
+    assert made.tail["unirank"]["pbm"] == pytest.approx(3.0 * 1.4)
+    assert made.best("pbm") == "pbm-ts"
+    assert made.standing("random-bound", ["pbm", "cascade"]) == pytest.approx((6.0 * 4.0) ** 0.5)
+    assert made.standing("pbm-ts", ["cascade"]) == np.inf
+    # whoever acts everywhere comes first, whoever loses less before others
+    assert list(made.mean) == ["unirank", "random-bound", "pbm-ts"]
+
+
+def test_the_page_says_what_to_use_when_the_model_is_wrong_and_what_the_default_loses() -> None:
+    text = leaderboard_page.page_of(_made_up())
+    assert "Where users do not choose by multinomial logit, use `unirank`" in text
+    assert "The default, `random-bound`, loses 4.90 times as much" in text
+    assert "position-based: the default loses 6.0, `pbm-ts` 1.0; cascade: the default loses 8.0, `unirank` 2.0" in text
+    assert "| `pbm-ts`† | 2.0 (2.8) | **1.0** (1.4) | – |" in text
+    figure = leaderboard_page.heat_map(_made_up())
+    shown = [text.get_text() for text in figure.axes[0].texts]
+    assert sorted(shown) == sorted(["4.0", "3.0", "2.0", "1.0", "6.0", "8.0", "2.0", "1.0"])
+
+
+def test_a_policy_of_ones_own_is_played_like_the_others() -> None:
+    class Still:
+        def __init__(self, setting: Setting) -> None:
+            self.slots = setting.slots
+
+        def choose(self, rng: np.random.Generator) -> Any:
+            return np.arange(self.slots)
+
+        def learn(self, ranking: Any, clicked: int) -> None: ...
+
+    assert play("mnl", Still, SMALL).tolist() == pytest.approx([0.0, 0.0, 0.0])
