@@ -87,7 +87,7 @@ def test_a_policy_that_knows_the_bias_believes_the_same(tally: Tally) -> None:
     assert (started.belief.item_shape, started.belief.prior_rate[0]) == (found.prior.shape, found.prior.rate)
 
 
-@pytest.mark.parametrize("id", [None, "posterior-sampling", "random-bound:acts=epochs"])
+@pytest.mark.parametrize("id", [None, "posterior-sampling"])
 def test_a_ranker_says_the_same_whatever_its_policy(tally: Tally, expected: Said, id: str | None) -> None:
     found = Ranker(list(IDS), 3, tally=tally, policy=id).estimates()
     assert _document(found.as_dict()) == expected

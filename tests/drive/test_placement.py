@@ -64,11 +64,8 @@ def test_segments_features_and_keys_are_checked(service: Process, client: Client
     assert found.driven.name not in {one["name"] for one in client.placements()}
 
 
-@pytest.mark.parametrize("id", ["epoch-ucb", "random-bound:acts=epochs"])
-def test_a_policy_that_takes_all_for_alike_is_driven_without_segments(service: Process, id: str) -> None:
-    name, _, option = id.partition(":")
-    wanted = policy(name, **dict([option.split("=")] if option else []))
-    found = drive(service.url, USERS, policy=wanted, visitors=2, rounds=20, window=0.2)
+def test_a_policy_that_takes_all_for_alike_is_driven_without_segments(service: Process) -> None:
+    found = drive(service.url, USERS, policy=policy("pbm-ucb"), visitors=2, rounds=20, window=0.2)
     assert (found.driven.audience.segments, found.driven.has_features) == ({}, False)
     assert found.exactly_once is True
 

@@ -35,8 +35,8 @@ from tests.registered import compiled_first
 SOURCES = Path(slotwise.__file__).parents[1]
 IDS = [f"item {number}" for number in range(6)]
 USERS = MNL(position_bias=[1.0, 0.4, 0.7], attractiveness=[0.8, 0.3, 0.5, 0.2, 0.6, 0.1])
-#: the bias learned and told, round by round and in epochs
-KINDS = ["random-bound", "random-bound-known", "epoch-ucb", "posterior-sampling:acts=epochs"]
+#: the bias unknown and known
+KINDS = ["random-bound", "random-bound-known", "pbm-ucb", "posterior-sampling"]
 
 
 def _learner(kind: str, when: When) -> Learner:
@@ -62,8 +62,6 @@ def _play(learner: Learner, rounds: int, over_at: int = -1) -> list[Any]:
             seen += learner.choose_several(3)
         elif what < 0.15:
             learner.absorb(rng.integers(0, 2, (3, 6)), rng.integers(0, 3, (3, 6)))
-        elif what < 0.18:
-            learner.end_epoch()
         elif what < 0.2:
             learner.value(str(rng.choice(IDS)), float(rng.integers(1, 4)))
         else:

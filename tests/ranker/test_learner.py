@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import MNL, Tally
+from slotwise import MNL, Setting, Tally
 from slotwise.belief.best_list import _count_best
 from slotwise.choice import draw
 from slotwise.errors import InvalidInput, UnknownName
 from slotwise.lists.per_decision import impose
-from slotwise.policies import absorb, choose, default_policy, learn, policy
+from slotwise.policies import PolicyEntry, absorb, choose, default_policy, learn, policy
 from slotwise.ranker import Learner
+from slotwise.ranker.options import check_served
 from slotwise.ranker.warm_up import warm_up_rankers
 from slotwise.typing import NO_CLICK
 from tests.registered import policies
@@ -23,8 +24,19 @@ from tests.registered import policies
 ROOT = Path(__file__).parents[2]
 IDS = ["a", "b", "c", "d", "e"]
 USERS = MNL(position_bias=[1.0, 0.4, 0.7], attractiveness=[0.8, 0.3, 0.5, 0.2, 0.6])
-#: the bias told and learned, round by round and in epochs
-KINDS = [default_policy().id, default_policy(known_bias=True).id, "epoch-ucb"]
+#: the bias unknown and known
+KINDS = [default_policy().id, default_policy(known_bias=True).id, "pbm-ucb"]
+
+
+def _is_served(entry: PolicyEntry) -> bool:
+    try:
+        check_served(entry, Setting(3, 5, 1, USERS.position_bias, rules_per_decision=True))
+    except InvalidInput:
+        return False
+    return True
+
+
+SERVED = [entry for entry in policies() if _is_served(entry)]
 
 
 def _learner(id: str | None = None, **more: Any) -> Learner:
@@ -76,12 +88,11 @@ def test_lists_obey_the_rules_of_each_decision(id: str) -> None:
 
 def _play_with_everyone() -> None:
     """Uncompiled, where compiling all of them would take minutes."""
-    for chosen in policies():
-        if chosen.takes_goal and "tally" not in chosen.limits:
-            learner = _learner(chosen.id)
-            _play(learner, 60, seed=5)
-            learner.retire("b")
-            _play(learner, 30, seed=6)
+    for chosen in SERVED:
+        learner = _learner(chosen.id)
+        _play(learner, 60, seed=5)
+        learner.retire("b")
+        _play(learner, 30, seed=6)
 
 
 def test_every_policy_obeys_the_rules_of_each_decision() -> None:
@@ -106,33 +117,6 @@ def test_the_tally_is_what_was_learned(id: str) -> None:
     assert learner.shown.tolist() == shows.tolist()
 
 
-def test_an_epoch_shows_one_list_until_a_no_click_and_others_to_those_with_rules_of_their_own() -> None:
-    learner = _learner("epoch-ucb")
-    first = learner.choose()
-    other = learner.choose(exclude=[first[0]])
-    assert first[0] not in other
-    assert learner.choose() == first
-    learner.learn(other, None)  # of another list: the epoch goes on
-    learner.learn(first, first[1])
-    assert learner.choose() == first
-    assert learner.choose(pin={first[1]: 2}) == first  # it may as well be shown this one
-    learner.learn(first, None)
-    # only two were never shown, and one of the others in all places alike
-    assert learner.choose() != first
-    learner.learn(first, None)  # late
-    assert learner.tally.passes.sum() == 9
-
-
-def test_an_epoch_ends_by_a_tally_in_which_its_list_was_passed() -> None:
-    learner = _learner("epoch-ucb")
-    shown = learner.choose()
-    passed = Tally.empty(3, 5)
-    passed.count([IDS.index(item) for item in shown], NO_CLICK)
-    assert learner.choose() == shown
-    learner.absorb(passed.clicks, passed.passes)
-    assert learner.choose() != shown
-
-
 @pytest.mark.parametrize("id", KINDS)
 def test_increments_of_a_shared_tally_come_to_what_was_learned(id: str) -> None:
     """One worker learns, another absorbs what was added to the tally since it last looked."""
@@ -150,7 +134,7 @@ def test_increments_of_a_shared_tally_come_to_what_was_learned(id: str) -> None:
 
 
 @pytest.mark.usefixtures("interpreting")
-@pytest.mark.parametrize("id", [entry.id for entry in policies() if not {"tally", "goal"} & set(entry.limits)])
+@pytest.mark.parametrize("id", [entry.id for entry in SERVED])
 def test_halves_of_counts_come_to_the_counts(id: str) -> None:
     """Every policy takes in counts that are no whole numbers, and loses nothing of them."""
     clicks, passes = np.random.default_rng(3).integers(0, 20, (2, 3, len(IDS)))
@@ -237,7 +221,9 @@ def test_a_closed_loop_ends_at_the_best_list() -> None:
         ({"slots": 2.5}, "slots must be a whole number, got 2.5"),
         ({"policy": "toprank"}, "toprank cannot take pins and exclusions per decision: it knows no values"),
         ({"policy": "posterior-sampling:likelihood=joint"}, "likelihood=joint cannot start from a tally"),
-        ({"policy": "epoch-ucb"}, "epoch-ucb must be told the position_bias, got None"),
+        ({"policy": "pbm-ucb"}, "pbm-ucb must be told the position_bias, got None"),
+        ({"policy": "epoch-ucb", "position_bias": [1.0, 0.5, 0.2]}, "policy is epoch-ucb, which shows one list until"),
+        ({"policy": "random-bound:acts=epochs"}, "policy is random-bound:acts=epochs, which shows one list until"),
         ({"policy": 3}, "policy must be the id of a registered policy, got 3"),
         ({"position_bias": [1.0, 0.5]}, "position_bias must have one entry per slot, 3, got 2"),
         ({"position_bias": [1.0, 0.5, -1.0]}, "position_bias must be positive and finite, got -1.0 for slot 3"),
@@ -362,7 +348,7 @@ def test_nothing_is_left_to_compile_after_warming_up(bias: Any) -> None:
     assert compiled() == before > 0
 
 
-@pytest.mark.parametrize("policy", [None, "epoch-ucb"])
+@pytest.mark.parametrize("policy", [None, "pbm-ucb"])
 def test_several_lists_heed_the_same_wishes_as_one(policy: str | None) -> None:
     bias = None if policy is None else [1.0, 0.5]
     learner = Learner(["a", "b", "c", "d"], 2, policy=policy, position_bias=bias, rng=np.random.default_rng(3))

@@ -106,7 +106,6 @@ def test_lists_in_flight_are_those_of_their_segment() -> None:
         ({"segments": 2_001}, "segments must be at most 2000, got 2001"),
         ({"segments": 2.5}, "segments must be a whole number, got 2.5"),
         ({"segments": 2, "policy": "pbm-ucb", "position_bias": [1.0, 0.5]}, "segments is 2, but pbm-ucb takes all"),
-        ({"segments": 2, "policy": "random-bound:acts=epochs"}, "acts=epochs shows one list to all visitors"),
         ({"memory": "auto", "policy": "pbm-ucb", "position_bias": [1.0, 0.5]}, "pbm-ucb has no option memory"),
         ({"memory": "soon"}, "memory must be none, auto or a half-life in rounds, got 'soon'"),
         ({"memory": float("nan")}, "memory must be positive and finite, got nan"),
@@ -148,11 +147,11 @@ def test_segments_that_are_not_there_are_refused_and_nothing_is_counted(monkeypa
     with pytest.raises(InvalidInput, match="segments must be at most 2, got one more"):
         learner.add_segment()
     with compiling("never"):
-        held = Learner(IDS, 2, policy="random-bound:acts=epochs")
-    with pytest.raises(InvalidInput, match="shows one list to all visitors"):
-        held.add_segment()
-    assert held.segments == 1
-    assert len(held.choose()) == 2
+        alike = Learner(IDS, 2, policy="pbm-ucb", position_bias=[1.0, 0.5])
+    with pytest.raises(InvalidInput, match="pbm-ucb takes all visitors for alike"):
+        alike.add_segment()
+    assert alike.segments == 1
+    assert len(alike.choose()) == 2
 
 
 def test_a_start_anew_believes_what_was_absorbed_in_pieces() -> None:

@@ -5,8 +5,6 @@ import pytest
 
 from slotwise.ranker import Learner
 
-BIAS = [1.0, 0.9, 0.8]
-
 
 @pytest.mark.parametrize("bias", [None, [1.0, 0.5]])
 def test_several_lists_are_those_of_several_calls(bias: list[float] | None) -> None:
@@ -17,15 +15,3 @@ def test_several_lists_are_those_of_several_calls(bias: list[float] | None) -> N
         assert learner.choose(exclude=["a", "b"], pin={"c": 2})[1] == "c"
     assert several.choose_several(20) == [one.choose() for _ in range(20)]
     assert several.choose() == one.choose()
-
-
-def test_an_epoch_can_be_ended() -> None:
-    learner = Learner(map(str, range(30)), 3, policy="epoch-ucb", position_bias=BIAS, rng=np.random.default_rng(1))
-    assert learner.in_epochs
-    shown = learner.choose()
-    assert learner.choose() == shown
-    assert set(learner.choose_several(5)) == {shown}
-    learner.end_epoch()
-    # by chance 1 of 24,360 seeds would give the same again
-    assert learner.choose() != shown
-    assert not Learner(list("abc"), 2).in_epochs

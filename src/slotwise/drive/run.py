@@ -85,7 +85,7 @@ def drive(
             else:
                 assert users is not None
                 chosen = policy or default_policy()
-                audience = DEVICES if segments and _tells_apart(chosen) else None
+                audience = DEVICES if segments and chosen.pools else None
                 driven = stack.enter_context(made(client, users, chosen, window or DEFAULT_WINDOW, audience))
             drawn = _visitors(driven, users, habits or Habits(), seed)
             course = Course(
@@ -121,10 +121,6 @@ def _visitors(driven: Driven, users: MNL, habits: Habits, seed: int) -> Visitors
         habits = replace(habits, late=0.0)
     keys = f"drive-{random.randrange(16**12):012x}"
     return Visitors(users, driven.items, random.Random(seed), habits, driven.audience, keys)
-
-
-def _tells_apart(policy: PolicyEntry) -> bool:
-    return policy.pools and policy.options.get("acts") != "epochs"
 
 
 def _check_size(driven: Driven, users: MNL) -> None:

@@ -110,32 +110,6 @@ def _impose_on_pairs(lists: PerDecisionPairs, values: FloatArray, excluded: IntA
             place += 1
 
 
-@generic()
-def obeys(lists: PerDecision | PerDecisionPairs, ranking: Ranking) -> bool:  # type: ignore[empty-body]
-    """Whether a list, of distinct items, is one that the rules of the moment allow."""
-
-
-@obeys.register(PerDecision)
-def _obeys(lists: PerDecision, ranking: Ranking) -> bool:
-    return _is_allowed(lists.ruled.rules, ranking)
-
-
-@obeys.register(PerDecisionPairs)
-def _obeys_on_pairs(lists: PerDecisionPairs, ranking: Ranking) -> bool:
-    return _is_allowed(lists.ruled.rules, ranking)
-
-
-@inlined
-def _is_allowed(rules: Rules, ranking: Ranking) -> bool:
-    for slot in range(len(ranking)):
-        item = ranking[slot]
-        if rules.pin[slot] >= 0 and rules.pin[slot] != item:
-            return False
-        if item != EMPTY and rules.place[item] != ANYWHERE and rules.place[item] != slot:
-            return False
-    return True
-
-
 @inlined
 def _impose_rules(rules: Rules, room: IntArray, values: FloatArray, excluded: IntArray, pin: IntArray) -> bool:
     """Change the rules, and return whether there are any."""

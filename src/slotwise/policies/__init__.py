@@ -5,9 +5,7 @@ import pkgutil
 
 from slotwise.policies.interface import (
     absorb,
-    allows,
     choose,
-    choose_once,
     choose_several,
     end_epoch,
     expect,
@@ -29,9 +27,7 @@ __all__ = [
     "PolicyEntry",
     "Setting",
     "absorb",
-    "allows",
     "choose",
-    "choose_once",
     "choose_several",
     "default_policy",
     "end_epoch",

@@ -14,9 +14,7 @@ from slotwise import checks
 from slotwise.compiled import record
 from slotwise.policies.interface import (
     absorb,
-    allows,
     choose,
-    choose_once,
     end_epoch,
     expect,
     hold_still,
@@ -106,13 +104,6 @@ def _holds_lists(policy: Epochs) -> bool:  # noqa: ARG001
     return True
 
 
-@choose_once.register(Epochs)
-def _choose_once(policy: Epochs, rng: np.random.Generator) -> Ranking:
-    if policy.running and allows(policy.policy, policy.ranking):
-        return policy.ranking
-    return choose(policy.policy, rng)  # type: ignore[no-any-return]
-
-
 @learns_from.register(Epochs)
 def _learns_from(policy: Epochs, ranking: Ranking) -> bool:
     same = policy.running
@@ -129,11 +120,6 @@ def _end_epoch(policy: Epochs) -> None:
 @impose_rules.register(Epochs)
 def _impose_rules(policy: Epochs, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
     impose_rules(policy.policy, values, excluded, pin)
-
-
-@allows.register(Epochs)
-def _allows(policy: Epochs, ranking: Ranking) -> bool:
-    return allows(policy.policy, ranking)  # type: ignore[no-any-return]
 
 
 @turn_to.register(Epochs)

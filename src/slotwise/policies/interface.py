@@ -19,7 +19,7 @@ from slotwise.choice.model import first_click, mark_one_click
 from slotwise.compiled import generic, is_compiled, jit
 from slotwise.errors import InvalidInput
 from slotwise.lists.make import make_lists, make_pair_lists
-from slotwise.lists.per_decision import impose, obeys
+from slotwise.lists.per_decision import impose
 from slotwise.setting import Setting
 from slotwise.typing import BoolArray, FloatArray, IntArray, Ranking
 
@@ -183,30 +183,12 @@ def impose_rules(policy: Any, values: FloatArray, excluded: IntArray, pin: IntAr
     """
 
 
-def _lists_allow(policy: Any, ranking: Ranking) -> bool:
-    return obeys(policy.lists, ranking)  # type: ignore[no-any-return]
-
-
-@generic(default=_lists_allow)
-def allows(policy: Any, ranking: Ranking) -> bool:  # type: ignore[empty-body]
-    """Whether a list may be shown under the rules that were imposed last."""
-
-
 # Lists that are held over several rounds: a policy that decides anew in every round holds none.
 
 
 @generic(default=lambda policy: False)  # noqa: ARG005
 def holds_lists(policy: Any) -> bool:  # type: ignore[empty-body]
     """Whether it shows one list until a no-click, so that what is shown depends on outcomes one by one."""
-
-
-def _choose(policy: Any, rng: np.random.Generator) -> Ranking:
-    return choose(policy, rng)  # type: ignore[no-any-return]
-
-
-@generic(default=_choose)
-def choose_once(policy: Any, rng: np.random.Generator) -> Ranking:  # type: ignore[empty-body]
-    """A list for one decision with rules of its own: the one that it holds, if they allow it, and keeps."""
 
 
 @generic(default=lambda policy, ranking: True)  # noqa: ARG005

@@ -12,14 +12,10 @@ from slotwise.compiled import compiled, is_plain
 from slotwise.policies import (
     absorb,
     choose,
-    choose_once,
     choose_several,
-    end_epoch,
     expect,
-    holds_lists,
     impose_rules,
     learn,
-    learns_from,
     settle,
     turn_to,
 )
@@ -72,9 +68,6 @@ class AtWork:
     def rules_changed(self) -> None:
         """Impose all of them again."""
         self._imposed = None
-        if self.record is not None and holds_lists(self.record):
-            # the list that it holds may be one of yesterday's
-            self.record = None
 
     def turned(self, segment: int) -> Any:
         """The record, turned to a segment."""
@@ -90,28 +83,18 @@ class AtWork:
             impose_rules(self.record, values, met.excluded, met.pins(self._slots))
             self._imposed = rules
 
-    def choose(self, rng: np.random.Generator, segment: int, *, is_ruled: bool) -> Ranking:
+    def choose(self, rng: np.random.Generator, segment: int) -> Ranking:
         """One list."""
         self.has_chosen = True
-        ranking: Ranking = (choose_once if is_ruled else choose)(self.turned(segment), rng)
+        ranking: Ranking = choose(self.turned(segment), rng)
         return ranking
 
-    def choose_several(self, count: int, rng: np.random.Generator, segment: int, *, is_ruled: bool) -> IntArray:
-        """So many lists, one a row."""
+    def choose_several(self, count: int, rng: np.random.Generator, segment: int) -> IntArray:
+        """As many lists as `count`, one a row."""
         self.has_chosen = True
-        record = self.turned(segment)
         lists = np.empty((count, self._slots), np.int64)
-        if is_ruled and holds_lists(record):
-            for shown in lists:
-                shown[:] = choose_once(record, rng)
-        else:
-            choose_several(record, rng, lists)
+        choose_several(self.turned(segment), rng, lists)
         return lists
-
-    def end_epoch(self) -> None:
-        """Choose a list anew at the next decision, where it acts in epochs."""
-        if self.record is not None:
-            end_epoch(self.record)
 
     def expect(self, segment: int, numbers: Iterable[int]) -> None:
         """Know that the outcome of a list is on its way."""
@@ -132,17 +115,10 @@ class AtWork:
             settle(self.turned(segment), self._ranking(shown[1]))
         return True
 
-    def learn(self, segment: int, numbers: Iterable[int], slot: int, items: int) -> None:
+    def learn(self, segment: int, numbers: Iterable[int], slot: int) -> None:
         """Take in the outcome of one list, if it has begun: what is counted it will begin with."""
-        if self.record is None:
-            return
-        record, ranking = self.turned(segment), self._ranking(numbers)
-        if learns_from(record, ranking):
-            learn(record, ranking, slot)
-        else:
-            round = Tally.empty(self._slots, items)
-            round.count(ranking, slot)
-            absorb(record, round.clicks, round.passes)
+        if self.record is not None:
+            learn(self.turned(segment), self._ranking(numbers), slot)
 
     def absorb(self, segment: int, tally: Tally, *, more_may_follow: bool) -> None:
         """Take in a tally, if it has begun."""

@@ -15,7 +15,7 @@ import numpy as np
 from slotwise import checks
 from slotwise.belief import Posterior, one_by_one
 from slotwise.errors import InvalidInput
-from slotwise.policies import PolicyEntry, Setting, absorb, hold_still, holds_lists, turn_to
+from slotwise.policies import PolicyEntry, Setting, absorb, hold_still, turn_to
 from slotwise.ranker.at_work import AtWork
 from slotwise.ranker.beliefs import Beliefs, best_list
 from slotwise.ranker.catalogue import Catalogue
@@ -24,7 +24,7 @@ from slotwise.ranker.estimates import Estimates
 from slotwise.ranker.features import Given
 from slotwise.ranker.items import checked_value
 from slotwise.ranker.kernels import kernels_for
-from slotwise.ranker.options import check_pooling, policy_for, with_options
+from slotwise.ranker.options import check_pooling, check_served, policy_for, with_options
 from slotwise.ranker.prospects import draw_best_lists, draw_prospects
 from slotwise.ranker.rules import Rules, Ruling
 from slotwise.simulate.replicate import MOST_ROUNDS
@@ -86,6 +86,7 @@ class Learner:
         self._beliefs = Beliefs(forgets)
         self.rng = rng if rng is not None else np.random.default_rng()
         self._at_work = AtWork(self.slots, self._begin, self._empty)
+        check_served(self.policy, self._setting)
         self._prepare()
         self._started()
 
@@ -123,15 +124,6 @@ class Learner:
         """How often each item was shown; of absorbed tallies, only when it was clicked or nothing was."""
         return self._counted.shown()
 
-    @property
-    def in_epochs(self) -> bool:
-        """Whether it shows one list until a no-click."""
-        return bool(holds_lists(self._started()))
-
-    def end_epoch(self) -> None:
-        """Choose a list anew at the next decision, where it acts in epochs."""
-        self._at_work.end_epoch()
-
     def choose(
         self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None, segment: int = 0
     ) -> tuple[str, ...]:
@@ -139,8 +131,8 @@ class Learner:
 
         Where fewer items are left than there are slots, the list is shorter: the slots at the end stay empty.
         """
-        number, rules = self._asked(segment, exclude, pin)
-        return self._items.named(self._at_work.choose(self.rng, number, is_ruled=bool(rules)))
+        number = self._asked(segment, exclude, pin)
+        return self._items.named(self._at_work.choose(self.rng, number))
 
     def choose_several(
         self, count: int, segment: int = 0, *, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None
@@ -166,8 +158,8 @@ class Learner:
 
     def _drawn(self, count: int, segment: int, exclude: Iterable[str], pin: Mapping[str, int] | None) -> IntArray:
         """So many lists by the numbers of their items."""
-        number, rules = self._asked(segment, exclude, pin)
-        return self._at_work.choose_several(count, self.rng, number, is_ruled=bool(rules))
+        number = self._asked(segment, exclude, pin)
+        return self._at_work.choose_several(count, self.rng, number)
 
     def expect(self, shown: Iterable[str], segment: int = 0) -> None:
         """Know that the outcome of a list is on its way: the policy need not find out the same thing meanwhile."""
@@ -187,7 +179,7 @@ class Learner:
         number = self._checked(segment)
         self._counted.count(number, numbers, slot)
         self._beliefs.more_was_seen()
-        self._at_work.learn(number, numbers, slot, len(self._items))
+        self._at_work.learn(number, numbers, slot)
 
     def absorb(self, clicks: Any, passes: Any, shown: Any = None, segment: int = 0) -> None:
         """Take in a tally, slots × `items` in their order, or what was added to one since it was last absorbed.
@@ -376,13 +368,13 @@ class Learner:
         turn_to(begun, 0)
         return begun
 
-    def _asked(self, segment: int, exclude: Iterable[str], pin: Mapping[str, int] | None) -> tuple[int, Rules]:
-        """The number of a segment and the rules of a decision, which the policy has been told."""
+    def _asked(self, segment: int, exclude: Iterable[str], pin: Mapping[str, int] | None) -> int:
+        """The number of a segment; the policy has the rules of the decision from here on."""
         number, rules = self._checked(segment), Rules.of(self._items, exclude, pin, self.slots)
         self._started()
         self._at_work.turned(number)
         self._at_work.impose(rules, self._items.values, lambda: self._items.ruling(rules))
-        return number, rules
+        return number
 
     def _checked(self, segment: Any) -> int:
         return checks.whole_number("segment", segment, at_least=0, at_most=self.segments - 1)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from slotwise import checks
+from slotwise.compiled import interpreted
 from slotwise.errors import InvalidInput
-from slotwise.policies import PolicyEntry, default_policy
+from slotwise.policies import PolicyEntry, Setting, default_policy, holds_lists
 from slotwise.policies.registry import parse
 from slotwise.typing import FloatArray
 
@@ -39,11 +41,19 @@ def with_options(policy: PolicyEntry, memory: Any, new_items_at_most: Any) -> Po
     return policy
 
 
+def check_served(policy: PolicyEntry, setting: Setting) -> None:
+    """Refuse by name a policy that can only be simulated: on a page, outcomes come late and out of order."""
+    policy.check(setting)
+    if why := policy.limits.get("tally"):
+        raise InvalidInput(f"{policy} cannot start from a tally: {why}")
+    with interpreted():
+        if holds_lists(policy.start(replace(setting, segments=1))):
+            raise InvalidInput(f"policy is {policy}, which shows one list until a no-click: it can only be simulated")
+
+
 def check_pooling(policy: PolicyEntry, segments: int, has_features: bool) -> None:
     """Refuse by name a policy that takes all visitors, or all items, for alike."""
     if segments > 1 and not policy.pools:
         raise InvalidInput(f"segments is {segments}, but {policy.id} takes all visitors for alike")
-    if segments > 1 and policy.options.get("acts") == "epochs":
-        raise InvalidInput(f"segments is {segments}, but {policy} shows one list to all visitors for an epoch")
     if has_features and not policy.pools:
         raise InvalidInput(f"features are given, but {policy.id} cannot learn from them")

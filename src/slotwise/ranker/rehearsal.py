@@ -89,7 +89,6 @@ class Rehearsal:
         if items > 1:
             learner.learn(learner.choose(exclude=names[-1:]), None)
         learner.absorb(learner.tally.clicks, learner.tally.passes)
-        learner.end_epoch()
         if self.pools:
             learner.learn(shown, None, segment=1)
             # starts anew, and absorbs what was counted of each segment

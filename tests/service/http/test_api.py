@@ -321,20 +321,6 @@ def test_the_uplift_is_of_a_time_and_of_value_where_there_is_any(client: Client)
         assert refused.json()["detail"].startswith(field)
 
 
-def test_an_epoch_policy_holds_its_list_until_a_no_click_is_final(client: Client) -> None:
-    fresh = next(names)
-    bias = [1.0, 0.9, 0.8, 0.7, 0.6]
-    client.define(fresh, policy="epoch-ucb", items=[f"item {n}" for n in range(30)], slots=5, position_bias=bias)
-    held = client.decide(fresh)
-    client.report(held, clicked=held["items"][0])
-    assert all(client.decide(fresh)["items"] == held["items"] for _ in range(5))
-    assert client.decide(fresh, exclude=[held["items"][0]])["items"] != held["items"]
-    client.settle(fresh)
-    client.wait_for_snapshot()
-    # of 30 items, those that were never shown come first
-    assert client.decide(fresh)["items"] != held["items"]
-
-
 @pytest.mark.parametrize("policy", ["epoch-ucb", "toprank", "nobody", "random-bound:acts=never", "", 7])
 def test_policies_that_cannot_be_are_refused(client: Client, policy: Any) -> None:
     answer = client.put(f"/v1/placements/{next(names)}", json={**THREE, "policy": policy})

@@ -55,7 +55,7 @@ def test_a_patch_changes_what_it_names_and_null_is_the_default(client: Client, p
         ({"sticky_seconds": 0.5}, "sticky_seconds"),
         ({"sticky_seconds": 31 * 86_400}, "sticky_seconds"),
         ({"new_items_at_most": 1.5}, "new_items_at_most"),
-        ({"new_items_at_most": 0.5, "policy": "epoch-ucb", "position_bias": [1.0, 0.5]}, "new_items_at_most"),
+        ({"new_items_at_most": 0.5, "policy": "pbm-ucb", "position_bias": [1.0, 0.5]}, "new_items_at_most"),
         ([], "body"),
         (None, "body"),
         ("x", "body"),

@@ -45,13 +45,6 @@ def test_frozen_shows_the_best_list_only_and_still_learns(client: Client) -> Non
     assert client.decide("frozen")["items"] == SIX[:2]
 
 
-def test_an_epoch_policy_that_is_frozen_shows_the_best_list(client: Client) -> None:
-    teach(client, "epochs", policy="epoch-ucb", position_bias=[1.0, 0.9])
-    client.patch("/v1/placements/epochs", json={"mode": "frozen"})
-    best = client.estimates("epochs")["best_list"]
-    assert [client.decide("epochs")["items"] for _ in range(5)] == [best] * 5
-
-
 def test_the_shadow_shows_items_as_given_and_says_what_it_would_have_shown(client: Client) -> None:
     teach(client, "shadow")
     client.patch("/v1/placements/shadow", json={"mode": "shadow", "holdout": 0.5})

@@ -32,17 +32,6 @@ def test_whoever_looks_sees_a_pinned_item_in_its_slot(client: Client, terms: dic
     assert all(items.count("item 4") == 1 for items in shown)
 
 
-def test_an_epoch_policy_heeds_pins_and_ends_them(client: Client) -> None:
-    client.define("epochs", items=SIX, slots=2, pin={"item 4": 1}, policy="epoch-ucb", position_bias=[1.0, 0.9])
-    assert {client.decide("epochs")["items"][0] for _ in range(10)} == {"item 4"}
-    client.settle("epochs")
-    # items that were never shown come before those that nobody clicked
-    client.wait_for_snapshot()
-    client.patch("/v1/placements/epochs", json={"pin": {"item 4": None}})
-    assert client.get("/v1/placements/epochs").json()["pin"] == {}
-    assert {client.decide("epochs")["items"][0] for _ in range(10)} != {"item 4"}
-
-
 def test_a_decisions_own_wishes_go_before(client: Client) -> None:
     client.define("wishes", items=SIX, slots=2, pin={"item 4": 1, "item 5": 2})
     assert client.decide("wishes")["items"] == ["item 4", "item 5"]

@@ -15,7 +15,6 @@ class Known:
     """A decision as the model remembers it."""
 
     decision: Decision
-    epoch: int | None
     outcome: Outcome | None = None
     #: when the outcome that stands was reported
     reported: float = 0.0
@@ -42,8 +41,6 @@ class Placement:
 
     definition: str
     version: int
-    epoch: int = 1
-    held: tuple[str, ...] | None = None
     #: the versions that changes made, the newest last
     changes: list[int] = field(default_factory=list)
     #: by key: what was asked for, and the decision's id
@@ -90,7 +87,7 @@ class Model:
             return "created", version
         if found.definition == definition:
             return "same", version
-        found.definition, found.version, found.epoch, found.held = definition, version + 1, found.epoch + 1, None
+        found.definition, found.version = definition, version + 1
         found.changes.append(found.version)
         return "changed", found.version
 
@@ -119,14 +116,8 @@ class Model:
                     return replace(decision, fate="other_request")
                 return replace(self.known[id].decision, fate="repeated")
             placement.keys[decision.once.key] = decision.once.request, decision.id
-        epoch = None
-        if decision.holds and decision.version == placement.version:
-            placement.held = placement.held or decision.items
-            decision, epoch = replace(decision, items=placement.held), placement.epoch
         shown = self._seen_before(placement, decision)
-        if (shown.items, shown.arm) != (decision.items, decision.arm):
-            epoch = None
-        self.known[decision.id] = Known(shown, epoch)
+        self.known[decision.id] = Known(shown)
         self.note(shown, "issued")
         return shown
 
@@ -183,10 +174,6 @@ class Model:
             known.final = True
         for known in due:
             self._count(known)
-            placement = self.placements[known.decision.placement]
-            if known.kind == "no_click" and known.epoch is not None and known.epoch == placement.epoch:
-                placement.epoch += 1
-                placement.held = None
         return len(due)
 
     def _count(self, known: Known) -> None:

@@ -65,9 +65,7 @@ wishes = st.fixed_dictionaries(
         ),
         "arm": st.sampled_from(["learned", "learned", "holdout", "shadow"]),
         "window": st.sampled_from([0.5, 2.0, LONGEST]),
-        "holds": st.booleans(),
         "segment": st.sampled_from(SEGMENTS),
-        "is_older": st.sampled_from([False, False, True]),
         "once": st.none() | st.builds(Once, st.sampled_from(["k", "l"]), st.sampled_from(["r", "r", "s"])),
         "sticky": st.none()
         | st.tuples(
@@ -116,9 +114,7 @@ class Machine(RuleBasedStateMachine):
         items: tuple[str, ...],
         arm: Any,
         window: float,
-        holds: bool,
         segment: str,
-        is_older: bool,
         once: Once | None,
         sticky: tuple[str, str, float, tuple[str, ...], dict[str, int]] | None,
     ) -> Decision:
@@ -129,8 +125,6 @@ class Machine(RuleBasedStateMachine):
             arm,
             self.now,
             self.now + window,
-            holds and arm == "learned",
-            self.at(placement, "older" if is_older else "current") or 0,
             once,
             None if sticky is None else Sticky(sticky[0], sticky[1], self.now + sticky[2], *sticky[3:]),
             segment=segment,
@@ -142,13 +136,12 @@ class Machine(RuleBasedStateMachine):
         worker=workers,
         items=st.permutations(ITEMS).map(lambda items: tuple(items[:2])),
         allowed=st.sampled_from([ITEMS, ITEMS, ITEMS[:2]]),
-        holds=st.booleans(),
     )
-    def come_back(self, worker: int, items: tuple[str, ...], allowed: tuple[str, ...], holds: bool) -> Any:
+    def come_back(self, worker: int, items: tuple[str, ...], allowed: tuple[str, ...]) -> Any:
         """The same visitor under the same terms, which by chance alone is rare."""
         sticky: Any = ("v", "t", 50.0, allowed, {})
-        wish = {"placement": "home", "items": items, "arm": "learned", "window": 2.0, "holds": holds, "segment": ""}
-        return self.decide(worker, [{**wish, "is_older": False, "once": None, "sticky": sticky}])
+        wish = {"placement": "home", "items": items, "arm": "learned", "window": 2.0, "segment": ""}
+        return self.decide(worker, [{**wish, "once": None, "sticky": sticky}])
 
     @rule(worker=workers)
     def begin_anew(self, worker: int) -> None:

@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -17,7 +16,7 @@ import pytest
 from slotwise.errors import InvalidInput, SlotwiseError, StoreRefused, StoreUnavailable, UnwritableFile
 from slotwise.service.store import Store, database, open_existing, open_store
 from slotwise.service.store.carrying import Portable
-from slotwise.service.store.decisions import Decision, Outcome, Report, Sticky, new_id
+from slotwise.service.store.decisions import Decision, Outcome, Report, new_id
 from slotwise.service.store.postgresql import CREATION_LOCK
 from slotwise.service.store.rows import Counters, TallyRow
 from slotwise.service.store.schema import SCHEMA_VERSION
@@ -35,48 +34,8 @@ def store(url: str) -> Store:
     return opened
 
 
-def decision(items: tuple[str, ...] = ("a", "b"), *, window: float = 10.0, holds: bool = False) -> Decision:
-    return Decision(new_id(NOW), "home", items, "learned", NOW, NOW + window, holds)
-
-
-def test_an_epoch_ends_with_a_no_click_of_its_own_only(store: Store) -> None:
-    quick, slow = decision(window=1.0, holds=True), decision(("b", "a"), window=5.0, holds=True)
-    (_, shown), _ = store.write([quick, slow], [])
-    assert shown.items == quick.items
-    store.finalise(NOW + 1.0, 10)
-    (second,), _ = store.write([decision(("c", "d"), holds=True)], [])
-    assert second.items == ("c", "d")
-    store.finalise(NOW + 5.0, 10)
-    (third,), _ = store.write([decision(("a", "d"), holds=True)], [])
-    assert third.items == ("c", "d"), "a decision of the epoch before has ended this one"
-    store.put_placement("home", '{"changed": true}')
-    (fourth,), _ = store.write([replace(decision(("a", "d"), holds=True), version=2)], [])
-    assert fourth.items == ("a", "d")
-    store.close()
-
-
-def test_a_list_that_a_visitor_saw_before_ends_no_epoch(store: Store) -> None:
-    sticky = Sticky("Ada", "terms", NOW + 100.0, "abcd")
-    store.write([replace(decision(("a", "b"), window=50.0), sticky=sticky)], [])
-    store.write([decision(("c", "d"), window=50.0, holds=True)], [])
-    (seen,), _ = store.write([replace(decision(("c", "d"), window=1.0, holds=True), sticky=sticky)], [])
-    assert seen.items == ("a", "b")
-    assert store.finalise(NOW + 1.0, 10) == 1
-    (held,), _ = store.write([decision(("b", "a"), holds=True)], [])
-    assert held.items == ("c", "d"), "a list of another time has ended this epoch"
-    store.close()
-
-
-def test_a_list_of_an_older_definition_is_never_held(store: Store) -> None:
-    stale = decision(("a", "b"), holds=True)
-    store.put_placement("home", '{"changed": true}')
-    version = store.version("home")
-    assert version is not None
-    fresh = replace(decision(("c", "d"), holds=True), version=version.version)
-    (first, second, third), _ = store.write([stale, fresh, replace(stale, id=new_id(NOW + 1.0))], [])
-    assert (first.items, second.items, third.items) == (("a", "b"), ("c", "d"), ("a", "b"))
-    store.finalise(NOW + 20.0, 1)
-    store.close()
+def decision(items: tuple[str, ...] = ("a", "b"), *, window: float = 10.0) -> Decision:
+    return Decision(new_id(NOW), "home", items, "learned", NOW, NOW + window)
 
 
 def test_what_changed_is_found_by_revision(store: Store) -> None:

@@ -29,7 +29,8 @@ ABSURD: list[dict[str, Any]] = [
     {"position_bias": [1.0, 1e-300]},
     {"policy": "toprank"},
     {"policy": "nobody"},
-    {"policy": "epoch-ucb"},
+    {"policy": "pbm-ucb"},
+    {"policy": "epoch-ucb", "position_bias": [1.0, 0.5]},
 ]
 
 

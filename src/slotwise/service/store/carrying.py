@@ -57,7 +57,7 @@ class Carrying(Definitions, Periods, Totals):
             # beyond all that it was at in the store that it comes from
             versions = max([1, *(change.version for change in placement.changes)])
             self.all(
-                "UPDATE placements SET version = version + ?, revision = 1, epoch = 1 WHERE name = ?",
+                "UPDATE placements SET version = version + ?, revision = 1 WHERE name = ?",
                 (versions, placement.name),
             )
             self.list_changes(placement.name, list(placement.changes))

@@ -56,20 +56,17 @@ class Count:
 
     >>> count = Count()
     >>> home = Where("home", 0, "", "learned")
-    >>> count.finalise(home, ["a", "b"], Outcome("clicked", "b", value=2.5), epoch=None)
-    >>> count.finalise(home, ["b", "a"], None, epoch=7)
+    >>> count.finalise(home, ["a", "b"], Outcome("clicked", "b", value=2.5))
+    >>> count.finalise(home, ["b", "a"], None)
     >>> count.tally("home")[0]              # segment, slot, item, clicks, passes, shows, valued, value, squares
     ('', 0, 'a', 0, 0, 1, 0, 0.0, 0.0)
     >>> [row[3:] for row in count.tally("home")][1:]
     [(0, 1, 1, 0, 0.0, 0.0), (0, 1, 1, 0, 0.0, 0.0), (1, 0, 1, 1, 2.5, 6.25)]
-    >>> count.ended("home")
-    [7]
     """
 
     def __init__(self) -> None:
         self._counters: dict[Where, dict[str, Any]] = defaultdict(lambda: dict.fromkeys(COUNTERS, 0))
         self._pairs: dict[str, dict[Where, _Pairs]] = defaultdict(lambda: defaultdict(_Pairs))
-        self._ended: dict[str, set[int]] = defaultdict(set)
         self._delays: dict[tuple[str, float, int], int] = defaultdict(int)
 
     def add(self, where: Where, **counts: float) -> None:
@@ -82,9 +79,7 @@ class Count:
         """Count one decision as issued."""
         self._counters[Where(placement, start, segment, arm)]["issued"] += 1
 
-    def finalise(
-        self, where: Where, items: Sequence[str], outcome: Outcome | None, epoch: int | None, times: int = 1
-    ) -> None:
+    def finalise(self, where: Where, items: Sequence[str], outcome: Outcome | None, times: int = 1) -> None:
         """Count one decision as what was reported of it; silence is a no-click, and may be that of several at once."""
         kind = "no_click" if outcome is None else outcome.kind
         counters = self._counters[where]
@@ -99,8 +94,6 @@ class Count:
         if kind == "not_shown":
             return
         pairs[where].add(items, outcome, times)
-        if kind != "clicked" and epoch is not None:
-            self._ended[where.placement].add(epoch)
 
     def delay(self, placement: str, at_most: float, seconds: float) -> None:
         """Count how long a click took, of a decision that waited for `at_most` seconds."""
@@ -109,10 +102,6 @@ class Count:
     def placements(self) -> list[str]:
         """Those with something final, in order."""
         return sorted(self._pairs)
-
-    def ended(self, placement: str) -> list[int]:
-        """The epochs in which there was a no-click."""
-        return sorted(self._ended[placement])
 
     def tally(self, placement: str) -> list[tuple[Any, ...]]:
         """Segment, slot, item and their counts, in that order."""

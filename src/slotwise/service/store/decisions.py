@@ -82,10 +82,6 @@ class Decision:
     arm: Arm
     issued: float
     deadline: float
-    #: whether it shows the list that its placement holds; `items` then are what to hold where nothing is held
-    holds: bool = False
-    #: of the definition that it was made from: a list of an older one is shown this once and never held
-    version: int = 1
     once: Once | None = None
     #: where it is given, `items` and `arm` are for a visitor who has no list yet
     sticky: Sticky | None = None

@@ -59,7 +59,7 @@ class Definitions(Database):
     def put_placement(self, name: str, definition: str, change: Change | None = None, *, at: int | None = None) -> Put:
         """Create or change a placement, and add the change to its list of changes.
 
-        With `at`, only if the placement is at that version; 0 means that there is none. A list that was held is let go.
+        With `at`, only if the placement is at that version; 0 means that there is none.
         """
         with self.transaction():
             known = self.all(f"SELECT version FROM placements WHERE name = ?{self.for_update}", (name,))
@@ -73,9 +73,7 @@ class Definitions(Database):
             elif self.all("SELECT 1 FROM definitions WHERE placement = ? AND definition = ?", (name, definition)):
                 return Put("same", version)
             ((version,),) = self.all(
-                "UPDATE placements SET version = version + 1, epoch = epoch + 1, held = NULL WHERE name = ? "
-                "RETURNING version",
-                (name,),
+                "UPDATE placements SET version = version + 1 WHERE name = ? RETURNING version", (name,)
             )
             self.all(
                 "INSERT INTO definitions (placement, definition) VALUES (?, ?) "
@@ -90,8 +88,8 @@ class Definitions(Database):
         """Make room for a placement, where there is none: its versions go on where those of one deleted ended."""
         return bool(
             self.all(
-                "INSERT INTO placements (name, version, revision, epoch, held) "
-                "VALUES (?, COALESCE((SELECT version FROM gone WHERE name = ?), 0), 0, 0, NULL) "
+                "INSERT INTO placements (name, version, revision) "
+                "VALUES (?, COALESCE((SELECT version FROM gone WHERE name = ?), 0), 0) "
                 "ON CONFLICT (name) DO NOTHING RETURNING name",
                 (name, name),
             )

@@ -8,15 +8,13 @@ from __future__ import annotations
 from typing import Final
 
 #: A store with another version is refused. It changes with every change of `SCHEMA`.
-SCHEMA_VERSION: Final = 6
+SCHEMA_VERSION: Final = 7
 
 SCHEMA: Final = """
 CREATE TABLE placements (
     name TEXT PRIMARY KEY,
     version BIGINT NOT NULL,
-    revision BIGINT NOT NULL,
-    epoch BIGINT NOT NULL,
-    held TEXT
+    revision BIGINT NOT NULL
 ) WITHOUT ROWID;
 
 -- The last version of a deleted placement: a new one of the same name continues from there, so that neither an ETag
@@ -48,7 +46,6 @@ CREATE TABLE decisions (
     arm TEXT NOT NULL,
     issued DOUBLE PRECISION NOT NULL,
     deadline DOUBLE PRECISION NOT NULL,
-    epoch BIGINT,
     segment TEXT NOT NULL,
     waits DOUBLE PRECISION,
     propensities TEXT,

@@ -25,7 +25,7 @@ from slotwise.service.store.sticky import drop_lists, stick
 from slotwise.service.store.totals import ADD_COUNTERS, ADD_TALLY
 
 _INSERT = (
-    "INSERT INTO decisions (id, placement, items, arm, issued, deadline, epoch, segment, waits, propensities, "
+    "INSERT INTO decisions (id, placement, items, arm, issued, deadline, segment, waits, propensities, "
     "list_of) VALUES ROWS"
 )
 _ADD_DELAYS = adding("delays", ("placement", "at_most", "number"), ("clicks",))
@@ -130,24 +130,9 @@ class Store(Carrying, Log):
 
     def _insert(self, decisions: Sequence[Decision], count: Count) -> list[Decision]:
         """The decisions as they are shown."""
-        holding = [decision for decision in decisions if decision.holds]
-        held = self._hold(holding) if holding else {}
-        issued, epochs = [], dict[str, int]()
-        for decision in decisions:
-            # a list of a definition that has changed meanwhile is shown once, and belongs to no epoch
-            if decision.holds and held[decision.placement][0] == decision.version:
-                _, epochs[decision.id], items = held[decision.placement]
-                if items != decision.items:
-                    decision = replace(decision, items=items)
-            issued.append(decision)
-        sticky = [decision for decision in issued if decision.sticky is not None]
-        if sticky:
-            kept = {decision.id: decision for decision in stick(self, sticky)}
-            for number, decision in enumerate(issued):
-                issued[number] = seen = kept.get(decision.id, decision)
-                if (seen.items, seen.arm) != (decision.items, decision.arm):
-                    # what a visitor has seen before is of no epoch of today
-                    epochs.pop(decision.id, None)
+        sticky = [decision for decision in decisions if decision.sticky is not None]
+        kept = {decision.id: decision for decision in stick(self, sticky)} if sticky else {}
+        issued = [kept.get(decision.id, decision) for decision in decisions]
         rows = []
         for decision in issued:
             count.issue(decision.placement, hour_of(decision.issued), decision.segment, decision.arm)
@@ -160,7 +145,6 @@ class Store(Carrying, Log):
                     decision.arm,
                     decision.issued,
                     decision.deadline,
-                    epochs.get(decision.id) if epochs else None,
                     decision.segment,
                     decision.waits_seconds,
                     None if known is None else written(known),
@@ -169,20 +153,6 @@ class Store(Carrying, Log):
             )
         self.many(_INSERT, rows)
         return issued
-
-    def _hold(self, decisions: Sequence[Decision]) -> dict[str, tuple[int, int, tuple[str, ...]]]:
-        """By placement: its version, its epoch, and the list it holds; where it held none, the first that can be."""
-        held = {}
-        for placement in sorted({decision.placement for decision in decisions}):
-            ((version, epoch, items),) = self.all(
-                f"SELECT version, epoch, held FROM placements WHERE name = ?{self.for_update}", (placement,)
-            )
-            current = [one for one in decisions if one.placement == placement and one.version == version]
-            if items is None and current:
-                items = written(current[0].items)
-                self.all("UPDATE placements SET held = ? WHERE name = ?", (items, placement))
-            held[placement] = version, epoch, tuple(read(items)) if items else ()
-        return held
 
     def _add(self, count: Count) -> None:
         self.many(ADD_COUNTERS, count.counters())
@@ -193,7 +163,7 @@ class Store(Carrying, Log):
         """Count decisions past their deadline, each exactly once; the number of them."""
         with self.transaction():
             due = self.all(
-                f"SELECT id, placement, segment, arm, issued, items, epoch, waits, reported, {OUTCOME} FROM decisions "
+                f"SELECT id, placement, segment, arm, issued, items, waits, reported, {OUTCOME} FROM decisions "
                 f"WHERE final = 0 AND deadline <= ? ORDER BY deadline LIMIT ?{self.skip_locked}",
                 (now, at_most),
             )
@@ -201,20 +171,20 @@ class Store(Carrying, Log):
                 return 0
             drop_keys(self, now, at_most)
             count = Count()
-            silent: dict[tuple[Where, str, int | None], int] = {}
-            for _, placement, segment, arm, issued, listed, epoch, waits, reported, *known in due:
+            silent: dict[tuple[Where, str], int] = {}
+            for _, placement, segment, arm, issued, listed, waits, reported, *known in due:
                 where = Where(placement, hour_of(issued), segment, arm)
                 if known[0] is None:
                     # most are, and of the lists that visitors see some are seen again and again
-                    key = where, listed, epoch
+                    key = where, listed
                     silent[key] = silent.get(key, 0) + 1
                     continue
                 outcome = outcome_of(*known)
-                count.finalise(where, read(listed), outcome, epoch)
+                count.finalise(where, read(listed), outcome)
                 if waits is not None and outcome is not None and outcome.kind == "clicked":
                     count.delay(placement, waits, reported - issued)
-            for (where, listed, epoch), times in silent.items():
-                count.finalise(where, read(listed), None, epoch, times)
+            for (where, listed), times in silent.items():
+                count.finalise(where, read(listed), None, times)
             for placement in count.placements():
                 self._count(placement, count)
             drop_lists(self, now, at_most)
@@ -228,10 +198,6 @@ class Store(Carrying, Log):
         ((revision,),) = self.all(
             "UPDATE placements SET revision = revision + 1 WHERE name = ? RETURNING revision", (placement,)
         )
-        for epoch in count.ended(placement):
-            self.all(
-                "UPDATE placements SET epoch = epoch + 1, held = NULL WHERE name = ? AND epoch = ?", (placement, epoch)
-            )
         self.many(ADD_TALLY, [(placement, *row, revision) for row in count.tally(placement)])
         self.many(ADD_PERIOD_TALLY, [(placement, *row, revision) for row in count.periods(placement)])
 

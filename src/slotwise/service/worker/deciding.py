@@ -29,14 +29,10 @@ def decide(
         items = placement.choose(exclude, pin, segment)
     if arm != "learned":
         items = definition.control_list(exclude, pin)
-    in_epochs = definition.mode == "live" and placement.learner.in_epochs
-    holds = in_epochs and arm == "learned" and not exclude and not pin
     window, waits = placement.window()
-    # of a list that is shown to all for an epoch, it makes no sense to ask how likely it was
-    is_drawn = not in_epochs
-    conditions = _conditions(segment, exclude, pin) if is_drawn else NO_CONDITIONS
+    conditions = _conditions(segment, exclude, pin)
     ledger = placement.ledger
-    drawn = ledger.drawn.get(conditions) if is_drawn else None
+    drawn = ledger.drawn.get(conditions)
     decision = Decision(
         new_id(now),
         placement.name,
@@ -44,8 +40,6 @@ def decide(
         arm,
         now,
         now + window,
-        holds,
-        placement.version,
         once,
         sticky,
         segment=segment,
@@ -54,7 +48,7 @@ def decide(
     )
     if drawn is not None:
         ledger.known += 1
-    elif is_drawn:
+    else:
         ledger.note(decision, conditions)
     return decision
 

@@ -23,7 +23,7 @@ from slotwise import checks
 from slotwise.errors import InvalidInput, SlotwiseError
 from slotwise.policies import Setting
 from slotwise.ranker.learner import MOST_SEGMENTS
-from slotwise.ranker.options import policy_for
+from slotwise.ranker.options import check_served, policy_for
 from slotwise.service.worker.items import MOST_FEATURES, Finite, Item, ListedItem, Strict
 from slotwise.service.worker.names import LONGEST_NAME, Name
 from slotwise.service.worker.segments import MOST_COMBINATIONS, OTHER, Segments
@@ -148,9 +148,7 @@ class Definition(Strict):
         self._check_features()
         try:
             policy = policy_for(self.policy, self.bias())
-            policy.check(Setting(self.slots, len(self.items), 1, self.bias(), rules_per_decision=True))
-            if why := policy.limits.get("tally"):
-                raise InvalidInput(f"{policy} cannot start from a tally: {why}")
+            check_served(policy, Setting(self.slots, len(self.items), 1, self.bias(), rules_per_decision=True))
             if self.memory is not None and policy.options.get("memory", "none") != "none":
                 raise InvalidInput(f"memory must be null where the policy forgets by itself, as {policy} does")
         except SlotwiseError as problem:

@@ -120,8 +120,6 @@ class Placement:
             self.learner.absorb(clicks, passes, segment=segment)
         for item, value in more.values.items():
             self.learner.value(item, value)
-        # which list is held is for the store to say; what is proposed to it takes in what is new
-        self.learner.end_epoch()
         self.drawn.clear()
         self.ledger = Ledger()
         self.window_seconds = more.window_seconds
