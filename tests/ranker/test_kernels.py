@@ -162,7 +162,7 @@ def counting(*arguments):
     return started[-1]
 filling._start = counting
 
-def ranker(policy="epoch-ucb"):
+def ranker(policy="pbm-ucb"):
     return Ranker(items=[f"item {number}" for number in range(8)], slots=3, policy=policy,
                   position_bias=[1.0, 0.5, 0.3], seed=1)
 
@@ -187,7 +187,7 @@ def cold(tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def nearly_cold(cold: dict[str, str]) -> dict[str, str]:
     """The same where all that is this policy's own is missing, and whatever else is in these tests' cache is there."""
-    share_kernels(Path(cold["NUMBA_CACHE_DIR"]) / f"kernels-{kernel_hash()}", without="epoch")
+    share_kernels(Path(cold["NUMBA_CACHE_DIR"]) / f"kernels-{kernel_hash()}", without="pbm")
     return cold
 
 

@@ -248,10 +248,10 @@ def test_a_newer_format_is_refused_by_name(tmp_path: Path) -> None:
         for name in stored.namelist():
             newer[name.removesuffix(".npy")] = np.load(io.BytesIO(stored.read(name)))
     newer["words"] = np.frombuffer(
-        newer["words"].tobytes().replace(b"slotwise ranker 2", b"slotwise ranker 3"), np.uint8
+        newer["words"].tobytes().replace(b"slotwise ranker 1", b"slotwise ranker 2"), np.uint8
     )
     np.savez(path, **newer)
-    with pytest.raises(UnreadableFile, match="holds 'slotwise ranker 3', not 'slotwise ranker 2'"):
+    with pytest.raises(UnreadableFile, match="holds 'slotwise ranker 2', not 'slotwise ranker 1'"):
         Ranker.load(f"{path}.npz")
 
 

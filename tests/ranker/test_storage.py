@@ -12,7 +12,6 @@ from slotwise import Ranker
 from slotwise.errors import UnreadableFile
 
 #: written when rankers knew neither segments nor features
-FIRST = Path(__file__).parent / "format_1.npz"
 IDS = ["a", "b", "c", "d"]
 
 
@@ -58,25 +57,6 @@ def test_all_of_it_is_written_and_read(tmp_path: Path) -> None:
         loaded.thaw()
     lists = [[loaded.rank(segment=name).items for name in ("mobile", None, "new") * 7] for loaded in (one, two)]
     assert lists[0] == lists[1]
-
-
-def test_the_first_format_is_still_read() -> None:
-    ranker = Ranker.load(FIRST)
-    assert ranker.items == ("a", "b", "c", "d", "é ✓")
-    assert ranker.retired == ("c",)
-    assert ranker.tally.clicks.tolist() == [[0, 7, 0, 0, 0], [7, 0, 0, 0, 0]]
-    assert ranker.tally.passes.tolist() == [[0, 26, 0, 0, 0], [19, 0, 2, 5, 0]]
-    assert ranker.estimates().shown.tolist() == [30, 40, 4, 6, 0]
-    assert [slot.estimate for slot in ranker.estimates().slots] == [1.0, 0.5]
-    assert ranker._learner.values == {"a": 1.0, "b": 2.0, "c": 1.0, "d": 1.0, "é ✓": 3.0}
-    assert str(ranker._learner.policy) == "random-bound-known:level=0.4"
-    assert (ranker.segments, ranker.is_frozen) == ((), False)
-    # as the program that wrote it would have gone on
-    assert ranker._learner.rng.bit_generator.state["state"]["state"] == 298325143579329861699694728365816306621
-    assert (ranker.pending, ranker.forgotten) == (3, 2)
-    assert not {"c"} & {item for _ in range(20) for item in ranker.rank().items}
-    ranker.observe("0e0a567876c26b35a615a926f651e499", clicked="b")
-    assert ranker.tally.clicks[0, 1] == 8
 
 
 @pytest.mark.parametrize(

@@ -18,12 +18,9 @@ from slotwise.files import replacing
 from slotwise.policies import policy
 from slotwise.ranker.counts import STORED
 from slotwise.ranker.learner import Learner
-from slotwise.ranker.segments import UNNAMED, Segments
+from slotwise.ranker.segments import Segments
 
-FORMAT = "slotwise ranker 2"
-#: before there were segments, and the names of its arrays
-FIRST_FORMAT = "slotwise ranker 1"
-FIRST_STORED = ("clicks", "passes", "shown")
+FORMAT = "slotwise ranker 1"
 #: what reading raises of a file with a bit turned over, or of another program's
 DAMAGE = (
     OSError,
@@ -95,13 +92,9 @@ def read(path: str | os.PathLike[str]) -> tuple[Learner, Kept]:
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as found:
             words = json.loads(found["words"].tobytes())
-            if words["format"] not in (FORMAT, FIRST_FORMAT):
+            if words["format"] != FORMAT:
                 raise UnreadableFile(f"{name} holds {words['format']!r}, not {FORMAT!r}")
-            names = STORED if words["format"] == FORMAT else FIRST_STORED
-            counts = {count: found[count] for count in names}
-        if words["format"] == FIRST_FORMAT:
-            words |= {"features": None, "segments": [], "frozen": False}
-            words["pending"] = [[id, items, UNNAMED] for id, items in words["pending"]]
+            counts = {count: found[count] for count in STORED}
         return _learner(words, counts), _kept(words)
     except FileNotFoundError:
         raise UnreadableFile(f"there is no file {name}") from None
@@ -125,10 +118,7 @@ def _learner(words: dict[str, Any], counts: dict[str, Any]) -> Learner:
         features=words["features"],
         rng=rng,
     )
-    if words["format"] == FIRST_FORMAT:
-        learner.absorb(*(counts[name] for name in FIRST_STORED))
-    else:
-        learner.restore(counts)
+    learner.restore(counts)
     return learner
 
 
