@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
@@ -65,6 +65,30 @@ def test_a_command_does_not_import_what_only_tables_need() -> None:
         "print({'scipy.stats', 'scipy.optimize', 'pandas', 'matplotlib'} & set(sys.modules))"
     )
     assert _run(_with(SOURCES, script)) == "set()"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[PurePosixPath]:
+    """The files in the wheel of the package."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = f"from hatchling.build import build_wheel; print(build_wheel({str(folder)!r}))"
+    with zipfile.ZipFile(folder / _run(build, cwd=ROOT).splitlines()[-1]) as packed:
+        return [PurePosixPath(name) for name in packed.namelist()]
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel: list[PurePosixPath]) -> None:
+    sources = ROOT / "src"
+    files = {path.relative_to(sources).as_posix() for path in (sources / "slotwise").rglob("*") if path.is_file()}
+    expected = {file for file in files if "__pycache__" not in file}
+    assert {str(file) for file in wheel if not file.parts[0].endswith(".dist-info")} == expected
+
+
+def test_every_folder_of_the_wheel_is_a_layer(wheel: list[PurePosixPath]) -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = {name.strip() for layer in contracts[0]["layers"] for name in layer.split("|")}
+    folders = {file.parts[1].removesuffix(".py") for file in wheel if file.parts[0] == "slotwise"}
+    assert folders == layers | {"__init__", "py.typed"}
+    assert not {"research", "tests", "benchmarks"} & {part for file in wheel for part in file.parts}
 
 
 @pytest.fixture(scope="module")
