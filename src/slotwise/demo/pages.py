@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from slotwise.demo.documents import State, state
 from slotwise.demo.engine import LONGEST_HALF_LIFE, MOST_TRAFFIC, SHORTEST_HALF_LIFE, WINDOW_SECONDS, Shop
 from slotwise.demo.pace import PACE
-from slotwise.service.http.operation import Operation
+from slotwise.service.http.operation import BodyLimit, Operation
 from slotwise.service.http.pages import HEADERS, Assets
 
 MOST_BYTES: Final = 1024
@@ -100,7 +100,7 @@ class DemoPages:
                     handler,
                     answers={200: "Changed."},
                     refuses=(413, 422),
-                    most_bytes=MOST_BYTES,
+                    body_limit=BodyLimit(MOST_BYTES),
                 ).route()
                 for name, handler in changes
             ),

@@ -198,12 +198,18 @@ def test_a_method_that_is_not_allowed_is_answered_with_those_that_are(client: Cl
         "/static/page.css": {"GET", "HEAD"},
         "/healthz": {"GET", "HEAD"},
     }.items():
-        answer = client.request("BREW", path)
+        answer = client.request("PROPFIND", path)
         assert answer.status_code == 405, path
         assert answer.headers["content-type"] == "application/problem+json"
         assert allowed <= {*answer.headers["Allow"].split(", ")}, path
         for method in answer.headers["Allow"].split(", "):
             assert client.request(method, path).status_code != 405, (method, path)
+
+
+def test_a_method_that_http_does_not_have_is_refused(client: Client) -> None:
+    answer = client.request("BREW", "/v1/placements")
+    assert answer.status_code == 400
+    assert answer.headers["content-type"] == "application/problem+json"
 
 
 def test_items_come_go_and_come_back_and_nothing_is_lost(client: Client, name: str) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, TypeVar, cast
+from typing import Annotated, Literal, NamedTuple, TypeVar, cast
 
 from pydantic import Field
 
-from slotwise.service.http.bodies import BodyLimits
 from slotwise.service.http.conditions import IdempotencyKey, IfMatch, IfNoneMatch, etag, expected
-from slotwise.service.http.operation import JSON, InQuery, Operation, Written
+from slotwise.service.http.operation import JSON, BodyLimit, InQuery, Operation, Written
 from slotwise.service.http.problems import Refusal
 from slotwise.service.http.schemas import (
     BrokenSummary,
@@ -87,13 +86,24 @@ Answer = TypeVar("Answer")
 #: a status, an answer, and the placement's ETag
 Tagged = tuple[int, Answer, Mapping[str, str]]
 NO_SETTINGS = ItemSettings()
-USUAL_BODIES = BodyLimits()
+
+
+class BodyLimits(NamedTuple):
+    """Limits of request bodies, by content."""
+
+    #: or an item
+    outcome: BodyLimit = BodyLimit(64 * 1024)
+    decision: BodyLimit = BodyLimit(4 * 1024 * 1024)
+    placement: BodyLimit = BodyLimit(32 * 1024 * 1024)
+
+
+DEFAULT_BODY_LIMITS = BodyLimits()
 
 
 class Api:
     """What can be asked of a worker; every path under /v1 is in `operations`, once."""
 
-    def __init__(self, worker: Worker, bodies: BodyLimits = USUAL_BODIES) -> None:
+    def __init__(self, worker: Worker, bodies: BodyLimits = DEFAULT_BODY_LIMITS) -> None:
         self._worker, self._bodies = worker, bodies
 
     def operations(self) -> list[Operation]:
@@ -105,7 +115,7 @@ class Api:
                 self.decide,
                 answers={201: "What to show, by slot.", 200: "The decision that was made with this key before."},
                 refuses=(400, 401, 404, 413, 422, 503),
-                most_bytes=self._bodies.decision,
+                body_limit=self._bodies.decision,
             ),
             Operation(
                 "PUT",
@@ -113,7 +123,7 @@ class Api:
                 self.report,
                 answers={200: "Recorded, now or before."},
                 refuses=(400, 401, 404, 409, 410, 413, 422, 503),
-                most_bytes=self._bodies.outcome,
+                body_limit=self._bodies.outcome,
             ),
             Operation(
                 "POST",
@@ -121,7 +131,7 @@ class Api:
                 self.report_by_token,
                 answers={200: "Recorded, now or before."},
                 refuses=(400, 403, 404, 409, 413, 422, 503),
-                most_bytes=self._bodies.outcome,
+                body_limit=self._bodies.outcome,
             ),
             Operation(
                 "GET",
@@ -136,7 +146,7 @@ class Api:
                 self.put_placement,
                 answers={200: "Changed, or as it was.", 201: "Created."},
                 refuses=(400, 401, 412, 413, 422, 503),
-                most_bytes=self._bodies.placement,
+                body_limit=self._bodies.placement,
             ),
             Operation(
                 "PATCH",
@@ -144,7 +154,7 @@ class Api:
                 self.patch_placement,
                 answers={200: "Changed, or as it was."},
                 refuses=(400, 401, 404, 412, 413, 422, 503),
-                most_bytes=self._bodies.placement,
+                body_limit=self._bodies.placement,
                 media_types=("application/merge-patch+json", JSON),
             ),
             Operation(
@@ -160,7 +170,7 @@ class Api:
                 self.put_item,
                 answers={200: "Changed, or as it was.", 201: "Added."},
                 refuses=(400, 401, 404, 412, 413, 422, 503),
-                most_bytes=self._bodies.outcome,
+                body_limit=self._bodies.outcome,
             ),
             Operation(
                 "DELETE",

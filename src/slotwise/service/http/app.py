@@ -14,12 +14,12 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from slotwise.service import log_lines
-from slotwise.service.http.api import Api
-from slotwise.service.http.bodies import BodyLimits
-from slotwise.service.http.connections import STATE, Connections, Limits
+from slotwise.service.http.api import Api, BodyLimits
+from slotwise.service.http.connections import log_loop_error
 from slotwise.service.http.cors import OutcomesFromAnywhere
 from slotwise.service.http.dashboard_api import DashboardApi
 from slotwise.service.http.keys import RequireKey, ThisMachineOnly
+from slotwise.service.http.operation import BodyLimit
 from slotwise.service.http.pages import Pages
 from slotwise.service.http.parent import stop_with_parent
 from slotwise.service.http.probes import Probes
@@ -49,17 +49,17 @@ def application(settings: Settings, clock: Clock = time.time) -> Starlette:
         write_seconds=settings.write_seconds,
         read_seconds=settings.read_seconds,
     )
-    limits = Limits(settings.connections, settings.header_seconds, settings.body_seconds, settings.send_seconds)
-    bodies = BodyLimits(settings.outcome_bytes, settings.decision_bytes, settings.placement_bytes)
+    sizes = (settings.outcome_bytes, settings.decision_bytes, settings.placement_bytes)
+    bodies = BodyLimits(*(BodyLimit(size, settings.body_seconds) for size in sizes))
 
     @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[dict[str, Connections]]:
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        asyncio.get_running_loop().set_exception_handler(log_loop_error)
         # in the background: whoever asks whether the process is alive is answered meanwhile
         starting = worker.begin()
         starting.add_done_callback(partial(_started, worker))
         try:
-            async with Connections(limits) as connections:
-                yield {STATE: connections}
+            yield
         finally:
             await worker.stop()
         log.info("stopped")

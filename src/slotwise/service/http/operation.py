@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, get_args, get_origin, get_type_hints
+from typing import Any, Final, NamedTuple, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qs
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, create_model
@@ -17,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from slotwise import checks
 from slotwise.errors import InvalidInput
-from slotwise.service.http.bodies import read_body
+from slotwise.service.http.problems import Refusal
 
 JSON: Final = "application/json"
 _IS_JSON: Final = (b"content-type", JSON.encode())
@@ -32,6 +33,13 @@ class InHeader:
     """Marks an argument that is taken from a header: `Annotated[str | None, InHeader("If-Match")]`."""
 
     name: str
+
+
+class BodyLimit(NamedTuple):
+    """The most bytes of a request body, and the seconds within which it must be complete."""
+
+    bytes: int
+    seconds: float = 30.0
 
 
 Handler = Callable[..., Awaitable[tuple[int, Any] | tuple[int, Any, Mapping[str, str]]]]
@@ -59,7 +67,7 @@ class Operation:
         *,
         answers: Mapping[int, str],
         refuses: tuple[int, ...],
-        most_bytes: int = 0,
+        body_limit: BodyLimit | None = None,
         media_types: tuple[str, ...] = (JSON,),
     ) -> None:
         self.method, self.path = method, path.replace(":path}", "}")
@@ -67,12 +75,12 @@ class Operation:
         #: of the body, for those who ask; whatever a request says of its body, it is read as JSON
         self.media_types = media_types
         self.answers = answers
-        # whatever it is, a body may take too long
-        self.refuses = (*refuses, 408) if most_bytes else refuses
+        # any body may take too long
+        self.refuses = refuses if body_limit is None else (*refuses, 408)
         self.description = inspect.getdoc(handler) or ""
         # as a function has it: requests are measured under this name
         self.__name__ = handler.__name__
-        self._handler, self._most_bytes = handler, most_bytes
+        self._handler, self._body_limit = handler, body_limit or BodyLimit(0)
         types, kinds = _types(getattr(handler, "__func__", handler))
         self.answer = kinds["return"]
         self.parameters: dict[str, TypeAdapter[Any]] = {}
@@ -114,7 +122,7 @@ class Operation:
         if self.headers:
             arguments = {**arguments, **self._said(Headers(scope=scope))}
         if self.body is not None:
-            content = await read_body(scope, receive, self._most_bytes)
+            content = await read_body(scope, receive, self._body_limit)
             if content not in self._nothing:
                 arguments = {**arguments, self._body_name: self.body.validate_json(content)}
         status, answer, *headers = await self._handler(**arguments)
@@ -164,3 +172,32 @@ def _types(handler: Callable[..., Any]) -> tuple[dict[str, Any], dict[str, TypeA
 
 def _marks(kind: Any) -> tuple[Any, ...]:
     return getattr(kind, "__metadata__", ())
+
+
+async def read_body(scope: Scope, receive: Receive, limit: BodyLimit) -> bytes:
+    """Return the complete body; refuse it with 413 as soon as it is too large, and with 408 if it takes too long."""
+    try:
+        async with asyncio.timeout(limit.seconds):
+            return await _read(scope, receive, limit.bytes)
+    except TimeoutError:
+        raise Refusal(408, f"the body must be whole within {limit.seconds:g} seconds") from None
+
+
+async def _read(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
+    parts: list[bytes] = []
+    size, is_complete = 0, False
+    while not is_complete:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise Refusal(400, "the body ended before it was whole")
+        part, is_complete = message.get("body", b""), not message.get("more_body", False)
+        parts.append(part)
+        size += len(part)
+        if size > max_bytes or (not is_complete and _announced(scope) > max_bytes):
+            raise Refusal(413, f"the body must be at most {max_bytes} bytes here")
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _announced(scope: Scope) -> int:
+    length = Headers(scope=scope).get("content-length", "")
+    return int(length) if length.isascii() and length.isdigit() else 0

@@ -21,6 +21,5 @@ class UnderPath:
                 # or the page's own addresses would not be below it
                 return await RedirectResponse(f"{self._root}/", 308)(scope, receive, send)
             if scope["path"].startswith(f"{self._root}/"):
-                # in place: what watches over the connection finds the request by its scope
                 scope["path"] = scope["path"][len(self._root) :]
         return await self._app(scope, receive, send)

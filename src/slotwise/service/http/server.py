@@ -7,6 +7,7 @@ import logging
 import socket
 import sys
 import time
+from functools import partial
 from typing import Any, Final
 
 import uvicorn
@@ -14,7 +15,7 @@ import uvicorn
 from slotwise.errors import InvalidInput, SlotwiseError
 from slotwise.ranker.kernels import compiling
 from slotwise.service import log_lines
-from slotwise.service.http.connections import Connection
+from slotwise.service.http.connections import Connection, Limits, affordable
 from slotwise.service.http.greeting import greeting
 from slotwise.service.settings import Settings, load
 from slotwise.service.store import open_store
@@ -80,10 +81,12 @@ def _check(name: str, definition: Definition) -> None:
 
 def options(settings: Settings) -> dict[str, Any]:
     """What uvicorn is told, whatever it serves from."""
+    limits = Limits(
+        affordable(settings.connections), settings.header_bytes, settings.header_seconds, settings.send_seconds
+    )
     return {
-        "http": Connection,
+        "http": partial(Connection, limits),
         "ws": "none",
-        "h11_max_incomplete_event_size": settings.header_bytes,
         "timeout_keep_alive": settings.keep_alive_seconds,
         "timeout_graceful_shutdown": settings.drain_seconds,
         "forwarded_allow_ips": settings.trusted_proxies,
