@@ -793,8 +793,8 @@ FAULTS = [
     Fault(
         "a fit reads only the first click where there are several",
         "logs/fitting/page_model.py",
-        "several = any(one.multi_click for one in largest)",
-        "several = False",
+        "has_several = any(fit.multi_click for fit in largest)",
+        "has_several = False",
         "tests/logs/fitting/test_page_model.py::test_where_some_click_several_times_all_clicks_are_read_and_both_are_said",
     ),
     Fault(

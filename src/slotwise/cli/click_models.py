@@ -37,8 +37,8 @@ def fit_click_models(
         raise UnwritableFile(f"there is no folder {problem_out.parent} to write {problem_out.name} into")
     with telling() as tell:
         tell("reading all clicks")
-        log, columns = source.opened()
-        found = click_sets(log, columns, **source.reading)
+        log = source.source()
+        found = click_sets(log)
         chosen = _chosen(found, at) if problem_out is not None else None
         if wanted != COMPARE:
             for one in [chosen] if chosen is not None else found:
@@ -56,7 +56,7 @@ def fit_click_models(
     else:
         _show(together, comparisons)
     if out is not None:
-        page = write_click_models(together, comparisons, out, source=source.name)
+        page = write_click_models(together, comparisons, out, source=log.name)
         if not as_json:
             screen().print(f"\nReport: {page}", soft_wrap=True)
     if problem_out is not None and problem is not None:

@@ -98,7 +98,7 @@ def fit(
     """
     from slotwise.logs import RULES, save_fits, write_report
 
-    if to_store is not None and name is None and source.placement and not source.has_column(source.placement):
+    if to_store is not None and name is None and source.placement and not source.source().has_column(source.placement):
         # of a log of one placement, which has no such column, that is what the placement is to be called
         source, name = replace(source, placement=None), source.placement
     if (to_store is None) != (name is None) and not (name is None and source.placement):
@@ -132,7 +132,7 @@ def fit(
     if out is not None:
         with telling() as tell:
             tell("writing the report")
-            page = write_report(found, out, source=source.name, rules=RULES, described=described)
+            page = write_report(found, out, source=source.source().name, rules=RULES, described=described)
         if not as_json:
             screen().print(f"\nReport: {page}", soft_wrap=True)
     if save is not None:
@@ -145,24 +145,17 @@ def fit(
 
 def _described(source: LogOptions, found: list[Fit]) -> Comparison | None:
     """Click models compared on the log, which is read again where some impressions have several clicks."""
-    from slotwise.logs.counting.click_sets import ClickSets, click_sets
-    from slotwise.logs.fitting.page_model import page_model
-
-    def read_clicks() -> list[ClickSets]:
-        log, columns = source.opened()
-        return click_sets(log, columns, **source.reading)
+    from slotwise.logs import choose_click_model
 
     with telling() as tell:
         tell("comparing click models")
-        return page_model(found, read_clicks)
+        return choose_click_model(found, source.source())
 
 
 def _show_described(described: Comparison) -> None:
-    from slotwise.logs.fitting.page_model import in_a_sentence
-
     console = screen()
     console.print()
-    say(console, f"How do people click? {in_a_sentence(described)}")
+    say(console, f"How do people click? {described.in_a_sentence()}")
     say(console, "(--click-model compare has the numbers of all models, and --problem-out their users.)")
 
 

@@ -15,7 +15,7 @@ from slotwise.estimate import estimators
 from slotwise.estimate.pooled import POOLED
 
 if TYPE_CHECKING:
-    from slotwise.logs import Columns, Fit
+    from slotwise.logs import Columns, Fit, LogSource
     from slotwise.logs.reading.sources import ReadOptions
 
 _COLUMN = "COLUMN"
@@ -117,13 +117,6 @@ class LogOptions:
         )
 
     @property
-    def name(self) -> str:
-        """The log in a heading: the file, or the database without its secrets."""
-        from slotwise.logs.reading.sources import hidden
-
-        return hidden(self.log).rstrip("/").rsplit("/", 1)[-1]
-
-    @property
     def reading(self) -> ReadOptions:
         """How the log is read."""
         return {
@@ -134,22 +127,11 @@ class LogOptions:
             "clicks": self.clicks,
         }
 
-    def opened(self) -> tuple[Any, Columns]:
-        """The log and its columns; the table of a public dataset, if it is one."""
-        from slotwise.logs.reading.formats import load, recognised
+    def source(self) -> LogSource:
+        """Return the log, as the functions of `slotwise.logs` take it."""
+        from slotwise.logs import LogSource
 
-        format = self.format or recognised(self.log)
-        return (self.log, self.columns) if format is None else load(self.log, format)
-
-    def has_column(self, name: str) -> bool:
-        """Whether the log has a column of that name."""
-        from slotwise.logs import read
-        from slotwise.logs.reading.columns import has_column
-
-        log, _ = self.opened()
-        reading = {option: value for option, value in self.reading.items() if option != "clicks"}
-        with read(log, **reading) as table:  # type: ignore[arg-type]
-            return has_column(table, name)
+        return LogSource.of_file(self.log, self.columns, format=self.format, **self.reading)
 
 
 @dataclass(frozen=True)
@@ -182,16 +164,16 @@ class FitOptions(LogOptions):
         from slotwise.logs import fits
 
         with telling() as tell:
-            log, columns = self.opened()
+            source = self.source()
             options: Any = {"estimator": self.estimator, "bias": self.bias, "multi_click": self.multi_click}
             if self.position_bias is not None:
                 options["position_bias"] = numbers_in(self.position_bias)
             if self.features is not None:
                 from slotwise.logs.reading.item_features import read_features
 
-                options["features"] = read_features(self.features, columns.item or "item")
+                options["features"] = read_features(self.features, source.columns.item or "item")
             options |= {"segment": segment, "time": time, "each_rule": each_rule}
-            return fits(log, columns, progress=tell, **options, **self.reading)
+            return fits(source, progress=tell, **options)
 
 
 def numbers_in(path: str) -> list[float]:

@@ -42,8 +42,7 @@ def score(
     rule: Any = source.multi_click
     stored = load_fits(fit)
     with telling() as tell:
-        log, columns = source.opened()
-        found = score(stored, log, columns, segment=segment or (), multi_click=rule, progress=tell, **source.reading)
+        found = score(stored, source.source(), segment=segment or (), multi_click=rule, progress=tell)
     if as_json:
         print(json.dumps(found.to_json(), allow_nan=False))
         return

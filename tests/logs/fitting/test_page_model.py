@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from slotwise.logs import Columns, fits
-from slotwise.logs.counting.click_sets import ClickSets, click_sets
-from slotwise.logs.fitting.page_model import in_a_sentence, one_click_sets, page_model
+from slotwise.logs import Columns, LogSource, choose_click_model, fits
+from slotwise.logs.counting.click_sets import ClickSets
+from slotwise.logs.fitting.page_model import one_click_sets
 from slotwise.logs.reporting.report import write_report
 from tests.logs.clicked import drawn_sets
 from tests.logs.fitting.test_click_models import TRUE
@@ -25,14 +25,10 @@ def _log(id: str, impressions: int, seed: int) -> tuple[pa.Table, ClickSets]:
 def test_where_people_click_once_the_lists_that_were_kept_are_enough() -> None:
     log, sets = _log("mnl", 4_000, 1)
     found = fits(log, Columns())
-
-    def never() -> list[ClickSets]:
-        raise AssertionError("the log need not be read again")
-
-    compared = page_model(found, never)
+    compared = choose_click_model(found, LogSource.of("no such file, as the log is not read again.csv"))
     assert compared is not None
     assert compared.describing() == "mnl"
-    assert in_a_sentence(compared).startswith("“Multinomial logit” describes the click, ")
+    assert compared.in_a_sentence().startswith("“Multinomial logit” describes the click, ")
     assert found[0].rankings is not None
     kept = one_click_sets(found[0], found[0].rankings)
     assert kept.impressions == sets.impressions == 4_000
@@ -43,11 +39,11 @@ def test_where_people_click_once_the_lists_that_were_kept_are_enough() -> None:
 def test_where_some_click_several_times_all_clicks_are_read_and_both_are_said(tmp_path: Path) -> None:
     log, _ = _log("ubm", 6_000, 2)
     found = fits(log, Columns())
-    compared = page_model(found, lambda: click_sets(log))
+    compared = choose_click_model(found, LogSource.of(log))
     assert compared is not None
     assert compared.several > 0.05
     assert compared.describing() == "ubm"
-    sentence = in_a_sentence(compared)
+    sentence = compared.in_a_sentence()
     assert "“User browsing” describes all clicks together" in sentence
     page = write_report(found, tmp_path, described=compared).read_text()
     assert "How people click" in page
@@ -56,12 +52,12 @@ def test_where_some_click_several_times_all_clicks_are_read_and_both_are_said(tm
 
 def test_nothing_is_said_of_a_handful_of_impressions() -> None:
     log = pa.table({"items": [["tea", "milk"]], "clicked": [["tea"]]})
-    assert page_model(fits(log), list) is None
+    assert choose_click_model(fits(log), LogSource.of(log)) is None
 
 
 @pytest.mark.parametrize("clicked", [[], ["a"], ["a", "b"]])
 def test_logs_of_which_nothing_can_be_told_do_no_harm(clicked: list[str]) -> None:
     log = pa.table({"items": [["a", "b"]] * 40, "clicked": pa.array([clicked] * 40, pa.list_(pa.string()))})
     found = fits(log)
-    compared = page_model(found, lambda: click_sets(log))
-    assert compared is None or in_a_sentence(compared)
+    compared = choose_click_model(found, LogSource.of(log))
+    assert compared is None or compared.in_a_sentence()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Unpack
+from typing import Any
 
 import ibis
 import ibis.expr.types as ir
@@ -31,8 +30,7 @@ from slotwise.logs.counting.strata import Stratified, stratify
 from slotwise.logs.counting.streaming import Streamed, stream
 from slotwise.logs.reading.columns import Columns, Strata
 from slotwise.logs.reading.layout import Layout
-from slotwise.logs.reading.log_files import refuse_partial
-from slotwise.logs.reading.sources import ReadOptions, is_files, read_with_clicks
+from slotwise.logs.reading.log_source import LogSource
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,29 +68,18 @@ class CleanLog:
 
 @contextmanager
 def clean_log(
-    source: Any,
-    columns: Columns,
+    source: LogSource,
     multi_click: MultiClick | None = None,
     every_click: bool = False,
     sample: int | None = 0,
     strata: Strata | None = None,
     told: Callable[[float], None] = lambda _: None,
-    **reading: Unpack[ReadOptions],
 ) -> Iterator[CleanLog]:
     """Read a log and clean it; the rows are there while the block lasts. `sample` and `told` are those of `stream`."""
-    with read_with_clicks(source, **reading) as (table, clicks):
-        _refuse_partial_files(source, columns, strata)
-        with cleaned(table, columns, multi_click, clicks, every_click, sample, strata, told) as log:
+    with source.open() as (table, clicks):
+        source.reject_partial_files(strata)
+        with cleaned(table, source.columns, multi_click, clicks, every_click, sample, strata, told) as log:
             yield log
-
-
-def _refuse_partial_files(source: Any, columns: Columns, strata: Strata | None) -> None:
-    """Refuse files of which only some have a column that is asked for."""
-    if is_files(source):
-        asked = [getattr(columns, field.name) for field in fields(columns)] + (
-            [] if strata is None else [*strata.segment, strata.time]
-        )
-        refuse_partial(os.fspath(source), [name.partition(".")[0] for name in asked if name is not None])
 
 
 @contextmanager

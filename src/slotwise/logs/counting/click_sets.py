@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from slotwise.logs.counting.cleaning import CleanLog, clean_log
 from slotwise.logs.reading.columns import Columns
 from slotwise.logs.reading.engine_functions import bucket
-from slotwise.logs.reading.options import LogOptions, apart
+from slotwise.logs.reading.log_source import LogOptions, LogSource
 from slotwise.rankings import Rankings
 from slotwise.typing import EMPTY, NO_CLICK, BoolArray, IntArray
 
@@ -96,8 +96,7 @@ def click_sets(source: Any, columns: Columns | None = None, **options: Unpack[Lo
     >>> found.item_ids, found.shown.tolist(), found.clicks.tolist(), found.first.tolist()
     (('milk', 'tea'), [[0, 1], [1, 0]], [[False, False], [True, True]], [-1, 1])
     """
-    columns, reading = apart(columns, options)
-    with clean_log(source, columns, every_click=True, **reading) as log:
+    with clean_log(LogSource.of(source, columns, **options), every_click=True) as log:
         rows, first = _rows(log), log.first_clicks
     if "placement" not in rows.column_names:
         return [_sets(None, rows, first)]

@@ -20,7 +20,7 @@ from slotwise.logs.counting.cleaning_rules import MultiClick
 from slotwise.logs.counting.page_counts import impressions_in
 from slotwise.logs.counting.streaming import PairCounts
 from slotwise.logs.reading.columns import Columns
-from slotwise.logs.reading.options import LogOptions, apart
+from slotwise.logs.reading.log_source import LogOptions, LogSource
 from slotwise.tally import Tally
 from slotwise.typing import IntArray
 
@@ -70,12 +70,12 @@ def tally(
     >>> tally(renamed, impression="view", clicked="hit") == counted
     True
     """
-    columns, reading = apart(columns, options)
-    if columns.placement is not None:
+    log_source = LogSource.of(source, columns, **options)
+    if log_source.columns.placement is not None:
         raise InvalidInput(
-            f"a log with placements has a tally for each: use tallies, got placement={columns.placement!r}"
+            f"a log with placements has a tally for each: use tallies, got placement={log_source.columns.placement!r}"
         )
-    with clean_log(source, columns, multi_click, **reading) as log:
+    with clean_log(log_source, multi_click) as log:
         (found,) = tally_by_placement(log).values()
     return found
 
@@ -93,10 +93,10 @@ def tallies(
     >>> {page: counted.clicks.tolist() for page, counted in tallies(pa.table(log), placement="page").items()}
     {'x': [[0]], 'y': [[1]]}
     """
-    columns, reading = apart(columns, options)
-    if columns.placement is None:
+    log_source = LogSource.of(source, columns, **options)
+    if log_source.columns.placement is None:
         raise InvalidInput("placement must be named for tallies of placements, got None")
-    with clean_log(source, columns, multi_click, **reading) as log:
+    with clean_log(log_source, multi_click) as log:
         found = tally_by_placement(log)
     return {str(placement): one for placement, one in found.items()}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +10,9 @@ from slotwise.errors import InvalidInput
 from slotwise.logs.counting.cleaning_rules import MULTI_CLICK, MultiClick
 from slotwise.logs.fitting.click_rate import Rate
 from slotwise.logs.fitting.fit import Fit
+from slotwise.logs.fitting.from_log import FitSettings, Progress, fit_log
+from slotwise.logs.reading.columns import Strata
+from slotwise.logs.reading.log_source import LogSource
 from slotwise.typing import FloatArray
 
 #: a longer log is not read again for it
@@ -35,31 +38,36 @@ class Answer:
         return {"items": list(self.items), **self.rate.to_json()}
 
 
-def with_each_rule(found: Sequence[Fit], fit_again: Callable[[MultiClick], Sequence[Fit]]) -> list[Fit]:
-    """The fits with `by_rule`, where impressions have several clicks in an order that is known.
+def fit_under_each_rule(
+    fits: Sequence[Fit], source: LogSource, settings: FitSettings, progress: Progress | None = None
+) -> list[Fit]:
+    """Return the fits with `by_rule` filled, if impressions have several clicks in a known order.
 
-    >>> with_each_rule([], lambda rule: [])
-    []
+    The log is read and fitted again under each other rule, unless it has more than `MOST_READ_AGAIN` impressions.
     """
-    if not any(_is_ordered(one) for one in found) or sum(one.impressions for one in found) > MOST_READ_AGAIN:
-        return list(found)
-    answers: dict[str | None, dict[MultiClick, Answer]] = {one.placement: {} for one in found}
+    if not any(_is_ordered(fit) for fit in fits) or sum(fit.impressions for fit in fits) > MOST_READ_AGAIN:
+        return list(fits)
+    answers: dict[str | None, dict[MultiClick, Answer]] = {fit.placement: {} for fit in fits}
     for rule in MULTI_CLICK:
-        for one in found if rule == found[0].rule else _fitted(rule, fit_again):
-            if one.placement in answers:
-                answers[one.placement][rule] = Answer.of(one)
-    return [replace(one, by_rule=answers[one.placement]) for one in found]
+        if progress is not None:
+            progress("fitting again under the other rules for several clicks", None)
+        for fit in fits if rule == fits[0].rule else _fitted(source, settings, rule):
+            if fit.placement in answers:
+                answers[fit.placement][rule] = Answer.of(fit)
+    return [replace(fit, by_rule=answers[fit.placement]) for fit in fits]
 
 
-def _is_ordered(one: Fit) -> bool:
-    """Whether it has several clicks in an order that is known."""
-    known = one.rule == "drop" or one.cleaning.get(f"multi_click_{one.rule}", 0) > 0
-    return one.ordered and known and one.multi_click > 0
+def _is_ordered(fit: Fit) -> bool:
+    """Whether it has several clicks in a known order."""
+    has_order = fit.rule == "drop" or fit.cleaning.get(f"multi_click_{fit.rule}", 0) > 0
+    return fit.ordered and has_order and fit.multi_click > 0
 
 
-def _fitted(rule: MultiClick, fit_again: Callable[[MultiClick], Sequence[Fit]]) -> Sequence[Fit]:
+def _fitted(source: LogSource, settings: FitSettings, rule: MultiClick) -> list[Fit]:
+    # segments are not compared between rules, so they need not be fitted
+    without_segments = Strata(time=settings.strata.time)
     try:
-        return fit_again(rule)
+        return fit_log(source, replace(settings, multi_click=rule, strata=without_segments))
     except InvalidInput:
-        # there is a rule that has nothing to count: every click is one of several
+        # every click is one of several, so "drop" leaves nothing to count
         return []

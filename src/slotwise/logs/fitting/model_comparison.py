@@ -124,6 +124,10 @@ class Comparison:
             words += [self._number_in_words()]
         return [*words, *(f"“{name_of(id)}” is left out: {why}." for id, why in self.left_out.items())]
 
+    def in_a_sentence(self) -> str:
+        """Return which model describes the first click, and all clicks if some impressions have several."""
+        return " ".join(self.in_words()[: 2 if self.several else 1])
+
     def _in_words(self, values: str, what: str) -> str:
         able = self.best(values)
         if not able:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from slotwise.logs.counting.click_sets import ClickSets
+from slotwise.logs.counting.click_sets import ClickSets, click_sets
 from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.fitting.model_comparison import Comparison, combined, compare_each
+from slotwise.logs.reading.log_source import LogSource
 from slotwise.rankings import Rankings
 from slotwise.typing import NO_CLICK
 
@@ -18,23 +19,23 @@ MOST_PLACEMENTS = 20
 MOST_READ_AGAIN = 1_000_000
 
 
-def page_model(found: Sequence[Fit], read_clicks: Callable[[], list[ClickSets]]) -> Comparison | None:
-    """Click models compared on impressions held out; None if there are too few.
+def choose_click_model(fits: Sequence[Fit], source: LogSource) -> Comparison | None:
+    """Compare click models on impressions held out; None if there are too few.
 
-    `read_clicks` reads all clicks of the log. It is called where some impressions have several and there are not too
-    many; otherwise models are judged by the clicks that the fit counted, at most one an impression.
+    If impressions have several clicks and the log is not too long, it is read again with all of its clicks. Otherwise
+    models are compared on the clicks that the fits counted, at most one an impression.
     """
-    largest = sorted(found, key=lambda one: -one.impressions)[:MOST_PLACEMENTS]
-    several = any(one.multi_click for one in largest)
-    if several and sum(one.impressions for one in found) <= MOST_READ_AGAIN:
-        wanted = {one.placement for one in largest}
-        sets = [one for one in read_clicks() if one.placement in wanted]
+    largest = sorted(fits, key=lambda fit: -fit.impressions)[:MOST_PLACEMENTS]
+    has_several = any(fit.multi_click for fit in largest)
+    if has_several and sum(fit.impressions for fit in fits) <= MOST_READ_AGAIN:
+        names = {fit.placement for fit in largest}
+        sets = [each for each in click_sets(source) if each.placement in names]
     else:
-        sets = [one_click_sets(one, one.rankings) for one in largest if one.rankings is not None]
-    compared = [one for one in compare_each(sets) if one.models]
-    if not compared:
+        sets = [one_click_sets(fit, fit.rankings) for fit in largest if fit.rankings is not None]
+    comparisons = [each for each in compare_each(sets) if each.models]
+    if not comparisons:
         return None
-    return compared[0] if len(compared) == 1 else combined(compared)
+    return comparisons[0] if len(comparisons) == 1 else combined(comparisons)
 
 
 def one_click_sets(one: Fit, rankings: Rankings) -> ClickSets:
@@ -50,12 +51,3 @@ def one_click_sets(one: Fit, rankings: Rankings) -> ClickSets:
         first,
         np.concatenate([rankings.clicks[row, slot], rankings.passes[passed]]),
     )
-
-
-def in_a_sentence(compared: Comparison) -> str:
-    """Which model describes the page: its first click, and all clicks where some impressions have several.
-
-    What is said of several placements is said of the largest ones.
-    """
-    words = compared.in_words()
-    return " ".join(words[: 2 if compared.several else 1])

@@ -18,7 +18,7 @@ from slotwise.logs.counting.tallies import tally_by_placement
 from slotwise.logs.fitting.by_default import name_of
 from slotwise.logs.fitting.stored import StoredFit
 from slotwise.logs.reading.columns import Columns, Strata
-from slotwise.logs.reading.options import LogOptions, apart
+from slotwise.logs.reading.log_source import LogOptions, LogSource
 from slotwise.rankings import Rankings
 from slotwise.typing import FloatArray
 
@@ -116,18 +116,16 @@ def score(
     With the columns of a `segment`, every impression is predicted by the fit of its segment, or of all where the fit
     does not know it.
     """
-    columns, reading = apart(columns, options)
+    log_source = LogSource.of(source, columns, **options)
     strata = Strata((segment,) if isinstance(segment, str) else tuple(segment), None)
     if any(strata) and not any(one.segments for one in fits):
         raise InvalidInput(f"the fit has no segments: fit it with segment too, got {' and '.join(strata.segment)}")
     by_name = {one.placement: one for one in fits}
-    if columns.placement is None and set(by_name) != {None}:
+    if log_source.columns.placement is None and set(by_name) != {None}:
         raise InvalidInput("the fit is of several placements: name the column of the log that has them (placement)")
     tell = progress or (lambda _step, _share: None)
     tell("looking the log over", None)
-    with clean_log(
-        source, columns, multi_click, strata=strata, told=lambda share: tell("reading the log", share), **reading
-    ) as log:
+    with clean_log(log_source, multi_click, strata=strata, told=lambda share: tell("reading the log", share)) as log:
         counted = tally_by_placement(log)
         tell("reading whole lists", None)
         impressions, sampled = impressions_by_placement(log, counted, sample)

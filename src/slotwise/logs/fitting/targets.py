@@ -12,8 +12,7 @@ from slotwise.logs.counting.cleaning import cleaned
 from slotwise.logs.counting.impressions import impressions_by_placement
 from slotwise.logs.counting.tallies import tally_by_placement
 from slotwise.logs.reading.columns import Columns, without_clicks
-from slotwise.logs.reading.options import LogOptions, apart
-from slotwise.logs.reading.sources import read_with_clicks
+from slotwise.logs.reading.log_source import LogOptions, LogSource
 from slotwise.typing import EMPTY
 
 #: lists, an id per slot and None where a slot is empty, with the probability of each
@@ -48,11 +47,13 @@ def lists_shown(
     >>> lists_shown(pa.table({"items": [["tea", "milk"]]}))
     {('tea', 'milk'): 1.0}
     """
-    columns, reading = apart(columns, options)
-    # neither how likely it was to show them is asked, nor what was clicked
-    columns = replace(columns, propensity=None, item_propensity=None, order=None)
-    reading["clicks"] = None
-    with read_with_clicks(source, **reading) as (table, _), cleaned(without_clicks(table, columns), columns) as log:
+    given = LogSource.of(source, columns, **options)
+    # only the lists are read: neither their propensities nor their clicks
+    columns = replace(given.columns, propensity=None, item_propensity=None, order=None)
+    with (
+        LogSource.of(given, columns, clicks=None).open() as (table, _),
+        cleaned(without_clicks(table, columns), columns) as log,
+    ):
         counted = tally_by_placement(log)
         if at not in counted:
             raise InvalidInput(f"at must be a placement of the log, got {at!r}")

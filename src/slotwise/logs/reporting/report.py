@@ -11,7 +11,6 @@ from slotwise.errors import UnwritableFile
 from slotwise.logs.fitting import figures, wording
 from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.fitting.model_comparison import Comparison
-from slotwise.logs.fitting.page_model import in_a_sentence
 from slotwise.logs.reporting import all_placements, click_models, figures_of_strata, segments, tables
 from slotwise.logs.reporting.all_placements import AllPlacements
 from slotwise.logs.reporting.placement import PlacementReport
@@ -37,7 +36,7 @@ def write_report(
     With segments, there is `segments.csv` as well.
 
     `rules` says what each cleaning rule does. The counts of what was cleaned are those of the whole log. `described` is
-    how click models compare on it (`slotwise.logs.fitting.page_model`).
+    how click models compare on it (`slotwise.logs.choose_click_model`).
     """
     every = [fits] if isinstance(fits, Fit) else list(fits)
     together = AllPlacements.of(every, seed)
@@ -61,7 +60,7 @@ def write_report(
         not_found=[words.get(rule, rule) for rule, count in counts.items() if not count],
         estimators=list(dict.fromkeys(fit.estimator for fit in every)),
         sampled=any(fit.sampled for fit in every),
-        clicking=None if described is None else in_a_sentence(described),
+        clicking=None if described is None else described.in_a_sentence(),
         models=[] if described is None else click_models.rows(described),
         model_heads=[click_models.HEADS[0], *(f"#{head}" for head in click_models.HEADS[1:])],
         described=described,

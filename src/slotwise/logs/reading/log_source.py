@@ -1,0 +1,96 @@
+"""A click log that can be opened again: where it is, the names of its columns, and how it is read."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Unpack, cast
+
+import ibis.expr.types as ir
+
+from slotwise.logs.reading.columns import ColumnNames, Columns, Strata, has_column
+from slotwise.logs.reading.formats import load, recognised
+from slotwise.logs.reading.log_files import refuse_partial
+from slotwise.logs.reading.sources import ReadOptions, hidden, is_files, read, read_with_clicks
+
+
+class LogOptions(ColumnNames, ReadOptions, total=False):
+    """`slotwise.logs.Columns`, field by field, and the options of `slotwise.logs.read`."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogSource:
+    """A click log, the names of its columns, and the options to read it with.
+
+    Every function of `slotwise.logs` that reads a log takes a `LogSource` in place of the log, and may read it as often
+    as it needs to.
+
+    >>> source = LogSource.of("clicks.parquet", impression="view_id", engine="spark")
+    >>> source.columns.impression, source.reading, source.name
+    ('view_id', {'engine': 'spark'}, 'clicks.parquet')
+    """
+
+    #: a path, an address, a data frame, an Arrow or an ibis table
+    data: Any
+    columns: Columns = field(default_factory=Columns)
+    reading: ReadOptions = field(default_factory=ReadOptions)
+    #: how reports call it
+    name: str = "a click log"
+
+    @classmethod
+    def of(cls, source: Any, columns: Columns | None = None, **options: Unpack[LogOptions]) -> LogSource:
+        """Return the source with these columns and options; they take precedence over those of a `LogSource`."""
+        base = source if isinstance(source, LogSource) else cls(source, name=_name(source))
+        given: dict[str, Any] = dict(options)
+        names = {each.name: given.pop(each.name) for each in fields(Columns) if each.name in given}
+        _reject_unknown(given)
+        reading = cast("ReadOptions", {**base.reading, **given})
+        return cls(base.data, replace(columns or base.columns, **names), reading, base.name)
+
+    @classmethod
+    def of_file(
+        cls, path: str, columns: Columns | None = None, *, format: str | None = None, **options: Unpack[LogOptions]
+    ) -> LogSource:
+        """Return the source of a file; a public dataset is recognised by its content and has columns of its own."""
+        format = format or recognised(path)
+        if format is None:
+            return cls.of(path, columns, **options)
+        table, own_columns = load(path, format)
+        return replace(cls.of(table, **options), columns=own_columns, name=_name(path))
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[tuple[ir.Table, ir.Table | None]]:
+        """Yield the log as an ibis table, and the table of its clicks if they have one of their own."""
+        with read_with_clicks(self.data, **self.reading) as tables:
+            yield tables
+
+    def has_column(self, name: str) -> bool:
+        """Return whether the log has a column of this name, or a field of a column."""
+        reading: Any = {option: value for option, value in self.reading.items() if option != "clicks"}
+        with read(self.data, **reading) as table:
+            return has_column(table, name)
+
+    def reject_partial_files(self, strata: Strata | None) -> None:
+        """Raise if only some of several files have a column that is needed."""
+        if is_files(self.data):
+            needed = [getattr(self.columns, each.name) for each in fields(self.columns)]
+            needed += [] if strata is None else [*strata.segment, strata.time]
+            refuse_partial(os.fspath(self.data), [name.partition(".")[0] for name in needed if name is not None])
+
+
+def _name(source: Any) -> str:
+    """Return the last part of a path or an address, without passwords."""
+    if not isinstance(source, str | os.PathLike):
+        return LogSource.name
+    return hidden(os.fspath(source)).rstrip("/").rsplit("/", 1)[-1]
+
+
+def _reject_unknown(options: dict[str, Any]) -> None:
+    valid = [*(each.name for each in fields(Columns)), *ReadOptions.__annotations__]
+    for name in options:
+        if name not in valid:
+            near = difflib.get_close_matches(name, valid, n=1)
+            raise TypeError(f"there is no option {name!r} for a log" + (f"; is it {near[0]!r}?" if near else ""))
