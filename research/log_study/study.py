@@ -15,7 +15,8 @@ from slotwise.estimate import Estimate, estimators
 from slotwise.estimate.pooled.cells import Cells
 from slotwise.estimate.registry import EstimatorEntry
 from slotwise.logs.fitting.from_log import SHRUNKEN
-from slotwise.logs.fitting.held_out import MODELS, PART, common_odds, log_likelihood, split
+from slotwise.logs.fitting.held_out import MODELS, common_odds
+from slotwise.logs.fitting.holdout_split import PART, log_likelihood, split
 from slotwise.logs.fitting.pooled import BIASES, pool_placements
 from slotwise.rankings import Rankings
 from slotwise.typing import EMPTY, FloatArray

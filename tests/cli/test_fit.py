@@ -62,7 +62,7 @@ def test_placements_and_report(folder: Path) -> None:
     assert {name: one["impressions"] for name, one in found["placements"].items()} == {
         str(one.placement): one.impressions for one in wanted
     }
-    assert found["cleaning"] == {name: count for name, count in wanted[0].cleaning.items() if count}
+    assert found["cleaning"] == {name: count for name, count in wanted[0].tally.cleaning.items() if count}
     page = (folder / "out" / "report.html").read_text()
     assert "page 0" in page
     assert "repeat another one" in page

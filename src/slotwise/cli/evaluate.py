@@ -107,7 +107,7 @@ def evaluate(
     for warning in answer.warnings:
         console.print()
         say(console, f"Note: {warning}")
-    show_cleaning(chosen.cleaning)
+    show_cleaning(chosen.tally.cleaning)
 
 
 def items_in(ranking: str) -> list[str | None]:

@@ -118,7 +118,7 @@ def fit(
         raise InvalidInput("--problem-out and --at need a --click-model, such as compare")
     found = source.fits(segment=segment or (), time=time, each_rule=True)
     described = _described(source, found)
-    cleaning = {rule: count for rule, count in found[0].cleaning.items() if count}
+    cleaning = {rule: count for rule, count in found[0].tally.cleaning.items() if count}
     if as_json:
         from slotwise.logs.fitting.fit import as_json as as_objects
 

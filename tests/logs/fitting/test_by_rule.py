@@ -80,7 +80,7 @@ def test_several_placements_are_told_together(monkeypatch: pytest.MonkeyPatch) -
 
 def test_what_is_wrong_with_a_log_does_not_keep_it_from_being_fitted_again() -> None:
     found = fits(table(dirty_rows(6)), PAGES, each_rule=True)
-    assert all(found[0].rule in one.by_rule for one in found)
+    assert all(found[0].tally.rule in one.by_rule for one in found)
 
 
 def test_nothing_is_fitted_again_where_nobody_clicked_twice() -> None:

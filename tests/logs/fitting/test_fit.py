@@ -11,6 +11,7 @@ import pytest
 from slotwise import Rankings, simulate
 from slotwise.errors import InvalidInput
 from slotwise.estimate import ESTIMATORS
+from slotwise.logs.fitting.figures import overview
 from slotwise.logs.fitting.fit import Fit, as_json
 from tests.chance import assert_mean_is
 from tests.logs.rounds import rankings
@@ -78,11 +79,11 @@ def test_the_log_likelihood_is_that_of_the_rounds(fit: Fit) -> None:
 
 
 def test_frames_and_plot(fit: Fit) -> None:
-    items, slots = fit.items_frame(), fit.slots_frame()
+    items, slots = fit.to_frame("items"), fit.to_frame("slots")
     assert list(items.columns) == ["item", "attractiveness", "low", "high", "shown", "clicks"]
     assert list(slots["slot"]) == [1, 2, 3]
     assert (items["low"] <= items["attractiveness"]).all()
-    assert len(fit.plot().axes) == 2
+    assert len(overview(fit).axes) == 2
 
 
 def test_the_best_list_is_the_best(fit: Fit) -> None:

@@ -11,7 +11,7 @@ from scipy import stats
 from slotwise import Rankings
 from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.fitting.goodness_of_fit import goodness
-from slotwise.logs.fitting.held_out import split
+from slotwise.logs.fitting.holdout_split import split
 from tests.chance import FALSE_ALARM
 from tests.logs.rounds import rankings
 

@@ -10,7 +10,8 @@ import pytest
 from slotwise import EMPTY, Rankings
 from slotwise.estimate import GammaPrior, maximum_a_posteriori
 from slotwise.estimate.odds import expected
-from slotwise.logs.fitting.held_out import MODELS, HeldOut, common_odds, held_out, slot_odds, split
+from slotwise.logs.fitting.held_out import MODELS, HeldOut, common_odds, held_out, slot_odds
+from slotwise.logs.fitting.holdout_split import split
 from tests.logs.rounds import rankings
 
 BIAS = np.array([1.0, 0.7, 0.5, 0.35, 0.25, 0.2])

@@ -10,7 +10,8 @@ import pytest
 
 from slotwise import NO_CLICK
 from slotwise.errors import InvalidInput
-from slotwise.logs.fitting.inverse_propensity import Logged, inverse_propensity, warnings_of
+from slotwise.logs.counting.logged_propensities import Logged
+from slotwise.logs.fitting.inverse_propensity import inverse_propensity, warnings_of
 from tests.chance import assert_mean_is
 
 ODDS = np.outer([1.0, 0.4], [0.5, 0.2, 0.9])

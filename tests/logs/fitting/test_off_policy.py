@@ -13,8 +13,8 @@ import pytest
 from slotwise import Rankings
 from slotwise.choice import best_ranking, reward
 from slotwise.errors import InvalidInput, InvalidRanking, UnknownName
+from slotwise.logs.counting.logged_propensities import Logged
 from slotwise.logs.fitting.fit import Fit
-from slotwise.logs.fitting.inverse_propensity import Logged
 from slotwise.logs.fitting.off_policy import evaluate
 from slotwise.logs.fitting.targets import lists_shown
 from tests.logs.rounds import drawn

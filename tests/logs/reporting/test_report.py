@@ -41,7 +41,8 @@ def fit() -> Fit:
 
 
 def test_a_page_that_holds_all_it_shows(fit: Fit, tmp_path: Path) -> None:
-    fit = replace(fit, cleaning={"the same item twice": 3, "no item": 0})
+    cleaning = {"the same item twice": 3, "no item": 0}
+    fit = replace(fit, tally=replace(fit.tally, cleaning=cleaning))
     path = write_report(fit, tmp_path / "new" / "out", rules={"the same item twice": "twice: the first is kept"})
     page = path.read_text()
     assert re.findall("<h2>(.*?)</h2>", page) == HEADINGS
@@ -100,19 +101,7 @@ def test_odd_logs_have_a_page_as_well(name: str, tmp_path: Path, monkeypatch: py
 
 
 def test_without_whole_lists(fit: Fit, tmp_path: Path) -> None:
-    bare = Fit(
-        placement=None,
-        item_ids=fit.item_ids,
-        tally=fit.tally,
-        showings=fit.showings,
-        estimate=fit.estimate,
-        estimator="scaling",
-        rankings=None,
-        impressions=fit.impressions,
-        no_click=fit.no_click,
-        multi_click=12,
-        log_likelihood=None,
-    )
+    bare = Fit(replace(fit.tally, multi_click=12), fit.estimate, "scaling")
     page = write_report(bare, tmp_path).read_text()
     assert page.count("data:image") == 2
     assert "Whole lists were not kept" in page

@@ -10,15 +10,13 @@ import numpy as np
 from scipy.special import polygamma
 
 from slotwise.estimate.pooled import POOLED
-from slotwise.logs.counting.impressions import Impressions
+from slotwise.logs.counting.logged_propensities import Logged
 from slotwise.logs.counting.strata import Stratified
 from slotwise.logs.fitting.changes import find_changes
 from slotwise.logs.fitting.fit import Fit
-from slotwise.logs.fitting.inverse_propensity import Logged
 from slotwise.logs.fitting.pooled import Bias, BiasChoice, pool_placements
 from slotwise.logs.fitting.wholes import Place, Whole
 from slotwise.logs.reading.item_features import Row
-from slotwise.typing import EMPTY
 
 #: a segment's value that is missing
 NO_VALUE = "(none)"
@@ -113,36 +111,11 @@ def name_of(segment: Sequence[str]) -> str:
 
 def assembled(one: Whole, sampled: bool, **made: Any) -> Fit:
     """A fit of what was counted, with what was made of it."""
-    counted = one.tally
     return Fit(
-        placement=counted.placement,
-        item_ids=counted.item_ids,
-        tally=counted,
-        showings=counted.showings,
+        tally=one.tally,
         rankings=one.rankings,
-        impressions=counted.impressions,
-        no_click=counted.no_click,
-        multi_click=counted.multi_click,
-        log_likelihood=None,
-        cleaning=counted.cleaning,
         sampled=sampled,
-        counted=counted.counted,
-        clicked=counted.clicked,
         by_period=one.by_period,
-        rule=counted.rule,
-        ordered=counted.ordered,
-        logged=_logged(one.impressions),
+        logged=Logged.of(one.impressions),
         **made,
     )
-
-
-def _logged(impressions: Impressions) -> Logged | None:
-    """The impressions whose propensities are known; None if the log has none."""
-    found, shown = impressions.propensity, impressions.shown
-    if found is None:
-        return None
-    known = ~np.isnan(found) if found.ndim == 1 else ((shown == EMPTY) | ~np.isnan(found)).all(axis=1)
-    weight = impressions.weight
-    unknown = int((~known).sum() if weight is None else weight[~known].sum())
-    kept = None if weight is None else weight[known]
-    return Logged(shown[known], impressions.clicked[known], found[known], kept, unknown)

@@ -3,39 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from slotwise.errors import InvalidInput
 from slotwise.logs.counting.cleaning_rules import MULTI_CLICK, MultiClick
-from slotwise.logs.fitting.click_rate import Rate
 from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.fitting.from_log import FitSettings, Progress, fit_log
+from slotwise.logs.fitting.recommendation import Answer
 from slotwise.logs.reading.columns import Strata
 from slotwise.logs.reading.log_source import LogSource
-from slotwise.typing import FloatArray
 
 #: a longer log is not read again for it
 MOST_READ_AGAIN = 1_000_000
-
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """The list that would be shown, an id per slot, the click rate expected of it, and what each slot is worth."""
-
-    items: tuple[str | None, ...]
-    rate: Rate
-    position_bias: FloatArray
-
-    @classmethod
-    def of(cls, fit: Fit) -> Answer:
-        """What a fit says."""
-        best = fit.best()
-        return cls(best.items, best.rate, fit.estimate.position_bias)
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain numbers."""
-        return {"items": list(self.items), **self.rate.to_json()}
 
 
 def fit_under_each_rule(
@@ -51,16 +30,21 @@ def fit_under_each_rule(
     for rule in MULTI_CLICK:
         if progress is not None:
             progress("fitting again under the other rules for several clicks", None)
-        for fit in fits if rule == fits[0].rule else _fitted(source, settings, rule):
+        for fit in fits if rule == fits[0].tally.rule else _fitted(source, settings, rule):
             if fit.placement in answers:
-                answers[fit.placement][rule] = Answer.of(fit)
+                answers[fit.placement][rule] = _answer(fit)
     return [replace(fit, by_rule=answers[fit.placement]) for fit in fits]
+
+
+def _answer(fit: Fit) -> Answer:
+    best = fit.best()
+    return Answer(best.items, best.rate, fit.estimate.position_bias)
 
 
 def _is_ordered(fit: Fit) -> bool:
     """Whether it has several clicks in a known order."""
-    has_order = fit.rule == "drop" or fit.cleaning.get(f"multi_click_{fit.rule}", 0) > 0
-    return fit.ordered and has_order and fit.multi_click > 0
+    has_order = fit.tally.rule == "drop" or fit.tally.cleaning.get(f"multi_click_{fit.tally.rule}", 0) > 0
+    return fit.tally.ordered and has_order and fit.tally.multi_click > 0
 
 
 def _fitted(source: LogSource, settings: FitSettings, rule: MultiClick) -> list[Fit]:

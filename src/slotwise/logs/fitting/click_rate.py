@@ -16,6 +16,9 @@ from slotwise.estimate import Estimate
 from slotwise.estimate.intervals import limit_without_clicks
 from slotwise.typing import EMPTY, FloatArray, IntArray
 
+#: of every interval that is reported
+LEVEL = 0.95
+
 
 class Rate(NamedTuple):
     """A click rate with an interval; NaN where it is not known."""
@@ -66,6 +69,14 @@ def expected_rate(estimate: Estimate, lists: IntArray, chances: FloatArray, leve
 def around(middle: float, logit_error: float, level: float = 0.95) -> Rate:
     """A rate with an interval that is symmetric on the logit scale."""
     return Rate(middle, *_around(middle, logit_error, level))
+
+
+def wilson(rate: float, count: float, level: float) -> tuple[float, float]:
+    """The score interval of a proportion, which does not shrink to a point at 0 or 1."""
+    z = float(ndtri(0.5 + level / 2.0)) ** 2
+    middle = (rate + z / (2.0 * count)) / (1.0 + z / count)
+    far = math.sqrt(z * (rate * (1.0 - rate) / count + z / (4.0 * count**2))) / (1.0 + z / count)
+    return max(0.0, middle - far), min(1.0, middle + far)
 
 
 def _around(middle: float, logit_error: float, level: float) -> tuple[float, float]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slotwise.drawing import PALETTE, bare, new_figure
-from slotwise.logs.fitting.fit import LEVEL, Fit
+from slotwise.logs.fitting.click_rate import LEVEL
+from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.fitting.goodness_of_fit import Goodness
 from slotwise.logs.fitting.held_out import HeldOut
 

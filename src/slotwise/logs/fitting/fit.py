@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from slotwise import checks
 from slotwise.belief import Posterior, best_list, posterior
 from slotwise.choice import MNL
 from slotwise.errors import InvalidInput
@@ -19,23 +20,21 @@ from slotwise.estimate.odds import expected
 from slotwise.estimate.pooled import POOLED
 from slotwise.estimate.pooled.fit import pool
 from slotwise.frames import frame
-from slotwise.logs.fitting.click_rate import expected_rate
-from slotwise.logs.fitting.inverse_propensity import Logged
-from slotwise.logs.fitting.recommendation import FEW_SHOWINGS, Recommendation
+from slotwise.logs.counting.cleaning_rules import MultiClick
+from slotwise.logs.counting.logged_propensities import Logged
+from slotwise.logs.counting.tallies import LogTally
+from slotwise.logs.fitting.changes import Changes
+from slotwise.logs.fitting.click_rate import LEVEL, expected_rate
+from slotwise.logs.fitting.recommendation import FEW_SHOWINGS, Answer, Recommendation
 from slotwise.rankings import Rankings
-from slotwise.tally import Tally
 from slotwise.typing import EMPTY, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
-    from slotwise.logs.counting.cleaning_rules import MultiClick
-    from slotwise.logs.counting.tallies import LogTally
-    from slotwise.logs.fitting.by_rule import Answer
-    from slotwise.logs.fitting.changes import Changes
-
-LEVEL = 0.95
+#: the tables that a fit has
+Table = Literal["items", "slots"]
+TABLES: tuple[Table, ...] = ("items", "slots")
 AS_GOOD_AS_INFINITE = 1e9
 
 
@@ -43,52 +42,36 @@ AS_GOOD_AS_INFINITE = 1e9
 class Fit:
     """Attractiveness and position bias of one placement, with what they were estimated from."""
 
-    #: None if the log has only one
-    placement: str | None
-    item_ids: tuple[str, ...]
-    tally: Tally
-    #: slots × items: impressions in which the item stood in the slot, whatever was clicked
-    showings: IntArray
+    #: clicks, passes and showings by slot and item, and the counts of impressions
+    tally: LogTally
     estimate: Estimate
     #: `slotwise.estimate.pooled.POOLED`, or a key of `slotwise.estimate.ESTIMATORS`
     estimator: str
     #: whole lists, of all impressions or of a random sample
-    rankings: Rankings | None
-    #: found in the log; counted without a click; with clicks on several items
-    impressions: int
-    no_click: int
-    multi_click: int
-    #: of all counted impressions
-    log_likelihood: float | None
-    #: what was cleaned: by a rule's name, how many rows or impressions it applied to
-    cleaning: Mapping[str, int] = field(default_factory=dict)
+    rankings: Rankings | None = None
     #: whether `rankings` are only a sample of the impressions
     sampled: bool = False
-    #: how many impressions are in the tally, if not all
-    counted: int | None = None
-    #: how many impressions of the log had a click, whether they could be counted or not
-    clicked: int | None = None
-    #: impressions with the probability of their lists, where the log has it
+    #: of all counted impressions
+    log_likelihood: float | None = None
+    #: impressions with the probability of their lists, if the log has it
     logged: Logged | None = None
     #: the parts that the log compares with each other, for each slot and item; None if they are those of the estimate
     parts: tuple[IntArray, IntArray] | None = None
-    #: what is believed of an item that was never seen; None if the estimator has no such belief
+    #: the estimated attractiveness of an item that was never shown; None if the estimator has none
     unseen: float | None = None
-    #: in a sentence, whether placements share what their slots are worth; empty if there is only one
+    #: a sentence on whether placements share one position bias; empty for a single placement
     shared_slots: str = ""
-    #: of a segment's own fit, the values of its columns
+    #: the values of the segment's columns, in the fit of a segment
     segment: tuple[str, ...] = ()
-    #: by name, the segments of this placement, pooled as far as the data say; empty if none were asked for
+    #: the fits of the segments of this placement by name, partially pooled
     segments: Mapping[str, Fit] = field(default_factory=dict)
-    #: how much the attractiveness of an item differs between segments: the standard deviation of its logarithm
+    #: the standard deviation of an item's log attractiveness between segments
     segment_spread: float | None = None
-    #: what happened over time; None if the log's times were not given
+    #: drift over time; None if the log's times were not given
     changes: Changes | None = None
-    #: what was counted, with the number of its period; all of it is of one where the log's times were not given
+    #: the tallies of each period, with its number; all counts are in one period if the log's times were not given
     by_period: Sequence[tuple[int, LogTally]] = ()
-    #: which of several clicks counts, whether their order is known, and what each rule would make of the answer
-    rule: MultiClick | None = None
-    ordered: bool = False
+    #: the recommended list under each rule for several clicks
     by_rule: Mapping[MultiClick, Answer] = field(default_factory=dict)
 
     @classmethod
@@ -116,23 +99,39 @@ class Fit:
             (estimate,), (parts,), (unseen,) = found.estimates, found.parts, found.unseen
         else:
             estimate = ESTIMATORS[estimator](rankings)
-        fit = cls(
-            placement=placement,
+        counts = LogTally(
+            clicks=rankings.tally.clicks,
+            passes=rankings.tally.passes,
             item_ids=ids,
-            tally=rankings.tally,
             showings=rankings.showings,
-            estimate=estimate,
-            estimator=estimator,
-            rankings=rankings,
+            placement=placement,
             impressions=rankings.rounds,
+            clicked=int(rankings.clicks.sum()),
+            counted=rankings.rounds,
             no_click=int(rankings.passes.sum()),
             multi_click=0,
-            log_likelihood=None,
-            parts=parts,
-            unseen=unseen,
+            cleaning={},
+            rule="drop",
+            ordered=False,
         )
+        fit = cls(counts, estimate, estimator, rankings, parts=parts, unseen=unseen)
         alpha, bias = fit.likelihood_factors()
         return replace(fit, log_likelihood=expected(rankings, np.outer(bias, alpha)).log_likelihood)
+
+    @property
+    def placement(self) -> str | None:
+        """The name of the placement; None if the log has only one."""
+        return self.tally.placement
+
+    @property
+    def item_ids(self) -> tuple[str, ...]:
+        """The ids of the items, in the order of every array by item."""
+        return self.tally.item_ids
+
+    @property
+    def impressions(self) -> int:
+        """The number of impressions in the log, counted or not."""
+        return self.tally.impressions
 
     @property
     def slots(self) -> int:
@@ -142,17 +141,12 @@ class Fit:
     @property
     def click_rate(self) -> float:
         """The share of the counted impressions that had a click."""
-        return 1.0 - self.no_click / self.counted_impressions if self.counted_impressions else math.nan
+        return 1.0 - self.tally.no_click / self.tally.counted if self.tally.counted else math.nan
 
     @property
     def click_rate_of_log(self) -> float:
-        """The share of all impressions of the log that had a click, also of those that could not be counted."""
-        return self.click_rate if self.clicked is None else self.clicked / self.impressions
-
-    @property
-    def counted_impressions(self) -> int:
-        """The number of impressions in the tally."""
-        return self.impressions if self.counted is None else self.counted
+        """The share of all impressions of the log that had a click, counted or not."""
+        return self.tally.clicked / self.impressions if self.impressions else math.nan
 
     @cached_property
     def intervals(self) -> EstimateIntervals:
@@ -224,26 +218,49 @@ class Fit:
         """The k-th most attractive item in the slot of the k-th largest bias, after shrinking, and its click rate."""
         # a slot that never held anything may not exist, for all that the log says
         alpha, bias = self.shrunken.attractiveness, self.shrunken.position_bias
-        ranking = best_list(alpha, bias, slots=self.showings.sum(axis=1) > 0)
+        ranking = best_list(alpha, bias, slots=self.tally.showings.sum(axis=1) > 0)
         ids = tuple(None if item == EMPTY else self.item_ids[item] for item in ranking)
         used = np.flatnonzero(ranking != EMPTY)
         return Recommendation(
             ids,
             expected_rate(self.shrunken, ranking[None, :], np.ones(1), level),
-            never_there=int((self.showings[used, ranking[used]] == 0).sum()),
-            hardly_shown=int((self.showings[:, ranking[used]].sum(axis=0) < FEW_SHOWINGS).sum()),
+            never_there=int((self.tally.showings[used, ranking[used]] == 0).sum()),
+            hardly_shown=int((self.tally.showings[:, ranking[used]].sum(axis=0) < FEW_SHOWINGS).sum()),
         )
+
+    def columns(self, table: Table) -> dict[str, Any]:
+        """Return the columns of `to_frame`, by name."""
+        of_items = table == "items"
+        intervals = self.intervals.attractiveness if of_items else self.intervals.position_bias
+        counts = {
+            "shown": self.tally.showings.sum(axis=0 if of_items else 1),
+            "clicks": self.tally.clicks.sum(axis=0 if of_items else 1),
+        }
+        limits = {"low": intervals.low, "high": intervals.high}
+        if of_items:
+            return {"item": self.item_ids, "attractiveness": self.estimate.attractiveness, **limits, **counts}
+        slots = np.arange(1, self.slots + 1)
+        return {"slot": slots, "position_bias": self.estimate.position_bias, **limits, **counts}
+
+    def rows(self, table: Table) -> Iterator[tuple[Any, ...]]:
+        """Return the rows of `to_frame` as plain values; None for a number that is not finite."""
+        return zip(*map(_plain, self.columns(table).values()), strict=True)
+
+    def to_frame(self, table: Table) -> pd.DataFrame:
+        """Return a data frame with a row per item or slot: estimate, 95 % interval, times shown, clicks."""
+        checks.one_of("table", table, TABLES)
+        return frame(self.columns(table))
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers; None for what is not finite."""
         names = ("attractiveness", "low", "high", "shown", "clicks")
         return {
             "impressions": self.impressions,
-            "no_click": self.no_click,
-            "multi_click": self.multi_click,
-            "items": {id: dict(zip(names, row, strict=True)) for id, *row in self.item_rows()},
+            "no_click": self.tally.no_click,
+            "multi_click": self.tally.multi_click,
+            "items": {id: dict(zip(names, row, strict=True)) for id, *row in self.rows("items")},
             "position_bias": [
-                dict(zip(("slot", "estimate", "low", "high"), row, strict=False)) for row in self.slot_rows()
+                dict(zip(("slot", "estimate", "low", "high"), row, strict=False)) for row in self.rows("slots")
             ],
             "converged": self.estimate.converged,
             "identifiable": self.estimate.identifiable,
@@ -252,52 +269,6 @@ class Fit:
             **({"segments": {name: one.to_json() for name, one in self.segments.items()}} if self.segments else {}),
             **({} if self.changes is None else {"changes": self.changes.to_json()}),
             **({"by_rule": {rule: one.to_json() for rule, one in self.by_rule.items()}} if self.by_rule else {}),
-        }
-
-    def items_frame(self) -> pd.DataFrame:
-        """A data frame with a row per item: attractiveness, interval, shown, clicks."""
-        return frame(self.item_columns())
-
-    def slots_frame(self) -> pd.DataFrame:
-        """A data frame with a row per slot: position bias, interval, shown, clicks."""
-        return frame(self.slot_columns())
-
-    def item_rows(self) -> Iterator[tuple[Any, ...]]:
-        """The rows of `items_frame`."""
-        return zip(*map(_plain, self.item_columns().values()), strict=True)
-
-    def slot_rows(self) -> Iterator[tuple[Any, ...]]:
-        """The rows of `slots_frame`."""
-        return zip(*map(_plain, self.slot_columns().values()), strict=True)
-
-    def plot(self) -> Figure:
-        """Position bias and attractiveness with their intervals."""
-        from slotwise.logs.fitting.figures import overview
-
-        return overview(self)
-
-    def item_columns(self) -> dict[str, Any]:
-        """The columns of `items_frame`, by name."""
-        intervals = self.intervals.attractiveness
-        return {
-            "item": self.item_ids,
-            "attractiveness": self.estimate.attractiveness,
-            "low": intervals.low,
-            "high": intervals.high,
-            "shown": self.showings.sum(axis=0),
-            "clicks": self.tally.clicks.sum(axis=0),
-        }
-
-    def slot_columns(self) -> dict[str, Any]:
-        """The columns of `slots_frame`, by name."""
-        intervals = self.intervals.position_bias
-        return {
-            "slot": np.arange(1, self.slots + 1),
-            "position_bias": self.estimate.position_bias,
-            "low": intervals.low,
-            "high": intervals.high,
-            "shown": self.showings.sum(axis=1),
-            "clicks": self.tally.clicks.sum(axis=1),
         }
 
 

@@ -87,7 +87,7 @@ def goodness(fit: Fit) -> Goodness | None:
     at_least = np.maximum(filled, 1)
     observed = seen.sum(axis=1) / at_least
     # parameters of the whole log are fitted to a sample by the share that it is of the log
-    share = min(1.0, fit.rankings.rounds / max(1, fit.counted_impressions))
+    share = min(1.0, fit.rankings.rounds / max(1, fit.tally.counted))
     test = goodness_of_fit(seen, there.clicks, there.variance, fitted_share=share)
     slot, item = np.nonzero(test.tested)
     clicks, means = seen[test.tested], there.clicks[test.tested]

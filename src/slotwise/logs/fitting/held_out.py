@@ -15,11 +15,10 @@ import numpy as np
 from slotwise.estimate import GammaPrior, maximum_a_posteriori
 from slotwise.estimate.odds import log_likelihoods
 from slotwise.estimate.position_based import position_based
+from slotwise.logs.fitting.holdout_split import PART, split
 from slotwise.rankings import Rankings
 from slotwise.typing import EMPTY, FloatArray
 
-#: the share of the impressions that is held out
-PART = 0.2
 #: a larger log is sampled down to this many impressions, which tell the models apart just as well
 MOST_IMPRESSIONS = 100_000
 WEAK_SHAPE = 1.0
@@ -155,25 +154,6 @@ def held_out(rankings: Rankings, seed: int = 0, part: float = PART) -> HeldOut:
     return HeldOut(rest.rounds, total, tuple(scores))
 
 
-def log_likelihood(seen: Rankings, odds: FloatArray) -> float:
-    """How likely odds of slots and items make all that was seen.
-
-    >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
-    >>> round(log_likelihood(seen, np.outer([1.0, 0.7], [0.43, 0.40])), 1)
-    -164.0
-    """
-    clicked, silent = log_likelihoods(seen, odds)
-    happened = seen.clicks > 0
-    return float(seen.clicks[happened] @ clicked[happened] + seen.passes @ silent)
-
-
-def split(rankings: Rankings, part: float, rng: np.random.Generator) -> tuple[Rankings, Rankings]:
-    """Each impression goes to the first of the two with probability `part`."""
-    clicks, passes = rng.binomial(rankings.clicks, part), rng.binomial(rankings.passes, part)
-    first = _some(rankings, clicks, passes)
-    return first, _some(rankings, rankings.clicks - clicks, rankings.passes - passes)
-
-
 def _only_shown(rankings: Rankings) -> Rankings:
     """The same rankings, of the items that are in them: of a sample, others would only take time."""
     shown = np.zeros(rankings.items, np.bool_)
@@ -209,8 +189,3 @@ def common_odds(seen: Rankings) -> float:
     while low < (middle := (low + high) / 2.0) < high and high - low > 1e-13:
         low, high = (low, middle) if missing(middle) > 0.0 else (middle, high)
     return float(np.exp(middle))
-
-
-def _some(rankings: Rankings, clicks: np.ndarray, passes: np.ndarray) -> Rankings:
-    used = (clicks.sum(axis=1) + passes) > 0
-    return rankings.some(used, clicks, passes)

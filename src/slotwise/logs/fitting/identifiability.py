@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from slotwise.logs.fitting.fit import LEVEL, Fit
+from slotwise.logs.fitting.click_rate import LEVEL
+from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.fitting.wording import and_more
 from slotwise.typing import BoolArray, IntArray
 
@@ -36,7 +37,7 @@ def what_cannot_be_said(fit: Fit) -> list[str]:
 def _between_slots(fit: Fit) -> list[str]:
     slot_parts, _ = fit.compared
     sentences = []
-    used, clicks = fit.showings.sum(axis=1) > 0, fit.tally.clicks.sum(axis=1)
+    used, clicks = fit.tally.showings.sum(axis=1) > 0, fit.tally.clicks.sum(axis=1)
     empty, silent = ~used, used & (clicks == 0)
     if empty.any():
         sentences.append(f"{_slots(empty, capital=True)} never held an item.")
@@ -62,7 +63,7 @@ def _between_slots(fit: Fit) -> list[str]:
 
 def _items(fit: Fit) -> list[str]:
     slot_parts, item_parts = fit.compared
-    shown, clicks = fit.showings.sum(axis=0), fit.tally.clicks.sum(axis=0)
+    shown, clicks = fit.tally.showings.sum(axis=0), fit.tally.clicks.sum(axis=0)
     high = fit.estimate.intervals(LEVEL).attractiveness.high
     sentences = []
     never = np.flatnonzero(shown == 0)
@@ -103,7 +104,7 @@ def _items(fit: Fit) -> list[str]:
 
 
 def _one_slot(fit: Fit) -> list[str]:
-    places = (fit.showings > 0).sum(axis=0)
+    places = (fit.tally.showings > 0).sum(axis=0)
     once, shown = int((places == 1).sum()), int((places > 0).sum())
     if fit.slots == 1 or not once:
         return []

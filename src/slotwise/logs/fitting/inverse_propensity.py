@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import gammaincinv, ndtri
 
-from slotwise.errors import InvalidInput
-from slotwise.logs.fitting.click_rate import Rate, around
-from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray
+from slotwise.logs.counting.logged_propensities import Logged
+from slotwise.logs.fitting.click_rate import Rate, around, wilson
+from slotwise.typing import EMPTY, FloatArray, IntArray
 
 #: with less evidence than this many impressions would give, the intervals are not to be trusted
 FEWEST_EFFECTIVE = 100.0
@@ -26,67 +24,6 @@ FEWEST_EFFECTIVE = 100.0
 SUSPICIOUS = 4.0
 #: with fewer clicks than this, in effect, sums of weighed clicks are not normal yet
 FEW_CLICKS = 20.0
-
-
-@dataclass(frozen=True, eq=False)
-class Logged:
-    """Impressions with the probability with which each one's list, or each of its items, was shown."""
-
-    #: impressions × slots: items by number, EMPTY where there was nothing
-    shown: IntArray
-    #: the slot clicked in each, or NO_CLICK
-    clicked: IntArray
-    #: the probability of the whole list, per impression; or impressions × slots, of each item to be in its slot
-    propensity: FloatArray
-    #: how many impressions each stands for
-    weight: IntArray | None = None
-    #: further impressions of which no probability is known
-    unknown: int = 0
-
-    if TYPE_CHECKING:
-
-        def __init__(
-            self, shown: ArrayLike, clicked: ArrayLike, propensity: Any, weight: Any = None, unknown: int = 0
-        ) -> None: ...
-
-    def __post_init__(self) -> None:
-        shown, clicked = np.asarray(self.shown), np.asarray(self.clicked)
-        if shown.ndim != 2 or clicked.shape != shown.shape[:1]:
-            raise InvalidInput(
-                f"clicked must be a slot or {NO_CLICK} for each of {len(shown)} impressions, got shape {clicked.shape}"
-            )
-        object.__setattr__(self, "shown", shown.astype(np.int64))
-        object.__setattr__(self, "clicked", clicked.astype(np.int64))
-        object.__setattr__(self, "propensity", _propensities(self.propensity, shown))
-
-    @property
-    def by_item(self) -> bool:
-        """Whether the propensities are those of items in slots, and not of whole lists."""
-        return self.propensity.ndim == 2
-
-    @property
-    def times(self) -> FloatArray:
-        """How many impressions each stands for."""
-        return np.ones(len(self.shown)) if self.weight is None else np.asarray(self.weight, np.float64)
-
-
-def _propensities(values: Any, shown: IntArray) -> FloatArray:
-    given = np.asarray(values, object)
-    if given.ndim == 2 and given.shape != shown.shape:
-        raise InvalidInput(f"propensity must have one entry per slot, {shown.shape}, got {given.shape}")
-    if given.ndim < 2 and given.size != len(shown):
-        raise InvalidInput(f"propensity must have one entry per impression, {len(shown)}, got {given.size}")
-    listed = np.array([math.nan if value is None else value for value in given.ravel()], float).reshape(given.shape)
-    # what an empty slot says does not matter
-    asked = shown != EMPTY if listed.ndim == 2 else np.ones(len(shown), bool)
-    wrong = np.argwhere(asked & ~((listed > 0.0) & (listed <= 1.0)))
-    if len(wrong):
-        value = listed[tuple(wrong[0])]
-        raise InvalidInput(
-            f"propensity must be above 0 and at most 1, got {'null' if math.isnan(value) else repr(float(value))} for "
-            f"impression {wrong[0][0] + 1} ({len(wrong):,} of {int(asked.sum()):,} are not)"
-        )
-    return np.where(asked, listed, 1.0)
 
 
 @dataclass(frozen=True)
@@ -117,6 +54,7 @@ def inverse_propensity(
 ) -> ByPropensity:
     """The click rate of a mixture of lists; doubly robust too where `odds`, γ of a fitted model, are given.
 
+    >>> from slotwise import NO_CLICK
     >>> logged = Logged([[0, 1], [1, 0]] * 200, [0, NO_CLICK, 1, 0] * 100, [0.5] * 400)
     >>> found = inverse_propensity(logged, np.array([[0, 1]]), np.ones(1))
     >>> found.matching, [round(value, 2) for value in found.self_normalised]
@@ -256,14 +194,6 @@ def _robust(by_model: float, differences: FloatArray, times: FloatArray, few: Ra
 
 def _inside(rate: Rate) -> Rate:
     return Rate(*(min(max(value, 0.0), 1.0) for value in rate))
-
-
-def wilson(rate: float, count: float, level: float) -> tuple[float, float]:
-    """The score interval of a proportion, which does not shrink to a point at 0 or 1."""
-    z = float(ndtri(0.5 + level / 2.0)) ** 2
-    middle = (rate + z / (2.0 * count)) / (1.0 + z / count)
-    far = math.sqrt(z * (rate * (1.0 - rate) / count + z / (4.0 * count**2))) / (1.0 + z / count)
-    return max(0.0, middle - far), min(1.0, middle + far)
 
 
 def warnings_of(found: ByPropensity) -> list[str]:

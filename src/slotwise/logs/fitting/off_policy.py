@@ -12,9 +12,10 @@ import numpy as np
 from slotwise import checks
 from slotwise.choice import best_ranking, reward
 from slotwise.errors import InvalidInput, InvalidRanking, UnknownName
-from slotwise.logs.fitting.click_rate import Rate, around, expected_rate
-from slotwise.logs.fitting.fit import LEVEL, Fit
-from slotwise.logs.fitting.inverse_propensity import ByPropensity, Logged, inverse_propensity, warnings_of
+from slotwise.logs.counting.logged_propensities import Logged
+from slotwise.logs.fitting.click_rate import LEVEL, Rate, around, expected_rate
+from slotwise.logs.fitting.fit import Fit
+from slotwise.logs.fitting.inverse_propensity import ByPropensity, inverse_propensity, warnings_of
 from slotwise.logs.fitting.wording import against_observed, and_more, percent
 from slotwise.typing import EMPTY, FloatArray, IntArray
 
@@ -123,9 +124,9 @@ def evaluate(
 
 def _left_out(fit: Fit) -> list[str]:
     """Whether clicks were left out of all these rates."""
-    if not fit.multi_click or fit.rule != "drop":
+    if not fit.tally.multi_click or fit.tally.rule != "drop":
         return []
-    share = percent(fit.multi_click / fit.impressions)
+    share = percent(fit.tally.multi_click / fit.impressions)
     return [
         f"{share} of the impressions have clicks on several items and were left out, so that these rates are too low. "
         "Name the order or the time of the clicks, and the first of them counts."
@@ -162,11 +163,11 @@ def _model_warnings(fit: Fit, lists: IntArray, rate: Rate) -> list[str]:
     warnings = []
     row, slot = np.nonzero(lists != EMPTY)
     pairs = np.unique(np.column_stack([slot, lists[row, slot]]), axis=0)
-    shown = fit.showings.sum(axis=0)[pairs[:, 1]]
+    shown = fit.tally.showings.sum(axis=0)[pairs[:, 1]]
     never = [fit.item_ids[item] for item in dict.fromkeys(pairs[shown == 0, 1].tolist())]
     if never:
         warnings.append(f"The log never showed {and_more(never[:LISTED], len(never))}: nothing is known of it.")
-    unseen = pairs[(fit.showings[pairs[:, 0], pairs[:, 1]] == 0) & (shown > 0)]
+    unseen = pairs[(fit.tally.showings[pairs[:, 0], pairs[:, 1]] == 0) & (shown > 0)]
     if len(unseen):
         told = [f"{fit.item_ids[item]} in slot {slot + 1}" for slot, item in unseen[:LISTED]]
         warnings.append(
@@ -234,7 +235,7 @@ def _evaluation(
     fit: Fit, by_model: Rate, by_propensity: ByPropensity | None, warnings: Sequence[str], level: float
 ) -> Evaluation:
     rates = fit.click_rate_of_log, fit.click_rate
-    return Evaluation(by_model, by_propensity, tuple(warnings), level, *rates, fit.counted_impressions)
+    return Evaluation(by_model, by_propensity, tuple(warnings), level, *rates, fit.tally.counted)
 
 
 def _number(value: float) -> float | None:

@@ -26,7 +26,7 @@ def choose_click_model(fits: Sequence[Fit], source: LogSource) -> Comparison | N
     models are compared on the clicks that the fits counted, at most one an impression.
     """
     largest = sorted(fits, key=lambda fit: -fit.impressions)[:MOST_PLACEMENTS]
-    has_several = any(fit.multi_click for fit in largest)
+    has_several = any(fit.tally.multi_click for fit in largest)
     if has_several and sum(fit.impressions for fit in fits) <= MOST_READ_AGAIN:
         names = {fit.placement for fit in largest}
         sets = [each for each in click_sets(source) if each.placement in names]

@@ -15,7 +15,7 @@ from slotwise.estimate.evidence import Counts
 from slotwise.estimate.pooled.errors import PooledErrors
 from slotwise.estimate.pooled.fit import Learned, Pooled, learn
 from slotwise.estimate.pooled.prior import USUAL_SHAPE
-from slotwise.logs.fitting.held_out import PART, log_likelihood, split
+from slotwise.logs.fitting.holdout_split import PART, log_likelihood, split
 from slotwise.logs.reading.item_features import Row, encoded
 from slotwise.rankings import Rankings
 from slotwise.typing import FloatArray, IntArray

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from slotwise.logs.fitting.click_rate import Rate
+from slotwise.typing import FloatArray
 
 #: an item that was shown less often is said to be hardly known
 FEW_SHOWINGS = 100
@@ -34,6 +35,19 @@ class Recommendation:
 
     def to_json(self) -> dict[str, Any]:
         """The ids from slot 1 on, and the rate; None for what is not known."""
+        return {"items": list(self.items), **self.rate.to_json()}
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The recommended list under one rule for several clicks: an id per slot, its click rate, and the position bias."""
+
+    items: tuple[str | None, ...]
+    rate: Rate
+    position_bias: FloatArray
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers."""
         return {"items": list(self.items), **self.rate.to_json()}
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from slotwise.logs.fitting.click_rate import Rate
-from slotwise.logs.fitting.fit import LEVEL
-from slotwise.logs.fitting.inverse_propensity import wilson
+from slotwise.logs.fitting.click_rate import LEVEL, Rate, wilson
 
 
 def level() -> str:

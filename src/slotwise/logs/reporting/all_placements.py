@@ -83,10 +83,10 @@ class AllPlacements:
 
     def _gain_in_words(self) -> list[str]:
         """What the recommended lists would bring, all in all; nothing if there are none."""
-        known = [one for one in self.comparable if one.fit.counted_impressions]
+        known = [one for one in self.comparable if one.fit.tally.counted]
         if not known:
             return []
-        views = np.array([one.fit.counted_impressions for one in known])
+        views = np.array([one.fit.tally.counted for one in known])
         # the interval is wide enough, whatever they have in common
         rate = Rate(*(views @ np.array([one.best.rate for one in known]) / views.sum()).tolist())
         observed = float(views @ [one.fit.click_rate for one in known] / views.sum())

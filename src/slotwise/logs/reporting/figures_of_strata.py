@@ -9,8 +9,9 @@ import numpy as np
 
 from slotwise.drawing import PALETTE, bare, new_figure
 from slotwise.logs.fitting.changes import Changes
+from slotwise.logs.fitting.click_rate import LEVEL
 from slotwise.logs.fitting.figures import log_scale, shortened
-from slotwise.logs.fitting.fit import LEVEL, Fit
+from slotwise.logs.fitting.fit import Fit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -39,9 +39,9 @@ def held_back(fit: Fit, best: Recommendation) -> list[HeldBack]:
     bias, alpha = fit.shrunken.position_bias, fit.shrunken.attractiveness
     found = []
     for slot, id in enumerate(best.items):
-        if id is None or fit.showings[:, numbers[id]].sum() < FEW_SHOWINGS:
+        if id is None or fit.tally.showings[:, numbers[id]].sum() < FEW_SHOWINGS:
             continue
-        shown = fit.showings[:, numbers[id]]
+        shown = fit.tally.showings[:, numbers[id]]
         usual = float(bias @ shown / shown.sum())
         if bias[slot] > WORTH_SAYING * usual:
             gain = float(alpha[numbers[id]] * (bias[slot] - usual))

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from slotwise.logs.fitting.fit import LEVEL, Fit
+from slotwise.logs.fitting.click_rate import LEVEL
+from slotwise.logs.fitting.fit import Fit
 from slotwise.logs.fitting.goodness_of_fit import Goodness, goodness
 from slotwise.logs.fitting.held_out import HeldOut, held_out
 from slotwise.logs.fitting.identifiability import ALL_COMPARABLE, what_cannot_be_said
@@ -89,19 +90,19 @@ class PlacementReport:
 
 def _of_those_kept(fit: Fit) -> str:
     """The click rate of what was counted, where it is not that of the log."""
-    if fit.counted is None or percent(fit.click_rate) == percent(fit.click_rate_of_log):
+    if percent(fit.click_rate) == percent(fit.click_rate_of_log):
         return ""
-    return f" in the log ({percent(fit.click_rate)} of the {fit.counted_impressions:,} that were counted)"
+    return f" in the log ({percent(fit.click_rate)} of the {fit.tally.counted:,} that were counted)"
 
 
 def what_is_missing(fits: Sequence[Fit]) -> list[str]:
     """What to know before anything is trusted, of one placement or of all together."""
     words = []
     impressions, counted, no_click = (
-        sum(getattr(fit, name) for fit in fits) for name in ("impressions", "counted_impressions", "no_click")
+        sum(getattr(fit.tally, name) for fit in fits) for name in ("impressions", "counted", "no_click")
     )
     with_click = counted - no_click
-    clicked = sum(fit.counted_impressions - fit.no_click if fit.clicked is None else fit.clicked for fit in fits)
+    clicked = sum(fit.tally.clicked for fit in fits)
     if counted < MOSTLY * impressions:
         words.append(
             f"Only {percent(counted / impressions)} of the impressions could be counted. See why the others were left "
@@ -181,5 +182,5 @@ def _gain_in_words(one: PlacementReport) -> str:
     if not one.slots_comparable:
         return "What would that bring? This log cannot say."
     caution = one.best.caution()
-    brings = against_observed(one.best.rate, one.fit.click_rate, one.fit.counted_impressions)
+    brings = against_observed(one.best.rate, one.fit.click_rate, one.fit.tally.counted)
     return f"What would that bring? {brings}." + (f" {caution}" if caution else "")

@@ -41,7 +41,7 @@ def write_report(
     every = [fits] if isinstance(fits, Fit) else list(fits)
     together = AllPlacements.of(every, seed)
     by_size = together.placements
-    counts, words = every[0].cleaning if every else {}, rules or {}
+    counts, words = every[0].tally.cleaning if every else {}, rules or {}
     if folder.exists() and not folder.is_dir():
         raise UnwritableFile(f"the report is a folder, and {folder} is a file")
     folder.mkdir(parents=True, exist_ok=True)

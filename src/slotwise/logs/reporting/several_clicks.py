@@ -19,19 +19,19 @@ DONE = {
 
 def several_in_words(fits: Sequence[Fit]) -> list[str]:
     """Of one placement, or of all together; nothing if no impression has several clicks."""
-    several, first = sum(fit.multi_click for fit in fits), fits[0]
+    several, first = sum(fit.tally.multi_click for fit in fits), fits[0]
     if not several:
         return []
     words = [
         f"{percent(several / sum(fit.impressions for fit in fits))} of the impressions have clicks on several items, "
         f"and the model knows one click a visitor. {_done(first)}"
     ]
-    compared = [fit for fit in fits if fit.rule in fit.by_rule]
+    compared = [fit for fit in fits if fit.tally.rule in fit.by_rule]
     if compared:
         words += [_rates_in_words(compared), *_worth_in_words(compared)]
-    elif first.ordered:
+    elif first.tally.ordered:
         words.append("Fit the log again with --multi-click first, last or drop to see what these make of it.")
-    elif first.rule == "drop":
+    elif first.tally.rule == "drop":
         words.append(
             "Name the order or the time of the clicks (--order) to see what the first or the last would make of it."
         )
@@ -40,12 +40,12 @@ def several_in_words(fits: Sequence[Fit]) -> list[str]:
 
 def _done(fit: Fit) -> str:
     """What was done about them, in the whole log."""
-    missing = fit.cleaning.get("multi_click_unordered", 0)
+    missing = fit.tally.cleaning.get("multi_click_unordered", 0)
     if not missing:
-        return DONE[fit.rule] if fit.rule else "One click of each counts."
-    if not fit.cleaning.get(f"multi_click_{fit.rule}", 0):
+        return DONE[fit.tally.rule]
+    if not fit.tally.cleaning.get(f"multi_click_{fit.tally.rule}", 0):
         return "Here those impressions are left out, as the order of their clicks is missing."
-    return f"Here the {fit.rule} click counts, and {missing:,} with a click whose order is missing are left out."
+    return f"Here the {fit.tally.rule} click counts, and {missing:,} with a click whose order is missing are left out."
 
 
 def _rates_in_words(fits: Sequence[Fit]) -> str:
@@ -67,7 +67,7 @@ def _known(fits: Sequence[Fit], rule: MultiClick) -> list[Fit]:
 
 def _changed(fits: Sequence[Fit], rule: MultiClick) -> str:
     """How the lists differ from those under the rule that counts."""
-    if rule == fits[0].rule:
+    if rule == fits[0].tally.rule:
         return ""
     moved = [_places_changed(fit, rule) for fit in fits]
     if not any(moved):
@@ -78,8 +78,7 @@ def _changed(fits: Sequence[Fit], rule: MultiClick) -> str:
 
 
 def _places_changed(fit: Fit, rule: MultiClick) -> int:
-    assert fit.rule is not None
-    pairs = zip(fit.by_rule[rule].items, fit.by_rule[fit.rule].items, strict=False)
+    pairs = zip(fit.by_rule[rule].items, fit.by_rule[fit.tally.rule].items, strict=False)
     return sum(one != two for one, two in pairs)
 
 

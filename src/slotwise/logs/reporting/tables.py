@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from slotwise.files import replacing
-from slotwise.logs.fitting.fit import LEVEL, Fit, as_json
+from slotwise.logs.fitting.click_rate import LEVEL
+from slotwise.logs.fitting.fit import Fit, as_json
 from slotwise.logs.fitting.goodness_of_fit import Goodness
 from slotwise.logs.fitting.held_out import HeldOut
 from slotwise.logs.fitting.wording import interval, number
@@ -24,13 +25,13 @@ Rows = list[list[str]]
 
 def slots(fit: Fit) -> Rows:
     """Slot, weight, interval, times filled, clicks."""
-    return _estimates(list(map(str, range(1, fit.slots + 1))), *list(fit.slot_columns().values())[1:])
+    return _estimates(list(map(str, range(1, fit.slots + 1))), *list(fit.columns("slots").values())[1:])
 
 
 def items(fit: Fit) -> Rows:
     """Item, attractiveness, interval, times shown, clicks; the most attractive first, as a decision would have them."""
     order = np.argsort(-fit.shrunken.attractiveness, kind="stable")[:MOST_ROWS]
-    ids, *columns = fit.item_columns().values()
+    ids, *columns = fit.columns("items").values()
     return _estimates([ids[item] for item in order], *(column[order] for column in columns))
 
 
@@ -77,8 +78,8 @@ def best_list(one: PlacementReport) -> Rows:
             id,
             number(alpha[item]),
             interval(limits.low[item], limits.high[item]),
-            f"{fit.showings[:, item].sum():,}",
-            f"{fit.showings[slot, item]:,}",
+            f"{fit.tally.showings[:, item].sum():,}",
+            f"{fit.tally.showings[slot, item]:,}",
         ]
         for slot, id, item in filled
     ]
@@ -88,16 +89,16 @@ def write_files(fits: Iterable[Fit], folder: Path) -> None:
     """Write `items.csv`, `slots.csv`, `fit.json`, and `segments.csv` where there are segments."""
     every = list(fits)
     columns = ("low", "high", "shown", "clicks")
-    by_item = ((fit.placement, *row) for fit in every for row in fit.item_rows())
+    by_item = ((fit.placement, *row) for fit in every for row in fit.rows("items"))
     write_csv(folder / "items.csv", ["placement", "item", "attractiveness", *columns], by_item)
-    by_slot = ((fit.placement, *row) for fit in every for row in fit.slot_rows())
+    by_slot = ((fit.placement, *row) for fit in every for row in fit.rows("slots"))
     write_csv(folder / "slots.csv", ["placement", "slot", "position_bias", *columns], by_slot)
     if any(fit.segments for fit in every):
         by_segment = (
             (fit.placement, name, *row)
             for fit in every
             for name, one in fit.segments.items()
-            for row in one.item_rows()
+            for row in one.rows("items")
         )
         write_csv(folder / "segments.csv", ["placement", "segment", "item", "attractiveness", *columns], by_segment)
     with replacing(folder / "fit.json") as file:

@@ -1,0 +1,88 @@
+"""Impressions with the probability with which their lists were shown, for inverse propensity weighting."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from slotwise.errors import InvalidInput
+from slotwise.logs.counting.impressions import Impressions
+from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Logged:
+    """Impressions with the probability with which each one's list, or each of its items, was shown."""
+
+    #: impressions × slots: items by number, EMPTY where there was nothing
+    shown: IntArray
+    #: the slot clicked in each, or NO_CLICK
+    clicked: IntArray
+    #: the probability of the whole list, per impression; or impressions × slots, of each item to be in its slot
+    propensity: FloatArray
+    #: how many impressions each stands for
+    weight: IntArray | None = None
+    #: further impressions of which no probability is known
+    unknown: int = 0
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, shown: ArrayLike, clicked: ArrayLike, propensity: Any, weight: Any = None, unknown: int = 0
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        shown, clicked = np.asarray(self.shown), np.asarray(self.clicked)
+        if shown.ndim != 2 or clicked.shape != shown.shape[:1]:
+            raise InvalidInput(
+                f"clicked must be a slot or {NO_CLICK} for each of {len(shown)} impressions, got shape {clicked.shape}"
+            )
+        object.__setattr__(self, "shown", shown.astype(np.int64))
+        object.__setattr__(self, "clicked", clicked.astype(np.int64))
+        object.__setattr__(self, "propensity", _propensities(self.propensity, shown))
+
+    @classmethod
+    def of(cls, impressions: Impressions) -> Logged | None:
+        """Return the impressions with known propensities; None if the log has none."""
+        propensity, shown = impressions.propensity, impressions.shown
+        if propensity is None:
+            return None
+        by_list = propensity.ndim == 1
+        is_known = ~np.isnan(propensity) if by_list else ((shown == EMPTY) | ~np.isnan(propensity)).all(axis=1)
+        weight = impressions.weight
+        unknown = int((~is_known).sum() if weight is None else weight[~is_known].sum())
+        known_weight = None if weight is None else weight[is_known]
+        return cls(shown[is_known], impressions.clicked[is_known], propensity[is_known], known_weight, unknown)
+
+    @property
+    def by_item(self) -> bool:
+        """Whether the propensities are those of items in slots, and not of whole lists."""
+        return self.propensity.ndim == 2
+
+    @property
+    def times(self) -> FloatArray:
+        """How many impressions each stands for."""
+        return np.ones(len(self.shown)) if self.weight is None else np.asarray(self.weight, np.float64)
+
+
+def _propensities(values: Any, shown: IntArray) -> FloatArray:
+    given = np.asarray(values, object)
+    if given.ndim == 2 and given.shape != shown.shape:
+        raise InvalidInput(f"propensity must have one entry per slot, {shown.shape}, got {given.shape}")
+    if given.ndim < 2 and given.size != len(shown):
+        raise InvalidInput(f"propensity must have one entry per impression, {len(shown)}, got {given.size}")
+    listed = np.array([math.nan if value is None else value for value in given.ravel()], float).reshape(given.shape)
+    # what an empty slot says does not matter
+    asked = shown != EMPTY if listed.ndim == 2 else np.ones(len(shown), bool)
+    wrong = np.argwhere(asked & ~((listed > 0.0) & (listed <= 1.0)))
+    if len(wrong):
+        value = listed[tuple(wrong[0])]
+        raise InvalidInput(
+            f"propensity must be above 0 and at most 1, got {'null' if math.isnan(value) else repr(float(value))} for "
+            f"impression {wrong[0][0] + 1} ({len(wrong):,} of {int(asked.sum()):,} are not)"
+        )
+    return np.where(asked, listed, 1.0)
