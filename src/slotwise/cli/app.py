@@ -12,12 +12,24 @@ from typer.core import TyperArgument, TyperCommand
 
 from slotwise.cli.options import AS_IT_IS
 
-#: each is a function in a file of its name
-COMMANDS = (
-    *("simulate", "policies", "bounds", "paper"),
-    *("fit", "score", "evaluate"),
-    *("demo", "serve", "drive", "decisions", "compact", "backup", "export", "import"),
-)
+#: the module of each command, which has a function of its name
+COMMANDS = {
+    "simulate": "slotwise.cli.simulate",
+    "policies": "slotwise.cli.policies",
+    "bounds": "slotwise.cli.bounds",
+    "paper": "slotwise.cli.paper",
+    "fit": "slotwise.cli.fit",
+    "score": "slotwise.cli.score",
+    "evaluate": "slotwise.cli.evaluate",
+    "demo": "slotwise.cli.demo",
+    "serve": "slotwise.cli.serve",
+    "drive": "slotwise.cli.drive",
+    "decisions": "slotwise.cli.decisions",
+    "compact": "slotwise.cli.compact",
+    "backup": "slotwise.cli.backup",
+    "export": "slotwise.cli.export",
+    "import": "slotwise.cli.import_",
+}
 HELP = f"""Rank things on a page, and learn from what is clicked.
 
 {AS_IT_IS}Examples:
@@ -47,9 +59,9 @@ def app_of(names: Iterable[str] = COMMANDS) -> typer.Typer:
     )
     app.callback()(_options)
     for name in names:
-        # `import` is a word of Python's
-        its_name = "import_" if name == "import" else name
-        app.command(name, cls=Command)(getattr(import_module(f"slotwise.cli.{its_name}"), its_name))
+        # `import` is a keyword of Python
+        function = "import_" if name == "import" else name
+        app.command(name, cls=Command)(getattr(import_module(COMMANDS[name]), function))
     return app
 
 

@@ -9,14 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
-from slotwise.cli.fit import show_cleaning
-from slotwise.cli.log_options import ESTIMATOR_IDS, FitOptions
+from slotwise.cli.log_options import ESTIMATOR_IDS, FitArguments
 from slotwise.cli.options import AsJson, Seed, example, known_ids, takes_options
-from slotwise.cli.screen import say, screen
+from slotwise.cli.screen import show, telling
 from slotwise.errors import InvalidInput
 
 #: placements that are named where another one was asked for
-NAMED = 5
+MAX_NAMED = 5
 MIXTURE = '{"lists": [{"items": ["tea", "milk"], "probability": 0.5}, …]}'
 
 
@@ -28,7 +27,7 @@ MIXTURE = '{"lists": [{"items": ["tea", "milk"], "probability": 0.5}, …]}'
 @known_ids("Estimators", ESTIMATOR_IDS)
 @takes_options
 def evaluate(
-    source: FitOptions,
+    log: FitArguments,
     ranking: Annotated[
         str | None,
         typer.Option(
@@ -61,53 +60,33 @@ def evaluate(
     log holds the probability of each list, or of each item in its slot: by plain and by normalised weights, and doubly
     robust with the model's help.
     """
-    from slotwise.logs import evaluate as evaluation
-    from slotwise.logs.fitting.targets import lists_shown, mixture_in
-    from slotwise.logs.fitting.wording import percent, with_interval
+    from slotwise import logs
 
-    if sum(one is not None for one in (ranking, policy, mixture, target_log)) != 1:
+    if sum(each is not None for each in (ranking, policy, mixture, target_log)) != 1:
         raise InvalidInput("one of ranking, policy, mixture and target-log must be given, and not two")
     if ranking is not None and not any(items_in(ranking)):
         raise InvalidInput(f"ranking must name at least one item, got {ranking!r}")
-    if (source.placement is None) != (at is None):
+    if (log.placement is None) != (at is None):
         raise InvalidInput("--placement names the column and --at the one to evaluate: give both or none")
     target: Any = policy
     if ranking is not None:
         target = items_in(ranking)
     elif mixture is not None:
-        target = mixture_in(mixture)
+        target = logs.mixture_in(mixture)
     elif target_log is not None:
-        target = lists_shown(target_log, source.columns, at=at, **source.reading)
-    fits = {one.placement: one for one in source.fits()}
-    if at not in fits:
-        names = sorted(fits, key=lambda name: -fits[name].impressions)[:NAMED]
+        target = logs.lists_shown(log.source(target_log), at=at)
+    with telling() as tell:
+        source = log.source()
+        by_placement = {fit.placement: fit for fit in log.fits(source, tell)}
+    if at not in by_placement:
+        names = sorted(by_placement, key=lambda name: -by_placement[name].impressions)[:MAX_NAMED]
         raise InvalidInput(f"--at must be a placement of the log, such as {', '.join(map(str, names))}; got {at!r}")
-    chosen = fits[at]
-    answer = evaluation(chosen, target, propensities=chosen.logged, rounds=rounds, seed=seed)
+    fit = by_placement[at]
+    evaluation = logs.evaluate(fit, target, propensities=fit.logged, rounds=rounds, seed=seed)
     if as_json:
-        print(json.dumps(answer.to_json(), allow_nan=False))
-        return
-    console = screen()
-    say(console, answer.in_words())
-    console.print()
-    found = answer.by_propensity
-    rates = {"by the fitted model": answer.by_model}
-    if found is not None:
-        rates["by inverse propensity, plain"] = found.plain
-        rates["by inverse propensity, self-normalised"] = found.self_normalised
-        if found.doubly_robust is not None:
-            rates["by both, doubly robust"] = found.doubly_robust
-    kept = percent(answer.counted)
-    left_out = "" if kept == percent(answer.observed) else f" ({kept} of what was counted)"
-    for words, told in [
-        *((name, with_interval(rate)) for name, rate in rates.items()),
-        ("in the log", f"{percent(answer.observed)}{left_out}"),
-    ]:
-        console.print(f"{words:<41}{told}")
-    for warning in answer.warnings:
-        console.print()
-        say(console, f"Note: {warning}")
-    show_cleaning(chosen.tally.cleaning)
+        print(json.dumps(evaluation.to_json(), allow_nan=False))
+    else:
+        show(logs.evaluation_text(evaluation) + logs.cleaning_text(fit.tally.cleaning))
 
 
 def items_in(ranking: str) -> list[str | None]:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slotwise.cli.screen import telling
 from slotwise.errors import InvalidInput, UnreadableFile
 from slotwise.estimate import estimators
 from slotwise.estimate.pooled import POOLED
 
 if TYPE_CHECKING:
-    from slotwise.logs import Columns, Fit, LogSource
-    from slotwise.logs.reading.sources import ReadOptions
+    from slotwise.cli.screen import Tell
+    from slotwise.logs import Fit, LogSource, ReadOptions
 
 _COLUMN = "COLUMN"
 #: those of `slotwise.logs.ESTIMATOR_NAMES`, without importing what reads logs
@@ -24,7 +23,7 @@ ESTIMATOR_IDS = (POOLED, *(entry.id for entry in estimators() if entry.position_
 
 
 @dataclass(frozen=True)
-class LogOptions:
+class LogArguments:
     """A log, what its columns are called and how to read it."""
 
     log: Annotated[
@@ -99,12 +98,11 @@ class LogOptions:
         str | None, typer.Option(metavar="SIZE", help="What DuckDB may use, such as 2GB; the rest goes to disk.")
     ] = None
 
-    @property
-    def columns(self) -> Columns:
-        """What the columns are called."""
-        from slotwise.logs import Columns
+    def source(self, log: str | None = None) -> LogSource:
+        """Return the log, or another one with the same columns, as the functions of `slotwise.logs` take it."""
+        from slotwise.logs import Columns, LogSource
 
-        return Columns(
+        columns = Columns(
             self.impression,
             self.slot,
             self.item,
@@ -115,27 +113,20 @@ class LogOptions:
             self.weight,
             self.item_propensity,
         )
-
-    @property
-    def reading(self) -> ReadOptions:
-        """How the log is read."""
-        return {
+        reading: ReadOptions = {
             "table": self.table,
             "engine": self.engine,
             "master": self.master,
             "memory": self.memory,
             "clicks": self.clicks,
         }
-
-    def source(self) -> LogSource:
-        """Return the log, as the functions of `slotwise.logs` take it."""
-        from slotwise.logs import LogSource
-
-        return LogSource.of_file(self.log, self.columns, format=self.format, **self.reading)
+        if log is not None:
+            return LogSource.of(log, columns, **reading)
+        return LogSource.of_file(self.log, columns, format=self.format, **reading)
 
 
 @dataclass(frozen=True)
-class FitOptions(LogOptions):
+class FitArguments(LogArguments):
     """The same, and how to fit it."""
 
     estimator: Annotated[str, typer.Option(metavar="ID", help="One of those listed above.")] = POOLED
@@ -159,21 +150,31 @@ class FitOptions(LogOptions):
         ),
     ] = None
 
-    def fits(self, *, segment: Sequence[str] = (), time: str | None = None, each_rule: bool = False) -> list[Fit]:
-        """Fit every placement of the log, and say on stderr what is being done."""
-        from slotwise.logs import fits
+    def fits(
+        self,
+        source: LogSource,
+        progress: Tell,
+        *,
+        segment: Sequence[str] = (),
+        time: str | None = None,
+        each_rule: bool = False,
+    ) -> list[Fit]:
+        """Call `slotwise.logs.fits` with these options and the contents of the files that they name."""
+        from slotwise import logs
 
-        with telling() as tell:
-            source = self.source()
-            options: Any = {"estimator": self.estimator, "bias": self.bias, "multi_click": self.multi_click}
-            if self.position_bias is not None:
-                options["position_bias"] = numbers_in(self.position_bias)
-            if self.features is not None:
-                from slotwise.logs.reading.item_features import read_features
-
-                options["features"] = read_features(self.features, source.columns.item or "item")
-            options |= {"segment": segment, "time": time, "each_rule": each_rule}
-            return fits(source, progress=tell, **options)
+        choices: Any = {"bias": self.bias, "multi_click": self.multi_click}
+        item = source.columns.item or "item"
+        return logs.fits(
+            source,
+            estimator=self.estimator,
+            position_bias=None if self.position_bias is None else numbers_in(self.position_bias),
+            features=None if self.features is None else logs.read_features(self.features, item),
+            segment=segment,
+            time=time,
+            each_rule=each_rule,
+            progress=progress,
+            **choices,
+        )
 
 
 def numbers_in(path: str) -> list[float]:

@@ -6,12 +6,16 @@ import contextlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
+from rich.table import Table
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from slotwise.logs import Block, TextTable
 
 #: where a line may end: not before a % sign, nor after the place of an item in a list
 _BREAKS = re.compile(r"(?<!\b\d\.)(?<!\b\d\d\.) (?!%)")
@@ -54,6 +58,38 @@ def say(console: Console, sentences: str) -> None:
     question, mark, _ = sentences.partition("? ")
     asked = len(_BREAKS.split(question)) if mark and "." not in question else 0
     console.print(Unbroken(_BREAKS.split(sentences), " ", asked))
+
+
+def show(blocks: Sequence[Block]) -> None:
+    """Print paragraphs and tables."""
+    console = screen()
+    for block in blocks:
+        if not isinstance(block, str):
+            console.print(_table(block))
+            if block.note:
+                console.print(block.note)
+        elif "\n" in block.lstrip("\n"):
+            # lines that are set already
+            console.print(block, soft_wrap=True)
+        else:
+            console.print("\n" * (len(block) - len(block.lstrip("\n"))), end="")
+            say(console, block.lstrip("\n"))
+
+
+def note(text: str, *, quiet: bool) -> None:
+    """Print a line below the results, unless `quiet`."""
+    if not quiet:
+        screen().print(f"\n{text}", soft_wrap=True)
+
+
+def _table(block: TextTable) -> Table:
+    table = Table(box=None, header_style="bold")
+    for place, head in enumerate(block.heads):
+        is_text = place == 0 or any(not isinstance(row[place], str) for row in block.rows)
+        table.add_column(head, justify="left" if is_text else "right", overflow="fold")
+    for row in block.rows:
+        table.add_row(*(cell if isinstance(cell, str) else Unbroken(cell) for cell in row))
+    return table
 
 
 class Tell(Protocol):

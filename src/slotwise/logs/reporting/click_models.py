@@ -9,6 +9,7 @@ from pathlib import Path
 from slotwise.choice import choice_model
 from slotwise.files import replacing
 from slotwise.logs.fitting.model_comparison import Comparison
+from slotwise.logs.fitting.page_model import ClickModelComparison
 from slotwise.logs.fitting.wording import percent
 from slotwise.page import write_page
 
@@ -48,12 +49,11 @@ def placement_rows(comparisons: Sequence[Comparison]) -> list[list[str]]:
     ]
 
 
-def write_click_models(together: Comparison, comparisons: Sequence[Comparison], folder: Path, *, source: str) -> Path:
-    """Write `click_models.html` and `click_models.json` into `folder`."""
+def write_click_models(comparison: ClickModelComparison, folder: Path, *, source: str = "a click log") -> Path:
+    """Write `click_models.html` and `click_models.json` into `folder`; return the path of the page."""
+    together, comparisons = comparison.overall, comparison.placements
     folder.mkdir(parents=True, exist_ok=True)
-    numbers = together.to_json()
-    if len(comparisons) > 1:
-        numbers |= {"placements": {str(one.placement): one.to_json() for one in comparisons}}
+    numbers = comparison.to_json()
     with replacing(folder / "click_models.json") as file:
         file.write(json.dumps(numbers, indent=1, ensure_ascii=False, allow_nan=False).encode())
     every = placement_rows(comparisons) if len(comparisons) > 1 else []

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from slotwise.drawing import save
 from slotwise.errors import UnwritableFile
+from slotwise.logs.counting.cleaning_rules import RULES
 from slotwise.logs.fitting import figures, wording
-from slotwise.logs.fitting.fit import Fit
+from slotwise.logs.fitting.fit import Fit, as_json
 from slotwise.logs.fitting.model_comparison import Comparison
 from slotwise.logs.reporting import all_placements, click_models, figures_of_strata, segments, tables
 from slotwise.logs.reporting.all_placements import AllPlacements
@@ -20,6 +22,14 @@ from slotwise.page import as_address, write_page
 IN_FULL = 50
 FORMATS = ("png", "svg")
 PACKAGES = ("slotwise", "numpy", "scipy")
+
+
+def report_json(fits: Sequence[Fit], click_model: Comparison | None = None) -> dict[str, Any]:
+    """Return the numbers of all fits, how often each cleaning rule was needed, and the comparison of click models."""
+    return as_json(fits) | {
+        "cleaning": {rule: count for rule, count in fits[0].tally.cleaning.items() if count},
+        "click_models": None if click_model is None else click_model.to_json(),
+    }
 
 
 def write_report(
@@ -35,13 +45,13 @@ def write_report(
 
     With segments, there is `segments.csv` as well.
 
-    `rules` says what each cleaning rule does. The counts of what was cleaned are those of the whole log. `described` is
+    `rules` has a text for each cleaning rule. The counts of what was cleaned are those of the whole log. `described` is
     how click models compare on it (`slotwise.logs.choose_click_model`).
     """
     every = [fits] if isinstance(fits, Fit) else list(fits)
     together = AllPlacements.of(every, seed)
     by_size = together.placements
-    counts, words = every[0].tally.cleaning if every else {}, rules or {}
+    counts, words = every[0].tally.cleaning if every else {}, RULES if rules is None else rules
     if folder.exists() and not folder.is_dir():
         raise UnwritableFile(f"the report is a folder, and {folder} is a file")
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,159 @@
+"""Results of a log as sentences and tables of text, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from slotwise.logs.counting.cleaning_rules import RULES
+from slotwise.logs.fitting.fit import Fit
+from slotwise.logs.fitting.model_comparison import Comparison
+from slotwise.logs.fitting.off_policy import Evaluation
+from slotwise.logs.fitting.page_model import ClickModelComparison
+from slotwise.logs.fitting.scoring import Scores
+from slotwise.logs.fitting.wording import percent, with_interval
+from slotwise.logs.reporting import click_models, tables
+from slotwise.logs.reporting.all_placements import AllPlacements, begins_with, row_of
+from slotwise.logs.reporting.placement import PlacementReport
+from slotwise.logs.reporting.segments import segment_rows
+
+#: rows of a table of items, and of a table of placements
+MAX_ITEMS, MAX_PLACEMENTS = 10, 20
+
+#: text, or the first places of a list, which are not broken across lines
+Cell = str | Sequence[str]
+
+
+class TextTable(NamedTuple):
+    """A table of text: the first column and lists are aligned to the left, numbers to the right."""
+
+    heads: tuple[str, ...]
+    rows: Sequence[Sequence[Cell]]
+    #: a sentence on the rows that are left out
+    note: str = ""
+
+
+#: a paragraph, or a table
+Block = str | TextTable
+
+
+def fit_text(fits: Sequence[Fit], click_model: Comparison | None = None) -> list[Block]:
+    """Return the results of a fit: of one placement in full, of several in a table."""
+    blocks = _all_placements(fits) if len(fits) > 1 else _placement(fits[0])
+    if click_model is not None:
+        blocks += [
+            "",
+            f"How do people click? {click_model.in_a_sentence()}",
+            "(--click-model compare has the numbers of all models, and --problem-out their users.)",
+        ]
+    return blocks
+
+
+def _all_placements(fits: Sequence[Fit]) -> list[Block]:
+    summary = AllPlacements.of(fits)
+    heads = ("placement", "impressions", "click rate", "expected of its list", "its list begins with")
+    rows = [(*row_of(each), begins_with(each)) for each in summary.placements[:MAX_PLACEMENTS]]
+    note = _left_out(len(fits) - len(rows), "placement", "; --json and --out have them all")
+    return [*summary.in_words(), "", TextTable(heads, rows, note)]
+
+
+def _placement(fit: Fit) -> list[Block]:
+    report = PlacementReport(fit)
+    estimates = ("95 % interval", "shown", "clicks")
+    blocks: list[Block] = [
+        *report.in_words(),
+        "\nWhat each slot is worth: clicks on an item there, relative to the same item in slot 1 (the slot's position "
+        "bias).",
+        TextTable(("slot", "position bias", *estimates), tables.slots(fit)),
+        "\nWhich items people want: clicks on an item in slot 1, per impression without a click (the item's "
+        "attractiveness).",
+        TextTable(
+            ("item", "attractiveness", *estimates),
+            tables.items(fit)[:MAX_ITEMS],
+            _left_out(len(fit.item_ids) - MAX_ITEMS, "item"),
+        ),
+    ]
+    if fit.segments:
+        by_segment = ("segment", "impressions", "click rate", "expected of its list", "its list begins with")
+        blocks += ["\nFor whom:", TextTable(by_segment, segment_rows(fit))]
+    heads = ("item", "slot", "attractiveness", "95 % interval", "shown", "in this slot")
+    rows = [[row[1], row[0], *row[2:]] for row in tables.best_list(report)]
+    blocks += [f"\n{report.heading_of_list}:", TextTable(heads, rows)]
+    return [*blocks, "\nWhat this log cannot say:", *(f"- {sentence}" for sentence in report.limits)]
+
+
+def click_model_text(comparison: ClickModelComparison) -> list[Block]:
+    """Return which click model describes the log, with the scores of all."""
+    overall = comparison.overall
+    blocks: list[Block] = [
+        *overall.in_words(),
+        f"\nOn {overall.held_out:,} impressions held out, fitted to {overall.seen:,} others:",
+        TextTable(click_models.HEADS, click_models.rows(overall)),
+    ]
+    if len(comparison.placements) > 1:
+        rows = click_models.placement_rows(comparison.placements)
+        note = _left_out(len(rows) - MAX_PLACEMENTS, "placement")
+        blocks += ["\nBy placement:", TextTable(click_models.PLACEMENT_HEADS, rows[:MAX_PLACEMENTS], note)]
+    return blocks
+
+
+def score_text(scores: Scores) -> list[Block]:
+    """Return how well a stored fit predicts another log."""
+    total = scores.total
+    ours = next(iter(total.log_likelihood.values()))
+    rows = [
+        (model, f"{value:.4f}", f"{value - ours:+.4f} ± {error:.4f}" if error else "")
+        for (model, value), error in zip(total.log_likelihood.items(), total.standard_error.values(), strict=True)
+    ]
+    blocks: list[Block] = [
+        scores.in_words(),
+        f"\n{total.impressions:,} impressions. Log-likelihood per impression, higher is better:",
+        TextTable(("model", "log-likelihood", "difference ± standard error"), rows),
+    ]
+    if scores.sampled:
+        blocks.append("From a random sample of the impressions.")
+    if total.new_items:
+        blocks.append(f"{_count(total.new_items, 'item')} new to the fit, predicted as new items are.")
+    new = sum(not each.known for each in scores.placements)
+    if new:
+        blocks.append(f"{_count(new, 'placement')} new to the fit, predicted like the others on average.")
+    if len(scores.placements) > 1:
+        heads = ("placement", "impressions", *total.log_likelihood)
+        by_placement = [
+            (str(each.placement), f"{each.impressions:,}", *(f"{value:.4f}" for value in each.log_likelihood.values()))
+            for each in scores.placements[:MAX_PLACEMENTS]
+        ]
+        note = _left_out(len(scores.placements) - MAX_PLACEMENTS, "placement", "; --json has them all")
+        blocks += ["", TextTable(heads, by_placement, note)]
+    return blocks
+
+
+def evaluation_text(evaluation: Evaluation) -> list[Block]:
+    """Return the expected click rate of a list or a policy by each method, and the warnings."""
+    rates = {"by the fitted model": evaluation.by_model}
+    weighted = evaluation.by_propensity
+    if weighted is not None:
+        rates["by inverse propensity, plain"] = weighted.plain
+        rates["by inverse propensity, self-normalised"] = weighted.self_normalised
+        if weighted.doubly_robust is not None:
+            rates["by both, doubly robust"] = weighted.doubly_robust
+    observed, counted = percent(evaluation.observed), percent(evaluation.counted)
+    left_out = "" if counted == observed else f" ({counted} of what was counted)"
+    lines = [f"{method:<41}{with_interval(rate)}" for method, rate in rates.items()]
+    lines.append(f"{'in the log':<41}{observed}{left_out}")
+    warnings = [f"\nNote: {warning}" for warning in evaluation.warnings]
+    return [evaluation.in_words(), "\n" + "\n".join(lines), *warnings]
+
+
+def cleaning_text(counts: Mapping[str, int]) -> list[Block]:
+    """Return what was irregular in the log and how it was handled; empty if nothing was."""
+    lines = [f"  {count:>12,}  {RULES[rule]}" for rule, count in counts.items() if count and rule != "rows"]
+    return ["\nIn the log:\n" + "\n".join(lines)] if lines else []
+
+
+def _left_out(count: int, noun: str, where: str = "") -> str:
+    return f"and {count:,} more {noun if count == 1 else noun + 's'}{where}" if count > 0 else ""
+
+
+def _count(count: int, noun: str) -> str:
+    return f"1 {noun} is" if count == 1 else f"{count:,} {noun}s are"
