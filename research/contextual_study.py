@@ -10,7 +10,7 @@ import numpy as np
 from slotwise.compiled import interpreted
 from slotwise.policies import default_policy
 from slotwise.policies.interface import see_features
-from slotwise.policies.registry import compared_in, policy
+from slotwise.policies.registry import compared_in, parse
 from slotwise.problems import ContextualMNL
 from slotwise.setting import Setting
 from slotwise.simulate import simulate
@@ -41,8 +41,8 @@ QUICK = Size(rounds=60, replications=2)
 
 def compared() -> list[str]:
     """The policies of the table: those that are told features of every round, the default, and those told none."""
-    others = [entry.id for entry in compared_in("contextual")]
-    ours = [default_policy(known_bias=True).id, default_policy().id]
+    others = [str(entry.bias_variants[-1]) for entry in compared_in("contextual")]
+    ours = [str(default_policy(known_bias=True)), str(default_policy())]
     return [*filter(_sees_features, others), *ours, *itertools.filterfalse(_sees_features, others)]
 
 
@@ -79,10 +79,10 @@ def _error(values: FloatArray) -> float:
 def _told(id: str) -> str:
     if _sees_features(id):
         return "all features"
-    return "features that stay" if policy(id).pools else "none"
+    return "features that stay" if parse(id).pools else "none"
 
 
 def _sees_features(id: str) -> bool:
     with interpreted():
-        started = policy(id).start(Setting(len(BIAS), ITEMS, 1, np.array(BIAS), context=len(WEIGHTS)))
+        started = parse(id).start(Setting(len(BIAS), ITEMS, 1, np.array(BIAS), context=len(WEIGHTS)))
     return see_features.is_answered_by(started)

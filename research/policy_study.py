@@ -27,7 +27,7 @@ from slotwise.typing import FloatArray
 PLAIN = "posterior-sampling"
 #: biases learned, then biases told
 UNKNOWN = tuple(entry.id for entry in compared_in("policies"))
-KNOWN = tuple(twin for id in UNKNOWN if (twin := policy(id).twin) is not None)
+KNOWN = tuple(f"{id}:bias=known" for id in UNKNOWN)
 #: on the paper's problems only
 ALSO = tuple(str(policy(entry.id, **options)) for entry in policies() for options in entry.also_compared)
 

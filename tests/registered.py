@@ -58,7 +58,7 @@ def compiled_first(entries: Iterable[PolicyEntry]) -> list[Any]:
 
 def is_compiled_first(entry: PolicyEntry) -> bool:
     """Whether `slotwise.simulate.warm_up` compiles it."""
-    return not entry.rival and str(entry) == entry.id
+    return not entry.rival and str(entry) in (entry.id, f"{entry.id}:bias=known")
 
 
 def estimators() -> list[EstimatorEntry]:

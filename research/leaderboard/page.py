@@ -15,7 +15,7 @@ from slotwise.drawing import new_figure, save
 from slotwise.experiments.store import program_hash
 from slotwise.files import replacing
 from slotwise.policies import default_policy
-from slotwise.policies.registry import policy
+from slotwise.policies.registry import parse
 from slotwise.tables import write_csv
 
 if TYPE_CHECKING:
@@ -127,13 +127,13 @@ def table(made: Scores, kinds: Sequence[str] = ()) -> str:
 
 
 def _marked(id: str) -> str:
-    return f"`{id}`{'†' if policy(id).position_bias == 'known' else ''}"
+    return f"`{id}`{'†' if parse(id).knows_bias else ''}"
 
 
 def findings(made: Scores) -> str:
     """Which policy when the model is wrong, and what the default loses then, in words."""
     ours = default_policy().id
-    told_nothing = [id for id in made.mean if policy(id).position_bias != "known"]
+    told_nothing = [id for id in made.mean if not parse(id).knows_bias]
     lines = []
     for title, kinds in (
         ("Where users do not choose by multinomial logit", _kinds(made, stays=True, is_mnl=False)),
@@ -208,7 +208,7 @@ def heat_map(made: Scores) -> Figure:
         axes.set_title(title, fontsize="medium")
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
-    names = [f"{id}†" if policy(id).position_bias == "known" else id for id in ids]
+    names = [f"{id}†" if parse(id).knows_bias else id for id in ids]
     for axes in panels if wide else panels[:1]:
         axes.set_yticks(range(len(ids)), names, fontsize=8)
     bar = drawn.colorbar(image, ax=list(panels), shrink=0.5, pad=0.01)

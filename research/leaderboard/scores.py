@@ -21,7 +21,7 @@ from slotwise.compiled import interpreted
 from slotwise.compiled.cache import hash_of
 from slotwise.errors import InvalidInput
 from slotwise.experiments.store import Store, load_all, program_hash, writable_folder
-from slotwise.policies.registry import policies, policy
+from slotwise.policies.registry import parse, policies
 from slotwise.setting import Setting
 from slotwise.simulate import simulate
 from slotwise.simulate.progress import Bar
@@ -90,13 +90,14 @@ def cells(size: Size, kinds: Sequence[str] = ()) -> list[Cell]:
     for kind in kinds:
         checks.one_of("part", kind, list(KINDS))
     wanted = [kind for kind in KINDS if not kinds or kind in kinds]
-    return [Cell(kind, entry.id, size) for kind in wanted for entry in policies() if why_not(kind, entry.id) is None]
+    labels = [str(variant) for entry in policies() for variant in entry.bias_variants]
+    return [Cell(kind, label, size) for kind in wanted for label in labels if why_not(kind, label) is None]
 
 
 def why_not(kind: str, id: str) -> str | None:
     """Why a policy cannot act on users of this kind, if it cannot."""
     try:
-        policy(id).check(_setting(kind))
+        parse(id).check(_setting(kind))
     except InvalidInput as problem:
         return str(problem)
     return None

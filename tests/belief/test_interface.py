@@ -47,7 +47,7 @@ def test_a_belief_that_remembers_whole_lists_says_why_it_takes_no_tally() -> Non
         update_by_tally(belief, np.zeros((2, 3)), np.zeros((2, 3)))
 
 
-@pytest.mark.parametrize("id", ["posterior-sampling", "posterior-sampling-known"])
+@pytest.mark.parametrize("bias", ["known", "unknown"])
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -62,9 +62,9 @@ def test_a_belief_that_remembers_whole_lists_says_why_it_takes_no_tally() -> Non
         ({"acts": "daily"}, "acts must be rounds or epochs, got 'daily'"),
     ],
 )
-def test_a_wrong_prior_is_refused_by_name(id: str, options: dict[str, Any], message: str) -> None:
+def test_a_wrong_prior_is_refused_by_name(bias: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        policy(id, **options).start(Setting(2, 3, 10, np.array([1.0, 0.5])))
+        policy("posterior-sampling", bias=bias, **options).start(Setting(2, 3, 10, np.array([1.0, 0.5])))
     assert message in str(caught.value)
 
 
@@ -85,7 +85,7 @@ def test_a_wrong_prior_of_the_bias_is_refused_by_name(id: str, option: str) -> N
 
 def test_a_prior_may_differ_by_item() -> None:
     """What is expected of an item before it is seen decides whether it is shown first."""
-    eager = policy("posterior-sampling-known", shape=[1e4, 1.0, 1.0, 1.0], rate=[1e4, 1e3, 1e3, 1e3])
+    eager = policy("posterior-sampling", bias="known", shape=[1e4, 1.0, 1.0, 1.0], rate=[1e4, 1e3, 1e3, 1e3])
     started = eager.start(Setting(1, 4, 10, np.array([1.0])))
     from slotwise.policies import choose
 

@@ -370,20 +370,19 @@ def test_with_one_crowd_of_several_seen_a_tally_says_what_it_says_to_one() -> No
     assert means[1] == pytest.approx(means[0], rel=0.1)
 
 
-SIMPLE = ["posterior-sampling"]
-
-
-@pytest.mark.parametrize("id", [id + known for id in SIMPLE for known in ("", "-known")])
+@pytest.mark.parametrize("bias", ["known", "unknown"])
 @pytest.mark.parametrize("acts", ["rounds", "epochs"])
-def test_policies_take_it_only_where_something_needs_it(id: str, acts: str) -> None:
-    """By default they hold the simpler beliefs that they always held, and decide as they always did."""
-    bias = BIAS if id.endswith("-known") else None
-    plain = Setting(3, 4, 100, bias)
-    crowds, features = Setting(3, 4, 100, bias, segments=2), Setting(3, 4, 100, bias, features=np.ones((4, 1)))
+def test_posterior_sampling_takes_it_only_where_something_needs_it(bias: str, acts: str) -> None:
+    """By default it has a simpler posterior."""
+    chosen = policy("posterior-sampling", bias=bias, acts=acts)
+    plain = Setting(3, 4, 100, BIAS)
+    crowds, features = Setting(3, 4, 100, BIAS, segments=2), Setting(3, 4, 100, BIAS, features=np.ones((4, 1)))
     with interpreted():
-        assert not isinstance(_belief(policy(id, acts=acts).start(plain)), Lived)
-        for setting, options in ((plain, {"passes": "soft"}), (plain, {"memory": 500}), (crowds, {}), (features, {})):
-            assert isinstance(_belief(policy(id, acts=acts, **options).start(setting)), Lived)
+        assert not isinstance(_belief(chosen.start(plain)), Lived)
+        assert isinstance(_belief(chosen.with_option("passes", "soft").start(plain)), Lived)
+        assert isinstance(_belief(chosen.with_option("memory", 500).start(plain)), Lived)
+        for setting in (crowds, features):
+            assert isinstance(_belief(chosen.start(setting)), Lived)
 
 
 def _belief(started: Any) -> Any:
@@ -392,7 +391,7 @@ def _belief(started: Any) -> Any:
 
 def test_all_that_can_take_it_are_tried() -> None:
     takes = {entry.id for entry in policies() if "passes" in inspect.signature(entry.make).parameters}
-    assert {id.removesuffix("-known") for id in takes} == {*SIMPLE, "random-bound"}
+    assert takes == {"posterior-sampling", "random-bound"}
 
 
 def test_what_needs_it() -> None:

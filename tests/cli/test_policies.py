@@ -18,6 +18,6 @@ def test_policies() -> None:
     listed = json.loads(_slotwise("policies", "--json"))
     assert [entry["id"] for entry in listed] == [entry.id for entry in policies()]
     assert all(set(entry) == {"id", "name", "position_bias", "citation", "default", "takes_goal"} for entry in listed)
-    assert {entry["position_bias"] for entry in listed} == {"known", "unknown", "ordered"}
+    assert {entry["position_bias"] for entry in listed} == {"known", "unknown", "either", "ordered"}
     table = _slotwise("policies")
     assert all(entry.id in table for entry in policies())

@@ -96,7 +96,7 @@ def test_a_service_comes_to_show_the_best_list(service: Process) -> None:
 
 def test_known_bias_is_told(service: Process) -> None:
     users = problem("b").users
-    found = drive(service.url, users, policy=policy("random-bound-known"), visitors=4, rounds=200, window=0.1)
+    found = drive(service.url, users, policy=policy("random-bound", bias="known"), visitors=4, rounds=200, window=0.1)
     assert found.exactly_once is True
 
 

@@ -35,8 +35,8 @@ def test_the_index_is_the_estimate_and_its_width() -> None:
 def test_features_are_worth_having_where_they_matter_and_cost_little_where_they_do_not() -> None:
     """Where they change it loses less than a tenth of what posterior sampling without them does; where they stay, at
     most twice as much."""
-    assert_mean_is_below(final_regret("ofu-mnl", fixed=0), 0.1 * final_regret("posterior-sampling-known", fixed=0))
-    assert final_regret("ofu-mnl", fixed=3).mean() < 2.0 * final_regret("posterior-sampling-known", fixed=3).mean()
+    assert_mean_is_below(final_regret("ofu-mnl", fixed=0), 0.1 * final_regret("posterior-sampling:bias=known", fixed=0))
+    assert final_regret("ofu-mnl", fixed=3).mean() < 2.0 * final_regret("posterior-sampling:bias=known", fixed=3).mean()
 
 
 def test_options_are_positive() -> None:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from slotwise import Setting, policies, policy
+from slotwise.compiled import interpreted
 from slotwise.errors import InvalidInput, UnknownName
 from slotwise.policies import default_policy
 from slotwise.policies.registry import LIMITS, compared_in, parse, register
@@ -30,13 +32,32 @@ def test_a_known_bias_policy_must_be_told_and_an_unknown_one_is_not() -> None:
         policy("epoch-ucb").start(Setting(1, 2, 10))
 
 
-def test_twins_are_of_each_other_and_one_of_them_is_told_the_bias() -> None:
+def test_an_option_decides_whether_the_bias_is_known() -> None:
+    setting = Setting(2, 3, 10, np.array([1.0, 0.5]))
     for entry in policies():
-        if entry.twin is not None:
-            twin = policy(entry.twin)
-            assert twin.twin == entry.id
-            assert {entry.position_bias, twin.position_bias} == {"known", "unknown"}
-    assert default_policy(known_bias=True).twin == default_policy().id
+        if entry.position_bias == "either":
+            with interpreted():
+                learned, known = (variant.start(setting) for variant in entry.bias_variants)
+                assert entry.with_option("bias", "unknown").start(setting).belief.position_bias.tolist() == [1.0, 1.0]
+            assert learned.belief.position_bias.tolist() == [1.0, 1.0]
+            assert known.belief.position_bias.tolist() == [1.0, 0.5]
+            with pytest.raises(InvalidInput, match=f"{entry.id}:bias=known must be told the position_bias, got None"):
+                policy(entry.id, bias="known").start(Setting(2, 3, 10))
+            for option in entry.unknown_bias_options:
+                assert option in entry.option_names
+                with pytest.raises(InvalidInput, match=f"knows the position bias, and {option} is for an unknown one"):
+                    policy(entry.id, bias="known", **{option: 2.0}).start(setting)
+    assert default_policy(known_bias=True).knows_bias
+
+
+def test_the_option_for_the_bias_is_checked_and_its_old_name_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="bias must be unknown or known, got 'guessed'"):
+        policy("random-bound", bias="guessed")
+    with pytest.raises(InvalidInput, match="epoch-ucb has no options, got bias"):
+        policy("epoch-ucb", bias="known")
+    for id in ("posterior-sampling", "random-bound"):
+        with pytest.raises(UnknownName, match=rf"unknown policy '{id}-known': did you mean {id}:bias=known\?"):
+            policy(f"{id}-known")
 
 
 def test_what_is_declared_makes_sense() -> None:

@@ -26,6 +26,7 @@ from slotwise.compiled import compiled, interpreted, is_plain, is_record, plain
 from slotwise.compiled.cache import kernel_hash
 from slotwise.errors import InvalidInput
 from slotwise.policies import choose, learn, policy
+from slotwise.policies.registry import parse
 from slotwise.ranker import Learner, filling
 from slotwise.ranker.kernels import Kernels, When, compiling
 from slotwise.ranker.rehearsal import Rehearsal
@@ -36,11 +37,11 @@ SOURCES = Path(slotwise.__file__).parents[1]
 IDS = [f"item {number}" for number in range(6)]
 USERS = MNL(position_bias=[1.0, 0.4, 0.7], attractiveness=[0.8, 0.3, 0.5, 0.2, 0.6, 0.1])
 #: the bias unknown and known
-KINDS = ["random-bound", "random-bound-known", "pbm-ucb", "posterior-sampling"]
+KINDS = ["random-bound", "random-bound:bias=known", "pbm-ucb", "posterior-sampling"]
 
 
 def _learner(kind: str, when: When) -> Learner:
-    bias = USERS.position_bias if policy(kind.partition(":")[0]).position_bias == "known" else None
+    bias = USERS.position_bias if parse(kind).knows_bias else None
     with compiling(when):
         return Learner(IDS, 3, policy=kind, position_bias=bias, rng=np.random.default_rng(1))
 

@@ -14,7 +14,8 @@ from slotwise.belief.best_list import _count_best
 from slotwise.choice import draw
 from slotwise.errors import InvalidInput, UnknownName
 from slotwise.lists.per_decision import impose
-from slotwise.policies import PolicyEntry, absorb, choose, default_policy, learn, policy
+from slotwise.policies import PolicyEntry, absorb, choose, default_policy, learn
+from slotwise.policies.registry import parse
 from slotwise.ranker import Learner
 from slotwise.ranker.options import check_served
 from slotwise.ranker.warm_up import warm_up_rankers
@@ -25,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 IDS = ["a", "b", "c", "d", "e"]
 USERS = MNL(position_bias=[1.0, 0.4, 0.7], attractiveness=[0.8, 0.3, 0.5, 0.2, 0.6])
 #: the bias unknown and known
-KINDS = [default_policy().id, default_policy(known_bias=True).id, "pbm-ucb"]
+KINDS = [str(default_policy()), str(default_policy(known_bias=True)), "pbm-ucb"]
 
 
 def _is_served(entry: PolicyEntry) -> bool:
@@ -41,7 +42,7 @@ SERVED = [entry for entry in policies() if _is_served(entry)]
 
 def _learner(id: str | None = None, **more: Any) -> Learner:
     bias = None
-    if id is not None and policy(id.partition(":")[0]).position_bias == "known":
+    if id is not None and parse(id).knows_bias:
         bias = USERS.position_bias
     return Learner(IDS, 3, policy=id, position_bias=bias, rng=np.random.default_rng(1), **more)
 

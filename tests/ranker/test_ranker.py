@@ -182,7 +182,7 @@ def test_save_and_load(tmp_path: Path) -> None:
     assert again.pending == 1
     assert again.estimates().as_dict() == ranker.estimates().as_dict()
     assert again._learner.values == ranker._learner.values
-    assert again._learner.policy.id == "random-bound-known"
+    assert str(again._learner.policy) == "random-bound:bias=known"
     again.observe(waiting.id, clicked=waiting.items[0])
     assert again.tally.clicks.sum() == ranker.tally.clicks.sum() + 1
     # one that was loaded twice goes on alike: its randomness is in the file

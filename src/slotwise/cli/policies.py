@@ -10,6 +10,7 @@ from slotwise.cli.screen import screen
 from slotwise.policies import policies as registered
 
 LEGEND = """bias: the position bias is given to a policy (known), learned by it (unknown),
+      known or unknown by its option bias=known (either),
       or assumed to fall from slot to slot (ordered)
 goal: whether it can maximise values instead of clicks, and keep to constraints"""
 FIELDS = ("id", "name", "position_bias", "citation", "default", "takes_goal")
@@ -20,8 +21,8 @@ def policies(as_json: AsJson = False) -> None:
     """List the policies that can be simulated and served.
 
     Position bias, how much more an item is clicked in one slot than in another, is known to some policies from the
-    start; the others learn it (unknown), or assume that it falls from slot to slot (ordered). A policy that takes a
-    goal can maximise values instead of clicks, and keep to constraints.
+    start; the others learn it (unknown), can do both (either), or assume that it falls from slot to slot (ordered). A
+    policy that takes a goal can maximise values instead of clicks, and keep to constraints.
     """
     if as_json:
         print(json.dumps([{name: getattr(policy, name) for name in FIELDS} for policy in registered()], indent=2))

@@ -131,7 +131,7 @@ def made(client: Client, users: MNL, policy: PolicyEntry, window: float, audienc
             items=described,
             policy=str(policy),
             window_seconds=window,
-            position_bias=users.position_bias.tolist() if policy.position_bias == "known" else None,
+            position_bias=users.position_bias.tolist() if policy.knows_bias else None,
             segments=None if audience is None else audience.segments,
         )
         yield Driven(

@@ -51,12 +51,12 @@ class PosteriorSampling:
 @register(
     "posterior-sampling",
     name="Posterior sampling",
-    position_bias="unknown",
+    position_bias="either",
     citation="Thompson (1933), with Gibbs sampling of attractiveness and position bias",
-    twin="posterior-sampling-known",
-    try_with=[{"acts": "epochs"}, {"likelihood": "joint"}],
+    unknown_bias_options=("bias_shape", "bias_rate", "likelihood"),
+    try_with=[{"bias": "known"}, {"acts": "epochs"}, {"likelihood": "joint"}],
     limits={"tally": Limit("it remembers whole lists, which do not follow from a tally", {"likelihood": "joint"})},
-    legend={"policies": 1, "lived": 2},
+    legend={"policies": 1, "lived": 2, "contextual": 3},
     also_compared=[{"acts": "epochs"}, {"likelihood": "joint"}],
 )
 def posterior_sampling(
@@ -71,41 +71,22 @@ def posterior_sampling(
     memory: Any = "none",
     acts: Acts = "rounds",
 ) -> Any:
-    """The biases learned: λ_k ~ Gamma(c + N_k·, d + Σ_j α_jÑ_kj), relative to that of the first slot.
+    """α_j ~ Gamma(s + N_·j, r + Λ_j); λ_k ~ Gamma(c + N_k·, d + Σ_j α_jÑ_kj), relative to that of the first slot.
 
-    With several segments, features, a memory or soft passes, priors are learned and λ is drawn with attractiveness
-    integrated out; shape, rate and likelihood then have no say.
+    With a known position bias only α is drawn. With several segments, features, a memory or soft passes, priors are
+    learned and λ is drawn with attractiveness integrated out; shape, rate and likelihood then have no effect.
     """
     checks.one_of("likelihood", likelihood, get_args(Likelihood))
     attractiveness = np.ones(setting.items)
+    belief: Any
     if is_lived(setting, passes, memory):
-        return start(setting, lived(setting, passes=passes, memory=memory), attractiveness, acts)
-    make = joint_gibbs if likelihood == "joint" else gibbs_bias
-    belief = make(setting, attractiveness, shape=shape, rate=rate, bias_shape=bias_shape, bias_rate=bias_rate)
+        belief = lived(setting, passes=passes, memory=memory)
+    elif setting.position_bias is not None:
+        belief = told_bias(setting, shape=shape, rate=rate)
+    else:
+        make = joint_gibbs if likelihood == "joint" else gibbs_bias
+        belief = make(setting, attractiveness, shape=shape, rate=rate, bias_shape=bias_shape, bias_rate=bias_rate)
     return start(setting, belief, attractiveness, acts)
-
-
-@register(
-    "posterior-sampling-known",
-    name="Posterior sampling, known bias",
-    position_bias="known",
-    citation="Thompson (1933)",
-    twin="posterior-sampling",
-    legend={"contextual": 3},
-)
-def posterior_sampling_known(
-    setting: Setting,
-    *,
-    shape: Any = 1.0,
-    rate: Any = 1.0,
-    passes: Passes = "hard",
-    memory: Any = "none",
-    acts: Acts = "rounds",
-) -> Any:
-    """The biases known: α_j ~ Gamma(s + N_·j, r + Λ_j)."""
-    if is_lived(setting, passes, memory):
-        return start(setting, lived(setting, passes=passes, memory=memory), np.ones(setting.items), acts)
-    return start(setting, told_bias(setting, shape=shape, rate=rate), np.ones(setting.items), acts)
 
 
 def start(setting: Setting, belief: Any, attractiveness: FloatArray, acts: Acts) -> Any:

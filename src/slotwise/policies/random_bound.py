@@ -92,20 +92,16 @@ class RandomBound:
     ranking: Ranking
 
 
-#: what is only estimated from a tally, which counts no part of a pass where something was clicked, and no lists
-ESTIMATED_FROM_TALLY = ("passes", "rounds")
-CITATION = "slotwise: bounds at random levels on a belief that pools, forgets and knows what is in flight"
-
-
 @register(
     "random-bound",
     name="Random bounds",
-    position_bias="unknown",
-    citation=CITATION,
+    position_bias="either",
+    citation="slotwise: bounds at random levels on a belief that pools, forgets and knows what is in flight",
     default=True,
-    estimated_from_tally=ESTIMATED_FROM_TALLY,
-    twin="random-bound-known",
-    try_with=[{"acts": "epochs"}, {"memory": "auto"}],
+    # only estimated from a tally, which counts no part of a pass where something was clicked, and no lists
+    estimated_from_tally=("passes", "rounds"),
+    unknown_bias_options=("bias_shape", "bias_spread"),
+    try_with=[{"bias": "known"}, {"acts": "epochs"}, {"memory": "auto"}],
     legend={"policies": 2, "lived": 1},
 )
 def random_bound(
@@ -123,7 +119,7 @@ def random_bound(
     bias_spread: Any = BIAS_SPREAD,
     acts: Acts = "rounds",
 ) -> Any:
-    """With the position bias learned."""
+    """Random bounds, with the position bias known or learned."""
     belief = lived(
         setting,
         passes=passes,
@@ -131,41 +127,6 @@ def random_bound(
         new_items_at_most=new_items_at_most,
         bias_shape=bias_shape,
         bias_spread=bias_spread,
-        weights_spread=WEIGHTS_SPREAD,
-        whole_draws=_part("sampled", sampled),
-        keep=KEEP,
-        draws_levels=False,
-    )
-    return start(setting, belief, level, bonus, order, _part("rare", rare), acts)
-
-
-@register(
-    "random-bound-known",
-    name="Random bounds, known bias",
-    position_bias="known",
-    citation=CITATION,
-    estimated_from_tally=ESTIMATED_FROM_TALLY,
-    twin="random-bound",
-)
-def random_bound_known(
-    setting: Setting,
-    *,
-    passes: Passes = "soft",
-    memory: Any = "none",
-    new_items_at_most: Any = NEW_ITEMS_AT_MOST,
-    level: Any = LEVEL,
-    bonus: Any = BONUS,
-    order: Any = ORDER,
-    rare: Any = RARE,
-    sampled: Any = SAMPLED,
-    acts: Acts = "rounds",
-) -> Any:
-    """With the position bias known."""
-    belief = lived(
-        setting,
-        passes=passes,
-        memory=memory,
-        new_items_at_most=new_items_at_most,
         weights_spread=WEIGHTS_SPREAD,
         whole_draws=_part("sampled", sampled),
         keep=KEEP,

@@ -13,8 +13,11 @@ from slotwise.policies.interface import absorb
 from slotwise.setting import Setting
 from slotwise.tally import Tally
 
-#: known: it is told λ; unknown: it learns λ; ordered: it takes the slots to be in decreasing order of bias
-Bias = Literal["known", "unknown", "ordered"]
+#: known: the policy needs λ; unknown: it learns λ; either: the option `bias` decides which of the two;
+#: ordered: it assumes that the slots are in decreasing order of bias
+Bias = Literal["known", "unknown", "either", "ordered"]
+#: the values of the option `bias`, the default first
+BIAS_OPTIONS = ("unknown", "known")
 
 Options = Mapping[str, Any]
 
@@ -50,8 +53,8 @@ class PolicyEntry:
     make: Callable[..., Any]
     #: whether it is the one to use when nothing is said
     default: bool = False
-    #: the id of the same policy for a known bias if this one learns it, and the other way round
-    twin: str | None = None
+    #: options that only an unknown bias has a use for
+    unknown_bias_options: frozenset[str] = frozenset()
     #: options that the tests try it with, besides none
     try_with: Sequence[Options] = ()
     #: by keys of `LIMITS`
@@ -95,12 +98,29 @@ class PolicyEntry:
     def option_names(self) -> list[str]:
         """The options that it has."""
         parameters = inspect.signature(self.make).parameters.values()
-        return [parameter.name for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY]
+        names = [parameter.name for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY]
+        return ["bias", *names] if self.position_bias == "either" else names
+
+    @property
+    def knows_bias(self) -> bool:
+        """Whether the policy starts with the position bias of its setting.
+
+        >>> policy("random-bound").knows_bias, policy("random-bound", bias="known").knows_bias
+        (False, True)
+        """
+        return self.position_bias == "known" or self.options.get("bias") == "known"
+
+    @property
+    def bias_variants(self) -> list[PolicyEntry]:
+        """The policy as it is, and with the bias known if it can have that too."""
+        return [self, self.with_option("bias", "known")] if self.position_bias == "either" else [self]
 
     def with_option(self, option: str, value: Any) -> PolicyEntry:
         """The same with an option more; an error if it has none of that name."""
         if option not in self.option_names:
             raise InvalidInput(f"{self.id} has {_listed(self.option_names)}, got {option}")
+        if option == "bias" and self.position_bias == "either":
+            checks.one_of("bias", value, BIAS_OPTIONS)
         return replace(self, options={**self.options, option: value})
 
     @property
@@ -109,21 +129,26 @@ class PolicyEntry:
         return [self, *(replace(self, options=dict(options)) for options in self.try_with)]
 
     def start(self, setting: Setting, tally: Tally | None = None) -> Any:
-        """A policy that knows `setting`, less the position bias unless it is one that is told, and `tally`."""
+        """A policy that knows `setting`, without the position bias if it is to learn that, and `tally`."""
         self.check(setting)
         if tally is not None and (why := self.limits.get("tally")):
             raise InvalidInput(f"{self} cannot start from a tally: {why}")
-        if self.position_bias != "known":
+        if not self.knows_bias:
             setting = replace(setting, position_bias=None)
-        started = self.make(setting, **self.options)
+        options = dict(self.options)
+        if self.position_bias == "either":
+            options.pop("bias", None)
+        started = self.make(setting, **options)
         if tally is not None:
             absorb_tally(str(self), started, tally, setting)
         return started
 
     def check(self, setting: Setting) -> None:
         """Refuse a setting in which this policy cannot act."""
-        if self.position_bias == "known" and setting.position_bias is None:
-            raise InvalidInput(f"{self.id} must be told the position_bias, got None")
+        if self.knows_bias and setting.position_bias is None:
+            raise InvalidInput(f"{self} must be told the position_bias, got None")
+        if self.knows_bias and (useless := sorted(self.unknown_bias_options & self.options.keys())):
+            raise InvalidInput(f"{self} knows the position bias, and {useless[0]} is for an unknown one")
         if why := self.limits.get("goal"):
             if setting.goal is not None:
                 raise InvalidInput(f"{self.id} cannot work towards a goal: {why}")
@@ -144,7 +169,7 @@ def register(
     position_bias: Bias,
     citation: str,
     default: bool = False,
-    twin: str | None = None,
+    unknown_bias_options: Sequence[str] = (),
     try_with: Sequence[Options] = (),
     limits: Mapping[str, str | Limit] | None = None,
     estimated_from_tally: Sequence[str] = (),
@@ -170,7 +195,7 @@ def register(
             citation=citation,
             make=make,
             default=default,
-            twin=twin,
+            unknown_bias_options=frozenset(unknown_bias_options),
             try_with=tuple(try_with),
             declared_limits=declared,
             estimated_from_tally=frozenset(estimated_from_tally),
@@ -205,13 +230,13 @@ def policies() -> list[PolicyEntry]:
 
 
 def default_policy(*, known_bias: bool = False) -> PolicyEntry:
-    """The policy to use when nothing is said, or its twin where the position bias is known.
+    """The policy to use when none is named, with the position bias known or not.
 
-    >>> default_policy().id, default_policy(known_bias=True).position_bias
-    ('random-bound', 'known')
+    >>> str(default_policy()), str(default_policy(known_bias=True))
+    ('random-bound', 'random-bound:bias=known')
     """
-    (found,) = (entry for entry in policies() if entry.default)
-    return _registered[found.twin] if known_bias and found.twin else found
+    (default,) = (entry for entry in policies() if entry.default)
+    return default.with_option("bias", "known") if known_bias else default
 
 
 def compared_in(study: str) -> list[PolicyEntry]:
@@ -235,7 +260,9 @@ def policy(id: str, **options: Any) -> PolicyEntry:
     slotwise.errors.UnknownName: unknown policy 'epoch-ubc': did you mean epoch-ucb or epoch-ucb-w or epoch-ucb-upb?
     """
     if id not in _registered:
-        raise UnknownName("policy", id, sorted(_registered))
+        base = _registered.get(id.removesuffix("-known"))
+        is_renamed = base is not None and base.position_bias == "either"
+        raise UnknownName("policy", id, [f"{base.id}:bias=known"] if base and is_renamed else sorted(_registered))
     found = _registered[id]
     for option, value in options.items():
         found = found.with_option(option, value)

@@ -39,7 +39,7 @@ class Learner:
     """Chooses lists of named items, and learns.
 
     `policy` is the id of a registered policy that can start from a tally, with options as on the command line; None is
-    the default, or its twin for known bias when a `position_bias` is given. `values` are what a click on an item is
+    the default, with `bias=known` when a `position_bias` is given. `values` are what a click on an item is
     worth, 1 where it is not said. The policy starts anew at the first decision after items were added, from the
     tally of all that was learned, so that adding many at once costs little more than adding one.
 

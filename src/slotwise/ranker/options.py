@@ -16,7 +16,7 @@ from slotwise.typing import FloatArray
 
 
 def policy_for(given: str | PolicyEntry | None, position_bias: FloatArray | None) -> PolicyEntry:
-    """The policy of that name; without one the default, or its twin for a known bias."""
+    """The policy of that name; without one the default, with the bias known if it is given."""
     if given is None:
         return default_policy(known_bias=position_bias is not None)
     if isinstance(given, str):

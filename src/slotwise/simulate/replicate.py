@@ -101,9 +101,9 @@ def simulate(
     labelled = _labelled(wanted)
     for chosen in labelled.values():
         if isinstance(chosen, PolicyEntry):
-            if isinstance(users, World) and users.position_bias is None and chosen.position_bias == "known":
+            if isinstance(users, World) and users.position_bias is None and chosen.knows_bias:
                 why = "segments have their own" if users.users is None else "these users have none, or differ in it"
-                raise InvalidInput(f"{chosen.id} must be told the position_bias, and {why}")
+                raise InvalidInput(f"{chosen} must be told the position_bias, and {why}")
             chosen.check(setting)
         if start is not None:
             _started(chosen, setting, start)

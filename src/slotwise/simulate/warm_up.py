@@ -17,7 +17,8 @@ from slotwise.simulate.replicate import simulate
 def warm_up(study: str | None = None) -> None:
     """Play one round of every policy that is no rival, or of those that a study compares."""
     users = MNL(position_bias=[1.0, 0.5], attractiveness=[0.5, 0.4, 0.3])
-    wanted = compared_in(study) if study else [entry for entry in policies() if not entry.rival]
+    ours = (entry for entry in policies() if not entry.rival)
+    wanted = compared_in(study) if study else [variant for entry in ours for variant in entry.bias_variants]
     simulate(users, wanted, rounds=1, progress=False)
 
 
