@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -100,6 +101,19 @@ def number_vector(name: str, values: Any) -> FloatArray:
     if vector.ndim != 1 or vector.size == 0:
         raise InvalidInput(f"{name} must be a list of at least one number, got {short(values)}")
     return vector
+
+
+#: controls, line and paragraph separators, and halves of characters that no file can hold
+_CONTROL_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def has_control_characters(text: str) -> bool:
+    r"""Whether a text cannot be shown, or written to a file, as it is.
+
+    >>> has_control_characters("two\\nlines"), has_control_characters("tea")
+    (True, False)
+    """
+    return _CONTROL_CHARACTERS.search(text) is not None
 
 
 def short(values: Any) -> str:

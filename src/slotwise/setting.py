@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from slotwise.lists.goal import Goal
 from slotwise.typing import FloatArray
 
+#: the number of segments that a policy keeps apart
+MAX_SEGMENTS = 2_000
+
 
 @dataclass(frozen=True)
 class Setting:

@@ -107,16 +107,16 @@ def _table(rows: Any) -> list[list[Any]]:
 
 def _check(value: Any, text: bool, item: int, number: int) -> None:
     if value is not None:
-        check_value(f"features[{item}][{number}]", value, text, "in its column")
+        check_value(f"features[{item}][{number}]", value, text, "others in its column")
 
 
 def check_value(name: str, value: Any, text: bool, others: str) -> None:
-    """Refuse by `name` what is not text, or not a number, as `others` are."""
+    """Raise an error that names `name` unless the value is text, or a number, like `others`."""
     if text and not isinstance(value, str):
-        raise InvalidInput(f"{name} must be text, as others {others}, got {value!r}")
+        raise InvalidInput(f"{name} must be text, as {others}, got {value!r}")
     if not text:
         if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
-            raise InvalidInput(f"{name} must be a number, as others {others}, got {value!r}")
+            raise InvalidInput(f"{name} must be a number, as {others}, got {value!r}")
         size: Any = abs(value)
         if not size <= LARGEST:
             raise InvalidInput(f"{name} must be at most {LARGEST:g} in size, got {checks.short(value)}")

@@ -58,7 +58,7 @@ class Features:
                     f"features of {checks.short(item)} must have names of text, not empty, got {checks.short(name)}"
                 )
             field = f"the feature {checks.short(name)} of {checks.short(item)}"
-            check_value(field, value, self._is_text.get(name, isinstance(value, str)), "of other items")
+            check_value(field, value, self._is_text.get(name, isinstance(value, str)), "others of other items")
         return {name: value if isinstance(value, str) else float(value) for name, value in given.items()}
 
     def named(self, items: Items) -> dict[str, dict[str, float | str]]:

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from slotwise import checks
 from slotwise.errors import InvalidInput
 
-#: controls, line and paragraph separators, and halves of characters that no file can hold
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-
-
-def has_control_characters(text: str) -> bool:
-    """Whether a text cannot be shown, or written to a file, as it is."""
-    return _UNPRINTABLE.search(text) is not None
-
 
 def checked_id(item: Any) -> str:
     """The id of an item: text, not empty, without control characters."""
     if not isinstance(item, str) or not item:
         raise InvalidInput(f"an item must be text and not empty, got {checks.short(item)}")
-    if has_control_characters(item):
+    if checks.has_control_characters(item):
         raise InvalidInput(f"an item must not have control characters, got {checks.short(item)}")
     return item
 

@@ -27,12 +27,10 @@ from slotwise.ranker.kernels import kernels_for
 from slotwise.ranker.options import check_pooling, check_served, policy_for, with_options
 from slotwise.ranker.prospects import draw_best_lists, draw_prospects
 from slotwise.ranker.rules import Rules, Ruling
+from slotwise.setting import MAX_SEGMENTS
 from slotwise.simulate.replicate import MOST_ROUNDS
 from slotwise.tally import Tally
 from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray
-
-#: kinds of visitors that may be told apart
-MOST_SEGMENTS = 2_000
 
 
 class Learner:
@@ -80,7 +78,7 @@ class Learner:
             raise InvalidInput(f"slots must be at most the number of items, {len(self._items)}, got {slots!r}")
         self.position_bias = None if position_bias is None else _bias(position_bias, self.slots)
         self.policy = with_options(policy_for(policy, self.position_bias), memory, new_items_at_most)
-        self.segments = checks.whole_number("segments", segments, at_least=1, at_most=MOST_SEGMENTS)
+        self.segments = checks.whole_number("segments", segments, at_least=1, at_most=MAX_SEGMENTS)
         forgets = self.policy.options.get("memory")
         self._counts = Counts(self.slots, len(self._items), forgets, weighed=weighed)
         self._beliefs = Beliefs(forgets)
@@ -223,8 +221,8 @@ class Learner:
 
     def add_segment(self) -> int:
         """The number of a new segment, which is expected to be like the others."""
-        if self.segments == MOST_SEGMENTS:
-            raise InvalidInput(f"segments must be at most {MOST_SEGMENTS}, got one more")
+        if self.segments == MAX_SEGMENTS:
+            raise InvalidInput(f"segments must be at most {MAX_SEGMENTS}, got one more")
         check_pooling(self.policy, self.segments + 1, bool(self._items.features))
         room = self._room
         self.segments += 1
@@ -317,7 +315,7 @@ class Learner:
     @property
     def _room(self) -> int:
         """The segments that the policy has room for: twice as many each time, so that it rarely has to start anew."""
-        return min(MOST_SEGMENTS, 1 << (self.segments - 1).bit_length())
+        return min(MAX_SEGMENTS, 1 << (self.segments - 1).bit_length())
 
     @property
     def _setting(self) -> Setting:

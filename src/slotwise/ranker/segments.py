@@ -9,7 +9,6 @@ import numpy as np
 
 from slotwise import checks
 from slotwise.errors import InvalidInput
-from slotwise.ranker.items import has_control_characters
 
 #: the number of those of whom nothing is said
 UNNAMED = 0
@@ -61,6 +60,6 @@ def checked_name(name: Any) -> str | None:
         return str(int(name))
     if not isinstance(name, str) or not name:
         raise InvalidInput(f"a segment must be text, not empty, or a whole number, got {checks.short(name)}")
-    if has_control_characters(name):
+    if checks.has_control_characters(name):
         raise InvalidInput(f"a segment must not have control characters, got {checks.short(name)}")
     return name

@@ -21,12 +21,11 @@ from pydantic_core import PydanticCustomError
 
 from slotwise import checks
 from slotwise.errors import InvalidInput, SlotwiseError
-from slotwise.policies import Setting
-from slotwise.ranker.learner import MOST_SEGMENTS
-from slotwise.ranker.options import check_served, policy_for
+from slotwise.problems.features import check_value
 from slotwise.service.worker.items import MOST_FEATURES, Finite, Item, ListedItem, Strict
 from slotwise.service.worker.names import LONGEST_NAME, Name
 from slotwise.service.worker.segments import MOST_COMBINATIONS, OTHER, Segments
+from slotwise.setting import MAX_SEGMENTS, Setting
 
 MOST_ITEMS: Final = 100_000
 MOST_SLOTS: Final = 100
@@ -146,6 +145,13 @@ class Definition(Strict):
         self._check_pins(seen)
         self._check_segments()
         self._check_features()
+        self._check_policy()
+        return self
+
+    def _check_policy(self) -> None:
+        # imported here: policies need the compiler, and readers of the schema need no policies
+        from slotwise.ranker.options import check_served, policy_for
+
         try:
             policy = policy_for(self.policy, self.bias())
             check_served(policy, Setting(self.slots, len(self.items), 1, self.bias(), rules_per_decision=True))
@@ -153,7 +159,6 @@ class Definition(Strict):
                 raise InvalidInput(f"memory must be null where the policy forgets by itself, as {policy} does")
         except SlotwiseError as problem:
             raise PydanticCustomError("policy", "{why}", {"why": str(problem)}) from problem
-        return self
 
     def _check_pins(self, items: Collection[str]) -> None:
         in_slot: dict[int, str] = {}
@@ -190,7 +195,7 @@ class Definition(Strict):
         combinations = len(Segments(self.segments))
         for kind, most, given in (
             ("of the values that are listed", MOST_COMBINATIONS, listed),
-            ("with other as one more value of each key", MOST_SEGMENTS, combinations),
+            ("with other as one more value of each key", MAX_SEGMENTS, combinations),
         ):
             if given > most:
                 raise PydanticCustomError(
@@ -210,18 +215,10 @@ class Definition(Strict):
         for item in self.items:
             for name, value in item.features.items():
                 is_text, first = kinds.setdefault(name, (isinstance(value, str), item.id))
-                if isinstance(value, str) != is_text:
-                    raise PydanticCustomError(
-                        "feature",
-                        "the feature {name} of {item} must be {kind}, as that of {first} is, got {value}",
-                        {
-                            "name": repr(name),
-                            "item": repr(item.id),
-                            "kind": "a text" if is_text else "a number",
-                            "first": repr(first),
-                            "value": checks.short(value),
-                        },
-                    )
+                try:
+                    check_value(f"the feature {name!r} of {item.id!r}", value, is_text, f"that of {first!r} is")
+                except InvalidInput as error:
+                    raise PydanticCustomError("feature", "{why}", {"why": str(error)}) from error
         if len(kinds) > MOST_FEATURES:
             raise PydanticCustomError(
                 "too_many_features",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Annotated, Final
 
 from pydantic import AfterValidator, StringConstraints, TypeAdapter, ValidationError
@@ -13,16 +12,11 @@ from slotwise.errors import InvalidInput
 from slotwise.service.worker.faults import faults
 
 LONGEST_NAME: Final = 200
-#: Other, control; other, surrogate; separators of lines and paragraphs
-_NO_TEXT: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 
 def _without_control_characters(name: str) -> str:
-    # all of ASCII that is text, at once
-    if not (name.isascii() and name.isprintable()):
-        for character in name:
-            if unicodedata.category(character) in _NO_TEXT:
-                raise PydanticCustomError("control_character", "must not have control characters in it")
+    if checks.has_control_characters(name):
+        raise PydanticCustomError("control_character", "must not have control characters in it")
     return name
 
 
