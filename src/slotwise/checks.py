@@ -124,15 +124,27 @@ def short(values: Any) -> str:
 
 def counts(name: str, values: Any) -> IntArray:
     """A slots × items array of whole numbers that are not negative."""
+    matrix = _count_matrix(name, values, "iu", "whole numbers", "not be negative")
+    return np.ascontiguousarray(matrix, dtype=np.int64)
+
+
+def weighted_counts(name: str, values: Any) -> FloatArray:
+    """A slots × items array of finite numbers that are not negative."""
+    matrix = _count_matrix(name, values, "iuf", "numbers", "be finite and not negative")
+    return np.ascontiguousarray(matrix, dtype=np.float64)
+
+
+def _count_matrix(name: str, values: Any, kinds: str, noun: str, rule: str) -> np.ndarray[Any, Any]:
     matrix = np.asarray(values)
     if matrix.ndim != 2 or matrix.size == 0:
         raise InvalidInput(f"{name} must be a slots × items array, got shape {matrix.shape}")
-    if matrix.dtype.kind not in "iu":
-        raise InvalidInput(f"{name} must hold whole numbers, got {matrix.dtype}")
-    if matrix.min() < 0:
-        slot, item = np.argwhere(matrix < 0)[0]
-        raise InvalidInput(f"{name} must not be negative, got {matrix[slot, item]} in slot {slot}, item {item}")
-    return np.ascontiguousarray(matrix, dtype=np.int64)
+    if matrix.dtype.kind not in kinds:
+        raise InvalidInput(f"{name} must hold {noun}, got {matrix.dtype}")
+    wrong = ~((matrix >= 0) & (matrix < np.inf))
+    if wrong.any():
+        slot, item = np.argwhere(wrong)[0]
+        raise InvalidInput(f"{name} must {rule}, got {matrix[slot, item]} in slot {slot}, item {item}")
+    return matrix
 
 
 def ranking_of(ranking: Any, *, slots: int, items: int, may_be_empty: bool = False) -> Ranking:

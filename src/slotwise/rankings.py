@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from slotwise import checks
 from slotwise.errors import InvalidInput, InvalidRanking
 from slotwise.tally import Tally
-from slotwise.typing import EMPTY, NO_CLICK, BoolArray, FloatArray, IntArray
+from slotwise.typing import EMPTY, NO_CLICK, BoolArray, IntArray
 
 _LARGEST = int(np.iinfo(np.int64).max)
 #: rounds that wait to be merged, at least: sorting them one by one would cost more than the counting
@@ -78,14 +79,39 @@ class Rankings:
         return cls._of_distinct(lists[first], cells.reshape(-1, slots), without, items)
 
     @classmethod
-    def of_fractions(cls, shown: IntArray, clicks: FloatArray, passes: FloatArray, *, items: int) -> Rankings:
-        """Lists, the same one more than once perhaps, whose counts have faded and are no whole numbers any more.
+    def weighted_sum(
+        cls, parts: Sequence[Rankings], places: Sequence[IntArray], weights: Sequence[float], items: int
+    ) -> Rankings:
+        """Lists of all parts with decayed counts; a list of several parts has a row for each.
 
-        Nothing is checked: the rankings that these come from were.
+        Parameters
+        ----------
+        parts
+            The rankings.
+        places
+            The number of each part's items among all `items`.
+        weights
+            The weight of each part's counts.
+        items
+            J of the sum.
+
+        Examples
+        --------
+        >>> seen = Rankings([[0, 1]], [[3, 1]], [4], items=2)
+        >>> both = Rankings.weighted_sum([seen, seen], [np.array([0, 1]), np.array([2, 0])], [0.5, 1.0], 3)
+        >>> both.shown.tolist(), both.clicks.tolist(), both.passes.tolist()
+        ([[0, 1], [2, 0]], [[1.5, 0.5], [3.0, 1.0]], [2.0, 4.0])
         """
-        counted: Any = clicks
-        passed: Any = passes
-        return cls._of_distinct(shown, counted, passed, items)
+        slots = max(part.slots for part in parts)
+        shown, clicks = [], []
+        for part, place, weight in zip(parts, places, weights, strict=True):
+            wider = [(0, 0), (0, slots - part.slots)]
+            renumbered = np.where(part.shown == EMPTY, EMPTY, place[part.shown])
+            shown.append(np.pad(renumbered, wider, constant_values=EMPTY))
+            clicks.append(np.pad(weight * part.clicks, wider))
+        passes = [weight * part.passes for part, weight in zip(parts, weights, strict=True)]
+        decayed: Any = [np.concatenate(counts) for counts in (clicks, passes)]
+        return cls._of_distinct(np.concatenate(shown), decayed[0], decayed[1], items)
 
     @classmethod
     def _of_distinct(cls, shown: IntArray, clicks: IntArray, passes: IntArray, items: int) -> Rankings:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -42,9 +44,13 @@ class Tally:
 
     def __post_init__(self) -> None:
         for name in ("clicks", "passes"):
-            setattr(self, name, checks.counts(name, getattr(self, name)))
+            setattr(self, name, self._checked(name, getattr(self, name)))
         if self.clicks.shape != self.passes.shape:
             raise InvalidInput(f"clicks is {self.clicks.shape}, but passes is {self.passes.shape}")
+
+    @staticmethod
+    def _checked(name: str, values: Any) -> Any:
+        return checks.counts(name, values)
 
     @classmethod
     def empty(cls, slots: int, items: int) -> Tally:
@@ -54,13 +60,6 @@ class Tally:
             checks.whole_number("items", items, at_least=1),
         )
         return cls(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
-
-    @classmethod
-    def of_fractions(cls, clicks: FloatArray, passes: FloatArray) -> Tally:
-        """Counts that have faded, and are no whole numbers any more. Nothing is checked: those they come from were."""
-        made: Any = Tally.__new__(cls)
-        made.clicks, made.passes = clicks, passes
-        return cast("Tally", made)
 
     @classmethod
     def of_rounds(cls, rankings: IntArray, clicked: IntArray, *, items: int) -> Tally:
@@ -153,6 +152,52 @@ class Tally:
             if isinstance(problem, UnreadableFile):
                 raise
             raise UnreadableFile(f"{os.fspath(path)} is damaged or not a tally ({problem})") from problem
+
+
+class WeightedTally(Tally):
+    """A tally of decayed counts: each count may weigh less than 1.
+
+    >>> WeightedTally([[0.5, 2.0]], [[1.25, 0.0]]).passes.tolist()
+    [[1.25, 0.0]]
+    """
+
+    @staticmethod
+    def _checked(name: str, values: Any) -> Any:
+        return checks.weighted_counts(name, values)
+
+    @property
+    def rounds(self) -> int:
+        """The weight of all rounds, rounded up."""
+        return math.ceil(float(self.clicks.sum() + self.passes.sum(axis=1).max()))
+
+    @classmethod
+    def weighted_sum(
+        cls, parts: Sequence[Tally], places: Sequence[IntArray], weights: Sequence[float], items: int
+    ) -> WeightedTally:
+        """Add tallies of different slots and items up, each with its weight.
+
+        Parameters
+        ----------
+        parts
+            The tallies.
+        places
+            The place of each part's items among all `items`.
+        weights
+            The weight of each part's counts.
+        items
+            J of the sum.
+
+        Examples
+        --------
+        >>> half, full = Tally([[3, 1]], [[4, 4]]), Tally([[2]], [[2]])
+        >>> WeightedTally.weighted_sum([half, full], [np.array([0, 1]), np.array([1])], [0.5, 1.0], 2).clicks.tolist()
+        [[1.5, 2.5]]
+        """
+        total = np.zeros((2, max(part.slots for part in parts), items))
+        for part, place, weight in zip(parts, places, weights, strict=True):
+            total[0, : part.slots, place] += weight * part.clicks.T
+            total[1, : part.slots, place] += weight * part.passes.T
+        return cls(total[0], total[1])
 
 
 def _count_round(clicks: IntArray, passes: IntArray, ranking: Ranking, clicked: int, may_be_empty: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,8 +10,8 @@ import numpy as np
 
 from slotwise.belief.memory import PERIOD, PERIODS_PER_HALF_LIFE, half_lives
 from slotwise.errors import InvalidInput
-from slotwise.tally import Tally
-from slotwise.typing import NO_CLICK, FloatArray, IntArray
+from slotwise.tally import Tally, WeightedTally
+from slotwise.typing import NO_CLICK, IntArray
 
 #: two neighbouring periods become one when together they are no longer than this part of all that came after them
 MERGED_PART = 0.25
@@ -22,25 +21,6 @@ STORED = ("segments", "sums", "shown", "period_rounds", "periods", "period_sums"
 
 #: of one segment: clicks and passes, 2 × slots × items
 Matrices = IntArray
-
-
-class WeighedTally(Tally):
-    """A tally in which a count may weigh less than 1: numbers that are finite and not negative.
-
-    >>> WeighedTally([[0.5, 2.0]], [[1.25, 0.0]]).passes.tolist()
-    [[1.25, 0.0]]
-    """
-
-    def __post_init__(self) -> None:
-        for name in ("clicks", "passes"):
-            setattr(self, name, _weights(name, getattr(self, name)))
-        if self.clicks.shape != self.passes.shape:
-            raise InvalidInput(f"clicks is {self.clicks.shape}, but passes is {self.passes.shape}")
-
-    @property
-    def rounds(self) -> int:
-        """At least as many as its counts weigh."""
-        return math.ceil(float(self.clicks.sum() + self.passes.sum(axis=1).max()))
 
 
 @dataclass
@@ -190,7 +170,7 @@ class Counts:
 
     def tally_from(self, clicks: Any, passes: Any) -> Tally:
         """A tally of the kind that is counted here; an error if these are not counts."""
-        return WeighedTally(clicks, passes) if self.weighed else Tally(clicks, passes)
+        return WeightedTally(clicks, passes) if self.weighed else Tally(clicks, passes)
 
     def _shown_of(self, segment: int) -> IntArray:
         if segment not in self._shown:
@@ -222,22 +202,6 @@ class Counts:
                 merged.append(period)
             since += period.rounds
         self._periods = merged[::-1]
-
-
-def _weights(name: str, values: Any) -> FloatArray:
-    """A slots × items array of finite numbers that are not negative."""
-    matrix = np.asarray(values)
-    if matrix.ndim != 2 or matrix.size == 0:
-        raise InvalidInput(f"{name} must be a slots × items array, got shape {matrix.shape}")
-    if matrix.dtype.kind not in "iuf":
-        raise InvalidInput(f"{name} must hold numbers, got {matrix.dtype}")
-    wrong = ~((matrix >= 0.0) & (matrix < np.inf))
-    if wrong.any():
-        slot, item = np.argwhere(wrong)[0]
-        raise InvalidInput(
-            f"{name} must be finite and not negative, got {matrix[slot, item]} in slot {slot}, item {item}"
-        )
-    return np.ascontiguousarray(matrix, dtype=np.float64)
 
 
 def _stacked(some: Sequence[Any], *each: int) -> IntArray:

@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 
 from slotwise.estimate.evidence import Counts
-from slotwise.estimate.faded import fade
 from slotwise.logs.counting.impressions import Impressions
 from slotwise.logs.counting.merging import merge_impressions, merge_tallies, places_in
 from slotwise.logs.counting.strata import Periods, Stratified, Stratum
 from slotwise.logs.counting.tallies import LogTally
 from slotwise.logs.fitting.changes import weight_of
 from slotwise.rankings import Rankings
+from slotwise.tally import WeightedTally
 from slotwise.typing import FloatArray, IntArray
 
 #: a placement, and the values of a segment
@@ -71,8 +71,10 @@ class Whole:
         if half_life is None:
             return self.rankings if by_lists else self.tally
         weights = [weight_of(stratum.period, periods, half_life) for stratum in self.strata]
-        seen: list[Counts] = [one.rankings for one in self.impressions_of_parts] if by_lists else [*self.parts]
-        return fade(seen, self._places, weights, self.tally.items)
+        if by_lists:
+            lists = [part.rankings for part in self.impressions_of_parts]
+            return Rankings.weighted_sum(lists, self._places, weights, self.tally.items)
+        return WeightedTally.weighted_sum(self.parts, self._places, weights, self.tally.items)
 
     def factors(self, alpha: FloatArray, bias: FloatArray) -> dict[str | None, tuple[FloatArray, FloatArray]]:
         """α and λ of every stratum, given those of the whole."""
