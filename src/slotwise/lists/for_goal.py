@@ -16,7 +16,7 @@ from slotwise.compiled import inlined, jit, record
 from slotwise.lists.arrange import arrange, rearrange
 from slotwise.lists.goal import Goal
 from slotwise.lists.rules import Rules, rules_of
-from slotwise.lists.slot_order import order_slots, slot_order
+from slotwise.lists.top_items import order_slots, slot_order
 from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
 #: An item never shown has an infinite index. In a list it then counts as this much more attractive than all the others

@@ -9,8 +9,7 @@ import numpy as np
 
 from slotwise.compiled import record
 from slotwise.lists.arrange import arrange, entry, rearrange, slots_in_order
-from slotwise.lists.slot_order import order_slots, slot_order
-from slotwise.lists.top_items import fill_slots, select_best
+from slotwise.lists.top_items import fill_slots, order_slots, select_best, slot_order
 from slotwise.typing import FloatArray, IntArray, Ranking
 
 

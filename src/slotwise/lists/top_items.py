@@ -1,10 +1,16 @@
-"""The best items by an index, ties broken uniformly at random: what every ranking is made of."""
+"""The best items by an index and the slots by their bias, ties in random order: every ranking is made of these.
+
+The order of slots has two records, one for a known position bias and one for an unknown one. With a flag instead, the
+branch would cost a fifth of the speed of the fastest policy.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from slotwise.compiled import inlined, jit
+from slotwise.compiled import generic, inlined, jit, record
 from slotwise.rng import below, shuffle
 from slotwise.typing import FloatArray, IntArray, Ranking
 
@@ -86,3 +92,45 @@ def _draw_last_tie(index: FloatArray, order: IntArray, count: int, rng: np.rando
             drawn = first + below(seen, rng)
             if drawn < count:
                 order[position], order[drawn] = order[drawn], order[position]
+
+
+@generic()
+def order_slots(slots: Any, position_bias: FloatArray, rng: np.random.Generator) -> IntArray:  # type: ignore[empty-body]
+    """The slots by decreasing bias."""
+
+
+@record
+class KnownOrder:
+    """The order of slots whose bias is known."""
+
+    order: IntArray
+
+
+@record
+class UnknownOrder:
+    """The order of slots by the bias that each decision gives, equal ones in random order."""
+
+    order: IntArray
+
+
+def slot_order(slots: int, position_bias: FloatArray | None) -> KnownOrder | UnknownOrder:
+    """Return the record that `order_slots` takes; `position_bias` is None if it is unknown."""
+    if position_bias is None:
+        return UnknownOrder(order=np.arange(slots))
+    return KnownOrder(order=np.argsort(-position_bias, kind="stable"))
+
+
+@order_slots.register(KnownOrder)
+def _known(slots: KnownOrder, position_bias: FloatArray, rng: np.random.Generator) -> IntArray:  # noqa: ARG001
+    return slots.order
+
+
+@order_slots.register(UnknownOrder)
+def _unknown(slots: UnknownOrder, position_bias: FloatArray, rng: np.random.Generator) -> IntArray:
+    order = slots.order
+    # usually they are in order
+    for place in range(1, len(order)):
+        if not position_bias[order[place - 1]] > position_bias[order[place]]:
+            select_best(position_bias, order, len(order), rng)
+            break
+    return order
