@@ -58,13 +58,13 @@ $(DEV): $(RUN) requirements-dev.txt
 # the kernels of all policies, so that no two tests compile the same
 $(WARM): $(CORE)
 	@echo "compiling the policies …"
-	@$(BIN)/python -m slotwise.ranker.warm_up
+	@$(BIN)/python -m slotwise.ranker.compile_all
 	@touch $(WARM)
 
 # those of the paper's policies
 $(PAPER): $(CORE)
 	@echo "compiling the paper's policies …"
-	@$(BIN)/python -m slotwise.simulate.warm_up paper
+	@$(BIN)/python -m slotwise.simulation.compile_policies paper
 	@touch $(PAPER)
 
 paper: $(RUN) $(PAPER)

@@ -15,13 +15,13 @@ import numpy as np
 
 from benchmarks import dashboard, logs, service, startup
 from slotwise import MNL, Goal, Setting, policies, policy, simulate
-from slotwise.choice import draw
-from slotwise.compiled import jit
-from slotwise.lists.arrange import arrange
-from slotwise.lists.make import make_lists
+from slotwise.click_models import draw
+from slotwise.environments import paper_problems
+from slotwise.jit import jit
+from slotwise.optimize.list_solver import arrange
+from slotwise.optimize.solver_factory import make_lists
 from slotwise.policies import absorb, choose, learn
 from slotwise.policies.interface import turn_to
-from slotwise.problems import paper_problems
 from slotwise.ranker import Learner
 
 TURNS = 5

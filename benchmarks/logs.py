@@ -158,7 +158,7 @@ def _tally(log: str) -> None:
 def _fit(log: str) -> None:
     """With all that the report says of it."""
     from slotwise.logs import fit
-    from slotwise.logs.reporting.placement import PlacementReport
+    from slotwise.logs.reporting.placement_report import PlacementReport
 
     report = PlacementReport(fit(log, memory=MEMORY))
     assert report.in_words()
@@ -177,7 +177,7 @@ def _plain_spark(log: str) -> None:
 
     By sets, which Spark gathers several times as fast as it does count(DISTINCT …) of two columns.
     """
-    from slotwise.logs.reading.sources import read
+    from slotwise.logs.reading.engines import read
 
     with read(log, engine="spark") as table:
         session = table.get_backend()._session

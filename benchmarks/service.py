@@ -29,7 +29,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from slotwise.service.store.rows import COUNTERS
+from slotwise.service.storage.count_rows import COUNTERS
 
 #: requests that are under way at once
 CONNECTIONS = 32

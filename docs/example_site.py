@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote, unquote, urlsplit
 
 from slotwise.client import Client, Decision
-from slotwise.errors import ServiceProblem, SlotwiseError
+from slotwise.core.errors import ServiceProblem, SlotwiseError
 
 URL = os.environ.get("SLOTWISE_URL", "http://127.0.0.1:8000")
 #: where visitors' browsers reach the service, if that is elsewhere

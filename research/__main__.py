@@ -11,9 +11,9 @@ import typer
 from research import studies
 from research.changing_pages.plan import OURS, PARTS, PLAIN
 from research.leaderboard.environments import KINDS
-from slotwise import checks
 from slotwise.cli import reporting_errors
-from slotwise.cli.options import Jobs, example, known_ids
+from slotwise.cli.shared.command_options import Jobs, example, known_ids
+from slotwise.core import validation
 
 
 @example("python -m research calibration --quick --out results/calibration")
@@ -70,7 +70,7 @@ def study(
     if name is None:
         typer.echo("\n".join(f"{id:15} {studies.summary(id)}" for id in studies.STUDIES))
         return
-    checks.one_of("name", name, list(studies.STUDIES))
+    validation.one_of("name", name, list(studies.STUDIES))
     folder = Path("results") / name if out is None else out
     try:
         studies.write(

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
-from slotwise.belief import Lived, gibbs_bias, imagine, joint_gibbs, lived, update, update_by_tally
-from slotwise.belief.features import learn_items, rely_on
-from slotwise.belief.lived_draws import bring_to_hand, draw_shared
-from slotwise.belief.pooling import fit_bias, learn_levels, take_means
-from slotwise.choice import MNL, draw
-from slotwise.compiled import jit
-from slotwise.drawing import new_figure
-from slotwise.rng import stream
-from slotwise.setting import Setting
-from slotwise.simulate.plot import tidy
-from slotwise.typing import FloatArray, IntArray
+from slotwise.click_models import MNL, draw
+from slotwise.core.plotting import new_figure
+from slotwise.core.policy_task import Setting
+from slotwise.core.random import stream
+from slotwise.core.types import FloatArray, IntArray
+from slotwise.jit import jit
+from slotwise.posterior import Lived, gibbs_bias, imagine, joint_gibbs, lived, update, update_by_tally
+from slotwise.posterior.feature_regression import learn_items, rely_on
+from slotwise.posterior.hyperparameters import fit_bias, learn_levels, take_means
+from slotwise.posterior.sampling import bring_to_hand, draw_shared
+from slotwise.simulation.plot import tidy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from slotwise.compiled import interpreted
+from slotwise.core.policy_task import Setting
+from slotwise.core.types import FloatArray
+from slotwise.environments import ContextualMNL
+from slotwise.jit import interpreted
 from slotwise.policies import default_policy
 from slotwise.policies.interface import see_features
-from slotwise.policies.registry import compared_in, parse
-from slotwise.problems import ContextualMNL
-from slotwise.setting import Setting
-from slotwise.simulate import simulate
-from slotwise.typing import FloatArray
+from slotwise.policies.policy_registry import compared_in, parse
+from slotwise.simulation import simulate
 
 BIAS = (1.0, 0.6, 0.4)
 ITEMS = 20

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from slotwise import checks
-from slotwise.choice import MNL
-from slotwise.drawing import PALETTE, bare, new_figure, save
-from slotwise.estimate import Estimate, estimator, estimators
-from slotwise.estimate.joint import Joint
-from slotwise.experiments.store import writable_folder
-from slotwise.files import replacing
-from slotwise.problems import problem
-from slotwise.rankings import Rankings
-from slotwise.rng import stream
-from slotwise.simulate.data_collection import at_random, by_policy
-from slotwise.simulate.progress import Bar
-from slotwise.tables import write_csv
-from slotwise.tally import Tally
-from slotwise.typing import FloatArray
+from slotwise.click_models import MNL
+from slotwise.core import validation
+from slotwise.core.files import replacing
+from slotwise.core.plotting import PALETTE, bare, new_figure, save
+from slotwise.core.random import stream
+from slotwise.core.rankings import Rankings
+from slotwise.core.tables import write_csv
+from slotwise.core.tally import Tally
+from slotwise.core.types import FloatArray
+from slotwise.environments import problem
+from slotwise.estimators import Estimate, estimator, estimators
+from slotwise.estimators.likelihoods.joint_likelihood import Joint
+from slotwise.paper.result_cache import writable_folder
+from slotwise.simulation.data_collection import at_random, by_policy
+from slotwise.simulation.progress import Bar
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,7 +82,7 @@ def run(
     progress: bool | None = False,
 ) -> list[Measured]:
     """Everything measured; the same seed gives the same numbers, except for times."""
-    replications = checks.whole_number("replications", replications, at_least=2)
+    replications = validation.whole_number("replications", replications, at_least=2)
     found = []
     with Bar(progress) as bar:
         for name in problems:

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.experiments.store import Store, program_hash, writable_folder
-from slotwise.policies.registry import compared_in, policies, policy
-from slotwise.problems import Problem, further_problems, paper_problems, random_problem
-from slotwise.rng import stream
-from slotwise.simulate import simulate
-from slotwise.simulate.progress import Bar
-from slotwise.typing import FloatArray
+from slotwise.core.random import stream
+from slotwise.core.types import FloatArray
+from slotwise.environments import Problem, further_problems, paper_problems, random_problem
+from slotwise.paper.result_cache import Store, program_hash, writable_folder
+from slotwise.policies.policy_registry import compared_in, policies, policy
+from slotwise.simulation import simulate
+from slotwise.simulation.progress import Bar
 
 #: what all others are compared with
 PLAIN = "posterior-sampling"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from research.policy_study import CHOOSING, KNOWN, PLAIN, UNKNOWN, Finding, relative
-from slotwise.drawing import PALETTE, bare, new_figure
-from slotwise.simulate.plot import tidy
+from slotwise.core.plotting import PALETTE, bare, new_figure
+from slotwise.simulation.plot import tidy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,11 +14,11 @@ from research.changing_pages.plan import Plan
 from research.graves_lai.table import table as graves_lai_table
 from research.leaderboard import page as leaderboard_page
 from research.leaderboard.scores import QUICK, Size
-from slotwise.drawing import save
-from slotwise.errors import InvalidInput, UnwritableFile
-from slotwise.experiments.store import writable_folder
-from slotwise.files import replacing
-from slotwise.problems import further_problems, paper_problems
+from slotwise.core.errors import InvalidInput, UnwritableFile
+from slotwise.core.files import replacing
+from slotwise.core.plotting import save
+from slotwise.environments import further_problems, paper_problems
+from slotwise.paper.result_cache import writable_folder
 
 
 def write(name: str, out: Path, *, jobs: int = -1, quick: bool = False, **options: Any) -> None:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from slotwise import MNL, policies
-from slotwise.compiled import interpreted
-from slotwise.policies import PolicyEntry, registry
-from slotwise.problems import paper_problems
+from slotwise.environments import paper_problems
+from slotwise.jit import interpreted
+from slotwise.policies import PolicyEntry, policy_registry
 from tests.postgres import postgres
 from tests.registered import in_package
 
@@ -39,7 +39,7 @@ def small() -> MNL:
 @pytest.fixture(autouse=True)
 def policies_of_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide policies that were registered by `research`, which the same run may have imported."""
-    monkeypatch.setattr(registry, "_registered", {entry.id: entry for entry in in_package()})
+    monkeypatch.setattr(policy_registry, "_registered", {entry.id: entry for entry in in_package()})
 
 
 @pytest.fixture
@@ -60,9 +60,9 @@ FIRST = (
     "tests/test_drop_in.py",
     "tests/service/test_processes.py",
     "tests/service/dashboard",
-    "tests/experiments/test_paper.py",
+    "tests/paper/test_reproduction.py",
     "tests/logs/test_spark.py",
-    "tests/ranker/test_kernels.py",
+    "tests/ranker/test_background_compile.py",
     "tests/test_broken_on_purpose.py",
 )
 POLICIES = {entry.id for entry in policies()}

@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-from slotwise.compiled.cache import cache_folder
+from slotwise.jit.kernel_cache import cache_folder
 
 
 def share_kernels(folder: Path, *, without: str | None = None) -> None:

@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 
 import pytest
 
-from slotwise.choice import ChoiceModelEntry
-from slotwise.choice import choice_models as registered_models
-from slotwise.estimate import Estimate, EstimatorEntry
-from slotwise.estimate import estimators as registered_estimators
+from slotwise.click_models import ChoiceModelEntry
+from slotwise.click_models import choice_models as registered_models
+from slotwise.estimators import Estimate, EstimatorEntry
+from slotwise.estimators import estimators as registered_estimators
 from slotwise.policies import PolicyEntry, default_policy
 from slotwise.policies import policies as registered_policies
 
@@ -57,7 +57,7 @@ def compiled_first(entries: Iterable[PolicyEntry]) -> list[Any]:
 
 
 def is_compiled_first(entry: PolicyEntry) -> bool:
-    """Whether `slotwise.simulate.warm_up` compiles it."""
+    """Whether `slotwise.simulation.compile_policies` compiles it."""
     return not entry.rival and str(entry) in (entry.id, f"{entry.id}:bias=known")
 
 

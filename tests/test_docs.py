@@ -3,9 +3,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from slotwise.cli.app import app_of
+from slotwise.cli.command_app import app_of
 from slotwise.policies import default_policy
-from slotwise.policies.registry import compared_in, parse
+from slotwise.policies.policy_registry import compared_in, parse
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()

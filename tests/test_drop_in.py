@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from slotwise.compiled.cache import kernel_hash
+from slotwise.jit.kernel_cache import kernel_hash
 from tests.kernels import share_kernels
 
 ROOT = Path(__file__).parents[1]
@@ -22,12 +22,12 @@ CONFORMANCE = [
     "tests/policies/test_conformance.py",
     "tests/policies/test_absorb.py",
     "tests/policies/test_goals.py",
-    "tests/choice/test_conformance.py",
-    "tests/estimate/test_intervals.py",
-    "tests/estimate/test_likelihoods.py",
+    "tests/click_models/test_conformance.py",
+    "tests/estimators/uncertainty/test_intervals.py",
+    "tests/estimators/test_likelihoods.py",
     "tests/logs/fitting/test_click_rate.py",
     "tests/test_docs.py",
-    "tests/policies/test_registry.py",
+    "tests/policies/test_policy_registry.py",
     "tests/ranker/test_learner.py::test_every_policy_obeys_the_rules_of_each_decision",
     "tests/ranker/test_learner.py::test_halves_of_counts_come_to_the_counts",
 ]

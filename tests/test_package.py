@@ -29,7 +29,7 @@ def _with(path: str, script: str) -> str:
 
 def test_every_name_is_what_its_module_has_whatever_was_imported_before() -> None:
     script = """
-import slotwise.simulate.replicate, slotwise.policies.registry, slotwise
+import slotwise.simulation.runner, slotwise.policies.policy_registry, slotwise
 from slotwise import *
 print(callable(policies), callable(simulate), set(slotwise.__all__) <= set(dir(slotwise)))
 print(all(getattr(slotwise, name) is globals()[name] for name in slotwise.__all__))
@@ -61,7 +61,7 @@ def test_a_ranker_does_not_import_what_only_simulations_and_estimates_need() -> 
 
 def test_a_command_does_not_import_what_only_tables_need() -> None:
     script = (
-        "from slotwise.cli.app import app_of; app_of(); "
+        "from slotwise.cli.command_app import app_of; app_of(); "
         "print({'scipy.stats', 'scipy.optimize', 'pandas', 'matplotlib'} & set(sys.modules))"
     )
     assert _run(_with(SOURCES, script)) == "set()"
@@ -120,7 +120,7 @@ def test_the_client_is_a_distribution_of_its_own_in_step_with_the_package(client
 def test_the_client_works_alone_and_says_what_to_install_for_more(client_alone: Path) -> None:
     script = """
 from slotwise.client import Client
-from slotwise.errors import ServiceUnreachable
+from slotwise.core.errors import ServiceUnreachable
 try:
     Client("http://127.0.0.1:9", retries=0).placements()
 except ServiceUnreachable as problem:

@@ -14,15 +14,15 @@ import numpy as np
 
 from research.changing_pages.families import KNOWN_ITEMS, VISITS, Case, stream_of
 from research.changing_pages.wrappers import untold, watched
-from slotwise.choice import MNL
-from slotwise.compiled.cache import PACKAGE, hash_of
-from slotwise.experiments.store import Store, load_all, program_hash, writable_folder
-from slotwise.policies.registry import parse
-from slotwise.problems import World
-from slotwise.setting import Setting
-from slotwise.simulate.progress import Bar
-from slotwise.simulate.replicate import PolicyLike, Replication, recorded_rounds, run_replications
-from slotwise.typing import FloatArray, IntArray
+from slotwise.click_models import MNL
+from slotwise.core.policy_task import Setting
+from slotwise.core.types import FloatArray, IntArray
+from slotwise.environments import World
+from slotwise.jit.kernel_cache import PACKAGE, hash_of
+from slotwise.paper.result_cache import Store, load_all, program_hash, writable_folder
+from slotwise.policies.policy_registry import parse
+from slotwise.simulation.progress import Bar
+from slotwise.simulation.runner import PolicyLike, Replication, recorded_rounds, run_replications
 
 #: how a policy meets a problem: as it is; told nothing of segments; one of it for each segment; its lists counted
 Way = Literal["told", "untold", "apart", "watched"]

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice import MNL
-from slotwise.problems import (
+from slotwise.click_models import MNL
+from slotwise.core.tally import Tally
+from slotwise.core.types import FloatArray
+from slotwise.environments import (
     Delay,
     Jump,
     Segment,
@@ -17,9 +19,7 @@ from slotwise.problems import (
     random_lived_problem,
     random_problem,
 )
-from slotwise.simulate import simulate
-from slotwise.tally import Tally
-from slotwise.typing import FloatArray
+from slotwise.simulation import simulate
 
 #: the streams of the families: no two share one, and none is that of a replication
 SEGMENTS, NEWCOMERS, FEATURES, FORGETTING, STATIONARY, LIVED, VISITS = range(7)

@@ -9,7 +9,7 @@ import numpy as np
 from research.changing_pages.cells import Found
 from research.changing_pages.plan import OURS, Plan, recorded_long
 from research.changing_pages.tables import WAY_NAMES, error, limit_of, mean
-from slotwise.drawing import PALETTE, bare, new_figure
+from slotwise.core.plotting import PALETTE, bare, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

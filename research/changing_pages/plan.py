@@ -10,9 +10,9 @@ from typing import Any
 from research.changing_pages import families
 from research.changing_pages.cells import Cell, Way, chunks, family, setting_of
 from research.changing_pages.families import Case
-from slotwise.errors import InvalidInput
-from slotwise.policies.registry import compared_in, parse
-from slotwise.problems import further_problems, paper_problems, problem
+from slotwise.core.errors import InvalidInput
+from slotwise.environments import further_problems, paper_problems, problem
+from slotwise.policies.policy_registry import compared_in, parse
 
 #: the policy that the study is about, the one that all are compared with, and the others
 OURS, PLAIN, *OTHERS = (entry.id for entry in compared_in("lived"))

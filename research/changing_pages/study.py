@@ -16,11 +16,11 @@ from research.changing_pages.cells import run
 from research.changing_pages.figures import FIGURES
 from research.changing_pages.plan import PARTS, Plan
 from research.changing_pages.tables import COLUMNS, TABLES, numbers
-from slotwise import checks
-from slotwise.drawing import save
-from slotwise.errors import InvalidInput
-from slotwise.files import replacing
-from slotwise.tables import write_csv
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput
+from slotwise.core.files import replacing
+from slotwise.core.plotting import save
+from slotwise.core.tables import write_csv
 
 
 def write(
@@ -38,7 +38,7 @@ def write(
     """
     chosen = list(dict.fromkeys(parts)) or list(PARTS)
     for part in chosen:
-        checks.one_of("part", part, list(PARTS))
+        validation.one_of("part", part, list(PARTS))
     if page is not None:
         # before hours of work
         for part in chosen:

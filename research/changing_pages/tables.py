@@ -10,8 +10,8 @@ import numpy as np
 from research.changing_pages.cells import Finding, Found
 from research.changing_pages.plan import CHOSEN_ON, LONG_ROUNDS, OURS, PLAIN, Plan, left_out, recorded_long
 from research.graves_lai import limit
-from slotwise.problems import problem
-from slotwise.typing import FloatArray
+from slotwise.core.types import FloatArray
+from slotwise.environments import problem
 
 WAY_NAMES = {"untold": "one tally for all", "apart": "one each, apart", "told": "pooled"}
 COLUMNS = ("part", "row", "policy", "way", "runs", "mean", "standard_error", "median", "q99", "worst", "seconds")

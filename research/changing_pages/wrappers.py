@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.compiled import record
+from slotwise.core.policy_task import Setting
+from slotwise.core.types import EMPTY, FloatArray, Ranking
+from slotwise.jit import record
 from slotwise.policies.interface import absorb, choose, expect, learn, settle
-from slotwise.policies.registry import parse
-from slotwise.setting import Setting
-from slotwise.typing import EMPTY, FloatArray, Ranking
+from slotwise.policies.policy_registry import parse
 
 
 @record

@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from slotwise.choice import MNL
-from slotwise.typing import FloatArray, IntArray, Ranking
+from slotwise.click_models import MNL
+from slotwise.core.types import FloatArray, IntArray, Ranking
 
 #: numbers this close, relatively, are meant to be equal
 SAME = 1e-9

@@ -17,7 +17,7 @@ import numpy as np
 
 from research.graves_lai.alternatives import Confused, Confusing, Page, divergences, nearest, on_boundary
 from research.graves_lai.overpaid import overpaid_lists
-from slotwise.typing import FloatArray, IntArray
+from slotwise.core.types import FloatArray, IntArray
 
 #: how far the two bounds on C may be apart, as a part of it
 TOLERANCE = 1e-5

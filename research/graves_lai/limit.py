@@ -14,9 +14,9 @@ import numpy as np
 
 from research.graves_lai.alternatives import Page, confusing_problems
 from research.graves_lai.exploration import TOLERANCE, Exploration, cheapest_exploration
-from slotwise import checks
-from slotwise.choice import MNL
-from slotwise.typing import Ranking
+from slotwise.click_models import MNL
+from slotwise.core import validation
+from slotwise.core.types import Ranking
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def limit(users: MNL, *, known_bias: bool, seconds: float = 60.0) -> Limit:
     >>> round(limit(users, known_bias=True).constant, 4), round(limit(users, known_bias=False).constant, 4)
     (2.4344, 6.9793)
     """
-    checks.positive_number("seconds", seconds)
+    validation.positive_number("seconds", seconds)
     page = Page.of(users)
     known = closed_form(page)
     if known_bias:

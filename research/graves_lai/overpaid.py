@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from research.graves_lai.alternatives import Confused, Page
-from slotwise.typing import BoolArray, FloatArray, IntArray
+from slotwise.core.types import BoolArray, FloatArray, IntArray
 
 #: enough to go on with
 MANY = 20

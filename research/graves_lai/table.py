@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from research.graves_lai.limit import Limit, limit
-from slotwise.problems import Problem
+from slotwise.environments import Problem
 
 
 def table(problems: Iterable[Problem], seconds: float = 60.0) -> str:

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.choice import Cascade, DependentClick, PositionBased, UserBrowsing
-from slotwise.problems import World
-from slotwise.problems.changes import Churn, Delay, Segment, Walk
+from slotwise.click_models import Cascade, DependentClick, PositionBased, UserBrowsing
+from slotwise.environments import World
+from slotwise.environments.dynamics import Churn, Delay, Segment, Walk
 
 #: four slots, in order, and ten items
 BIAS = (1.0, 0.6, 0.4, 0.3)

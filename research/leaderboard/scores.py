@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 
 from research.leaderboard.environments import KINDS
-from slotwise import checks
-from slotwise.compiled import interpreted
-from slotwise.compiled.cache import hash_of
-from slotwise.errors import InvalidInput
-from slotwise.experiments.store import Store, load_all, program_hash, writable_folder
-from slotwise.policies.registry import parse, policies
-from slotwise.setting import Setting
-from slotwise.simulate import simulate
-from slotwise.simulate.progress import Bar
-from slotwise.simulate.replicate import PolicyLike
-from slotwise.typing import FloatArray
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput
+from slotwise.core.policy_task import Setting
+from slotwise.core.types import FloatArray
+from slotwise.jit import interpreted
+from slotwise.jit.kernel_cache import hash_of
+from slotwise.paper.result_cache import Store, load_all, program_hash, writable_folder
+from slotwise.policies.policy_registry import parse, policies
+from slotwise.simulation import simulate
+from slotwise.simulation.progress import Bar
+from slotwise.simulation.runner import PolicyLike
 
 RESEARCH = Path(__file__).parents[1]
 #: in ten runs of a hundred a policy loses more than this part of them: its tail
@@ -88,7 +88,7 @@ Found = dict[tuple[str, str], FloatArray]
 def cells(size: Size, kinds: Sequence[str] = ()) -> list[Cell]:
     """Every registered policy on every kind of users, or on some; but for those that cannot act there."""
     for kind in kinds:
-        checks.one_of("part", kind, list(KINDS))
+        validation.one_of("part", kind, list(KINDS))
     wanted = [kind for kind in KINDS if not kinds or kind in kinds]
     labels = [str(variant) for entry in policies() for variant in entry.bias_variants]
     return [Cell(kind, label, size) for kind in wanted for label in labels if why_not(kind, label) is None]

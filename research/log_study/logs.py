@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from slotwise.choice import MNL, draw_many
-from slotwise.rankings import Rankings
-from slotwise.typing import NO_CLICK, FloatArray, IntArray
+from slotwise.click_models import MNL, draw_many
+from slotwise.core.rankings import Rankings
+from slotwise.core.types import NO_CLICK, FloatArray, IntArray
 
 #: by slot, relative to the one before it
 FADING = 0.75

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from research.log_study.logs import KINDS, Kind, Placement
-from slotwise.belief import posterior
-from slotwise.estimate import Estimate, estimators
-from slotwise.estimate.pooled.cells import Cells
-from slotwise.estimate.registry import EstimatorEntry
-from slotwise.logs.fitting.from_log import SHRUNKEN
-from slotwise.logs.fitting.held_out import MODELS, common_odds
+from slotwise.core.rankings import Rankings
+from slotwise.core.types import EMPTY, FloatArray
+from slotwise.estimators import Estimate, estimators
+from slotwise.estimators.estimator_registry import EstimatorEntry
+from slotwise.estimators.pooled.placement_cells import Cells
+from slotwise.logs.evaluation.holdout_comparison import MODELS, common_odds
+from slotwise.logs.fitting.fit_log import SHRUNKEN
 from slotwise.logs.fitting.holdout_split import PART, log_likelihood, split
-from slotwise.logs.fitting.pooled import BIASES, pool_placements
-from slotwise.rankings import Rankings
-from slotwise.typing import EMPTY, FloatArray
+from slotwise.logs.fitting.placement_pooling import BIASES, pool_placements
+from slotwise.posterior import posterior
 
 #: from placements to an estimate of each
 Fitted = Callable[[Sequence[Placement]], Sequence[Estimate]]
@@ -225,7 +225,7 @@ def _of_kind(kind: Kind, seed: int) -> tuple[list[Rankings], list[tuple[str, ...
 def _of_file(path: Path) -> tuple[list[Rankings], list[tuple[str, ...]], str]:
     """The placements of a log."""
     from slotwise.logs import fits
-    from slotwise.logs.reading.formats import load, recognised
+    from slotwise.logs.reading.public_datasets import load, recognised
 
     format = recognised(str(path))
     source, columns = (str(path), None) if format is None else load(str(path), format)

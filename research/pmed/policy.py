@@ -7,15 +7,15 @@ import math
 import numpy as np
 
 from research.pmed.trial_lists import TrialLists, find_shares, trial_lists
-from slotwise import checks
-from slotwise.compiled import inlined, jit, record
-from slotwise.errors import InvalidInput
-from slotwise.lists.top_items import select_best
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput
+from slotwise.core.policy_task import Setting
+from slotwise.core.random import shuffle
+from slotwise.core.types import BoolArray, FloatArray, IntArray, Ranking
+from slotwise.jit import inlined, jit, record
+from slotwise.optimize.top_k import select_best
 from slotwise.policies.interface import choose, learn_clicks, learns_all_clicks
-from slotwise.policies.registry import register
-from slotwise.rng import shuffle
-from slotwise.setting import Setting
-from slotwise.typing import BoolArray, FloatArray, IntArray, Ranking
+from slotwise.policies.policy_registry import register
 
 #: estimates of probabilities stay between these
 LEAST = 1e-4
@@ -92,7 +92,7 @@ def pmed(setting: Setting, *, alpha: float = 1.0) -> PMED:
     shape = (setting.items, setting.slots)
     trial = trial_lists(setting.slots, setting.items)
     return PMED(
-        alpha=checks.positive_number("alpha", alpha),
+        alpha=validation.positive_number("alpha", alpha),
         trial=trial,
         rounds=0.0,
         shares_of=0.0,

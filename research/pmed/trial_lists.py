@@ -19,9 +19,9 @@ import math
 
 import numpy as np
 
-from slotwise.compiled import inlined, jit, record
-from slotwise.linear import factorise, solve
-from slotwise.typing import FloatArray, IntArray
+from slotwise.core.small_linalg import factorise, solve
+from slotwise.core.types import FloatArray, IntArray
+from slotwise.jit import inlined, jit, record
 
 #: probabilities stay this far from 0 and 1
 MARGIN = 1e-4

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from research import calibration
-from slotwise.belief.gibbs import gibbs_bias
+from slotwise.posterior.gibbs_sampler import gibbs_bias
 from tests.chance import FALSE_ALARM
 
 DATASETS = 250

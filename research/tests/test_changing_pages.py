@@ -19,11 +19,11 @@ from research.changing_pages.families import KNOWN_ITEMS
 from research.changing_pages.plan import LEFT, OURS, PARTS, PLAIN, POLICIES, VARIANTS, Plan
 from research.changing_pages.wrappers import untold, watched
 from slotwise import MNL, simulate
-from slotwise.compiled.interpreted import interpreted
-from slotwise.errors import InvalidInput
-from slotwise.policies.registry import parse
-from slotwise.problems import Segment, World, random_lived_problem
-from slotwise.simulate.drawn import draw_items
+from slotwise.core.errors import InvalidInput
+from slotwise.environments import Segment, World, random_lived_problem
+from slotwise.jit.interpreter_mode import interpreted
+from slotwise.policies.policy_registry import parse
+from slotwise.simulation.world_items import draw_items
 
 PAGE = Path(__file__).parents[1] / "notes" / "changing_pages.md"
 

@@ -8,7 +8,7 @@ import pytest
 from research import calibration, studies
 from research.__main__ import main
 from research.graves_lai.table import table
-from slotwise.problems import problem
+from slotwise.environments import problem
 from tests.commands import slotwise
 
 

@@ -10,11 +10,11 @@ import pytest
 from research import estimator_study
 from research.estimator_study import COMPARED, Measured, figure, run, table, write
 from slotwise import MNL
-from slotwise.errors import InvalidInput
-from slotwise.estimate import Estimate
-from slotwise.estimate.joint import Joint
-from slotwise.simulate.data_collection import at_random, by_policy
-from slotwise.typing import FloatArray
+from slotwise.core.errors import InvalidInput
+from slotwise.core.types import FloatArray
+from slotwise.estimators import Estimate
+from slotwise.estimators.likelihoods.joint_likelihood import Joint
+from slotwise.simulation.data_collection import at_random, by_policy
 
 
 @pytest.fixture(scope="module")

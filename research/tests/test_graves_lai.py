@@ -14,10 +14,10 @@ from research.graves_lai.alternatives import Confused, Page, confusing_problems,
 from research.graves_lai.exploration import all_lists, cheapest_exploration
 from research.graves_lai.limit import as_limit
 from research.graves_lai.overpaid import overpaid_lists
-from slotwise.choice import MNL, click_probabilities, regret
-from slotwise.errors import InvalidInput
-from slotwise.problems import problem
-from slotwise.typing import FloatArray
+from slotwise.click_models import MNL, click_probabilities, regret
+from slotwise.core.errors import InvalidInput
+from slotwise.core.types import FloatArray
+from slotwise.environments import problem
 
 SMALL = {
     "three items": ([1.0, 0.4], [0.5, 0.3, 0.2]),

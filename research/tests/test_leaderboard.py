@@ -13,7 +13,7 @@ from research.leaderboard import scores as leaderboard
 from research.leaderboard.environments import KINDS
 from research.leaderboard.scores import QUICK, Cell, Size, cells, play, run, scores, why_not
 from slotwise import Setting, simulate
-from slotwise.errors import InvalidInput
+from slotwise.core.errors import InvalidInput
 from slotwise.policies import default_policy, policies
 
 SMALL = Size(rounds=30, replications=3, seed=5, plainly=True)

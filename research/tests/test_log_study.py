@@ -10,7 +10,7 @@ import pytest
 from research.log_study import study as log_study
 from research.log_study.logs import KINDS
 from research.studies import write
-from slotwise.logs.fitting.held_out import MODELS
+from slotwise.logs.evaluation.holdout_comparison import MODELS
 
 
 @pytest.mark.parametrize("name", KINDS)

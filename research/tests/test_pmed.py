@@ -12,11 +12,11 @@ import pytest
 from research.pmed.policy import estimate
 from research.pmed.trial_lists import find_shares
 from slotwise import Setting, policy, simulate
-from slotwise.choice import PositionBased, draw_clicks
-from slotwise.errors import InvalidInput
+from slotwise.click_models import PositionBased, draw_clicks
+from slotwise.core.errors import InvalidInput
+from slotwise.environments import paper_problems
 from slotwise.policies import choose
 from slotwise.policies.interface import learn_clicks
-from slotwise.problems import paper_problems
 from tests.chance import assert_mean_is_below
 
 ROOT = Path(__file__).parents[2]

@@ -13,9 +13,9 @@ from research import policy_study as study
 from research import policy_study_figures as study_figures
 from research.changing_pages import plan
 from slotwise import simulate
+from slotwise.environments import Problem
 from slotwise.policies import default_policy
-from slotwise.policies.registry import parse
-from slotwise.problems import Problem
+from slotwise.policies.policy_registry import parse
 
 
 def _small(parts: tuple[str, ...] = ("report",)) -> list[study.Cell]:

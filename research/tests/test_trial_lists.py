@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from research.pmed.trial_lists import MOST_LISTS, TrialLists, find_shares, trial_lists
-from slotwise.typing import FloatArray
+from slotwise.core.types import FloatArray
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 

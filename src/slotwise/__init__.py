@@ -12,14 +12,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from slotwise.choice import MNL
-    from slotwise.lists import Goal
+    from slotwise.click_models import MNL
+    from slotwise.core.rankings import Rankings
+    from slotwise.core.tally import Tally
+    from slotwise.core.types import EMPTY, NO_CLICK
+    from slotwise.optimize import Goal
     from slotwise.policies import Setting, policies, policy
     from slotwise.ranker import Ranker
-    from slotwise.rankings import Rankings
-    from slotwise.simulate import Results, simulate
-    from slotwise.tally import Tally
-    from slotwise.typing import EMPTY, NO_CLICK
+    from slotwise.simulation import Results, simulate
 
 __all__ = [
     "EMPTY",
@@ -37,18 +37,18 @@ __all__ = [
 ]
 
 _HOMES = {
-    "EMPTY": "typing",
-    "MNL": "choice",
-    "NO_CLICK": "typing",
-    "Goal": "lists",
+    "EMPTY": "core.types",
+    "MNL": "click_models",
+    "NO_CLICK": "core.types",
+    "Goal": "core.goal",
     "Ranker": "ranker",
-    "Rankings": "rankings",
-    "Results": "simulate",
+    "Rankings": "core.rankings",
+    "Results": "simulation",
     "Setting": "policies",
-    "Tally": "tally",
+    "Tally": "core.tally",
     "policies": "policies",
     "policy": "policies",
-    "simulate": "simulate",
+    "simulate": "simulation",
 }
 
 
@@ -64,7 +64,7 @@ class _OnFirstUse:
         except ModuleNotFoundError as missing:
             # what the client alone comes without, and not a mistake in a module
             if missing.name is not None and missing.name.partition(".")[0] in (__name__, *_NEEDS):
-                from slotwise.errors import NotInstalled
+                from slotwise.core.errors import NotInstalled
 
                 raise NotInstalled(f"{__name__}.{self._name}", missing.name) from missing
             raise

@@ -13,8 +13,8 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from slotwise import policies
-from slotwise.cli.app import app_of
-from slotwise.cli.log_options import ESTIMATOR_IDS
+from slotwise.cli.command_app import app_of
+from slotwise.cli.shared.log_options import ESTIMATOR_IDS
 
 GROUP: Any = get_command(app_of())
 COMMANDS: dict[str, Any] = GROUP.commands
@@ -86,6 +86,6 @@ def test_policies_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_listed_is_what_logs_take() -> None:
     assert ESTIMATOR_IDS == pytest.importorskip("slotwise.logs").ESTIMATOR_NAMES
-    models = importlib.import_module("slotwise.logs.fitting.click_models").CLICK_MODELS
+    models = importlib.import_module("slotwise.logs.evaluation.click_model_fits").CLICK_MODELS
     *most, last = models
     assert f"compare, or {', '.join(most)} or {last}, which" in " ".join(help_of("fit").split())

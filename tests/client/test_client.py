@@ -17,7 +17,7 @@ import pytest
 from pydantic import SecretStr
 
 from slotwise.client import Client, Decision
-from slotwise.errors import InvalidInput, ServiceProblem, ServiceUnreachable
+from slotwise.core.errors import InvalidInput, ServiceProblem, ServiceUnreachable
 from tests.service.process import Process, free_port, running
 from tests.service.serving import serving
 from tests.waiting import FOR_EVER

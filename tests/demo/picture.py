@@ -17,7 +17,7 @@ from typing import Final
 
 from PIL import Image
 
-from tests.demo.test_run import choose, click, demo
+from tests.demo.test_demo_server import choose, click, demo
 from tests.service.browser import Tab, opened
 
 WIDTH, HEIGHT = 1040, 1220

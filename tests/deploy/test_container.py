@@ -61,7 +61,7 @@ def test_the_pinned_requirements_are_taken_and_the_package_is_built_from_what_is
     pip(package, image, "wheel", "--quiet", "--disable-pip-version-check", "--wheel-dir", str(image / "wheels"))
     (wheel,) = (image / "wheels").iterdir()
     inside = zipfile.ZipFile(wheel).namelist()
-    assert {"slotwise/cli/serve.py", "slotwise/service/http/templates/base.html"} <= {*inside}
+    assert {"slotwise/cli/serve_command.py", "slotwise/service/http/templates/base.html"} <= {*inside}
 
 
 def test_what_it_starts_is_a_command_of_the_package() -> None:

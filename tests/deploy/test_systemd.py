@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from slotwise.service.store import open_store
+from slotwise.service.storage import open_store
 from tests.service.process import Process, free_port
 
 ROOT = Path(__file__).parents[2]

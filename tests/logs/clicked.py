@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from slotwise.logs.counting.click_sets import ClickSets
-from slotwise.logs.fitting.fitted_models import FittedModel
+from slotwise.logs.evaluation.click_model_likelihoods import FittedModel
 
 
 def drawn_sets(model: FittedModel, impressions: int, rng: np.random.Generator, items: int = 4) -> ClickSets:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from slotwise.errors import SlotwiseError
+from slotwise.core.errors import SlotwiseError
 from slotwise.logs import Columns, tally
 
 HEAD = "impression,slot,item,clicked\n"

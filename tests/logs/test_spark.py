@@ -16,11 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from slotwise.errors import InvalidInput
+from slotwise.core.errors import InvalidInput
 from slotwise.logs import Columns, fit, fits, tallies, tally
 from slotwise.logs.reading.spark_session import JAVA, divide_among_all
 from tests.logs.plain import Plain, dirty_rows, table
-from tests.logs.reading.test_sources import check_strange, write_strange
+from tests.logs.reading.test_engines import check_strange, write_strange
 from tests.logs.strata import check_alike, drawn
 from tests.logs.test_nasty_logs import NASTY, check_nasty
 

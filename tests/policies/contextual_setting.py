@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from slotwise import simulate
-from slotwise.problems import ContextualMNL
-from slotwise.typing import FloatArray
+from slotwise.core.types import FloatArray
+from slotwise.environments import ContextualMNL
 
 WEIGHTS = (3.0, -2.0, 1.0)
 

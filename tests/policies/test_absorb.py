@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from slotwise import MNL, NO_CLICK, Setting, Tally, policy, simulate
-from slotwise.choice import draw
-from slotwise.compiled import is_record
-from slotwise.errors import InvalidInput
+from slotwise.click_models import draw
+from slotwise.core.errors import InvalidInput
+from slotwise.core.types import EMPTY
+from slotwise.environments import paper_problems
+from slotwise.jit import is_record
 from slotwise.policies import PolicyEntry, absorb, choose, learn
-from slotwise.problems import paper_problems
-from slotwise.simulate.data_collection import at_random
-from slotwise.typing import EMPTY
+from slotwise.simulation.data_collection import at_random
 from tests.registered import default_first, policies, variants
 
 ABSORBING = [one for one in variants() if "tally" not in one.limits]

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from slotwise import MNL, NO_CLICK, Setting, Tally, policies, simulate
-from slotwise.checks import ranking_of
-from slotwise.choice import PositionBased, draw, regret
+from slotwise.click_models import PositionBased, draw, regret
+from slotwise.core.validation import ranking_of
+from slotwise.environments import Delay, World
 from slotwise.policies import PolicyEntry, choose, learn
-from slotwise.problems import Delay, World
 from tests.chance import assert_frequencies, assert_mean_is
 from tests.registered import compiled_first, is_compiled_first, variants
 from tests.uncompiled import uncompiled

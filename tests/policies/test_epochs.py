@@ -7,7 +7,7 @@ import pytest
 
 from slotwise import NO_CLICK, Setting, policy
 from slotwise import policies as registered
-from slotwise.compiled import interpreted
+from slotwise.jit import interpreted
 from slotwise.policies import choose, holds_lists, learn
 from tests.registered import policies
 
@@ -77,8 +77,8 @@ def test_the_index_is_the_papers(id: str, factor: float, log_term: object) -> No
 def test_the_index_for_unknown_bias_is_the_papers(id: str, width: object, sensitivity: str) -> None:
     """Against the estimator and the sensitivity of the library, from scratch, every epoch."""
     from slotwise import Tally
-    from slotwise.estimate import algorithm_1
-    from slotwise.estimate import sensitivity as beta_of
+    from slotwise.estimators import algorithm_1
+    from slotwise.estimators import sensitivity as beta_of
 
     assert callable(width)
     rng = np.random.default_rng(3)

@@ -10,10 +10,10 @@ import pytest
 
 from slotwise import EMPTY, MNL, NO_CLICK, Goal, Setting, policy, simulate
 from slotwise import policies as registered
-from slotwise.choice import draw
-from slotwise.errors import InvalidInput
-from slotwise.lists import best_list, expected_value
-from slotwise.lists.valued import allowed_lists, valued
+from slotwise.click_models import draw
+from slotwise.core.errors import InvalidInput
+from slotwise.optimize import best_list, expected_value
+from slotwise.optimize.goal_value import allowed_lists, valued
 from slotwise.policies import PolicyEntry, choose, learn
 from tests.registered import default_first, policies, variants
 from tests.uncompiled import uncompiled

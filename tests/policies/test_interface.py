@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from slotwise import NO_CLICK, Setting, policy
-from slotwise.compiled import interpreted
-from slotwise.errors import InvalidInput
-from slotwise.lists.per_decision import pins
+from slotwise.core.errors import InvalidInput
+from slotwise.jit import interpreted
+from slotwise.optimize.dynamic_constraints import pins
 from slotwise.policies import (
     PolicyEntry,
     absorb,

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from slotwise import MNL, NO_CLICK, Goal, Setting, policy, simulate
-from slotwise.belief import Lived, is_new
-from slotwise.bounds.poisson import upper_bound
-from slotwise.compiled import interpreted
-from slotwise.errors import InvalidInput
+from slotwise.core.errors import InvalidInput
+from slotwise.core.types import FloatArray
+from slotwise.jit import interpreted
 from slotwise.policies import choose, learn
+from slotwise.policies.indices.kl_poisson import upper_bound
 from slotwise.policies.interface import expect, settle, turn_to
 from slotwise.policies.random_bound import KEEP, RandomBound, _is_below, _is_in_order, _look_back, _random_level
-from slotwise.typing import FloatArray
+from slotwise.posterior import Lived, is_new
 from tests.chance import assert_frequencies
 
 BIAS = np.array([1.0, 0.5])

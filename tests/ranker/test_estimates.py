@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from slotwise import MNL, Ranker, Tally
-from slotwise.errors import InvalidInput
+from slotwise.core.errors import InvalidInput
 from slotwise.ranker import Learner
-from slotwise.simulate.data_collection import at_random
+from slotwise.simulation.data_collection import at_random
 
 USERS = MNL(position_bias=[1.0, 0.4], attractiveness=[0.8, 0.3, 0.5, 0.2])
 IDS = ["a", "b", "c", "d"]

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from slotwise import MNL, Setting, Tally
-from slotwise.belief.best_list import _count_best
-from slotwise.choice import draw
-from slotwise.errors import InvalidInput, UnknownName
-from slotwise.lists.per_decision import impose
+from slotwise.click_models import draw
+from slotwise.core.errors import InvalidInput, UnknownName
+from slotwise.core.types import NO_CLICK
+from slotwise.optimize.dynamic_constraints import impose
 from slotwise.policies import PolicyEntry, absorb, choose, default_policy, learn
-from slotwise.policies.registry import parse
+from slotwise.policies.policy_registry import parse
+from slotwise.posterior.best_list_draws import _count_best
 from slotwise.ranker import Learner
-from slotwise.ranker.options import check_served
-from slotwise.ranker.warm_up import warm_up_rankers
-from slotwise.typing import NO_CLICK
+from slotwise.ranker.compile_all import warm_up_rankers
+from slotwise.ranker.policy_options import check_served
 from tests.registered import policies
 
 ROOT = Path(__file__).parents[2]

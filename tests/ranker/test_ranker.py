@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from slotwise import Ranker, Tally
-from slotwise.errors import InvalidInput, UnreadableFile, UnwritableFile
+from slotwise.core.errors import InvalidInput, UnreadableFile, UnwritableFile
 from slotwise.ranker import ranker as module
 
 IDS = ["a", "b", "c", "d"]

@@ -19,8 +19,8 @@ from typing import Any, NoReturn, Self
 
 from slotwise import cli
 from slotwise.service.http import app, server
-from slotwise.service.worker.definition import Definition
-from slotwise.service.worker.learning import learner_of
+from slotwise.service.learning.learner_factory import learner_of
+from slotwise.service.schemas.definition import Definition
 
 ROOT = Path(__file__).parents[2]
 

@@ -13,13 +13,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from slotwise.service.store import open_store
-from slotwise.service.store.carrying import Portable
-from slotwise.service.store.decisions import Arm
-from slotwise.service.store.definitions import Change
-from slotwise.service.store.rows import HOUR, Counters, Period, PeriodCounters, PeriodRow, TallyRow, hour_of
-from slotwise.service.worker.changing import difference
-from slotwise.service.worker.definition import Definition
+from slotwise.service.placements.definition_edits import difference
+from slotwise.service.schemas.definition import Definition
+from slotwise.service.storage import open_store
+from slotwise.service.storage.count_rows import HOUR, Counters, Period, PeriodCounters, PeriodRow, TallyRow, hour_of
+from slotwise.service.storage.decision_types import Arm
+from slotwise.service.storage.placement_transfer import Portable
+from slotwise.service.storage.placements_table import Change
 
 #: lists that the learned arm shows in an hour, and those from which is read what was believed at its end
 LISTS: Final = 4

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from slotwise.service.http.app import application
 from slotwise.service.http.server import options
-from slotwise.service.settings import Settings
+from slotwise.service.service_settings import Settings
 from tests.waiting import FOR_EVER
 
 NOON = 1_800_000_000.0

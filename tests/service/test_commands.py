@@ -11,11 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 from slotwise import logs
-from slotwise.cli.app import app_of
-from slotwise.errors import SlotwiseError
-from slotwise.service.store import open_store
-from slotwise.service.store.decisions import Decision, Outcome, Report, new_id
-from slotwise.service.worker.definition import Definition
+from slotwise.cli.command_app import app_of
+from slotwise.core.errors import SlotwiseError
+from slotwise.service.schemas.definition import Definition
+from slotwise.service.storage import open_store
+from slotwise.service.storage.decision_types import Decision, Outcome, Report, new_id
 from tests.logs.strata import drawn
 from tests.service.serving import NOON, serving
 

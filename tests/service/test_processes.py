@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
-from slotwise.service.store import open_store
+from slotwise.service.storage import open_store
 from tests import waiting
 from tests.postgres import Postgres
 from tests.service.nursery import Nursery

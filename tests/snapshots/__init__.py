@@ -16,10 +16,10 @@ import numpy as np
 from typer.main import get_command
 
 from slotwise import policies, simulate
-from slotwise.cli.app import COMMANDS, app_of
-from slotwise.compiled import interpreted
-from slotwise.problems import paper_problems
-from slotwise.problems.random_worlds import random_lived_problem
+from slotwise.cli.command_app import COMMANDS, app_of
+from slotwise.environments import paper_problems
+from slotwise.environments.random_worlds import random_lived_problem
+from slotwise.jit import interpreted
 from tests.commands import slotwise
 from tests.service.serving import serving
 

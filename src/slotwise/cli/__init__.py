@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from slotwise.errors import InvalidInput, MissingExtra, SlotwiseError
+from slotwise.core.errors import InvalidInput, MissingExtra, SlotwiseError
 
 USAGE_ERROR = 2
 #: 128 and the number of the signal, as shells have it
@@ -46,7 +46,7 @@ def _run() -> None:
     # what is imported stays: it need not be looked through for garbage again and again
     gc.disable()
     try:
-        from slotwise.cli.app import COMMANDS, app_of
+        from slotwise.cli.command_app import COMMANDS, app_of
 
         if sys.argv[1:2] == ["study"]:
             raise InvalidInput("slotwise has no command study: run `python -m research NAME` in a checkout of slotwise")

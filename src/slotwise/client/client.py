@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any, Final, Literal, Self
 from urllib.parse import quote, urlencode
 
-from slotwise.client.asking import Asking
-from slotwise.errors import InvalidInput, ServiceProblem, ServiceUnreachable
+from slotwise.client.transport import Asking
+from slotwise.core.errors import InvalidInput, ServiceProblem, ServiceUnreachable
 
 
 class _NotGiven:

@@ -3,25 +3,29 @@
 A log is read, counted, fitted and reported on; each of the four has a folder of its own.
 """
 
-from slotwise.errors import MissingExtra
+from slotwise.core.errors import MissingExtra
 
 try:
     from slotwise.logs.counting.cleaning_rules import RULES
-    from slotwise.logs.counting.tallies import LogTally, tallies, tally
-    from slotwise.logs.fitting.click_models import CLICK_MODELS
-    from slotwise.logs.fitting.fit import Fit
-    from slotwise.logs.fitting.from_log import ESTIMATOR_NAMES
-    from slotwise.logs.fitting.off_policy import evaluate
-    from slotwise.logs.fitting.page_model import ClickModelComparison, choose_click_model, compare_click_models
-    from slotwise.logs.fitting.scoring import score
-    from slotwise.logs.fitting.stored import load_fits, save_fits
-    from slotwise.logs.fitting.targets import lists_shown, mixture_in
+    from slotwise.logs.counting.log_tallies import LogTally, tallies, tally
+    from slotwise.logs.evaluation.click_model_choice import (
+        ClickModelComparison,
+        choose_click_model,
+        compare_click_models,
+    )
+    from slotwise.logs.evaluation.click_model_fits import CLICK_MODELS
+    from slotwise.logs.evaluation.evaluation_targets import lists_shown, mixture_in
+    from slotwise.logs.evaluation.off_policy import evaluate
+    from slotwise.logs.evaluation.scoring import score
+    from slotwise.logs.fitting.fit_file import load_fits, save_fits
+    from slotwise.logs.fitting.fit_log import ESTIMATOR_NAMES
+    from slotwise.logs.fitting.fit_result import Fit
     from slotwise.logs.pipeline import fit, fits
     from slotwise.logs.reading.columns import Columns
-    from slotwise.logs.reading.item_features import read_features
+    from slotwise.logs.reading.engines import ReadOptions, read
+    from slotwise.logs.reading.feature_file import read_features
     from slotwise.logs.reading.log_source import LogSource
-    from slotwise.logs.reading.sources import ReadOptions, read
-    from slotwise.logs.reporting.click_models import write_click_models
+    from slotwise.logs.reporting.click_model_report import write_click_models
     from slotwise.logs.reporting.console_text import (
         Block,
         TextTable,
@@ -31,7 +35,7 @@ try:
         fit_text,
         score_text,
     )
-    from slotwise.logs.reporting.report import report_json, write_report
+    from slotwise.logs.reporting.report_page import report_json, write_report
 except ImportError as problem:
     if problem.name is not None and problem.name.startswith("slotwise"):
         raise

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
-from slotwise.errors import InvalidInput
-from slotwise.estimate.pooled import POOLED
+from slotwise.core.errors import InvalidInput
+from slotwise.estimators.pooled import POOLED
 from slotwise.logs.counting.cleaning_rules import MultiClick
-from slotwise.logs.fitting.by_rule import fit_under_each_rule
-from slotwise.logs.fitting.fit import Fit
-from slotwise.logs.fitting.from_log import SAMPLE, FitSettings, Progress, fit_log
-from slotwise.logs.fitting.pooled import Bias
+from slotwise.logs.fitting.fit_log import SAMPLE, FitSettings, Progress, fit_log
+from slotwise.logs.fitting.fit_result import Fit
+from slotwise.logs.fitting.multi_click_sensitivity import fit_under_each_rule
+from slotwise.logs.fitting.placement_pooling import Bias
 from slotwise.logs.reading.columns import Columns, Strata
-from slotwise.logs.reading.item_features import Row
+from slotwise.logs.reading.feature_file import Row
 from slotwise.logs.reading.log_source import LogOptions, LogSource
 
 

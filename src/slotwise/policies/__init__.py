@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 
+from slotwise.core.policy_task import Setting
 from slotwise.policies.interface import (
     absorb,
     choose,
@@ -17,11 +18,10 @@ from slotwise.policies.interface import (
     settle,
     turn_to,
 )
-from slotwise.policies.registry import PolicyEntry, default_policy, policies, policy
-from slotwise.setting import Setting
+from slotwise.policies.policy_registry import PolicyEntry, default_policy, policies, policy
 
-for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
+    importlib.import_module(_module.name)
 
 __all__ = [
     "PolicyEntry",

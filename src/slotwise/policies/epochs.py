@@ -10,8 +10,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from slotwise import checks
-from slotwise.compiled import record
+from slotwise.core import validation
+from slotwise.core.policy_task import Setting
+from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
+from slotwise.jit import record
 from slotwise.policies.interface import (
     absorb,
     choose,
@@ -26,8 +28,6 @@ from slotwise.policies.interface import (
     settle,
     turn_to,
 )
-from slotwise.setting import Setting
-from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 
 #: how often a policy that can do both decides: in every round, or once an epoch
 Acts = Literal["rounds", "epochs"]
@@ -57,7 +57,7 @@ def in_epochs(policy: Any, setting: Setting) -> Epochs:
 
 def in_rounds_or_epochs(policy: Any, setting: Setting, acts: Acts) -> Any:
     """The policy as it is, deciding in every round, or in epochs."""
-    checks.one_of("acts", acts, get_args(Acts))
+    validation.one_of("acts", acts, get_args(Acts))
     return in_epochs(policy, setting) if acts == "epochs" else policy
 
 

@@ -14,14 +14,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from slotwise.belief import interface as belief_about
-from slotwise.choice.model import first_click, mark_one_click
-from slotwise.compiled import generic, is_compiled, jit
-from slotwise.errors import InvalidInput
-from slotwise.lists.make import make_lists, make_pair_lists
-from slotwise.lists.per_decision import impose
-from slotwise.setting import Setting
-from slotwise.typing import BoolArray, FloatArray, IntArray, Ranking
+from slotwise.click_models.base import first_click, mark_one_click
+from slotwise.core.errors import InvalidInput
+from slotwise.core.policy_task import Setting
+from slotwise.core.types import BoolArray, FloatArray, IntArray, Ranking
+from slotwise.jit import generic, is_compiled, jit
+from slotwise.optimize.dynamic_constraints import impose
+from slotwise.optimize.solver_factory import make_lists, make_pair_lists
+from slotwise.posterior import posterior_interface as belief_about
 
 Policy = TypeVar("Policy")
 
@@ -179,7 +179,7 @@ def _impose_on_lists(policy: Any, values: FloatArray, excluded: IntArray, pin: I
 def impose_rules(policy: Any, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
     """Rule what is shown from here on: what items are worth, which may not be shown, and which must be where.
 
-    The arguments are those of `slotwise.lists.per_decision.impose`.
+    The arguments are those of `slotwise.optimize.dynamic_constraints.impose`.
     """
 
 

@@ -10,8 +10,15 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from slotwise import checks
-from slotwise.belief import (
+from slotwise.core import validation
+from slotwise.core.policy_task import Setting
+from slotwise.core.types import FloatArray, IntArray, Ranking
+from slotwise.jit import record
+from slotwise.optimize.list_solver import arrange
+from slotwise.policies.epochs import Acts, in_rounds_or_epochs
+from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for, with_belief
+from slotwise.policies.policy_registry import Limit, register
+from slotwise.posterior import (
     Passes,
     gibbs_bias,
     hold_back,
@@ -24,13 +31,6 @@ from slotwise.belief import (
     update_by_epoch,
     update_by_tally,
 )
-from slotwise.compiled import record
-from slotwise.lists.arrange import arrange
-from slotwise.policies.epochs import Acts, in_rounds_or_epochs
-from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for, with_belief
-from slotwise.policies.registry import Limit, register
-from slotwise.setting import Setting
-from slotwise.typing import FloatArray, IntArray, Ranking
 
 #: which likelihood the posterior is of: the Poisson one of the tally, or that of the choices themselves, list by list
 Likelihood = Literal["poisson", "joint"]
@@ -76,7 +76,7 @@ def posterior_sampling(
     With a known position bias only α is drawn. With several segments, features, a memory or soft passes, priors are
     learned and λ is drawn with attractiveness integrated out; shape, rate and likelihood then have no effect.
     """
-    checks.one_of("likelihood", likelihood, get_args(Likelihood))
+    validation.one_of("likelihood", likelihood, get_args(Likelihood))
     attractiveness = np.ones(setting.items)
     belief: Any
     if is_lived(setting, passes, memory):

@@ -7,8 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from slotwise import checks
-from slotwise.belief import (
+from slotwise.core import validation
+from slotwise.core.policy_task import Setting
+from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
+from slotwise.jit import inlined, record
+from slotwise.optimize.list_solver import arrange, entry, rearrange, slots_in_order
+from slotwise.policies.epochs import Acts, in_rounds_or_epochs
+from slotwise.policies.indices.kl_poisson import upper_ratio
+from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for, with_belief
+from slotwise.policies.policy_registry import register
+from slotwise.posterior import (
     BIAS_SHAPE,
     NEW_ITEMS_AT_MOST,
     Passes,
@@ -21,14 +29,6 @@ from slotwise.belief import (
     update_by_epoch,
     update_by_tally,
 )
-from slotwise.bounds.poisson import upper_ratio
-from slotwise.compiled import inlined, record
-from slotwise.lists.arrange import arrange, entry, rearrange, slots_in_order
-from slotwise.policies.epochs import Acts, in_rounds_or_epochs
-from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for, with_belief
-from slotwise.policies.registry import register
-from slotwise.setting import Setting
-from slotwise.typing import EMPTY, FloatArray, IntArray, Ranking
 
 #: the mean of the random part of the level that items are chosen by, and the parts of log(most seen in the list / own)
 #: that are added to it, and that are the level they are ordered by; see docs/lived.md
@@ -138,7 +138,7 @@ def random_bound(
 def _part(name: str, value: Any) -> float:
     """A share, which may be 0 too."""
     is_none = value == 0 and not isinstance(value, bool)
-    return 0.0 if is_none else checks.share(name, value)
+    return 0.0 if is_none else validation.share(name, value)
 
 
 def start(setting: Setting, belief: Any, level: float, bonus: float, order: float, rare: float, acts: Acts) -> Any:

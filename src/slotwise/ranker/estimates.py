@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from slotwise.belief import Posterior
-from slotwise.errors import InvalidInput
-from slotwise.estimate import Intervals
-from slotwise.frames import frame
-from slotwise.typing import FloatArray, IntArray
+from slotwise.core.errors import InvalidInput
+from slotwise.core.frames import frame
+from slotwise.core.types import FloatArray, IntArray
+from slotwise.estimators import Intervals
+from slotwise.posterior import Posterior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,7 @@ class SlotEstimate(NamedTuple):
 class Estimates:
     """Per item attractiveness, per slot position bias, with intervals that hold the truth with probability `level`.
 
-    They are those of `slotwise.belief.posterior`. An item of which nothing is known has the attractiveness that is
+    They are those of `slotwise.posterior.summary`. An item of which nothing is known has the attractiveness that is
     expected of an item after having seen the others, and an interval that says how little that means. Retired items
     have a probability of 0 to be in the best list.
     """

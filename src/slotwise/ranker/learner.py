@@ -12,25 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from slotwise import checks
-from slotwise.belief import Posterior, one_by_one
-from slotwise.errors import InvalidInput
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput
+from slotwise.core.policy_task import MAX_SEGMENTS
+from slotwise.core.tally import Tally
+from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray
 from slotwise.policies import PolicyEntry, Setting, absorb, hold_still, turn_to
-from slotwise.ranker.at_work import AtWork
-from slotwise.ranker.beliefs import Beliefs, best_list
-from slotwise.ranker.catalogue import Catalogue
-from slotwise.ranker.counts import Counts
+from slotwise.posterior import Posterior, one_by_one
+from slotwise.ranker.background_compile import kernels_for
 from slotwise.ranker.estimates import Estimates
-from slotwise.ranker.features import Given
-from slotwise.ranker.items import checked_value
-from slotwise.ranker.kernels import kernels_for
-from slotwise.ranker.options import check_pooling, check_served, policy_for, with_options
-from slotwise.ranker.prospects import draw_best_lists, draw_prospects
-from slotwise.ranker.rules import Rules, Ruling
-from slotwise.setting import MAX_SEGMENTS
-from slotwise.simulate.replicate import MOST_ROUNDS
-from slotwise.tally import Tally
-from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray
+from slotwise.ranker.feature_table import Given
+from slotwise.ranker.item_arguments import checked_value
+from slotwise.ranker.item_catalog import Catalogue
+from slotwise.ranker.list_value_draws import draw_best_lists, draw_prospects
+from slotwise.ranker.policy_options import check_pooling, check_served, policy_for, with_options
+from slotwise.ranker.policy_runner import AtWork
+from slotwise.ranker.posterior_cache import Beliefs, best_list
+from slotwise.ranker.request_constraints import Rules, Ruling
+from slotwise.ranker.segment_counts import Counts
+from slotwise.simulation.runner import MOST_ROUNDS
 
 
 class Learner:
@@ -73,12 +73,12 @@ class Learner:
         rng: np.random.Generator | None = None,
     ) -> None:
         self._items = Catalogue(items, values, retired, features)
-        self.slots = checks.whole_number("slots", slots, at_least=1)
+        self.slots = validation.whole_number("slots", slots, at_least=1)
         if len(self._items) < self.slots:
             raise InvalidInput(f"slots must be at most the number of items, {len(self._items)}, got {slots!r}")
         self.position_bias = None if position_bias is None else _bias(position_bias, self.slots)
         self.policy = with_options(policy_for(policy, self.position_bias), memory, new_items_at_most)
-        self.segments = checks.whole_number("segments", segments, at_least=1, at_most=MAX_SEGMENTS)
+        self.segments = validation.whole_number("segments", segments, at_least=1, at_most=MAX_SEGMENTS)
         forgets = self.policy.options.get("memory")
         self._counts = Counts(self.slots, len(self._items), forgets, weighed=weighed)
         self._beliefs = Beliefs(forgets)
@@ -166,13 +166,13 @@ class Learner:
     def settle(self, shown: Iterable[str], segment: int = 0) -> None:
         """Expect an outcome of a list no longer: it is about to be learned, or it was lost."""
         if not self._at_work.settle(self._checked(segment), self._items.numbered("shown", shown)):
-            raise InvalidInput(f"no outcome of {checks.short(shown)} is expected{self._of(segment)}")
+            raise InvalidInput(f"no outcome of {validation.short(shown)} is expected{self._of(segment)}")
 
     def learn(self, shown: Iterable[str], clicked: str | None, segment: int = 0) -> None:
         """Take in the outcome of one page view: the item that was clicked, or None."""
         numbers = self._items.numbered("shown", shown)
         if len(set(numbers)) != len(numbers) or not 1 <= len(numbers) <= self.slots:
-            raise InvalidInput(f"shown must be 1 to {self.slots} different items, got {checks.short(shown)}")
+            raise InvalidInput(f"shown must be 1 to {self.slots} different items, got {validation.short(shown)}")
         slot = NO_CLICK if clicked is None else _slot_of(self._items.number("clicked", clicked), clicked, numbers)
         number = self._checked(segment)
         self._counted.count(number, numbers, slot)
@@ -375,7 +375,7 @@ class Learner:
         return number
 
     def _checked(self, segment: Any) -> int:
-        return checks.whole_number("segment", segment, at_least=0, at_most=self.segments - 1)
+        return validation.whole_number("segment", segment, at_least=0, at_most=self.segments - 1)
 
     def _of(self, segment: int) -> str:
         return f" of segment {segment}" if self.segments > 1 else ""
@@ -390,7 +390,7 @@ class Learner:
 
 
 def _bias(given: Any, slots: int) -> FloatArray:
-    bias = checks.positive_vector("position_bias", given, each="slot")
+    bias = validation.positive_vector("position_bias", given, each="slot")
     if len(bias) != slots:
         raise InvalidInput(f"position_bias must have one entry per slot, {slots}, got {len(bias)}")
     return bias

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from slotwise import checks
-from slotwise.errors import InvalidInput
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput
+from slotwise.core.tally import Tally
 from slotwise.policies import PolicyEntry
 from slotwise.ranker.estimates import Estimates
-from slotwise.ranker.features import Given
+from slotwise.ranker.feature_table import Given
 from slotwise.ranker.learner import Learner
-from slotwise.ranker.segments import Name, Segments, checked_name
-from slotwise.ranker.storage import Kept, contents_of, read, write
-from slotwise.tally import Tally
+from slotwise.ranker.persistence import Kept, contents_of, read, write
+from slotwise.ranker.segment_names import Name, Segments, checked_name
 
 #: rankings that may wait for their outcome; beyond that the oldest are forgotten
 PENDING_LIMIT = 100_000
@@ -80,10 +80,12 @@ class Ranker:
         seed: int | None = None,
     ) -> None:
         if seed is not None:
-            checks.whole_number("seed", seed, at_least=0)
+            validation.whole_number("seed", seed, at_least=0)
         if isinstance(items, Mapping):
             if features is not None:
-                raise InvalidInput(f"items map to their features already, got features {checks.short(features)} too")
+                raise InvalidInput(
+                    f"items map to their features already, got features {validation.short(features)} too"
+                )
             features = items
         learner = Learner(
             list(items) if isinstance(items, Mapping) else items,
@@ -134,7 +136,7 @@ class Ranker:
         with self._lock:
             waiting = self._pending.get(id) if isinstance(id, str) else None
             if waiting is None:
-                raise InvalidInput(f"ranking {checks.short(id)} waits for no outcome: unknown, or observed before")
+                raise InvalidInput(f"ranking {validation.short(id)} waits for no outcome: unknown, or observed before")
             shown, segment = waiting
             self._learner.learn(shown, clicked, segment)
             # last: an outcome that was refused may be corrected
@@ -248,7 +250,7 @@ class Ranker:
         if number is None:
             if len(self._segments.names) == MOST_NAMED:
                 raise InvalidInput(
-                    f"segment {checks.short(name)} is one too many: {len(self._segments.names):,} were named before"
+                    f"segment {validation.short(name)} is one too many: {len(self._segments.names):,} were named before"
                 )
             self._learner.add_segment()
             number = self._segments.add(name)
@@ -258,7 +260,7 @@ class Ranker:
 def _in_order(tally: Any, items: tuple[str, ...]) -> tuple[Any, Any, Any]:
     """Clicks, passes and, where the tally has them, showings of `items`, in their order."""
     if not isinstance(tally, Tally):
-        raise InvalidInput(f"tally must be a Tally, got {checks.short(tally)}")
+        raise InvalidInput(f"tally must be a Tally, got {validation.short(tally)}")
     showings = getattr(tally, "showings", tally.clicks + tally.passes)
     ids = getattr(tally, "item_ids", None)
     if ids is None:

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from slotwise.errors import InvalidInput
+from slotwise.core.errors import InvalidInput
 from slotwise.logs import RULES, Columns, LogTally, tallies, tally
 from tests.logs.plain import Plain, dirty_rows, table
 

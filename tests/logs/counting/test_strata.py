@@ -9,7 +9,7 @@ import psycopg
 import pyarrow as pa
 import pytest
 
-from slotwise.errors import InvalidInput
+from slotwise.core.errors import InvalidInput
 from slotwise.logs import fit, fits
 from slotwise.logs.counting.strata import DAY, MOST_PERIODS, MOST_SEGMENTS, Periods
 from tests.logs.strata import DAYS, check_alike, drawn

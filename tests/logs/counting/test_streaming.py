@@ -7,9 +7,9 @@ import pyarrow.compute as pc
 import pytest
 
 from slotwise.logs import Columns, fits, tallies, tally
-from slotwise.logs.counting import kept_rows, row_stream, streaming
+from slotwise.logs.counting import row_cache, row_stream, streaming
 from slotwise.logs.counting.cleaning import cleaned
-from slotwise.logs.reading.sources import read
+from slotwise.logs.reading.engines import read
 from tests.logs.plain import Plain, dirty_rows, table
 
 PAGES = Columns(placement="page", order="turn")
@@ -88,7 +88,7 @@ def test_a_log_that_is_too_long_to_keep_is_read_again_for_its_likelihood(
     log = table(dirty_rows(3, together=1.0))
     (kept,) = fits(log)
     # room for the first parts only
-    monkeypatch.setattr(kept_rows, "MOST_BYTES", 2_000)
+    monkeypatch.setattr(row_cache, "MOST_BYTES", 2_000)
     (read_again,) = fits(log)
     assert kept.log_likelihood == pytest.approx(read_again.log_likelihood, rel=1e-12)
 

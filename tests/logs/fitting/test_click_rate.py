@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from slotwise import EMPTY, MNL, Rankings, Tally
-from slotwise.estimate import ESTIMATORS, Estimate, maximum_likelihood, scaling
+from slotwise.estimators import ESTIMATORS, Estimate, maximum_likelihood, scaling
 from slotwise.logs.fitting.click_rate import expected_rate
-from slotwise.logs.fitting.fit import Fit
-from slotwise.simulate.data_collection import by_policy
+from slotwise.logs.fitting.fit_result import Fit
+from slotwise.simulation.data_collection import by_policy
 from tests.chance import assert_mean_is
 from tests.logs.rounds import rankings
 from tests.registered import from_data_alone

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from slotwise.errors import InvalidInput
+from slotwise.core.errors import InvalidInput
 from slotwise.logs import Columns, LogTally, tally
 
 LONG = pa.table(

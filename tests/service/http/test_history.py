@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from slotwise.service.store import open_store
-from slotwise.service.store.rows import DAY, HOUR
+from slotwise.service.storage import open_store
+from slotwise.service.storage.count_rows import DAY, HOUR
 from tests.postgres import Postgres
 from tests.service.serving import Client, serving
 from tests.waiting import FOR_EVER

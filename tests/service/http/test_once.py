@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from slotwise.service.store import open_store
+from slotwise.service.storage import open_store
 from tests.service.serving import Client, serving
 from tests.waiting import FOR_EVER
 

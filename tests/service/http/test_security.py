@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from slotwise.service.worker.tokens import Signer
+from slotwise.service.decisions.outcome_tokens import Signer
 from tests.postgres import Postgres
 from tests.service.serving import THREE, Client, serving
 
@@ -187,7 +187,7 @@ def test_a_bug_inside_shows_nothing_of_it(
 
     with serving(f"sqlite:///{tmp_path}/store.db") as client:
         client.define()
-        monkeypatch.setattr("slotwise.service.worker.deciding.decide", broken)
+        monkeypatch.setattr("slotwise.service.decisions.decide.decide", broken)
         answer = client.post("/v1/placements/home/decisions")
     assert answer.status_code == answer.json()["status"] == 500
     assert answer.headers["content-type"] == "application/problem+json"

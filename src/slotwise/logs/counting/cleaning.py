@@ -12,20 +12,20 @@ import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
 
-from slotwise import checks
-from slotwise.errors import InvalidInput
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput
 from slotwise.logs.counting.cleaning_rules import MULTI_CLICK, MultiClick
-from slotwise.logs.counting.gathering import gather, odd_keys, regular_rows
-from slotwise.logs.counting.lost_clicks import refuse_lost
-from slotwise.logs.counting.odd_impressions import (
+from slotwise.logs.counting.group_by_impression import gather, odd_keys, regular_rows
+from slotwise.logs.counting.impression_counts import PageCounts, add_pages, total_of
+from slotwise.logs.counting.irregular_impressions import (
     count_verdicts,
     find_first_clicks,
     judge,
     mended_rows,
     unique_rows,
 )
-from slotwise.logs.counting.page_counts import PageCounts, add_pages, total_of
 from slotwise.logs.counting.row_checks import check_rows
+from slotwise.logs.counting.sanity_checks import refuse_lost
 from slotwise.logs.counting.strata import Stratified, stratify
 from slotwise.logs.counting.streaming import Streamed, stream
 from slotwise.logs.reading.columns import Columns, Strata
@@ -186,7 +186,7 @@ def _all_rows(usable: ir.Table, keys: Sequence[str], rule: str, keep: Callable[[
 def _rule(multi_click: MultiClick | None, *, ordered: bool) -> MultiClick:
     if multi_click is None:
         return "first" if ordered else "drop"
-    checks.one_of("multi_click", multi_click, MULTI_CLICK)
+    validation.one_of("multi_click", multi_click, MULTI_CLICK)
     if multi_click != "drop" and not ordered:
         raise InvalidInput(f"multi_click={multi_click} needs the order of the clicks: name the column that has it")
     return multi_click

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from slotwise.core.rankings import Rankings
+from slotwise.core.types import EMPTY, NO_CLICK, BoolArray, IntArray
 from slotwise.logs.counting.cleaning import CleanLog, clean_log
 from slotwise.logs.reading.columns import Columns
-from slotwise.logs.reading.engine_functions import bucket
 from slotwise.logs.reading.log_source import LogOptions, LogSource
-from slotwise.rankings import Rankings
-from slotwise.typing import EMPTY, NO_CLICK, BoolArray, IntArray
+from slotwise.logs.reading.sql_functions import bucket
 
 #: a larger log is sampled down to about this many impressions, which tell models apart just as well
 MOST_IMPRESSIONS = 200_000

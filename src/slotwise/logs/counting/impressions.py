@@ -11,14 +11,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slotwise.errors import InvalidInput
+from slotwise.core.errors import InvalidInput
+from slotwise.core.rankings import Rankings
+from slotwise.core.types import EMPTY, NO_CLICK, BoolArray, FloatArray, IntArray
 from slotwise.logs.counting.cleaning import CleanLog
-from slotwise.logs.counting.gathering import OPTIONAL
+from slotwise.logs.counting.group_by_impression import OPTIONAL
+from slotwise.logs.counting.log_tallies import LogTally
 from slotwise.logs.counting.streaming import Streamed
-from slotwise.logs.counting.tallies import LogTally
-from slotwise.logs.reading.engine_functions import bucket
-from slotwise.rankings import Rankings
-from slotwise.typing import EMPTY, NO_CLICK, BoolArray, FloatArray, IntArray
+from slotwise.logs.reading.sql_functions import bucket
 
 #: impressions are sampled by a hash of their id, which falls into one of this many parts
 PARTS = 1_000_003

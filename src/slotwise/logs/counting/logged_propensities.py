@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from slotwise.errors import InvalidInput
+from slotwise.core.errors import InvalidInput
+from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray
 from slotwise.logs.counting.impressions import Impressions
-from slotwise.typing import EMPTY, NO_CLICK, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from typing import Any
 
 import ibis.expr.types as ir
 
-from slotwise.errors import InvalidInput
+from slotwise.core.errors import InvalidInput
 from slotwise.logs.counting.cleaning_rules import RULES
 from slotwise.logs.reading.layout import Layout
 

@@ -12,8 +12,8 @@ import ibis.expr.types as ir
 import numpy as np
 import pyarrow as pa
 
-from slotwise.logs.counting.runs import UNKNOWN, Integers, end_of_first, fill_table, look_up, start_of_last
-from slotwise.logs.reading.engine_functions import duckdb_hash, duckdb_hash_of_two, duckdb_hash_with_number
+from slotwise.logs.counting.streaming_kernels import UNKNOWN, Integers, end_of_first, fill_table, look_up, start_of_last
+from slotwise.logs.reading.sql_functions import duckdb_hash, duckdb_hash_of_two, duckdb_hash_with_number
 
 #: rows that are looked at together
 ROWS = 1 << 18

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import ibis
 import ibis.expr.types as ir
 
-from slotwise.errors import InvalidInput
+from slotwise.core.errors import InvalidInput
 from slotwise.logs.reading.columns import Strata
 from slotwise.logs.reading.layout import SEGMENT, TIME
-from slotwise.logs.reading.values import SEPARATOR
+from slotwise.logs.reading.value_parsing import SEPARATOR
 
 #: what a stratum's name is joined by: ASCII's record separator, which is in no name
 JOINED = "\x1e"

@@ -18,12 +18,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slotwise.logs.counting.kept_rows import LEFT_OUT, KeptRows
-from slotwise.logs.counting.page_counts import PageCounts
+from slotwise.core.types import BoolArray, FloatArray
+from slotwise.logs.counting.impression_counts import PageCounts
+from slotwise.logs.counting.impression_sample import Sample
+from slotwise.logs.counting.row_cache import LEFT_OUT, KeptRows
 from slotwise.logs.counting.row_stream import KEY, Rows, RowStream
-from slotwise.logs.counting.runs import Integers, add_log_sums, count_runs
-from slotwise.logs.counting.samples import Sample
-from slotwise.typing import BoolArray, FloatArray
+from slotwise.logs.counting.streaming_kernels import Integers, add_log_sums, count_runs
 
 #: smaller logs are counted in less time than it takes to load the kernels
 FEWEST_ROWS = 500_000

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit, ndtri
 
-from slotwise.estimate import Estimate
-from slotwise.estimate.intervals import limit_without_clicks
-from slotwise.typing import EMPTY, FloatArray, IntArray
+from slotwise.core.types import EMPTY, FloatArray, IntArray
+from slotwise.estimators import Estimate
+from slotwise.estimators.uncertainty.intervals import limit_without_clicks
 
 #: of every interval that is reported
 LEVEL = 0.95
@@ -39,7 +39,7 @@ def expected_rate(estimate: Estimate, lists: IntArray, chances: FloatArray, leve
     still allows. Where a pair of the lists cannot be compared with the others, the interval goes up to 1.
 
     >>> from slotwise import Tally
-    >>> from slotwise.estimate import scaling
+    >>> from slotwise.estimators import scaling
     >>> estimate = scaling(Tally(np.array([[30, 12], [8, 21]]), np.array([[50, 50], [50, 50]])))
     >>> [round(value, 2) for value in expected_rate(estimate, np.array([[0, 1]]), np.ones(1))]
     [0.42, 0.35, 0.49]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from slotwise.estimate.odds import log_likelihoods
-from slotwise.rankings import Rankings
-from slotwise.typing import FloatArray
+from slotwise.core.rankings import Rankings
+from slotwise.core.types import FloatArray
+from slotwise.estimators.likelihoods.list_likelihood import log_likelihoods
 
 #: the share of the impressions that is held out
 PART = 0.2

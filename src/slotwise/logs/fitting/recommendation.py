@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from slotwise.core.types import FloatArray
 from slotwise.logs.fitting.click_rate import Rate
-from slotwise.typing import FloatArray
 
 #: an item that was shown less often is said to be hardly known
 FEW_SHOWINGS = 100

@@ -9,8 +9,8 @@ from typing import NamedTuple, TypedDict
 import ibis
 import ibis.expr.types as ir
 
-from slotwise.errors import InvalidInput
-from slotwise.logs.reading.file_contents import hint_of_header
+from slotwise.core.errors import InvalidInput
+from slotwise.logs.reading.file_sniffing import hint_of_header
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Any
 import ibis
 import ibis.expr.types as ir
 
-from slotwise.errors import InvalidInput
-from slotwise.logs.reading import values
+from slotwise.core.errors import InvalidInput
+from slotwise.logs.reading import value_parsing
 from slotwise.logs.reading.columns import (
     Columns,
     Strata,
@@ -72,31 +72,34 @@ class Layout:
         columns = self.columns
         found: dict[str, tuple[ir.BooleanValue, str]] = {}
         for name, kind in (
-            (columns.order, values.NUMBER_OR_TIME),
-            (self.strata.time, values.NUMBER_OR_TIME),
+            (columns.order, value_parsing.NUMBER_OR_TIME),
+            (self.strata.time, value_parsing.NUMBER_OR_TIME),
             (columns.propensity, "a number"),
             (None if self.wide else columns.item_propensity, "a number"),
         ):
             if name is not None and has_column(self.table, name) and self[name].type().is_string():
-                found[name] = values.is_given(self[name]) & values.as_number(self[name], name).isnull(), kind
+                found[name] = (
+                    value_parsing.is_given(self[name]) & value_parsing.as_number(self[name], name).isnull(),
+                    kind,
+                )
         if columns.weight is not None and not self[columns.weight].type().is_integer():
             weight = self[columns.weight]
-            wrong = values.is_given(weight) & values.as_whole_number(weight, columns.weight).isnull()
+            wrong = value_parsing.is_given(weight) & value_parsing.as_whole_number(weight, columns.weight).isnull()
             found[columns.weight] = wrong, "a whole number of impressions"
         if self.wide:
             for name in (columns.item, columns.clicked):
                 if has_column(self.table, name) and self[name].type().is_string():
-                    found[name] = values.is_struct(self[name]), "ids, or lists of ids and not of structs"
+                    found[name] = value_parsing.is_struct(self[name]), "ids, or lists of ids and not of structs"
             return found
         slot, clicked = self[columns.slot], self._clicked
         # not asked where the type leaves no doubt: it would mean reading the whole log
         if not slot.type().is_integer():
             found[columns.slot] = (
-                values.is_given(slot) & values.as_whole_number(slot, columns.slot).isnull(),
+                value_parsing.is_given(slot) & value_parsing.as_whole_number(slot, columns.slot).isnull(),
                 "a whole number",
             )
         if not clicked.type().is_boolean():
-            wrong = values.is_given(clicked) & values.as_click(clicked, columns.clicked).isnull()
+            wrong = value_parsing.is_given(clicked) & value_parsing.as_click(clicked, columns.clicked).isnull()
             found[columns.clicked] = wrong, "true or false, 1 or 0"
         return found
 
@@ -110,7 +113,7 @@ class Layout:
     def separator(self) -> str:
         """What is between the items of lists that are written as text: a bar, or else a comma or a semicolon."""
         items = self[self.columns.item]
-        return values.separator_of(self.table, items if items.type().is_string() else self._clicked)
+        return value_parsing.separator_of(self.table, items if items.type().is_string() else self._clicked)
 
     @property
     def _clicked(self) -> ir.Value:
@@ -120,11 +123,11 @@ class Layout:
     def _from_clicks(self, clicks: ir.Table, rows: ir.Table) -> ir.Table:
         """A clicked row without a slot for each click; it belongs to the item of that name in its impression."""
         names = self.columns
-        impression = values.as_key(column(clicks, names.impression), names.impression)
+        impression = value_parsing.as_key(column(clicks, names.impression), names.impression)
         made = {
             "impression": impression.try_cast(rows.impression.type()),
             "slot": ibis.null("int64"),
-            "item": values.as_text(column(clicks, item_of_clicks(clicks, names)), names.item),
+            "item": value_parsing.as_text(column(clicks, item_of_clicks(clicks, names)), names.item),
             "clicked": ibis.literal(True),
             "propensity": ibis.null("float64"),
             ITEM: ibis.null("float64"),
@@ -133,10 +136,10 @@ class Layout:
             TIME: ibis.null("float64"),
         }
         if names.placement is not None:
-            made["placement"] = values.as_text(column(clicks, names.placement), names.placement)
+            made["placement"] = value_parsing.as_text(column(clicks, names.placement), names.placement)
         if "order" in rows.columns:
             order = names.order if names.order is not None and has_column(clicks, names.order) else None
-            made["order"] = values.as_number(column(clicks, order), order) if order else ibis.null("float64")
+            made["order"] = value_parsing.as_number(column(clicks, order), order) if order else ibis.null("float64")
         return clicks.select(**{name: made[name] for name in rows.columns})
 
     def __getitem__(self, name: str) -> ir.Value:
@@ -146,10 +149,10 @@ class Layout:
         columns = self.columns
         return self.table.select(
             **self._page(),
-            impression=values.as_key(self[columns.impression], columns.impression),
-            slot=values.as_whole_number(self[columns.slot], columns.slot),
-            item=values.as_text(self[columns.item], columns.item),
-            clicked=values.as_click(self._clicked, columns.clicked),
+            impression=value_parsing.as_key(self[columns.impression], columns.impression),
+            slot=value_parsing.as_whole_number(self[columns.slot], columns.slot),
+            item=value_parsing.as_text(self[columns.item], columns.item),
+            clicked=value_parsing.as_click(self._clicked, columns.clicked),
             **self._optional(),
         )
 
@@ -158,7 +161,7 @@ class Layout:
         named = has_column(self.table, self.columns.impression)
         lists = self.table.select(
             **self._page(),
-            impression=values.as_key(self[self.columns.impression], self.columns.impression)
+            impression=value_parsing.as_key(self[self.columns.impression], self.columns.impression)
             if named
             else ibis.row_number(),
             items=self._items,
@@ -200,7 +203,7 @@ class Layout:
     @property
     def _items(self) -> ir.Value:
         found = self[self.columns.item]
-        items = values.as_items(found, self.columns.item, self.separator if found.type().is_string() else "|")
+        items = value_parsing.as_items(found, self.columns.item, self.separator if found.type().is_string() else "|")
         if _SHOWN not in self.table.columns or not self.table[_SHOWN].type().is_boolean():
             return items
         return ibis.ifelse(self.table[_SHOWN].fill_null(True), items, ibis.literal([], "array<string>"))
@@ -227,11 +230,11 @@ class Layout:
                 raise InvalidInput(
                     f"{self.columns.clicked} must hold the clicked item or a list of them, got a column of boolean"
                 )
-            return values.NOTHING
+            return value_parsing.NOTHING
         if self._marks_clicks:
-            return items.filter(lambda _, place: clicked[place].fill_null(False)).coalesce(values.NOTHING)
+            return items.filter(lambda _, place: clicked[place].fill_null(False)).coalesce(value_parsing.NOTHING)
         separator = self.separator if clicked.type().is_string() else "|"
-        chosen = values.as_clicked_items(clicked, self.columns.clicked, separator)
+        chosen = value_parsing.as_clicked_items(clicked, self.columns.clicked, separator)
         if not clicked.type().is_string():
             return chosen
         is_one = items.contains(clicked).fill_null(False)
@@ -239,7 +242,7 @@ class Layout:
 
     def _page(self) -> dict[str, Any]:
         name = self.columns.placement
-        return {} if name is None else {"placement": values.as_text(self[name], name)}
+        return {} if name is None else {"placement": value_parsing.as_text(self[name], name)}
 
     def _optional(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -248,7 +251,7 @@ class Layout:
             if name is not None:
                 # the order of clicks may be in the table of the clicks
                 here = has_column(self.table, name)
-                found[role] = values.as_number(self[name], name) if here else ibis.null("float64")
+                found[role] = value_parsing.as_number(self[name], name) if here else ibis.null("float64")
         item_propensity = self.columns.item_propensity
         if item_propensity is not None:
             given = self[item_propensity]
@@ -256,11 +259,11 @@ class Layout:
                 raise InvalidInput(
                     f"{item_propensity} must hold a list of numbers, one for each item, got a column of {given.type()}"
                 )
-            found[ITEM] = given if self.wide else values.as_number(given, item_propensity)
+            found[ITEM] = given if self.wide else value_parsing.as_number(given, item_propensity)
         if self.columns.weight is not None:
-            found["weight"] = values.as_whole_number(self[self.columns.weight], self.columns.weight)
+            found["weight"] = value_parsing.as_whole_number(self[self.columns.weight], self.columns.weight)
         if self.strata.segment:
-            found[SEGMENT] = values.side_by_side({name: self[name] for name in self.strata.segment})
+            found[SEGMENT] = value_parsing.side_by_side({name: self[name] for name in self.strata.segment})
         if self.strata.time is not None:
-            found[TIME] = values.as_number(self[self.strata.time], self.strata.time)
+            found[TIME] = value_parsing.as_number(self[self.strata.time], self.strata.time)
         return found

@@ -12,8 +12,8 @@ from typing import Any
 import ibis
 import ibis.expr.types as ir
 
-from slotwise.errors import InvalidInput, SlotwiseError, UnreadableFile
-from slotwise.logs.reading.file_contents import ENDINGS, Contents, contents_of, is_log, what_is_wrong
+from slotwise.core.errors import InvalidInput, SlotwiseError, UnreadableFile
+from slotwise.logs.reading.file_sniffing import ENDINGS, Contents, contents_of, is_log, what_is_wrong
 
 
 def read_files(connection: Any, pattern: str, *, name: str = "slotwise_log") -> ir.Table:

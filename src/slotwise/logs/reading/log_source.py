@@ -12,9 +12,9 @@ from typing import Any, Unpack, cast
 import ibis.expr.types as ir
 
 from slotwise.logs.reading.columns import ColumnNames, Columns, Strata, has_column
-from slotwise.logs.reading.formats import load, recognised
+from slotwise.logs.reading.engines import ReadOptions, hidden, is_files, read, read_with_clicks
 from slotwise.logs.reading.log_files import refuse_partial
-from slotwise.logs.reading.sources import ReadOptions, hidden, is_files, read, read_with_clicks
+from slotwise.logs.reading.public_datasets import load, recognised
 
 
 class LogOptions(ColumnNames, ReadOptions, total=False):

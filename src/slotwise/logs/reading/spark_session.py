@@ -12,7 +12,7 @@ from typing import Any
 
 import ibis
 
-from slotwise.errors import MissingExtra, UnreadableFile
+from slotwise.core.errors import MissingExtra, UnreadableFile
 from slotwise.logs.reading.log_files import first_line
 
 #: how long a Spark cluster may take to accept a connection

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from slotwise.logs.counting.cleaning_rules import RULES
-from slotwise.logs.fitting.fit import Fit
-from slotwise.logs.fitting.model_comparison import Comparison
-from slotwise.logs.fitting.off_policy import Evaluation
-from slotwise.logs.fitting.page_model import ClickModelComparison
-from slotwise.logs.fitting.scoring import Scores
-from slotwise.logs.fitting.wording import percent, with_interval
-from slotwise.logs.reporting import click_models, tables
-from slotwise.logs.reporting.all_placements import AllPlacements, begins_with, row_of
-from slotwise.logs.reporting.placement import PlacementReport
-from slotwise.logs.reporting.segments import segment_rows
+from slotwise.logs.evaluation.click_model_choice import ClickModelComparison
+from slotwise.logs.evaluation.click_model_comparison import Comparison
+from slotwise.logs.evaluation.off_policy import Evaluation
+from slotwise.logs.evaluation.scoring import Scores
+from slotwise.logs.fitting.fit_result import Fit
+from slotwise.logs.fitting.number_format import percent, with_interval
+from slotwise.logs.reporting import click_model_report, report_tables
+from slotwise.logs.reporting.log_summary import AllPlacements, begins_with, row_of
+from slotwise.logs.reporting.placement_report import PlacementReport
+from slotwise.logs.reporting.segment_report import segment_rows
 
 #: rows of a table of items, and of a table of placements
 MAX_ITEMS, MAX_PLACEMENTS = 10, 20
@@ -64,12 +64,12 @@ def _placement(fit: Fit) -> list[Block]:
         *report.in_words(),
         "\nWhat each slot is worth: clicks on an item there, relative to the same item in slot 1 (the slot's position "
         "bias).",
-        TextTable(("slot", "position bias", *estimates), tables.slots(fit)),
+        TextTable(("slot", "position bias", *estimates), report_tables.slots(fit)),
         "\nWhich items people want: clicks on an item in slot 1, per impression without a click (the item's "
         "attractiveness).",
         TextTable(
             ("item", "attractiveness", *estimates),
-            tables.items(fit)[:MAX_ITEMS],
+            report_tables.items(fit)[:MAX_ITEMS],
             _left_out(len(fit.item_ids) - MAX_ITEMS, "item"),
         ),
     ]
@@ -77,7 +77,7 @@ def _placement(fit: Fit) -> list[Block]:
         by_segment = ("segment", "impressions", "click rate", "expected of its list", "its list begins with")
         blocks += ["\nFor whom:", TextTable(by_segment, segment_rows(fit))]
     heads = ("item", "slot", "attractiveness", "95 % interval", "shown", "in this slot")
-    rows = [[row[1], row[0], *row[2:]] for row in tables.best_list(report)]
+    rows = [[row[1], row[0], *row[2:]] for row in report_tables.best_list(report)]
     blocks += [f"\n{report.heading_of_list}:", TextTable(heads, rows)]
     return [*blocks, "\nWhat this log cannot say:", *(f"- {sentence}" for sentence in report.limits)]
 
@@ -88,12 +88,12 @@ def click_model_text(comparison: ClickModelComparison) -> list[Block]:
     blocks: list[Block] = [
         *overall.in_words(),
         f"\nOn {overall.held_out:,} impressions held out, fitted to {overall.seen:,} others:",
-        TextTable(click_models.HEADS, click_models.rows(overall)),
+        TextTable(click_model_report.HEADS, click_model_report.rows(overall)),
     ]
     if len(comparison.placements) > 1:
-        rows = click_models.placement_rows(comparison.placements)
+        rows = click_model_report.placement_rows(comparison.placements)
         note = _left_out(len(rows) - MAX_PLACEMENTS, "placement")
-        blocks += ["\nBy placement:", TextTable(click_models.PLACEMENT_HEADS, rows[:MAX_PLACEMENTS], note)]
+        blocks += ["\nBy placement:", TextTable(click_model_report.PLACEMENT_HEADS, rows[:MAX_PLACEMENTS], note)]
     return blocks
 
 

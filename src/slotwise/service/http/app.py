@@ -13,21 +13,21 @@ from functools import partial
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from slotwise.service import log_lines
-from slotwise.service.http.api import Api, BodyLimits
-from slotwise.service.http.connections import log_loop_error
-from slotwise.service.http.cors import OutcomesFromAnywhere
-from slotwise.service.http.dashboard_api import DashboardApi
-from slotwise.service.http.keys import RequireKey, ThisMachineOnly
-from slotwise.service.http.operation import BodyLimit
-from slotwise.service.http.pages import Pages
-from slotwise.service.http.parent import stop_with_parent
-from slotwise.service.http.probes import Probes
-from slotwise.service.http.problems import HANDLERS
-from slotwise.service.http.proxies import UnderPath
-from slotwise.service.http.watch import Watch
-from slotwise.service.settings import Settings, load
-from slotwise.service.worker import Clock, Worker
+from slotwise.service import logging_setup
+from slotwise.service.http.connection_limits import log_loop_error
+from slotwise.service.http.endpoint import BodyLimit
+from slotwise.service.http.error_responses import HANDLERS
+from slotwise.service.http.middleware.auth import RequireKey, ThisMachineOnly
+from slotwise.service.http.middleware.cors import OutcomesFromAnywhere
+from slotwise.service.http.middleware.request_metrics import Watch
+from slotwise.service.http.middleware.root_path import UnderPath
+from slotwise.service.http.parent_watchdog import stop_with_parent
+from slotwise.service.http.routes.dashboard_routes import DashboardApi
+from slotwise.service.http.routes.health import Probes
+from slotwise.service.http.routes.pages import Pages
+from slotwise.service.http.routes.placement_routes import Api, BodyLimits
+from slotwise.service.runtime import Clock, Worker
+from slotwise.service.service_settings import Settings, load
 
 log = logging.getLogger("slotwise.service")
 
@@ -35,7 +35,7 @@ log = logging.getLogger("slotwise.service")
 def from_environment() -> Starlette:
     """What a server's process runs: settings from the environment and from the file that it names."""
     settings = load()
-    log_lines.configure(settings.log_level)
+    logging_setup.configure(settings.log_level)
     stop_with_parent(settings.drain_seconds)
     return application(settings)
 

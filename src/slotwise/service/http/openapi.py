@@ -9,9 +9,9 @@ from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter
 
-from slotwise.service.http.operation import JSON, Operation
-from slotwise.service.http.problems import DOCUMENT, MEANINGS
-from slotwise.service.http.problems import MEDIA_TYPE as PROBLEM
+from slotwise.service.http.endpoint import JSON, Operation
+from slotwise.service.http.error_responses import DOCUMENT, MEANINGS
+from slotwise.service.http.error_responses import MEDIA_TYPE as PROBLEM
 
 _DESCRIPTION: Final = "Learns the best order to show things in, from clicks."
 _REFERENCE: Final = "#/components/schemas/{model}"

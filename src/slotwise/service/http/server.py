@@ -12,15 +12,15 @@ from typing import Any, Final
 
 import uvicorn
 
-from slotwise.errors import InvalidInput, SlotwiseError
-from slotwise.ranker.kernels import compiling
-from slotwise.service import log_lines
-from slotwise.service.http.connections import Connection, Limits, affordable
-from slotwise.service.http.greeting import greeting
-from slotwise.service.settings import Settings, load
-from slotwise.service.store import open_store
-from slotwise.service.worker.definition import Definition
-from slotwise.service.worker.learning import try_out
+from slotwise.core.errors import InvalidInput, SlotwiseError
+from slotwise.ranker.background_compile import compiling
+from slotwise.service import logging_setup
+from slotwise.service.http.connection_limits import Connection, Limits, affordable
+from slotwise.service.http.startup_banner import greeting
+from slotwise.service.learning.learner_factory import try_out
+from slotwise.service.schemas.definition import Definition
+from slotwise.service.service_settings import Settings, load
+from slotwise.service.storage import open_store
 
 #: how long a worker may not answer the process that started it before it is taken for hung and started anew: on a busy
 #: machine it takes many seconds to import what it needs, and one that is killed before it has done so never serves
@@ -37,13 +37,13 @@ log = logging.getLogger("slotwise.service")
 def run() -> None:
     """Serve as the environment says, until told to stop."""
     settings = load()
-    log_lines.configure(settings.log_level)
+    logging_setup.configure(settings.log_level)
     for name, definition in settings.placements.items():
         _check(name, definition)
     # before any process is started: a store that is refused is an error of this command, and tables are created once
     placements = _look_at_store(settings)
     port = _wait_for_port(settings.host, settings.port)
-    if log_lines.is_for_a_person():
+    if logging_setup.is_for_a_person():
         print(greeting(settings, port, placements), file=sys.stderr, flush=True)
     elif settings.key is None:
         log.warning(f"no SLOTWISE_SERVER_KEY is set: serving {settings.host} only, and every request from this machine")

@@ -1,0 +1,79 @@
+"""The app: every command, in the order in which help lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperArgument, TyperCommand
+
+from slotwise.cli.shared.command_options import AS_IT_IS
+
+#: the module of each command, which has a function of its name
+COMMANDS = {
+    "simulate": "slotwise.cli.simulate_command",
+    "policies": "slotwise.cli.policies_command",
+    "bounds": "slotwise.cli.bounds_command",
+    "paper": "slotwise.cli.paper_command",
+    "fit": "slotwise.cli.fit_command",
+    "score": "slotwise.cli.score_command",
+    "evaluate": "slotwise.cli.evaluate_command",
+    "demo": "slotwise.cli.demo_command",
+    "serve": "slotwise.cli.serve_command",
+    "drive": "slotwise.cli.drive_command",
+    "decisions": "slotwise.cli.decisions_command",
+    "compact": "slotwise.cli.compact_command",
+    "backup": "slotwise.cli.backup_command",
+    "export": "slotwise.cli.export_command",
+    "import": "slotwise.cli.import_command",
+}
+HELP = f"""Rank things on a page, and learn from what is clicked.
+
+{AS_IT_IS}Examples:
+  slotwise simulate --problem a --policy random-bound --rounds 1000
+  slotwise fit clicks.parquet --out report
+  slotwise serve"""
+
+
+class Command(TyperCommand):
+    """A command whose help says of an argument what to put in, and not of which type of Python's it is."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        for parameter in self.params:
+            if isinstance(parameter, TyperArgument):
+                parameter.display_type_rich = lambda **_: None  # type: ignore[method-assign]
+        super().format_options(ctx, formatter)
+
+
+def app_of(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """With these commands; what the others need is not imported."""
+    app = typer.Typer(
+        help=HELP,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback()(_options)
+    for name in names:
+        # `import` is a keyword of Python
+        function = "import_" if name == "import" else name
+        app.command(name, cls=Command)(getattr(import_module(COMMANDS[name]), function))
+    return app
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(version("slotwise"))
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass

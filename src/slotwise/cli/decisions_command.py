@@ -1,0 +1,38 @@
+"""`slotwise decisions`: the decisions of a store and what came of them, as Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slotwise.cli.shared.command_options import example
+from slotwise.cli.shared.console import telling
+from slotwise.cli.shared.store_options import StoreUrl, needing_the_service, opened
+
+
+@example("slotwise decisions --store sqlite:///shop.db --out log --since 2026-11-01")
+def decisions(
+    store: StoreUrl,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to write, a file for each day (UTC).")],
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Issued from then on: 2026-11-01 or 2026-11-01T12:00Z.")
+    ] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Issued before then.")] = None,
+    placement: Annotated[str | None, typer.Option(metavar="NAME", help="Of this placement only.")] = None,
+) -> None:
+    """Write decisions and what came of them as Parquet files.
+
+    One row a decision, of those whose outcome is final. `slotwise fit` and `slotwise evaluate` read the folder. A day
+    that was written before is replaced. The service may be running.
+    """
+    with needing_the_service():
+        from slotwise.service.reports.parquet_export import export
+        from slotwise.service.schemas.timestamps import seconds_of
+    first = None if since is None else seconds_of("since", since)
+    last = None if until is None else seconds_of("until", until)
+    with opened(store) as open_store, telling() as tell:
+        done = export(open_store, out, since=first, until=last, placement=placement, tell=tell)
+    left = f"; {done.pending:,} are not final yet and were left out" if done.pending else ""
+    typer.echo(f"wrote {done.decisions:,} decisions into {done.files:,} files{left}")

@@ -1,0 +1,107 @@
+"""`slotwise evaluate`: the click rate that another list or policy would have, from a click log."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from slotwise.cli.shared.command_options import AsJson, Seed, example, known_ids, takes_options
+from slotwise.cli.shared.console import show, telling
+from slotwise.cli.shared.log_options import ESTIMATOR_IDS, FitArguments
+from slotwise.core.errors import InvalidInput
+
+#: placements that are named where another one was asked for
+MAX_NAMED = 5
+MIXTURE = '{"lists": [{"items": ["tea", "milk"], "probability": 0.5}, …]}'
+
+
+@example(
+    "slotwise evaluate clicks.parquet --ranking tea,coffee,milk",
+    "slotwise evaluate a.parquet --target-log b.parquet --item-propensity p",
+    "slotwise evaluate clicks.parquet --policy random-bound",
+)
+@known_ids("Estimators", ESTIMATOR_IDS)
+@takes_options
+def evaluate(
+    log: FitArguments,
+    ranking: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ITEMS",
+            help="Items from the first slot on, separated by commas: tea,coffee,milk. An item with a comma in its name "
+            "goes into double quotes; or give a JSON list.",
+        ),
+    ] = None,
+    policy: Annotated[
+        str | None, typer.Option(metavar="ID", help="A policy's id, or ID:option=value; simulated on the fit.")
+    ] = None,
+    mixture: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help=f"Lists with the probability of each, as JSON: {MIXTURE}."),
+    ] = None,
+    target_log: Annotated[
+        str | None,
+        typer.Option(metavar="LOG", help="Another log, with the same columns: what it shows, as often as it does."),
+    ] = None,
+    at: Annotated[
+        str | None, typer.Option(metavar="PLACEMENT", help="Which placement, where the log has several.")
+    ] = None,
+    rounds: Annotated[int, typer.Option(metavar="N", help="Rounds for which a policy is simulated.")] = 10_000,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Estimate the click rate of another list, or of a policy.
+
+    Or of a mixture of lists, or of what another log shows. By the fitted model; and by inverse propensity, where the
+    log holds the probability of each list, or of each item in its slot: by plain and by normalised weights, and doubly
+    robust with the model's help.
+    """
+    from slotwise import logs
+
+    if sum(each is not None for each in (ranking, policy, mixture, target_log)) != 1:
+        raise InvalidInput("one of ranking, policy, mixture and target-log must be given, and not two")
+    if ranking is not None and not any(items_in(ranking)):
+        raise InvalidInput(f"ranking must name at least one item, got {ranking!r}")
+    if (log.placement is None) != (at is None):
+        raise InvalidInput("--placement names the column and --at the one to evaluate: give both or none")
+    target: Any = policy
+    if ranking is not None:
+        target = items_in(ranking)
+    elif mixture is not None:
+        target = logs.mixture_in(mixture)
+    elif target_log is not None:
+        target = logs.lists_shown(log.source(target_log), at=at)
+    with telling() as tell:
+        source = log.source()
+        by_placement = {fit.placement: fit for fit in log.fits(source, tell)}
+    if at not in by_placement:
+        names = sorted(by_placement, key=lambda name: -by_placement[name].impressions)[:MAX_NAMED]
+        raise InvalidInput(f"--at must be a placement of the log, such as {', '.join(map(str, names))}; got {at!r}")
+    fit = by_placement[at]
+    evaluation = logs.evaluate(fit, target, propensities=fit.logged, rounds=rounds, seed=seed)
+    if as_json:
+        print(json.dumps(evaluation.to_json(), allow_nan=False))
+    else:
+        show(logs.evaluation_text(evaluation) + logs.cleaning_text(fit.tally.cleaning))
+
+
+def items_in(ranking: str) -> list[str | None]:
+    """The items of a list as someone writes it; None for a slot that is left empty.
+
+    >>> items_in('tea, "coffee, black",,milk'), items_in('["coffee, black", null]')
+    (['tea', 'coffee, black', None, 'milk'], ['coffee, black', None])
+    """
+    if ranking.lstrip().startswith("["):
+        try:
+            listed = json.loads(ranking)
+        except json.JSONDecodeError as problem:
+            raise InvalidInput(
+                f"ranking must be a JSON list or items between commas, got {ranking!r}: {problem}"
+            ) from None
+        return [None if item is None else str(item) for item in listed]
+    (row,) = list(csv.reader([ranking], skipinitialspace=True)) or [[]]
+    return [name.strip() or None for name in row]

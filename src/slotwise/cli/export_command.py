@@ -1,0 +1,33 @@
+"""`slotwise export`: one placement of a store, as JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from slotwise.cli.shared.command_options import example
+from slotwise.cli.shared.store_options import StoreUrl, opened
+from slotwise.core.files import replacing
+
+
+@example("slotwise export home --store sqlite:///slotwise.db --out home.json")
+def export(
+    placement: Annotated[str, typer.Argument(metavar="PLACEMENT", help="Its name.")],
+    store: StoreUrl,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The file; stdout by default.")] = None,
+) -> None:
+    """Write one placement of a store as JSON.
+
+    Its definition, its tally and its counters, without pending decisions.
+    """
+    with opened(store) as open_store:
+        from slotwise.service.placements.export_format import to_text
+
+        text = to_text(open_store.carry_out(placement))
+    if out is None:
+        typer.echo(text)
+        return
+    with replacing(out) as file:
+        file.write(text.encode())

@@ -1,0 +1,44 @@
+"""`slotwise score`: how well a stored fit predicts another log."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from slotwise.cli.shared.command_options import AsJson, example, takes_options
+from slotwise.cli.shared.console import show, telling
+from slotwise.cli.shared.log_options import LogArguments
+
+
+@example("slotwise score january.json february.parquet", "slotwise score fit.json clicks.csv --placement query")
+@takes_options
+def score(
+    fit: Annotated[Path, typer.Argument(metavar="FIT", help="What `slotwise fit … --save FIT` has written.")],
+    log: LogArguments,
+    segment: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="For whom an impression was, as the fit was told: each segment is predicted by its own fit.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how well a stored fit predicts another log.
+
+    Prints the log-likelihood per impression of what was clicked, beside that under simple models of the same first
+    log: items only, slots only, all alike. Higher is better; 0 is the best there is.
+    """
+    from slotwise import logs
+
+    multi_click: Any = log.multi_click
+    stored = logs.load_fits(fit)
+    with telling() as tell:
+        scores = logs.score(stored, log.source(), segment=segment or (), multi_click=multi_click, progress=tell)
+    if as_json:
+        print(json.dumps(scores.to_json(), allow_nan=False))
+    else:
+        show(logs.score_text(scores) + logs.cleaning_text(scores.cleaning))

@@ -1,0 +1,87 @@
+"""What commands share: options that are written once, and examples in their help."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import textwrap
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, Field, fields, is_dataclass
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from slotwise.environments.catalog import OTHER_USERS
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+Jobs = Annotated[int, typer.Option(metavar="N", help="Threads; -1 for one per core.")]
+ProblemName = Annotated[
+    str,
+    typer.Option(
+        "--problem",
+        metavar="NAME",
+        help=f"a, b or c of the paper, one of d to k, shop, {', '.join(OTHER_USERS)}, or FILE.json.",
+    ),
+]
+#: where users must choose by multinomial logit
+LogitProblemName = Annotated[
+    str, typer.Option("--problem", metavar="NAME", help="a, b or c of the paper, one of d to k, or FILE.json.")
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="The same seed gives the same numbers.")]
+
+#: marks a paragraph that help leaves as it is, line by line
+AS_IT_IS = "\b\n"
+WIDTH = 78
+
+
+def example(*lines: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Show a command at work in its help."""
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        heading = "Example:" if len(lines) == 1 else "Examples:"
+        return _say(command, "\n".join([heading, *(f"  {line}" for line in lines)]))
+
+    return add
+
+
+def known_ids(what: str, ids: Iterable[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """List in the help of a command what an option may be; no id is broken at its hyphens."""
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        listed = textwrap.wrap(", ".join(ids), WIDTH - 4, break_on_hyphens=False)
+        return _say(command, "\n".join([f"{what}:", *(f"  {line}" for line in listed)]))
+
+    return add
+
+
+def _say(command: Callable[..., None], block: str) -> Callable[..., None]:
+    command.__doc__ = f"{inspect.getdoc(command)}\n\n{AS_IT_IS}{block}"
+    return command
+
+
+def takes_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command have a dataclass of options as an argument: each of its fields becomes an option of its own."""
+    hints = get_type_hints(command, include_extras=True)
+    records: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name in records:
+            types = get_type_hints(records[name], include_extras=True)
+            parameters += [_parameter(one, types[one.name]) for one in fields(records[name])]
+        else:
+            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        for name, record in records.items():
+            given[name] = record(**{one.name: given.pop(one.name) for one in fields(record)})
+        command(**given)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _parameter(option: Field[Any], annotation: Any) -> inspect.Parameter:
+    default = inspect.Parameter.empty if option.default is MISSING else option.default
+    return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -1,0 +1,82 @@
+"""The cascade model: a user looks from the first slot on, and clicks the first thing that attracts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from slotwise.click_models.base import click_probabilities, draw, law_of_first_click, reward
+from slotwise.click_models.browsing import Browsing
+from slotwise.click_models.model_registry import register
+from slotwise.core import validation
+from slotwise.core.types import NO_CLICK, FloatArray, Ranking
+from slotwise.jit import record
+
+
+@register(
+    "cascade",
+    name="Cascade",
+    citation="Craswell, Zoeter, Taylor and Ramsey, An Experimental Comparison of Click Position-Bias Models (2008)",
+    example={"slots": 3, "attraction": [0.1, 0.5, 0.3, 0.2, 0.7]},
+)
+@record
+class Cascade:
+    """Users who click with probability α_j on the item j that they look at, and look no further after a click.
+
+    >>> users = Cascade(slots=2, attraction=[0.5, 0.2, 0.4])
+    >>> click_probabilities(users, [2, 0]).round(2).tolist()     # slot 0, slot 1, nothing
+    [0.4, 0.3, 0.3]
+    """
+
+    slots: int
+    #: α, per item
+    attraction: FloatArray
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *, slots: int, attraction: ArrayLike) -> None: ...
+
+    @classmethod
+    def prepare(cls, slots: Any, attraction: Any) -> dict[str, Any]:
+        """Check the parameters, and copy them."""
+        chances = validation.probability_vector("attraction", attraction, each="item")
+        return {
+            "slots": validation.whole_number("slots", slots, at_least=1, at_most=len(chances)),
+            "attraction": chances,
+        }
+
+    @property
+    def items(self) -> int:
+        """J."""
+        return len(self.attraction)
+
+    def best_ranking(self) -> Ranking:
+        """The most attractive items; a click is as likely in any order of them."""
+        return np.argsort(-self.attraction, kind="stable")[: self.slots]
+
+    def browsing(self) -> Browsing:
+        """How they look: at every slot until they click."""
+        return Browsing(np.tril(np.ones((self.slots, self.slots))), np.zeros(self.slots), True)
+
+
+@click_probabilities.register(Cascade)
+def _click_probabilities(users: Cascade, ranking: Ranking) -> FloatArray:
+    return law_of_first_click(users.attraction[ranking])
+
+
+@draw.register(Cascade)
+def _draw(users: Cascade, ranking: Ranking, rng: np.random.Generator) -> int:
+    for slot in range(len(ranking)):
+        if rng.random() < users.attraction[ranking[slot]]:
+            return slot
+    return NO_CLICK
+
+
+@reward.register(Cascade)
+def _reward(users: Cascade, ranking: Ranking) -> float:
+    none = 1.0
+    for item in ranking:
+        none *= 1.0 - users.attraction[item]
+    return 1.0 - none

@@ -1,0 +1,1 @@
+"""Data types that every other package shares: tallies, rankings, goals, errors, validation."""

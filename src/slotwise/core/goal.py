@@ -1,0 +1,193 @@
+"""What a list is for: what a click on each item is worth, and which lists may be shown at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput, InvalidRanking
+from slotwise.core.types import EMPTY, FloatArray, Ranking
+
+#: a weight times a value must stay finite
+LARGEST_VALUE = 1e100
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Goal:
+    """Maximise the expected value Σ_k v γ_k/(1+S) of a list, among the lists that are allowed.
+
+    Items and slots count from 0. With values the best list may order against attractiveness, and may rather leave a
+    slot empty than let a cheap item draw clicks from a dear one.
+
+    >>> goal = Goal(values=[9.0, 1.0, 5.0], pinned={2: 1}, may_be_empty=True)
+    >>> goal.check(slots=3, items=3)
+    >>> goal.ranking_of([0, 2, EMPTY], slots=3, items=3).tolist()
+    [0, 2, -1]
+    >>> goal.ranking_of([0, 1, 2], slots=3, items=3)
+    Traceback (most recent call last):
+    slotwise.core.errors.InvalidRanking: item 2 is pinned to slot 1, got [0, 1, 2]
+    """
+
+    #: v, per item: finite and not negative; None counts every click as 1
+    values: FloatArray | None
+    #: the slot of each item that must be in it
+    pinned: Mapping[int, int]
+    #: items that may not be shown
+    excluded: frozenset[int]
+    #: per item: the label of its one group, or None
+    groups: tuple[Hashable, ...] | None
+    #: how many items of a group may be shown at once; as many as there are where it is not said
+    at_most: Mapping[Hashable, int]
+    #: whether a slot may show nothing
+    may_be_empty: bool
+
+    def __init__(
+        self,
+        values: ArrayLike | None = None,
+        *,
+        pinned: Mapping[int, int] | None = None,
+        excluded: Collection[int] = (),
+        groups: Sequence[Hashable] | None = None,
+        at_most: Mapping[Any, int] | None = None,
+        may_be_empty: bool = False,
+    ) -> None:
+        if not isinstance(may_be_empty, bool):
+            raise InvalidInput(f"may_be_empty must be true or false, got {may_be_empty!r}")
+        known = {
+            "values": None if values is None else _values(values),
+            "pinned": _pinned(pinned),
+            "excluded": frozenset(_excluded(excluded)),
+            "groups": _labels(groups),
+            "at_most": _at_most(at_most),
+            "may_be_empty": may_be_empty,
+        }
+        for name, value in known.items():
+            object.__setattr__(self, name, value)
+        self._check_itself()
+
+    def _check_itself(self) -> None:
+        """What contradicts itself, whatever the slots and items are."""
+        taken: dict[int, int] = {}
+        for item, slot in self.pinned.items():
+            if slot in taken:
+                raise InvalidInput(f"pinned puts both item {taken[slot]} and item {item} into slot {slot}")
+            taken[slot] = item
+            if item in self.excluded:
+                raise InvalidInput(f"item {item} is both pinned, to slot {slot}, and excluded")
+        for label in self.at_most:
+            if label is None or label not in (self.groups or ()):
+                raise InvalidInput(f"at_most limits group {label!r}, which no item of groups is in")
+
+    def check(self, slots: int, items: int) -> None:
+        """Refuse, by name, what does not fit a page of `slots` slots and `items` items."""
+        for name, given in (("values", self.values), ("groups", self.groups)):
+            if given is not None and len(given) != items:
+                raise InvalidInput(f"{name} must have one entry for each of the {items} items, got {len(given)}")
+        for item, slot in self.pinned.items():
+            if item >= items:
+                raise InvalidInput(f"pinned names item {item}, but items are 0 to {items - 1}")
+            if slot >= slots:
+                raise InvalidInput(f"pinned puts item {item} into slot {slot}, but slots are 0 to {slots - 1}")
+        for item in self.excluded:
+            if item >= items:
+                raise InvalidInput(f"excluded names item {item}, but items are 0 to {items - 1}")
+        pinned_of = self._count(self.pinned)
+        for label, most in self.at_most.items():
+            if pinned_of[label] > most:
+                raise InvalidInput(f"at_most allows {most} of group {label!r}, but {pinned_of[label]} are pinned")
+        if not self.may_be_empty:
+            self._check_enough(slots, items)
+
+    def _check_enough(self, slots: int, items: int) -> None:
+        enough = items - len(self.excluded)
+        if self.at_most:
+            shown = Counter(self._group(item) for item in range(items) if item not in self.excluded)
+            enough = sum(min(count, self.at_most.get(label, count)) for label, count in shown.items())
+        if enough < slots:
+            raise InvalidInput(
+                f"excluded and at_most leave {enough} items to show at once, which cannot fill {slots} slots; "
+                "may_be_empty would allow it"
+            )
+
+    def ranking_of(self, ranking: Any, *, slots: int, items: int) -> Ranking:
+        """A list that this goal allows, or an error that says why it does not."""
+        checked = validation.ranking_of(ranking, slots=slots, items=items, may_be_empty=self.may_be_empty)
+        shown = checked.tolist()
+        for item, slot in self.pinned.items():
+            if shown[slot] != item:
+                raise InvalidRanking(f"item {item} is pinned to slot {slot}, got {shown}")
+        for item in shown:
+            if item in self.excluded:
+                raise InvalidRanking(f"item {item} is excluded, got {shown}")
+        for label, count in self._count(item for item in shown if item != EMPTY).items():
+            if count > self.at_most.get(label, count):
+                raise InvalidRanking(
+                    f"at most {self.at_most[label]} of group {label!r} may be shown, got {count} in {shown}"
+                )
+        return checked
+
+    def _group(self, item: int) -> Hashable:
+        return None if self.groups is None else self.groups[item]
+
+    def _count(self, items: Iterable[int]) -> Counter[Hashable]:
+        return Counter(self._group(item) for item in items)
+
+
+def _values(given: Any) -> FloatArray:
+    values = validation.number_vector("values", given)
+    wrong = np.flatnonzero(~((values >= 0) & (values <= LARGEST_VALUE)))
+    if wrong.size:
+        raise InvalidInput(
+            f"values must be finite and not negative, at most {LARGEST_VALUE:g}, got {float(values[wrong[0]])!r} "
+            f"for item {wrong[0]}, counted from 0"
+        )
+    values.flags.writeable = False
+    return values
+
+
+def _pinned(given: Any) -> dict[int, int]:
+    return {
+        validation.whole_number("an item in pinned", item, at_least=0): validation.whole_number(
+            f"the slot of item {item} in pinned", slot, at_least=0
+        )
+        for item, slot in _mapping("pinned", "items to slots", given).items()
+    }
+
+
+def _excluded(given: Any) -> Iterable[int]:
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise InvalidInput(f"excluded must be a list of items, got {validation.short(given)}")
+    return [validation.whole_number("an item in excluded", item, at_least=0) for item in given]
+
+
+def _labels(given: Any) -> tuple[Hashable, ...] | None:
+    if given is None:
+        return None
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise InvalidInput(f"groups must be a list of one label or None for each item, got {validation.short(given)}")
+    labels = tuple(given)
+    for label in labels:
+        if not isinstance(label, Hashable):
+            raise InvalidInput(f"a label in groups must be text, a number or None, got {validation.short(label)}")
+    return labels
+
+
+def _at_most(given: Any) -> dict[Hashable, int]:
+    return {
+        label: validation.whole_number(f"at_most of group {label!r}", most, at_least=0)
+        for label, most in _mapping("at_most", "groups to numbers", given).items()
+    }
+
+
+def _mapping(name: str, what: str, given: Any) -> Mapping[Any, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"{name} must map {what}, got {validation.short(given)}")
+    return given

@@ -1,0 +1,110 @@
+"""What all figures share: colours, an empty figure that needs no screen, and how a figure is written to files."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slotwise.core.errors import MissingExtra
+from slotwise.core.files import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Okabe and Ito's palette, with violet in place of yellow, which is too pale for a line on white
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5D3A9B", "#000000")
+FORMATS = ("png", "svg", "pdf")
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure that needs no screen."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtra("a plot", "plot") from None
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def bare(axes: Axes) -> None:
+    """Leave out what carries no information."""
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def save(drawn: Figure, folder: Path, name: str, formats: Sequence[str] = FORMATS) -> None:
+    """Write a figure in these formats; the same figure gives the same bytes.
+
+    Letters that the usual font lacks are taken from another one on this machine. Where no font here has them, an SVG
+    holds its text as text, for a browser to draw with the fonts that it finds.
+    """
+    import matplotlib as mpl
+
+    missing, layout = _lend_letters(drawn), drawn.get_layout_engine()
+    with (
+        mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none" if missing else "path"}),
+        # where a figure has no layout engine, as after its first format, these would give it one
+        mpl.rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}),
+        _no_word_of_glyphs(),
+    ):
+        try:
+            for kind in formats:
+                stamp = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
+                with replacing(folder / f"{name}.{kind}") as file:
+                    drawn.savefig(file, format=kind, dpi=160, metadata=stamp)
+                # where everything goes is found once, as that takes as long as drawing it; with "none" for None,
+                # matplotlib would still draw everything twice
+                drawn.set_layout_engine(None)
+        finally:
+            drawn.set_layout_engine(layout)
+
+
+@contextmanager
+def _no_word_of_glyphs() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
+def _lend_letters(drawn: Figure) -> set[str]:
+    """Give each text fonts for the letters that the usual one lacks; returns the letters that no font here has."""
+    from matplotlib.font_manager import FontProperties, findfont
+    from matplotlib.text import Text
+
+    usual, unknown = findfont(FontProperties()), set[str]()
+    for text in drawn.findobj(Text):
+        assert isinstance(text, Text)
+        lacking = _lacking(usual, frozenset(text.get_text()))
+        if lacking:
+            families, left = _fonts_with(lacking)
+            text.set_fontfamily([*text.get_fontfamily(), *families])
+            unknown |= left
+    return unknown
+
+
+@lru_cache(maxsize=4096)
+def _lacking(font: str, letters: frozenset[str]) -> frozenset[str]:
+    from matplotlib.font_manager import get_font
+
+    known = get_font(font)
+    return frozenset(letter for letter in letters if letter.isprintable() and not known.get_char_index(ord(letter)))
+
+
+@lru_cache(maxsize=1024)
+def _fonts_with(letters: frozenset[str]) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Families that have these letters between them, as far as there are any, and the letters that none has."""
+    from matplotlib.font_manager import fontManager
+
+    families: list[str] = []
+    for font in fontManager.ttflist:
+        # the font of last resort has a box for everything
+        if not letters or font.name.startswith("Last Resort"):
+            continue
+        left = _lacking(font.fname, letters)
+        if left < letters:
+            families.append(font.name)
+            letters = left
+    return tuple(families), letters

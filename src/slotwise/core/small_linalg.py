@@ -1,0 +1,72 @@
+"""Small symmetric positive definite systems, solved in place: as many equations as there are slots."""
+
+from __future__ import annotations
+
+import math
+
+from slotwise.core.types import FloatArray
+from slotwise.jit import jit
+
+
+@jit
+def factorise(matrix: FloatArray, least: FloatArray, first: int) -> bool:
+    """Put the Cholesky factor L, LLᵀ = matrix, in place of the lower triangle; whether the matrix is regular.
+
+    Only rows and columns from `first` on count. Where elimination leaves no more than `least` of a diagonal entry, the
+    entry of L is infinite: `solve` then holds that unknown at 0.
+    """
+    regular = True
+    for row in range(first, len(matrix)):
+        for column in range(first, row + 1):
+            value = matrix[row, column]
+            for before in range(first, column):
+                value -= matrix[row, before] * matrix[column, before]
+            if row == column:
+                free = value <= least[row]
+                regular = regular and not free
+                matrix[row, row] = math.inf if free else math.sqrt(value)
+            else:
+                matrix[row, column] = value / matrix[column, column]
+    return regular
+
+
+@jit
+def solve(lower: FloatArray, vector: FloatArray, first: int) -> None:
+    """Replace `vector` by (LLᵀ)⁻¹ times it, from `first` on."""
+    for row in range(first, len(vector)):
+        for before in range(first, row):
+            vector[row] -= lower[row, before] * vector[before]
+        vector[row] /= lower[row, row]
+    for row in range(len(vector) - 1, first - 1, -1):
+        for after in range(row + 1, len(vector)):
+            vector[row] -= lower[after, row] * vector[after]
+        vector[row] /= lower[row, row]
+
+
+@jit
+def inverse_root(lower: FloatArray, scale: float, root: FloatArray) -> None:
+    """Make `root` the upper triangular R = scale·L⁻ᵀ, for which RRᵀ = scale²·(LLᵀ)⁻¹."""
+    for column in range(len(lower)):
+        root[column, column] = scale / lower[column, column]
+        for row in range(column - 1, -1, -1):
+            total = 0.0
+            for between in range(row + 1, column + 1):
+                total += lower[between, row] * root[between, column]
+            root[row, column] = -total / lower[row, row]
+
+
+@jit
+def invert(matrix: FloatArray) -> None:
+    """Replace the matrix by its inverse: Gauss and Jordan, no pivots needed."""
+    size = len(matrix)
+    for pivot in range(size):
+        scale = 1.0 / matrix[pivot, pivot]
+        matrix[pivot, pivot] = 1.0
+        for column in range(size):
+            matrix[pivot, column] *= scale
+        for row in range(size):
+            if row != pivot:
+                factor = matrix[row, pivot]
+                matrix[row, pivot] = 0.0
+                for column in range(size):
+                    matrix[row, column] -= factor * matrix[pivot, column]

@@ -1,0 +1,249 @@
+"""The tally: the one statistic that the simulator fills, estimators read and shards add up to."""
+
+from __future__ import annotations
+
+import math
+import os
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput, UnreadableFile
+from slotwise.core.files import replacing
+from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
+from slotwise.jit import inlined
+
+FORMAT = "slotwise tally 1"
+
+
+@dataclass(eq=False)
+class Tally:
+    """Two slots × items count matrices.
+
+    `clicks[k, j]`, the paper's N, counts the clicks on item j while it was in slot k.
+    `passes[k, j]`, the paper's Ñ, counts the visits that clicked on nothing while item j was in slot k.
+
+    Whatever was shown and why, a click on a slot is γ times as likely as no click at all: `clicks - γ·passes` has mean
+    zero under every policy. Tallies of different rounds, from wherever, add up with `+`.
+
+    >>> tally = Tally.empty(slots=2, items=3)
+    >>> tally.count([2, 0], clicked=1)      # item 2 in slot 0, item 0 in slot 1, a click on slot 1
+    >>> tally.count([2, 0], clicked=NO_CLICK)
+    >>> tally.clicks.tolist(), tally.passes.tolist()
+    ([[0, 0, 0], [1, 0, 0]], [[0, 0, 1], [1, 0, 0]])
+    >>> (tally + tally).rounds
+    4
+    """
+
+    clicks: IntArray
+    passes: IntArray
+
+    def __post_init__(self) -> None:
+        for name in ("clicks", "passes"):
+            setattr(self, name, self._checked(name, getattr(self, name)))
+        if self.clicks.shape != self.passes.shape:
+            raise InvalidInput(f"clicks is {self.clicks.shape}, but passes is {self.passes.shape}")
+
+    @staticmethod
+    def _checked(name: str, values: Any) -> Any:
+        return validation.counts(name, values)
+
+    @classmethod
+    def empty(cls, slots: int, items: int) -> Tally:
+        """A tally of no rounds."""
+        shape = (
+            validation.whole_number("slots", slots, at_least=1),
+            validation.whole_number("items", items, at_least=1),
+        )
+        return cls(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+
+    @classmethod
+    def of_rounds(cls, rankings: IntArray, clicked: IntArray, *, items: int) -> Tally:
+        """Of many rounds at once: the ranking of each, rounds × slots, and the slot clicked, or NO_CLICK.
+
+        >>> Tally.of_rounds(np.array([[2, 0], [2, 0]]), np.array([1, NO_CLICK]), items=3).passes.tolist()
+        [[0, 0, 1], [1, 0, 0]]
+        """
+        tally = cls.empty(rankings.shape[1], items)
+        hit = clicked != NO_CLICK
+        np.add.at(tally.clicks, (clicked[hit], rankings[hit, clicked[hit]]), 1)
+        passed = rankings[~hit]
+        round, slot = np.nonzero(passed != EMPTY)
+        np.add.at(tally.passes, (slot, passed[round, slot]), 1)
+        return tally
+
+    @property
+    def slots(self) -> int:
+        """K."""
+        return int(self.clicks.shape[0])
+
+    @property
+    def items(self) -> int:
+        """J."""
+        return int(self.clicks.shape[1])
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were counted: a click is one, and a no-click passes every filled slot once.
+
+        At least so many where slots were left empty.
+        """
+        return int(self.clicks.sum() + self.passes.sum(axis=1).max())
+
+    def count(self, ranking: Any, clicked: int) -> None:
+        """Add one round, in place: `clicked` is a slot, or NO_CLICK. Slots that hold EMPTY are not counted."""
+        shown = validation.ranking_of(ranking, slots=self.slots, items=self.items, may_be_empty=True)
+        if not NO_CLICK <= clicked < self.slots:
+            raise InvalidInput(f"clicked must be a slot from 0 to {self.slots - 1} or {NO_CLICK}, got {clicked!r}")
+        if clicked != NO_CLICK and shown[clicked] == EMPTY:
+            raise InvalidInput(f"clicked is slot {clicked!r}, which is empty in {shown.tolist()}")
+        _count_round(self.clicks, self.passes, shown, clicked, True)
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if self.clicks.shape != other.clicks.shape:
+            raise InvalidInput(f"tallies of {self.clicks.shape} and {other.clicks.shape} slots × items cannot be added")
+        return Tally(self.clicks + other.clicks, self.passes + other.passes)
+
+    def __radd__(self, other: object) -> Tally:
+        # the start of sum(); a copy, as tallies are counted in place
+        return self[:] if other == 0 else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        return np.array_equal(self.clicks, other.clicks) and np.array_equal(self.passes, other.passes)
+
+    __hash__ = None  # type: ignore[assignment]  # counted in place
+
+    def __getitem__(self, items: Any) -> Tally:
+        """The tally of some items: a list, a slice or a mask over items.
+
+        >>> Tally(np.array([[1, 2, 3]]), np.array([[4, 5, 6]]))[[2, 0]].clicks.tolist()
+        [[3, 1]]
+        """
+        chosen: Any = [items] if isinstance(items, int | np.integer) else items
+        try:
+            return Tally(self.clicks[:, chosen].copy(), self.passes[:, chosen].copy())
+        except IndexError as problem:
+            raise InvalidInput(f"items {items!r} are not among the {self.items} of this tally") from problem
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to `path` (npz); what was there before survives a failure."""
+        with replacing(path) as file:
+            np.savez_compressed(file, format=np.array(FORMAT), clicks=self.clicks, passes=self.passes)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Tally:
+        """Read what `save` wrote; anything else is refused by name."""
+        try:
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
+                if str(stored["format"]) != FORMAT:
+                    raise UnreadableFile(f"{os.fspath(path)} holds {str(stored['format'])!r}, not {FORMAT!r}")
+                return cls(stored["clicks"], stored["passes"])
+        except FileNotFoundError:
+            raise UnreadableFile(f"there is no file {os.fspath(path)}") from None
+        except (OSError, ValueError, KeyError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as problem:
+            if isinstance(problem, UnreadableFile):
+                raise
+            raise UnreadableFile(f"{os.fspath(path)} is damaged or not a tally ({problem})") from problem
+
+
+class WeightedTally(Tally):
+    """A tally of decayed counts: each count may weigh less than 1.
+
+    >>> WeightedTally([[0.5, 2.0]], [[1.25, 0.0]]).passes.tolist()
+    [[1.25, 0.0]]
+    """
+
+    @staticmethod
+    def _checked(name: str, values: Any) -> Any:
+        return validation.weighted_counts(name, values)
+
+    @property
+    def rounds(self) -> int:
+        """The weight of all rounds, rounded up."""
+        return math.ceil(float(self.clicks.sum() + self.passes.sum(axis=1).max()))
+
+    @classmethod
+    def weighted_sum(
+        cls, parts: Sequence[Tally], places: Sequence[IntArray], weights: Sequence[float], items: int
+    ) -> WeightedTally:
+        """Add tallies of different slots and items up, each with its weight.
+
+        Parameters
+        ----------
+        parts
+            The tallies.
+        places
+            The place of each part's items among all `items`.
+        weights
+            The weight of each part's counts.
+        items
+            J of the sum.
+
+        Examples
+        --------
+        >>> half, full = Tally([[3, 1]], [[4, 4]]), Tally([[2]], [[2]])
+        >>> WeightedTally.weighted_sum([half, full], [np.array([0, 1]), np.array([1])], [0.5, 1.0], 2).clicks.tolist()
+        [[1.5, 2.5]]
+        """
+        total = np.zeros((2, max(part.slots for part in parts), items))
+        for part, place, weight in zip(parts, places, weights, strict=True):
+            total[0, : part.slots, place] += weight * part.clicks.T
+            total[1, : part.slots, place] += weight * part.passes.T
+        return cls(total[0], total[1])
+
+
+def _count_round(clicks: IntArray, passes: IntArray, ranking: Ranking, clicked: int, may_be_empty: bool) -> None:
+    """Add one round to a tally's matrices; where `may_be_empty` is a constant, nothing is spent on empty slots."""
+    if clicked == NO_CLICK:
+        for slot in range(len(ranking)):
+            if not (may_be_empty and ranking[slot] == EMPTY):
+                passes[slot, ranking[slot]] += 1
+    else:
+        clicks[clicked, ranking[clicked]] += 1
+
+
+#: the same for compiled code
+count_round = inlined(_count_round)
+
+
+@inlined
+def count_epoch(clicks: FloatArray, passes: FloatArray, ranking: Ranking, epoch_clicks: IntArray) -> None:
+    """Add one epoch to a tally's matrices: so many clicks on each slot, then one pass of all."""
+    for slot in range(len(ranking)):
+        if ranking[slot] != EMPTY:
+            clicks[slot, ranking[slot]] += epoch_clicks[slot]
+            passes[slot, ranking[slot]] += 1.0
+
+
+@inlined
+def add_counts(clicks: FloatArray, passes: FloatArray, more_clicks: FloatArray, more_passes: FloatArray) -> None:
+    """Add a tally's matrices to others."""
+    slots, items = clicks.shape
+    for slot in range(slots):
+        for item in range(items):
+            clicks[slot, item] += more_clicks[slot, item]
+            passes[slot, item] += more_passes[slot, item]
+
+
+@inlined
+def count_no_clicks(passes: FloatArray) -> float:
+    """How many rounds, or epochs, ended without a click: each passes every filled slot once.
+
+    At least so many where slots were left empty.
+    """
+    slots, items = passes.shape
+    most = 0.0
+    for slot in range(slots):
+        count = 0.0
+        for item in range(items):
+            count += passes[slot, item]
+        most = max(most, count)
+    return most

@@ -1,0 +1,140 @@
+"""The demo over HTTP: its page, what is on it, and what the viewer changes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+
+# pydantic reads the one in `typing` from Python 3.12 on only
+from typing_extensions import TypedDict
+
+from slotwise.demo.clock import PACE
+from slotwise.demo.demo_schemas import State, state
+from slotwise.demo.shop_engine import LONGEST_HALF_LIFE, MOST_TRAFFIC, SHORTEST_HALF_LIFE, WINDOW_SECONDS, Shop
+from slotwise.service.http.endpoint import BodyLimit, Operation
+from slotwise.service.http.routes.pages import HEADERS, Assets
+
+MOST_BYTES: Final = 1024
+
+
+class _Change(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Traffic(_Change):
+    """How many visitors come."""
+
+    visitors_per_second: Annotated[float, Field(ge=0.0, le=MOST_TRAFFIC)]
+
+
+class Mobile(_Change):
+    """Which share of the visitors is on a phone."""
+
+    share: Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class Popular(_Change):
+    """What everybody comes to like."""
+
+    item: str
+
+
+class Swap(_Change):
+    """Two slots, counted from 1."""
+
+    first: int
+    second: int
+
+
+class Memory(_Change):
+    """After how many of the viewer's seconds a count weighs half; null for never."""
+
+    half_life_seconds: Annotated[float, Field(ge=SHORTEST_HALF_LIFE, le=LONGEST_HALF_LIFE)] | None
+
+
+class Said(TypedDict):
+    """What was changed, in words."""
+
+    said: str
+
+
+class DemoPages:
+    """Everything under /demo, beside the service's own pages."""
+
+    def __init__(self, shop: Shop) -> None:
+        self._shop = shop
+        templates = Environment(
+            loader=ChoiceLoader([PackageLoader("slotwise.demo"), PackageLoader("slotwise.service.http")]),
+            autoescape=True,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        # a proxy has it under no path of its own
+        templates.globals["root"] = ""
+        self._page = templates.get_template("demo.html").render(
+            minutes_a_second=f"{PACE / 60:g}", window=f"{WINDOW_SECONDS:g}"
+        )
+
+    def routes(self) -> list[BaseRoute]:
+        """None of them is part of the service's contract."""
+        changes: list[tuple[str, Any]] = [
+            ("traffic", self.traffic),
+            ("mobile", self.mobile),
+            ("popular", self.popular),
+            ("swap", self.swap),
+            ("memory", self.memory),
+            ("items", self.items),
+        ]
+        return [
+            Route("/demo", self.page),
+            Operation("GET", "/demo/state", self.state, answers={200: "The shop now."}, refuses=()).route(),
+            *(
+                Operation(
+                    "POST",
+                    f"/demo/{name}",
+                    handler,
+                    answers={200: "Changed."},
+                    refuses=(413, 422),
+                    body_limit=BodyLimit(MOST_BYTES),
+                ).route()
+                for name, handler in changes
+            ),
+            Mount("/demo/static", Assets(packages=[("slotwise.demo", "static")])),
+        ]
+
+    async def page(self, _: Request) -> Response:
+        """The page, which asks for the rest itself."""
+        return HTMLResponse(self._page, headers=HEADERS)
+
+    async def state(self) -> tuple[int, State]:
+        """The shop as it is now."""
+        return 200, state(self._shop)
+
+    async def traffic(self, change: Traffic) -> tuple[int, Said]:
+        """Let more or fewer visitors come."""
+        return 200, {"said": self._shop.set_traffic(change.visitors_per_second)}
+
+    async def mobile(self, change: Mobile) -> tuple[int, Said]:
+        """Let more or fewer of the visitors be on a phone."""
+        return 200, {"said": self._shop.set_mobile_share(change.share)}
+
+    async def popular(self, change: Popular) -> tuple[int, Said]:
+        """Make an item popular."""
+        return 200, {"said": self._shop.make_popular(change.item)}
+
+    async def swap(self, change: Swap) -> tuple[int, Said]:
+        """Swap how visible two slots are."""
+        return 200, {"said": self._shop.swap(change.first, change.second)}
+
+    async def memory(self, change: Memory) -> tuple[int, Said]:
+        """Let the service forget faster, or slower, or never."""
+        return 200, {"said": await self._shop.set_memory(change.half_life_seconds)}
+
+    async def items(self) -> tuple[int, Said]:
+        """Add the next product."""
+        return 200, {"said": await self._shop.add_item()}

@@ -1,0 +1,79 @@
+"""What was lost so far, by the service and by what could have been done instead, at the same visitors."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from slotwise.demo.ground_truth import Truth
+from slotwise.demo.shop import Device
+
+MOST_POINTS: Final = 400
+#: seconds between two points, as long as there are few
+FIRST_SPACING: Final = 0.5
+#: over which the latest losses are taken
+LATEST_SECONDS: Final = 10.0
+
+
+class Losses(NamedTuple):
+    """Clicks, in expectation: of how many visitors, what the best lists would have got, and what was lost of that."""
+
+    visitors: int = 0
+    best: float = 0.0
+    learned: float = 0.0
+    fixed: float = 0.0
+    at_random: float = 0.0
+
+    def plus(self, truth: Truth, device: Device, shown: Sequence[str]) -> Losses:
+        """With one more visitor."""
+        return Losses(
+            self.visitors + 1,
+            self.best + truth.best_rate(device),
+            self.learned + truth.lost(device, shown),
+            self.fixed + truth.lost_by_fixed(device),
+            self.at_random + truth.lost_at_random(device),
+        )
+
+    def since(self, before: Losses) -> Losses:
+        """Those of the visitors who came after."""
+        return Losses(*(now - then for now, then in zip(self, before, strict=True)))  # type: ignore[arg-type]
+
+
+@dataclass
+class Curve:
+    """Losses through time, at even distances, which double whenever there are too many points.
+
+    >>> curve = Curve()
+    >>> for second in range(10_000):
+    ...     curve.add(float(second), Losses(visitors=second))
+    >>> len(curve.points) <= MOST_POINTS, curve.spacing, curve.points[0].visitors, curve.points[-1].visitors
+    (True, 32.0, 32, 9999)
+    """
+
+    #: seconds from one point to the next, and from the beginning to the first
+    spacing: float = FIRST_SPACING
+    points: list[Losses] = field(default_factory=list)
+    _latest: deque[tuple[float, Losses]] = field(default_factory=deque)
+
+    def add(self, seconds: float, losses: Losses) -> None:
+        """Up to a time after the last one; where none were added for a while, nothing was known in between."""
+        while int(seconds / self.spacing) >= MOST_POINTS:
+            self.points, self.spacing = self.points[1::2], 2.0 * self.spacing
+        number = int(seconds / self.spacing)
+        self.points[number:] = []
+        self.points += [losses] * (number + 1 - len(self.points))
+        self._latest.append((seconds, losses))
+        while self._latest[0][0] < seconds - LATEST_SECONDS:
+            self._latest.popleft()
+
+    def latest(self) -> Losses:
+        """Those of the last seconds."""
+        if not self._latest:
+            return Losses()
+        return self._latest[-1][1].since(self._latest[0][1])
+
+    def seconds(self) -> list[float]:
+        """When each point was reached."""
+        return [self.spacing * (number + 1) for number in range(len(self.points))]

@@ -1,0 +1,244 @@
+"""The shop at work: visitors come, are shown what the service says, and click; a viewer changes what they like."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+import numpy as np
+
+from slotwise.core.errors import InvalidInput, ServiceProblem, SlotwiseError
+from slotwise.demo.clock import ShopClock, hours_in_shop, in_shop
+from slotwise.demo.ground_truth import Truth
+from slotwise.demo.recent_lists import RecentLists
+from slotwise.demo.regret_curve import Curve, Losses
+from slotwise.demo.service_calls import Calls
+from slotwise.demo.shop import DEVICES, FIRST, HOLDOUT, LATER, PLACEMENT, VISIBILITY, Device, Product
+
+#: of the viewer's seconds, as all of these
+WINDOW_SECONDS: Final = 5.0
+#: how long a visitor looks at the list before anything happens, on average and at the most
+LOOK_SECONDS, LONGEST_LOOK_SECONDS = 0.4, 1.2
+FIRST_HALF_LIFE: Final = 90.0
+SHORTEST_HALF_LIFE, LONGEST_HALF_LIFE = 10.0, 3600.0
+FIRST_TRAFFIC, MOST_TRAFFIC = 40.0, 100.0
+#: between two looks at how many visitors have come, at what was lost, and at what the service has learned
+ARRIVE_SECONDS: Final = 0.05
+POINT_SECONDS: Final = 0.5
+LEARNED_SECONDS: Final = 0.8
+#: requests that wait for their answers; where a machine is too busy for more, nobody else comes in
+MOST_UNANSWERED: Final = 20
+#: seconds since somebody had to stay outside, for which the shop is called full
+FULL_SECONDS: Final = 3.0
+#: what a service answers to a report after the deadline, with a key and with a token
+LATE: Final = frozenset({403, 410})
+#: changes that are remembered
+MOST_MARKS: Final = 50
+
+
+def definition() -> dict[str, Any]:
+    """The placement as it is put when the shop opens."""
+    return {
+        "slots": len(VISIBILITY),
+        "items": [product.item() for product in FIRST],
+        "segments": {"device": [*DEVICES]},
+        "window_seconds": in_shop(WINDOW_SECONDS),
+        "holdout": HOLDOUT,
+        "memory": {"half_life_hours": hours_in_shop(FIRST_HALF_LIFE)},
+    }
+
+
+class Shop:
+    """Visitors with known tastes, and what the service makes of them. Times are in the viewer's seconds."""
+
+    def __init__(self, calls: Calls, clock: ShopClock, *, seed: int | None = None) -> None:
+        self._calls, self._clock = calls, clock
+        self._rng = np.random.default_rng(seed)
+        self._visits: set[asyncio.Task[None]] = set()
+        #: when somebody had to stay outside
+        self._turned_away: float | None = None
+        self.truth = Truth.at_first(seed)
+        self.products: list[Product] = [*FIRST]
+        self.visitors_per_second = FIRST_TRAFFIC
+        self.mobile_share = 0.5
+        self.half_life_seconds: float | None = FIRST_HALF_LIFE
+        #: all who came, whatever they were shown
+        self.visitors = 0
+        #: of those who were shown what was learned, and saw it
+        self.losses = Losses()
+        self.curve = Curve()
+        self.recent = {device: RecentLists() for device in DEVICES}
+        #: what the viewer changed, and when
+        self.marks: list[tuple[float, str]] = []
+        #: the service's estimates by device, and of everybody under None, as they were last read
+        self.learned: dict[Device | None, Mapping[str, Any]] = {}
+        #: the last thing that went wrong with a visit
+        self.trouble: str | None = None
+
+    def is_full(self) -> bool:
+        """Whether somebody had to stay outside a moment ago, because this machine is too busy."""
+        return self._turned_away is not None and self.seconds() - self._turned_away < FULL_SECONDS
+
+    def seconds(self) -> float:
+        """Since the shop opened."""
+        return self._clock.seconds()
+
+    def time(self) -> float:
+        """What the shop's clock shows, in seconds since 1970."""
+        return self._clock()
+
+    async def is_ready(self) -> bool:
+        """Whether the service answers, and the next decision takes no time."""
+        try:
+            await self._calls.ask("GET", "/readyz")
+        except SlotwiseError:
+            return False
+        return True
+
+    async def stay_open(self) -> None:
+        """Let visitors come, until cancelled."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._let_in())
+                tasks.create_task(self._keep_points())
+                tasks.create_task(self._keep_reading())
+        finally:
+            for visit in self._visits:
+                visit.cancel()
+            self._calls.close()
+
+    def set_traffic(self, visitors_per_second: float) -> str:
+        """How many come; what was changed, in words."""
+        if not 0.0 <= visitors_per_second <= MOST_TRAFFIC:
+            raise InvalidInput(f"visitors_per_second must be from 0 to {MOST_TRAFFIC:g}, got {visitors_per_second!r}")
+        self.visitors_per_second = visitors_per_second
+        return self._mark(f"{visitors_per_second:g} visitors per second")
+
+    def set_mobile_share(self, share: float) -> str:
+        """Which share of them is on a phone."""
+        if not 0.0 <= share <= 1.0:
+            raise InvalidInput(f"share must be from 0 to 1, got {share!r}")
+        self.mobile_share = share
+        return self._mark(f"{share:.0%} on mobile")
+
+    def make_popular(self, item: str) -> str:
+        """Everybody comes to like an item better than all others."""
+        self.truth = self.truth.made_popular(item)
+        return self._mark(f"{self._name(item)} becomes popular")
+
+    def swap(self, first: int, second: int) -> str:
+        """Two slots change places in how visible they are."""
+        self.truth = self.truth.swapped(first, second)
+        return self._mark(f"slots {first} and {second} swap visibility")
+
+    async def add_item(self) -> str:
+        """One more product, which the service is told of as by any owner."""
+        product = self.next_product()
+        if product is None:
+            raise InvalidInput(f"all {len(self.products)} products are in the shop already")
+        # at once, so that a second request adds another one
+        self.products.append(product)
+        try:
+            await self._calls.ask("PUT", f"{_PATH}/items/{quote(product.id, safe='')}", product.settings())
+        except SlotwiseError:
+            self.products.remove(product)
+            raise
+        self.truth = self.truth.with_product(product)
+        return self._mark(f"new: {product.name}")
+
+    async def set_memory(self, half_life_seconds: float | None) -> str:
+        """After which time what was seen counts half; None where nothing is forgotten."""
+        if half_life_seconds is None:
+            memory, said = None, "it forgets nothing"
+        elif SHORTEST_HALF_LIFE <= half_life_seconds <= LONGEST_HALF_LIFE:
+            memory, said = (
+                {"half_life_hours": hours_in_shop(half_life_seconds)},
+                f"what was seen {half_life_seconds:g} s ago counts half",
+            )
+        else:
+            raise InvalidInput(
+                f"half_life_seconds must be null or from {SHORTEST_HALF_LIFE:g} to {LONGEST_HALF_LIFE:g}, "
+                f"got {half_life_seconds!r}"
+            )
+        await self._calls.ask("PATCH", _PATH, {"memory": memory})
+        self.half_life_seconds = half_life_seconds
+        return self._mark(said)
+
+    def next_product(self) -> Product | None:
+        """The one that may be added."""
+        return next((product for product in LATER if product not in self.products), None)
+
+    def _name(self, item: str) -> str:
+        return next(product.name for product in self.products if product.id == item)
+
+    def _mark(self, said: str) -> str:
+        self.marks = [*self.marks, (self.seconds(), said)][-MOST_MARKS:]
+        return said
+
+    async def _let_in(self) -> None:
+        before = self.seconds()
+        while True:
+            await asyncio.sleep(ARRIVE_SECONDS)
+            now = self.seconds()
+            arriving = int(self._rng.poisson(self.visitors_per_second * (now - before)))
+            before, room = now, MOST_UNANSWERED - self._calls.unanswered
+            if arriving > room:
+                # they would report too late, and it would be taken for no click
+                arriving, self._turned_away = max(0, room), now
+            for _ in range(arriving):
+                visit = asyncio.create_task(self._visit())
+                self._visits.add(visit)
+                visit.add_done_callback(self._visits.discard)
+
+    async def _visit(self) -> None:
+        """One visitor, from the first request to the last report."""
+        try:
+            await self.visit("mobile" if self._rng.random() < self.mobile_share else "desktop")
+        except ServiceProblem as problem:
+            # on a busy machine a report may come late, which is refused as it should be
+            if problem.status not in LATE:
+                self.trouble = str(problem)
+        except SlotwiseError as problem:
+            self.trouble = str(problem)
+
+    async def visit(self, device: Device) -> None:
+        """What one visitor on a device does: ask for a list, look at it, and click something or nothing."""
+        decision = await self._calls.ask("POST", f"{_PATH}/decisions", {"context": {"device": device}})
+        shown = tuple(decision["items"])
+        visit = self.truth.crowd(device).visit(shown)
+        self.visitors += 1
+        if decision["arm"] == "learned":
+            self.recent[device].add(shown)
+            if visit.seen:
+                self.losses = self.losses.plus(self.truth, device, shown)
+        for outcome in visit.reports:
+            await asyncio.sleep(min(self._rng.exponential(LOOK_SECONDS), LONGEST_LOOK_SECONDS / len(visit.reports)))
+            if visit.browser:
+                await self._calls.ask("POST", "/v1/outcomes", {"token": decision["token"], **outcome})
+            else:
+                await self._calls.ask("PUT", f"/v1/decisions/{decision['id']}/outcome", outcome)
+
+    async def _keep_points(self) -> None:
+        while True:
+            self.curve.add(self.seconds(), self.losses)
+            await asyncio.sleep(POINT_SECONDS)
+
+    async def _keep_reading(self) -> None:
+        for device in itertools.cycle((None, *DEVICES)):
+            began = self.seconds()
+            with contextlib.suppress(SlotwiseError):
+                await self.read_learned(device)
+            # estimates take as long as a hundred decisions, which are not to wait for them all the time
+            await asyncio.sleep(max(LEARNED_SECONDS, 2.0 * (self.seconds() - began)))
+
+    async def read_learned(self, device: Device | None) -> None:
+        """Ask the service what it knows by now of the visitors on a device, or of everybody."""
+        segment = "" if device is None else f"?segment=device:{device}"
+        self.learned[device] = await self._calls.ask("GET", f"{_PATH}/estimates{segment}")
+
+
+_PATH: Final = f"/v1/placements/{PLACEMENT}"

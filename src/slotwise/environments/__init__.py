@@ -1,0 +1,36 @@
+"""Problems: users or a world, how long they are simulated and what for; by name, drawn at random, or from a file."""
+
+from slotwise.environments.catalog import (
+    DEFAULT_ROUNDS,
+    REPLICATIONS,
+    Problem,
+    further_problems,
+    other_users,
+    paper_problems,
+    problem,
+    random_problem,
+)
+from slotwise.environments.contextual import ContextualMNL
+from slotwise.environments.dynamics import Churn, Cycle, Delay, Jump, Segment, Walk
+from slotwise.environments.random_worlds import random_lived_problem
+from slotwise.environments.world import World
+
+__all__ = [
+    "DEFAULT_ROUNDS",
+    "REPLICATIONS",
+    "Churn",
+    "ContextualMNL",
+    "Cycle",
+    "Delay",
+    "Jump",
+    "Problem",
+    "Segment",
+    "Walk",
+    "World",
+    "further_problems",
+    "other_users",
+    "paper_problems",
+    "problem",
+    "random_lived_problem",
+    "random_problem",
+]

@@ -1,0 +1,209 @@
+"""Problems: the three of Grant and Leslie, §6, eight further ones, a shop, other users, random ones, and files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from slotwise.click_models import MNL, Cascade, DependentClick, PositionBased, UserBrowsing, mixture
+from slotwise.core.errors import InvalidInput, UnknownName
+from slotwise.environments.contextual import ContextualMNL
+from slotwise.environments.dynamics import Churn, Cycle, Delay, Segment, Walk
+from slotwise.environments.problem_file import read_problem
+from slotwise.environments.world import World
+from slotwise.optimize import Goal
+
+REPLICATIONS = 40
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Users or a world, for how long they are simulated, and what for, if not for clicks."""
+
+    id: str
+    #: or a `World`
+    users: Any
+    rounds: int
+    goal: Goal | None = None
+
+
+def paper_problems() -> dict[str, Problem]:
+    """The problems (a), (b) and (c)."""
+    return {
+        "a": Problem(
+            "a",
+            MNL(position_bias=[1.0, 0.3, 0.2, 0.1], attractiveness=[0.3, 0.28, 0.26, 0.24, 0.22, 0.2]),
+            rounds=50_000,
+        ),
+        "b": Problem(
+            "b",
+            MNL(position_bias=[1.0, 0.2, 0.9], attractiveness=[0.05, 0.1, 0.15, 0.2]),
+            rounds=50_000,
+        ),
+        "c": Problem(
+            "c",
+            MNL(
+                position_bias=[1.0, 0.9, 0.7, 0.3, 0.5, 0.7],
+                attractiveness=[1.0] * 4 + [0.8] * 2 + [0.1] * 24,
+            ),
+            rounds=8_000,
+        ),
+    }
+
+
+def further_problems() -> dict[str, Problem]:
+    """The problems (d) to (k), on which policies are compared and never tuned.
+
+    (d) many items, few good; (e) a long list; (f) a single slot; (g) as many slots as items, so that only the order
+    counts; (h) rare clicks; (i) hardly ever no click; (j) slots that hardly differ, out of order; (k) one star.
+    """
+    ranks = np.arange(1, 101)
+    made: list[tuple[str, ArrayLike, ArrayLike, int]] = [
+        ("d", 1.0 / np.arange(1, 6), 0.5 * ranks**-0.7, 50_000),
+        ("e", 0.8 ** np.arange(10), np.linspace(0.5, 0.05, 20), 50_000),
+        ("f", [1.0], np.linspace(0.3, 0.12, 10), 50_000),
+        ("g", [0.3, 1.0, 0.15, 0.7, 0.5, 0.2, 0.9, 0.4], np.linspace(0.4, 0.05, 8), 50_000),
+        ("h", [1.0, 0.6, 0.4, 0.3], np.linspace(0.03, 0.01, 10), 200_000),
+        ("i", [1.0, 0.8, 0.6, 0.4], np.linspace(4.0, 1.8, 12), 20_000),
+        ("j", [0.85, 1.0, 0.9, 0.95], np.linspace(0.25, 0.1, 16), 50_000),
+        ("k", [1.0, 0.5, 0.25], [0.3] + [0.1] * 39, 20_000),
+    ]
+    return {
+        id: Problem(id, MNL(position_bias=bias, attractiveness=attractiveness), rounds)
+        for id, bias, attractiveness, rounds in made
+    }
+
+
+def random_problem(rng: np.random.Generator) -> Problem:
+    """One of a wide family, for choosing between policies: sizes, scales, spreads and slots all drawn.
+
+    2 to 40 items, at most 8 slots; attractiveness log-normal around 0.03 to 1, its logarithm spread by 0.2 to 1.2;
+    slots that decay geometrically, or are uniform on (0.1, 1), shuffled every other time; 5,000 to 50,000 rounds.
+    """
+    items = int(np.exp(rng.uniform(np.log(2.0), np.log(41.0))))
+    slots = int(rng.integers(1, min(items, 8) + 1))
+    middle, spread = np.exp(rng.uniform(np.log(0.03), 0.0)), rng.uniform(0.2, 1.2)
+    attractiveness = middle * np.exp(spread * rng.standard_normal(items))
+    decay = rng.uniform(0.4, 0.95)
+    position_bias = decay ** np.arange(slots) if rng.random() < 0.5 else np.sort(rng.uniform(0.1, 1.0, slots))[::-1]
+    if rng.random() < 0.5:
+        position_bias = rng.permutation(position_bias)
+    rounds = round(float(np.exp(rng.uniform(np.log(5_000.0), np.log(50_000.0)))))
+    users = MNL(position_bias=position_bias, attractiveness=attractiveness)
+    return Problem("random", users, rounds)
+
+
+def shop() -> Problem:
+    """A shop: all that may change does, at once.
+
+    A page of 6 slots, λ_k = 0.8^k; 3 crowds with 60, 30 and 10 percent of the visits, whose tastes correlate by 0.7;
+    30 items at the start, 1 more per 1,000 rounds on average, each for 30,000 rounds on average, so that there are
+    about 30 at any time; attractiveness log-normal around 0.1, its logarithm spread by 0.8; 6 features that explain
+    half of its variance; a walk with a standard deviation of 0.3 and a correlation time of 50,000 rounds; a daily cycle
+    of 10,000 rounds with an amplitude of 0.3; outcomes on their way for 500 rounds on average, told every 200.
+    """
+    return Problem(
+        "shop",
+        World(
+            position_bias=0.8 ** np.arange(6),
+            segments=[Segment(0.6), Segment(0.3), Segment(0.1)],
+            delay=Delay(mean_rounds=500.0, every=200),
+            churn=Churn(
+                start=30,
+                arrivals=1.0,
+                every=1_000,
+                lifetime=30_000.0,
+                middle=0.1,
+                spread=0.8,
+                agreement=0.7,
+                features=6,
+                explained=0.5,
+            ),
+            walk=Walk(sd=0.3, rounds=50_000.0),
+            cycle=Cycle(amplitude=0.3, period=10_000.0),
+        ),
+        rounds=100_000,
+    )
+
+
+#: of the problems of `other_users`: items as attractive in each, when looked at, and slots
+ATTRACTION = 0.5 * 0.825 ** np.arange(12)
+DECAY = 0.8 ** np.arange(4)
+
+
+def _position_based() -> Any:
+    return PositionBased(position_bias=DECAY, attraction=ATTRACTION)
+
+
+def _cascade() -> Any:
+    return Cascade(slots=4, attraction=ATTRACTION)
+
+
+def _dependent_click() -> Any:
+    return DependentClick(continuation=0.7 * DECAY, attraction=ATTRACTION)
+
+
+def _user_browsing() -> Any:
+    # the further above the last click was, the less is looked at; whoever has not clicked yet gives up by and by
+    near = [[0.9**distance for distance in range(slot)] + [DECAY[slot]] for slot in range(4)]
+    return UserBrowsing(examination=near, attraction=ATTRACTION)
+
+
+def _mixture() -> Any:
+    calm = MNL(position_bias=DECAY, attractiveness=ATTRACTION)
+    return mixture(shares=[0.5, 0.25, 0.25], users=[calm, _position_based(), _cascade()])
+
+
+def _contextual() -> Any:
+    return ContextualMNL(position_bias=0.3 * DECAY, weights=[2.0, -2.0, 1.0, -1.0, 2.0, -1.0], items=12, fixed=3)
+
+
+#: what makes them, as to make them all takes a while
+OTHER_USERS: dict[str, Callable[[], Any]] = {
+    "pbm": _position_based,
+    "cascade": _cascade,
+    "dcm": _dependent_click,
+    "ubm": _user_browsing,
+    "mixture": _mixture,
+    "contextual": _contextual,
+}
+
+
+def other_users() -> dict[str, Problem]:
+    """Pages of 4 slots and 12 items whose visitors click by another model, and one of visitors with features.
+
+    The items are as attractive in each but the last, from 0.5 down to 0.06; the crowds of the mixture agree on them.
+    """
+    return {id: Problem(id, make(), DEFAULT_ROUNDS) for id, make in OTHER_USERS.items()}
+
+
+DEFAULT_ROUNDS = 50_000
+
+
+def problem(name: str, *, of_mnl: bool = False) -> Problem:
+    """A problem by its name, or one from a JSON file by its path; with `of_mnl`, of multinomial logit users only.
+
+    >>> problem("b").users.items
+    4
+    >>> len(problem("shop").users.segments)
+    3
+    """
+    known = paper_problems() | further_problems() | {"shop": shop()}
+    if name in known:
+        found = known[name]
+    elif name in OTHER_USERS:
+        found = Problem(name, OTHER_USERS[name](), DEFAULT_ROUNDS)
+    elif name.endswith(".json") or os.path.sep in name or os.path.exists(name):
+        users, goal, rounds = read_problem(name)
+        found = Problem(name, users, DEFAULT_ROUNDS if rounds is None else rounds, goal)
+    else:
+        raise UnknownName("problem", name, [*known, *OTHER_USERS, "FILE.json"])
+    if of_mnl and not isinstance(found.users, MNL):
+        kind = "a world that changes" if isinstance(found.users, World) else type(found.users).__name__
+        raise InvalidInput(f"{name} must be of users who choose by multinomial logit, got {kind}")
+    return found

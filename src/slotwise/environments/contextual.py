@@ -1,0 +1,69 @@
+"""Contextual linear multinomial logit: what attracts a visitor follows from features that are drawn afresh for him."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput
+from slotwise.core.policy_task import Setting
+from slotwise.optimize import Goal
+
+#: what a problem file has as its "model"
+CONTEXTUAL = "contextual"
+
+
+@dataclass(frozen=True, eq=False)
+class ContextualMNL:
+    """Visitors who choose by multinomial logit, item j weighing λ_k exp(x_jᵀθ) in slot k.
+
+    In every round each item has d features x_j, independent and uniform on (-1/√d, 1/√d), so that |x_j| ≤ 1. The first
+    `fixed` of them are the item's own: drawn once, before the first round, and the same in all rounds. The others are
+    drawn afresh: they are of this visitor and this item together. Policies are told x before they choose
+    (`see_features`), and its fixed part also beforehand (`Setting.features`); θ they are not told. Regret is against
+    the best list for the visitor who is there.
+
+    Without context-free differences between items, `fixed=0`, no policy that ignores features can learn anything. With
+    `fixed` = d nothing but the items differs, and features are at best a shortcut.
+
+    The model is that of Oh and Iyengar, Thompson Sampling for Multinomial Logit Contextual Bandits (2019), and of Lee
+    and Oh, Nearly Minimax Optimal Regret for Multinomial Logistic Bandit (2024), who have λ = 1 in all slots.
+
+    >>> from slotwise import simulate
+    >>> users = ContextualMNL(position_bias=[1.0, 1.0], weights=[2.0, -1.0, 0.5], items=5)
+    >>> run = simulate(users, "toprank", rounds=100, seed=1)["toprank"]
+    >>> bool(run.mean > 0.0), users.setting(100).context
+    (True, 3)
+    """
+
+    #: λ, per slot
+    position_bias: Any
+    #: θ, per feature
+    weights: Any
+    items: int
+    #: how many of the features belong to the item and stay
+    fixed: int = 0
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "position_bias", validation.positive_vector("position_bias", self.position_bias, each="slot"))
+        weights = validation.finite_vector("weights", self.weights, each="feature")
+        put(self, "weights", weights)
+        put(self, "items", validation.whole_number("items", self.items, at_least=1))
+        put(self, "fixed", validation.whole_number("fixed", self.fixed, at_least=0, at_most=len(weights)))
+        if self.slots > self.items:
+            raise InvalidInput(
+                f"position_bias has {self.slots} slots but there are only {self.items} items to fill them"
+            )
+
+    @property
+    def slots(self) -> int:
+        """K."""
+        return len(self.position_bias)
+
+    def setting(self, rounds: int, goal: Goal | None = None) -> Setting:
+        """What a policy is told, but for the fixed features, which each replication draws for itself."""
+        if goal is not None:
+            raise InvalidInput("a goal needs users who choose by multinomial logit, got ContextualMNL")
+        return Setting(self.slots, self.items, rounds, position_bias=self.position_bias, context=len(self.weights))

@@ -1,0 +1,146 @@
+"""What may change in a world: outcomes come late, items come and go, crowds differ, tastes drift.
+
+Each has the fields of its object in a problem file, and checks them by name. Rounds count from 0: what happens at round
+r happens before the list of round r is chosen. docs/environments.md has the formulas.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput
+from slotwise.environments.availability import NEVER
+
+#: a page of more would be a mistake in a file
+MOST_ITEMS = 100_000
+#: rounds are 64-bit integers, and one in 10¹⁶ waits 37 times as long as the mean
+LONGEST_MEAN = 1e15
+#: in size of logarithms: beyond it, what is drawn need not be finite
+WIDEST = 20.0
+#: of a list, and of an item's attractiveness
+HEAVIEST = 1e100
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """A crowd: its share of the visits, what attracts it, and its position bias, if it has one of its own."""
+
+    share: float
+    attractiveness: Any = None
+    position_bias: Any = None
+
+
+@dataclass(frozen=True)
+class Delay:
+    """How late outcomes are told.
+
+    An outcome is on its way while `rounds` further rounds are shown, and then for a geometric number of rounds, from 0
+    on, with the mean `mean_rounds`. Of those that have arrived, all are told at once, before the rounds whose number is
+    a multiple of `every`.
+    """
+
+    rounds: int = 0
+    mean_rounds: float = 0.0
+    every: int = 1
+
+    def __post_init__(self) -> None:
+        validation.whole_number("delay.rounds", self.rounds, at_least=0, at_most=NEVER // 4)
+        _not_negative("delay.mean_rounds", self.mean_rounds, at_most=LONGEST_MEAN)
+        validation.whole_number("delay.every", self.every, at_least=1, at_most=NEVER // 4)
+
+
+@dataclass(frozen=True)
+class Churn:
+    """Items that come and go at random, all drawn by one law, anew in each replication.
+
+    `start` of them are there at round 0, and `arrivals` more are expected in `every` rounds: a Poisson process. Each
+    stays for a geometric number of rounds with the mean `lifetime`. Attractiveness is log-normal: its median is
+    `middle`, and its logarithm has the standard deviation `spread`. The logarithms of two segments have the correlation
+    `agreement`. Each item has so many `features`, independent standard normal numbers, in which the logarithm is linear
+    but for a rest: `explained` is their part of its variance.
+    """
+
+    middle: float
+    spread: float
+    arrivals: float = 0.0
+    every: int = 1_000
+    lifetime: float | None = None
+    start: int = 0
+    agreement: float = 1.0
+    features: int = 0
+    explained: float = 0.0
+
+    def __post_init__(self) -> None:
+        _positive("churn.middle", self.middle, at_most=HEAVIEST)
+        _not_negative("churn.spread", self.spread, at_most=WIDEST)
+        _not_negative("churn.arrivals", self.arrivals, at_most=LONGEST_MEAN)
+        validation.whole_number("churn.every", self.every, at_least=1, at_most=NEVER)
+        if self.lifetime is not None and _positive("churn.lifetime", self.lifetime, at_most=LONGEST_MEAN) < 1.0:
+            raise InvalidInput(f"churn.lifetime must be at least 1 round, got {self.lifetime!r}")
+        validation.whole_number("churn.start", self.start, at_least=0, at_most=MOST_ITEMS)
+        _not_negative("churn.agreement", self.agreement, at_most=1.0)
+        validation.whole_number("churn.features", self.features, at_least=0, at_most=1_000)
+        _not_negative("churn.explained", self.explained, at_most=1.0)
+        if self.explained and not self.features:
+            raise InvalidInput(f"churn.explained must be 0 without features, got {self.explained!r}")
+
+    def most_arrivals(self, rounds: int) -> int:
+        """Room for the arrivals of so many rounds: more come about once in 10⁸ simulations, and are left out."""
+        if not self.arrivals:
+            return 0
+        expected = self.arrivals * rounds / self.every
+        return math.ceil(expected + 6.0 * math.sqrt(expected) + 12.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Jump:
+    """From this round on the items that were given have another attractiveness: a list, or a list per segment."""
+
+    round: int
+    attractiveness: Any
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A slow walk of every item, the same for all segments.
+
+    To the logarithm of its attractiveness is added a stationary normal process of mean 0 and standard deviation `sd`,
+    whose values h rounds apart have the correlation exp(-h/`rounds`).
+    """
+
+    sd: float
+    rounds: float
+
+    def __post_init__(self) -> None:
+        _positive("walk.sd", self.sd, at_most=WIDEST)
+        validation.positive_number("walk.rounds", self.rounds)
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """A day: to the logarithm of attractiveness is added `amplitude`·sin(2π(t/`period` + phase)) at round t.
+
+    `phases` are one per item that was given, in parts of a period; without them they are drawn, uniform on (0, 1).
+    """
+
+    amplitude: float
+    period: float
+    phases: Any = None
+
+    def __post_init__(self) -> None:
+        _positive("cycle.amplitude", self.amplitude, at_most=WIDEST)
+        validation.positive_number("cycle.period", self.period)
+
+
+def _positive(name: str, value: Any, *, at_most: float) -> float:
+    if validation.positive_number(name, value) > at_most:
+        raise InvalidInput(f"{name} must be at most {at_most:g}, got {value!r}")
+    return float(value)
+
+
+def _not_negative(name: str, value: Any, *, at_most: float) -> None:
+    if isinstance(value, bool) or value != 0:
+        _positive(name, value, at_most=at_most)

@@ -1,0 +1,184 @@
+"""A problem in a file: users, and what their clicks are for.
+
+    {"position_bias": [1, 0.5], "attractiveness": [0.2, 0.4, 0.1]}
+
+with "model" and what that needs instead, if users do not choose by multinomial logit ("contextual" is for users and
+items with features, as in a `ContextualMNL`); and, if it is not for clicks
+alone, any of "values", "pinned" {"item": slot}, "excluded", "groups", "at_most" and "may_be_empty", as in a `Goal`.
+Items and slots count from 0. A world that changes has any of "segments", "delay", "arrivals", "departures", "churn",
+"drift", "walk", "cycle", "features", "step" and "choosing", as in a `World`; docs/environments.md has an example of
+each. With "model" its users are of that model. "rounds" is for how long it is simulated, if nothing else is said.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import MISSING, fields
+from typing import Any, NamedTuple
+
+from slotwise.click_models import ChoiceModelEntry, choice_model
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput, UnknownName, UnreadableFile
+from slotwise.environments.availability import NEVER
+from slotwise.environments.contextual import CONTEXTUAL, ContextualMNL
+from slotwise.environments.dynamics import Churn, Cycle, Delay, Jump, Segment, Walk
+from slotwise.environments.world import World
+from slotwise.optimize import Goal
+
+MODEL, DEFAULT_MODEL = "model", "mnl"
+GOAL = ("values", "pinned", "excluded", "groups", "at_most", "may_be_empty")
+
+
+ROUNDS = "rounds"
+#: fields of a `World`: of one record, of a list of records, and others
+RECORDS: dict[str, type] = {"delay": Delay, "churn": Churn, "walk": Walk, "cycle": Cycle}
+LISTS: dict[str, type] = {"segments": Segment, "drift": Jump}
+WORLD = (
+    "segments", "delay", "arrivals", "departures", "churn", "drift", "walk", "cycle", "features", "step", "choosing",
+)  # fmt: skip
+
+
+class Content(NamedTuple):
+    """What a file holds."""
+
+    #: or a `World`
+    users: Any
+    goal: Goal | None
+    rounds: int | None
+
+
+def read_problem(path: str) -> Content:
+    """The users or the world, the goal and the rounds in a file; whatever is wrong with it is named."""
+    content = _read(path)
+    if not isinstance(content, dict):
+        raise InvalidInput(f'{path} must hold an object with "position_bias" and "attractiveness", got {content!r}')
+    if content.get(MODEL) == CONTEXTUAL:
+        return _contextual(path, content)
+    model = _model(path, content.get(MODEL, DEFAULT_MODEL))
+    is_world = any(key in content for key in WORLD)
+    for key in model.fields:
+        if key not in content and not is_world:
+            raise InvalidInput(f'{path} lacks the key "{key}"; it has {", ".join(map(repr, content)) or "none"}')
+    # those who choose by multinomial logit have a position bias, whatever the others have
+    known = (*model.fields, *(["position_bias"] if "choosing" in content else []), *GOAL, MODEL, ROUNDS, *WORLD)
+    for key in content:
+        if key not in known:
+            raise InvalidInput(f'{path} has an unknown key "{key}"; there are {", ".join(known)}')
+    try:
+        goal = _goal({key: content[key] for key in GOAL if key in content})
+        users: Any
+        if is_world:
+            users = _world(content, model)
+        else:
+            users = model.make(**{key: content[key] for key in model.fields})
+            if goal is not None:
+                goal.check(users.slots, users.items)
+        rounds = content.get(ROUNDS)
+        if ROUNDS in content:
+            rounds = validation.whole_number(ROUNDS, rounds, at_least=1, at_most=NEVER)
+    except InvalidInput as problem:
+        raise InvalidInput(f"{path}: {problem}") from None
+    return Content(users, goal, rounds)
+
+
+def _contextual(path: str, content: dict[str, Any]) -> Content:
+    given = {key: value for key, value in content.items() if key not in (MODEL, ROUNDS)}
+    try:
+        users = _record(ContextualMNL, "a contextual problem", given)
+        rounds = content.get(ROUNDS)
+        if rounds is not None:
+            rounds = validation.whole_number(ROUNDS, rounds, at_least=1, at_most=NEVER)
+    except InvalidInput as problem:
+        raise InvalidInput(f"{path}: {problem}") from None
+    return Content(users, None, rounds)
+
+
+def _world(content: dict[str, Any], model: ChoiceModelEntry) -> World:
+    changing = next(key for key in content if key in WORLD)
+    for key in GOAL:
+        if key in content:
+            raise InvalidInput(f"{key} cannot be given beside {changing}: a world that changes is for clicks alone")
+    given: dict[str, Any] = {}
+    if model.id != DEFAULT_MODEL:
+        for key in model.fields:
+            if key not in content:
+                raise InvalidInput(f'the key "{key}" of {model.id} is missing')
+        given["users"] = model.make(**{key: content[key] for key in model.fields})
+    for key, value in content.items():
+        if key in (MODEL, ROUNDS) or ("users" in given and key in model.fields):
+            continue
+        if value is None:
+            raise InvalidInput(f"{key} must not be null")
+        if key in RECORDS:
+            given[key] = _record(RECORDS[key], key, value)
+        elif key in LISTS:
+            if not isinstance(value, list) or not value:
+                raise InvalidInput(f"{key} must be a list of at least one object, got {validation.short(value)}")
+            given[key] = [_record(LISTS[key], f"{key}[{place}]", one) for place, one in enumerate(value)]
+        else:
+            given[key] = value
+    return World(**given)
+
+
+def _record(kind: type, name: str, value: Any) -> Any:
+    """An object of a file as a record of this kind."""
+    known = [field.name for field in fields(kind)]
+    if not isinstance(value, dict) or not value:
+        raise InvalidInput(f"{name} must be an object with {', '.join(known)}, got {validation.short(value)}")
+    for key in value:
+        if key not in known:
+            raise InvalidInput(f'{name} has an unknown key "{key}"; there are {", ".join(known)}')
+    for field in fields(kind):
+        if field.default is MISSING and field.name not in value:
+            raise InvalidInput(f'{name} lacks the key "{field.name}"; it has {", ".join(map(repr, value))}')
+    return kind(**value)
+
+
+def _model(path: str, id: Any) -> ChoiceModelEntry:
+    try:
+        return choice_model(id if isinstance(id, str) else repr(id))
+    except UnknownName as problem:
+        raise InvalidInput(f"{path}: {problem}") from None
+
+
+def _read(path: str) -> Any:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file, object_pairs_hook=_without_repetition)
+    except FileNotFoundError:
+        raise UnreadableFile(f"there is no file {path}") from None
+    except (OSError, UnicodeDecodeError) as problem:
+        raise UnreadableFile(f"{path} cannot be read: {problem}") from None
+    except InvalidInput as problem:
+        raise InvalidInput(f"{path}: {problem}") from None
+    except (ValueError, RecursionError) as problem:
+        raise UnreadableFile(f"{path} is not JSON: {problem}") from None
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """JSON would let the last of two equal keys win: an item pinned to two slots would pass unnoticed."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise InvalidInput(f'the key "{key}" is given twice')
+        found[key] = value
+    return found
+
+
+def _goal(fields: dict[str, Any]) -> Goal | None:
+    if not fields:
+        return None
+    if isinstance(fields.get("pinned"), dict):
+        # keys of JSON are text
+        fields["pinned"] = {_item(key): slot for key, slot in fields["pinned"].items()}
+    if isinstance(fields.get("groups"), list):
+        for item, label in enumerate(fields["groups"]):
+            if label is not None and not isinstance(label, str):
+                raise InvalidInput(f"groups must hold text or null, got {label!r} for item {item}")
+    return Goal(**fields)
+
+
+def _item(key: str) -> int:
+    if not (key.isascii() and key.isdigit() and str(int(key)) == key):
+        raise InvalidInput(f"an item in pinned must be a whole number, got {key!r}")
+    return int(key)

@@ -1,0 +1,94 @@
+"""Worlds drawn at random, for choosing between policies where things change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from slotwise.core.types import FloatArray
+from slotwise.environments.catalog import Problem, random_problem
+from slotwise.environments.dynamics import Churn, Cycle, Delay, Jump, Segment, Walk
+from slotwise.environments.world import World
+
+DELAYS = ("none", "fixed", "geometric", "batches")
+DRIFTS = ("none", "walk", "jumps", "cycle")
+
+
+def random_lived_problem(rng: np.random.Generator) -> Problem:
+    """One of a wide family of worlds, of which each part is there by chance.
+
+    Items, slots, biases, and the middle and spread of attractiveness are drawn as by `random_problem`; 5,000 to 40,000
+    rounds. Every other world has 2 to 6 segments, their shares uniform among all that sum to 1, whose logarithms of
+    attractiveness correlate by 0.3 to 1. Outcomes come at once, after a fixed time, after a geometric one, or in
+    batches, one as likely as the other, and of 10 to 2,000 rounds. In every other world items stay for a mean of a
+    quarter of the rounds to twice as many, and others come, so that there are as many on average; every other such
+    world has 7 to 10 features, which explain 0.2 to 0.9 of the variance. Tastes stay, walk (standard deviation 0.1 to
+    0.5, correlated over a quarter of the rounds to four times as many), jump (1 to 4 times, to another order of the
+    items) or cycle (amplitude 0.1 to 0.5, a period of 1,000 rounds to all), one as likely as the other; where items
+    come and go those that would jump walk. Times are log-uniform, all else is uniform.
+
+    >>> found = random_lived_problem(np.random.default_rng(1))
+    >>> 5_000 <= found.rounds <= 40_000
+    True
+    """
+    page = random_problem(rng).users
+    # drawn again: a problem has its items, and not what they were drawn from
+    middle, spread = _log_uniform(rng, 0.03, 1.0), float(rng.uniform(0.2, 1.2))
+    rounds = round(_log_uniform(rng, 5_000.0, 40_000.0))
+    segments = int(rng.integers(2, 7)) if rng.random() < 0.5 else 1
+    shares = rng.dirichlet(np.ones(segments))
+    agreement = float(rng.uniform(0.3, 1.0)) if segments > 1 else 1.0
+    delay = _delay(rng)
+    churns = rng.random() < 0.5
+    drift = str(rng.choice(DRIFTS))
+    changes: dict[str, Any] = {}
+    if drift == "walk" or (drift == "jumps" and churns):
+        changes["walk"] = Walk(sd=rng.uniform(0.1, 0.5), rounds=_log_uniform(rng, rounds / 4.0, rounds * 4.0))
+    elif drift == "cycle":
+        changes["cycle"] = Cycle(amplitude=rng.uniform(0.1, 0.5), period=_log_uniform(rng, 1_000.0, rounds))
+    if churns:
+        lifetime = _log_uniform(rng, rounds / 4.0, rounds * 2.0)
+        has_features = rng.random() < 0.5
+        changes["churn"] = Churn(
+            middle=middle,
+            spread=spread,
+            arrivals=1_000.0 * page.items / lifetime,
+            every=1_000,
+            lifetime=lifetime,
+            start=page.items,
+            agreement=agreement,
+            features=int(rng.integers(7, 11)) if has_features else 0,
+            explained=float(rng.uniform(0.2, 0.9)) if has_features else 0.0,
+        )
+        crowds = [Segment(float(share)) for share in shares]
+    else:
+        tastes = _tastes(rng, middle, spread, agreement, segments, page.items)
+        crowds = [Segment(float(share), taste) for share, taste in zip(shares, tastes, strict=True)]
+        if drift == "jumps":
+            times = np.unique(rng.integers(1, rounds, size=int(rng.integers(1, 5))))
+            changes["drift"] = [Jump(int(time), tastes[:, rng.permutation(page.items)].tolist()) for time in times]
+    world = World(position_bias=page.position_bias, segments=crowds, delay=delay, **changes)
+    return Problem("random lived", world, rounds)
+
+
+def _delay(rng: np.random.Generator) -> Delay:
+    kind, time = str(rng.choice(DELAYS)), _log_uniform(rng, 10.0, 2_000.0)
+    if kind == "fixed":
+        return Delay(rounds=round(time))
+    if kind == "geometric":
+        return Delay(mean_rounds=time)
+    return Delay(every=round(time)) if kind == "batches" else Delay()
+
+
+def _tastes(
+    rng: np.random.Generator, middle: float, spread: float, agreement: float, segments: int, items: int
+) -> FloatArray:
+    """Attractiveness, segments × items: log-normal, the logarithms of two segments correlated by `agreement`."""
+    common, own = rng.standard_normal(items), rng.standard_normal((segments, items))
+    tastes: FloatArray = middle * np.exp(spread * (np.sqrt(agreement) * common + np.sqrt(1.0 - agreement) * own))
+    return tastes
+
+
+def _log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))

@@ -1,0 +1,44 @@
+"""Estimators: functions of a tally or of rankings, one a file; their errors; how much one more click moves them.
+
+Every module of this folder is imported, and registers what it defines.
+"""
+
+from slotwise.core.registry import import_modules
+from slotwise.estimators.algorithm_1 import algorithm_1
+from slotwise.estimators.composite_likelihood import composite
+from slotwise.estimators.estimate import Estimate
+from slotwise.estimators.estimator_registry import EstimatorEntry, estimator, estimators
+from slotwise.estimators.gamma_priors import GammaPrior
+from slotwise.estimators.identifiability import groups, is_identifiable
+from slotwise.estimators.iterative_scaling import scaling
+from slotwise.estimators.known_bias import known_bias
+from slotwise.estimators.maximum_a_posteriori import maximum_a_posteriori
+from slotwise.estimators.maximum_likelihood import maximum_likelihood
+from slotwise.estimators.uncertainty.intervals import EstimateIntervals, Intervals
+from slotwise.estimators.uncertainty.sensitivity import sensitivity
+
+import_modules(__name__, __path__)
+
+#: the estimators of attractiveness and unknown position bias from the data alone, by id; each takes `Rankings`, and all
+#: that need no more a `Tally` as well
+ESTIMATORS = {entry.id: entry.estimate for entry in estimators() if entry.needs_data_only}
+
+__all__ = [
+    "ESTIMATORS",
+    "Estimate",
+    "EstimateIntervals",
+    "EstimatorEntry",
+    "GammaPrior",
+    "Intervals",
+    "algorithm_1",
+    "composite",
+    "estimator",
+    "estimators",
+    "groups",
+    "is_identifiable",
+    "known_bias",
+    "maximum_a_posteriori",
+    "maximum_likelihood",
+    "scaling",
+    "sensitivity",
+]

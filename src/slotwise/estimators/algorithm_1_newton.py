@@ -1,0 +1,135 @@
+"""The fixed point of Algorithm 1 in a few steps instead of dozens, or thousands, of sweeps.
+
+A sweep multiplies λ_k by 1 + f_k/L with f_k = Σ_j N_kj/γ_kj - L. Put H⁻¹f in the place of f/L and the sweep becomes a
+Newton step for log λ, H being the same matrix as in the derivatives. The fixed point is the maximum of a concave
+function of (log α, log λ), so there is but one to find; where the data admit none, plain sweeps run into the floor.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from slotwise.core.types import FloatArray
+from slotwise.estimators.algorithm_1 import FLOOR, TOLERANCE, dot_row, room_to_work, solve, update_attractiveness
+from slotwise.estimators.uncertainty.implicit_derivatives import Derivatives, apply_inverse, at_algorithm_1, derivatives
+from slotwise.jit import jit, record
+
+#: the change of a log λ beyond which a step with an old H is not trusted, and one with a new H is cut
+TRUSTED_STEP = 0.5
+LONGEST_STEP = 1.0
+MOST_OLD_STEPS = 6
+MOST_NEW_STEPS = 40
+
+
+@record
+class Solver:
+    """The derivatives at a nearby estimate, and the room to leave from there."""
+
+    nearby: Derivatives
+    here: Derivatives
+    start_bias: FloatArray
+    start_attractiveness: FloatArray
+    work: FloatArray
+
+
+def solver(slots: int, items: int) -> Solver:
+    """A solver for a problem of this size."""
+    return Solver(
+        nearby=derivatives(slots, items),
+        here=derivatives(slots, items),
+        start_bias=np.zeros(slots),
+        start_attractiveness=np.zeros(items),
+        work=room_to_work(slots, items),
+    )
+
+
+@jit
+def settle(
+    solver: Solver,
+    clicks: FloatArray,
+    slot_passes: FloatArray,
+    item_passes: FloatArray,
+    position_bias: FloatArray,
+    attractiveness: FloatArray,
+) -> int:
+    """Solve in place from where the parameters stand; returns the steps and sweeps taken, MOST_SWEEPS if without rest.
+
+    First with the H of the nearby estimate, then with H where the parameters are. Slots that the clicks do not tie to
+    the first one are held still by both; they, and data that no Newton step can settle, are left to plain sweeps.
+    """
+    work = solver.work
+    solver.start_bias[:] = position_bias
+    solver.start_attractiveness[:] = attractiveness
+    steps = 0
+    for _ in range(MOST_OLD_STEPS):
+        steps += 1
+        length = _step_length(solver.nearby, clicks, slot_passes, position_bias, attractiveness, work)
+        if not length < TRUSTED_STEP:
+            break
+        change = _step(solver.nearby, 1.0, clicks, item_passes, position_bias, attractiveness, work)
+        if change < TOLERANCE:
+            if solver.nearby.regular:
+                return steps
+            break
+    settled = False
+    for _ in range(MOST_NEW_STEPS):
+        steps += 1
+        at_algorithm_1(solver.here, clicks, item_passes, position_bias, attractiveness)
+        length = _step_length(solver.here, clicks, slot_passes, position_bias, attractiveness, work)
+        if not length < math.inf:
+            break
+        cut = min(1.0, LONGEST_STEP / length) if length > 0.0 else 1.0
+        change = _step(solver.here, cut, clicks, item_passes, position_bias, attractiveness, work)
+        if change < TOLERANCE:
+            settled = True
+            break
+    if settled and solver.here.regular:
+        return steps
+    if not settled:
+        position_bias[:] = solver.start_bias
+        attractiveness[:] = solver.start_attractiveness
+    return solve(clicks, slot_passes, item_passes, position_bias, attractiveness, work)
+
+
+@jit
+def _step_length(
+    at: Derivatives,
+    clicks: FloatArray,
+    slot_passes: FloatArray,
+    position_bias: FloatArray,
+    attractiveness: FloatArray,
+    work: FloatArray,
+) -> float:
+    """Put the step H⁻¹f of log λ into `at.vector`; returns its largest entry."""
+    slots, items = clicks.shape
+    step = at.vector
+    for item in range(items):
+        work[item] = 1.0 / attractiveness[item]
+    for slot in range(1, slots):
+        step[slot] = dot_row(clicks, slot, work) / position_bias[slot] - slot_passes[slot]
+    apply_inverse(at)
+    longest = 0.0
+    for slot in range(1, slots):
+        longest = max(longest, abs(step[slot]))
+    return longest
+
+
+@jit
+def _step(
+    at: Derivatives,
+    cut: float,
+    clicks: FloatArray,
+    item_passes: FloatArray,
+    position_bias: FloatArray,
+    attractiveness: FloatArray,
+    work: FloatArray,
+) -> float:
+    """Take the step in `at.vector`, then every α as in a sweep; returns the largest change."""
+    change = 0.0
+    for slot in range(1, len(position_bias)):
+        new = max(FLOOR, position_bias[slot] * math.exp(cut * at.vector[slot]))
+        change = max(change, abs(new - position_bias[slot]))
+        position_bias[slot] = new
+    return max(change, update_attractiveness(clicks, item_passes, position_bias, attractiveness, work))

@@ -1,0 +1,70 @@
+"""Whole rankings under any model in which a list gets at most one click: the odds of each pair against no click.
+
+With odds γ_kj of item j in slot k, a list A is clicked in slot k with probability γ/(1 + S_A) and not at all with
+1/(1 + S_A), S_A being its sum. Multinomial logit has γ_kj = λ_kα_j; other models have other γ.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from slotwise.core.rankings import Rankings
+from slotwise.core.types import FloatArray, IntArray
+from slotwise.jit import jit
+
+
+class Expected(NamedTuple):
+    """What odds expect of the lists that were shown, slots × items, and how likely they make what was clicked."""
+
+    clicks: FloatArray
+    #: the variance of these clicks, given the lists
+    variance: FloatArray
+    log_likelihood: float
+
+
+def expected(rankings: Rankings, odds: FloatArray) -> Expected:
+    """Expected clicks Σ_A T_A γ/(1+S_A) and ℓ = Σ N log γ - Σ_A T_A log(1 + S_A).
+
+    >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
+    >>> found = expected(seen, np.outer([1.0, 0.7], [0.43, 0.40]))
+    >>> found.clicks.round(1).tolist(), round(found.log_likelihood, 1)
+    ([[25.4, 16.5], [12.4, 16.5]], -164.0)
+    """
+    clicks, variance = np.zeros(odds.shape), np.zeros(odds.shape)
+    rest = _add_expected(rankings.shown, rankings.times.astype(np.float64), odds, clicks, variance)
+    observed = rankings.clicks_by_pair
+    clicked = observed > 0
+    with np.errstate(divide="ignore"):
+        return Expected(clicks, variance, float(observed[clicked] @ np.log(odds[clicked])) - rest)
+
+
+def log_likelihoods(rankings: Rankings, odds: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The log-probability of a click on each slot of each ranking, and of no click on it; -∞ on an empty slot."""
+    shown = rankings.shown
+    with np.errstate(divide="ignore"):
+        log_odds = np.log(np.where(shown >= 0, odds[np.arange(shown.shape[1]), shown], 0.0))
+    silence = -np.log1p(np.exp(log_odds).sum(axis=1))
+    return log_odds + silence[:, None], silence
+
+
+@jit
+def _add_expected(
+    shown: IntArray, times: FloatArray, odds: FloatArray, clicks: FloatArray, variance: FloatArray
+) -> float:
+    """Add to `clicks` and `variance`; returns Σ T log(1 + S)."""
+    rest = 0.0
+    for row in range(len(shown)):
+        total = 1.0
+        for slot in range(shown.shape[1]):
+            if shown[row, slot] >= 0:
+                total += odds[slot, shown[row, slot]]
+        rest += times[row] * math.log(total)
+        for slot in range(shown.shape[1]):
+            if shown[row, slot] >= 0:
+                chance = odds[slot, shown[row, slot]] / total
+                clicks[slot, shown[row, slot]] += times[row] * chance
+                variance[slot, shown[row, slot]] += times[row] * chance * (1.0 - chance)
+    return rest

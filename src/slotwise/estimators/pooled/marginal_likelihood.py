@@ -1,0 +1,146 @@
+"""The slots and the prior of cells, with attractiveness integrated out: both are learned from the same counts.
+
+With N clicks and Ñ passes of a cell, E = Σ_k λ_kÑ_k, m = log M,
+
+    ℓ = Σ_k [(c + N_k) log λ_k - cλ_k] + Σ_c [lnΓ(κ + N) - lnΓ(κ) + κ log κ - κm - (κ + N) log(κe^-m + E)]
+
+is concave in (log λ, m): a logarithm of a sum of exponentials. Newton steps are taken in log λ and all that m is made
+of at once, as usual slots and slots are often hard to tell apart; the effects of placements are eliminated, and those
+of items follow on their own. The variances follow by EM, and κ by its own maximum (Lawless, Negative binomial and mixed
+Poisson regression, 1987).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import psi
+
+from slotwise.core.types import FloatArray
+from slotwise.estimators.pooled.cell_prior import LEAST_SHAPE, MOST_SHAPE, SHAPE_SPREAD, CellPrior, Effects
+
+LONGEST_STEP = 1.0
+STEPS = 2
+#: the part of κ, at most, that a cell without clicks may take away
+MOST_TAKEN = 0.7
+#: of log κ: how far the first step goes that looks for it, and how near is near enough
+FIRST_STEP, ACCURACY = 0.1, 1e-4
+
+
+def learn_prior(
+    prior: CellPrior, bias: FloatArray, bias_shape: float, clicks: FloatArray, passes: FloatArray, *, free: bool
+) -> FloatArray:
+    """Improve `prior` in place, and return λ improved with it; clicks and passes are slots × cells."""
+    by_cell, by_slot = clicks.sum(axis=0), clicks.sum(axis=1)
+    for _ in range(STEPS):
+        bias = _step(prior, bias, bias_shape, by_cell, by_slot, passes, free=free)
+        if prior.items is not None:
+            _follow(prior, prior.items, by_cell, bias @ passes)
+    _learn_shape(prior, by_cell, bias @ passes)
+    return bias
+
+
+def _step(
+    prior: CellPrior,
+    bias: FloatArray,
+    bias_shape: float,
+    by_cell: FloatArray,
+    by_slot: FloatArray,
+    passes: FloatArray,
+    *,
+    free: bool,
+) -> FloatArray:
+    slots = len(bias)
+    after = np.arange(slots) > 0 if free else np.zeros(slots, bool)
+    shapes, design = prior.shapes, prior.design
+    rate = shapes / prior.mean
+    total = rate + bias @ passes
+    weight = np.maximum(shapes + by_cell, 0.0)
+    # the parts that the slots and the prior have in each cell's rate
+    shares = (bias[:, None] * passes / total)[after]
+    own = rate / total
+    beside = weight * own
+    score_of_mean = beside - shapes
+    curve = beside * (1.0 - own)
+    weighed, slot_side, design_side = shares * weight, shares * beside, design.T * curve
+    score = np.concatenate(
+        [
+            (by_slot + bias_shape - bias_shape * bias)[after] - shares @ weight,
+            design.T @ score_of_mean - (prior.weights - prior.centre) / prior.variance,
+        ]
+    )
+    count = int(after.sum())
+    matrix = np.zeros((len(score), len(score)))
+    matrix[:count, :count] = np.diag(shares @ weight + (bias_shape * bias)[after]) - weighed @ shares.T
+    matrix[:count, count:] = slot_side @ design
+    matrix[count:, :count] = matrix[:count, count:].T
+    matrix[count:, count:] = design_side @ design + np.diag(1.0 / prior.variance)
+    if prior.placements is None:
+        inverse = np.linalg.inv(matrix)
+        step = inverse @ score
+    else:
+        one = prior.placements
+        groups = len(one.values)
+        slope = np.bincount(one.group, score_of_mean, groups) - one.values / one.variance
+        bend = np.bincount(one.group, curve, groups) + 1.0 / one.variance
+        # the cells of a placement follow each other
+        first = np.searchsorted(one.group, np.arange(groups))
+        cross = np.vstack([np.add.reduceat(side, first, axis=1) for side in (slot_side, design_side)])
+        inverse = np.linalg.inv(matrix - (cross / bend) @ cross.T)
+        step = inverse @ (score - cross @ (slope / bend))
+        lever = cross / bend
+        of_groups = (slope - cross.T @ step) / bend
+        one.spread = 1.0 / bend + (lever * (inverse @ lever)).sum(axis=0)
+        one.values = one.values + np.clip(of_groups, -LONGEST_STEP, LONGEST_STEP)
+    step = step * min(1.0, LONGEST_STEP / max(1e-300, float(np.abs(step).max())))
+    prior.weights = prior.weights + step[count:]
+    prior.learn_variances(np.diag(inverse)[count:])
+    bias = bias.copy()
+    bias[after] *= np.exp(step[:count])
+    return bias
+
+
+def _follow(prior: CellPrior, one: Effects, by_cell: FloatArray, exposure: FloatArray) -> None:
+    """A Newton step of effects on their own."""
+    shapes, rate = prior.shapes, prior.rate
+    own = rate / (rate + exposure)
+    beside = (shapes + by_cell) * own
+    groups = len(one.values)
+    slope = np.bincount(one.group, beside - shapes, groups) - one.values / one.variance
+    bend = np.bincount(one.group, beside * (1.0 - own), groups) + 1.0 / one.variance
+    one.values = one.values + np.clip(slope / bend, -LONGEST_STEP, LONGEST_STEP)
+    one.spread = np.asarray(1.0 / bend)
+
+
+def _learn_shape(prior: CellPrior, by_cell: FloatArray, exposure: FloatArray) -> None:
+    told = exposure > 0.0
+    clicks, expected, chance = by_cell[told], (prior.mean * exposure)[told], prior.by_chance[told]
+    # what clicks say can be less than nothing where they are likely, and κ + N must be positive, as it is in the end
+    least = max(LEAST_SHAPE, -float(clicks.min(initial=0.0)) / MOST_TAKEN)
+
+    def slope(log_shape: float) -> float:
+        """Of minus the logarithm of the density, in log κ."""
+        shape = np.maximum(1.0 / (math.exp(-log_shape) + chance), least)
+        moved = np.where(shape > least, shape**2 * math.exp(-log_shape), 0.0)
+        rises = psi(shape + clicks) - psi(shape) - np.log1p(expected / shape) - (clicks - expected) / (shape + expected)
+        return float((log_shape - math.log(prior.usual_shape)) / SHAPE_SPREAD**2 - moved @ rises)
+
+    start = min(max(prior.shape, least), MOST_SHAPE)
+    prior.shape = math.exp(_zero_of(slope, math.log(start), math.log(least), math.log(MOST_SHAPE)))
+    prior.least_shape = least
+
+
+def _zero_of(rising: Callable[[float], float], start: float, low: float, high: float) -> float:
+    """Where a rising function is 0, or the limit beyond which it is: by secants, or bisection where they lead out."""
+    here, value = start, rising(start)
+    step = -math.copysign(FIRST_STEP, value)
+    while high - low > ACCURACY:
+        low, high = (low, here) if value > 0.0 else (here, high)
+        there = here + step if low < here + step < high else (low + high) / 2.0
+        if abs(there - here) < ACCURACY:
+            return there
+        at_last, here, last, value = here, there, value, rising(there)
+        step = 0.0 if value == last else -value * (here - at_last) / (value - last)
+    return here

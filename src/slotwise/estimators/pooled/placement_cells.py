@@ -1,0 +1,174 @@
+"""Several placements as one: every item of every placement is a cell, and one likelihood has them all.
+
+Where whole lists are known, it is the joint likelihood of `slotwise.estimators.likelihoods.joint_likelihood`; where
+there is only a tally, that
+of scaling. Either has Gamma priors of the cells, and slots that all placements share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from slotwise.core.rankings import Rankings
+from slotwise.core.tally import Tally
+from slotwise.core.types import EMPTY, FloatArray, IntArray
+from slotwise.estimators.likelihoods.joint_likelihood import Joint
+from slotwise.estimators.likelihoods.tally_map import Penalised
+from slotwise.estimators.pooled.exposure_prior import Shown
+from slotwise.estimators.uncertainty.standard_errors import Counts, tally_of
+
+#: the likelihood of cells with priors, from lists or from a tally
+Likelihood = Joint | Penalised
+
+
+class Lists(NamedTuple):
+    """The lists of all placements, of cells: a row each, its clicks, its passes, and where each placement's end."""
+
+    shown: IntArray
+    clicks: FloatArray
+    passes: FloatArray
+    ends: IntArray
+
+    @property
+    def times(self) -> FloatArray:
+        """How often each was shown."""
+        return np.asarray(self.clicks.sum(axis=1) + self.passes[:, 0])
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Placements side by side: the cells of each follow those of the one before."""
+
+    seen: tuple[Counts, ...]
+    #: where each placement's cells begin, and where the last one's end
+    ends: IntArray
+    #: per cell: its placement, and its item among those of all placements
+    placement: IntArray
+    item: IntArray
+    #: slots × cells
+    clicks: FloatArray
+    passes: FloatArray
+    #: None if only tallies are known
+    lists: Lists | None
+
+    @classmethod
+    def of(cls, seen: Sequence[Counts], items: Sequence[IntArray] | None = None) -> Cells:
+        """What was seen of each placement, all by tallies or all by rankings; `items` number items across them.
+
+        >>> one = Tally(np.array([[1, 2]]), np.array([[3, 4]]))
+        >>> cells = Cells.of([one, one], [np.array([0, 1]), np.array([1, 2])])
+        >>> cells.item.tolist(), cells.placement.tolist(), cells.slots
+        ([0, 1, 1, 2], [0, 0, 1, 1], 1)
+        """
+        sizes = np.array([one.items for one in seen])
+        ends = np.concatenate([[0], np.cumsum(sizes)])
+        slots = max(one.slots for one in seen)
+        clicks, passes = np.zeros((slots, ends[-1])), np.zeros((slots, ends[-1]))
+        lists = _side_by_side(seen, ends, slots)
+        if lists is None:
+            for one, first, last in zip(map(tally_of, seen), ends, ends[1:], strict=False):
+                clicks[: one.slots, first:last] = one.clicks
+                passes[: one.slots, first:last] = one.passes
+            _half_a_pass(clicks, passes)
+        else:
+            clicks, passes = _per_pair(lists, lists.clicks, ends[-1]), _per_pair(lists, lists.passes, ends[-1])
+        codes = np.arange(ends[-1]) if items is None else np.concatenate(items)
+        return cls(tuple(seen), ends, np.repeat(np.arange(len(sizes)), sizes), codes, clicks, passes, lists)
+
+    @property
+    def slots(self) -> int:
+        """The slots of the placement that has most."""
+        return len(self.clicks)
+
+    @property
+    def count(self) -> int:
+        """How many cells there are."""
+        return int(self.ends[-1])
+
+    def only(self, number: int) -> Cells:
+        """The cells of one placement."""
+        mine, one = self.of_placement(number), self.seen[number]
+        size, lists = mine.stop - mine.start, self.lists
+        if lists is not None:
+            rows = slice(int(lists.ends[number]), int(lists.ends[number + 1]))
+            shown = lists.shown[rows, : one.slots]
+            shown = np.where(shown == EMPTY, EMPTY, shown - mine.start)
+            ends = np.array([0, len(shown)])
+            lists = Lists(shown, lists.clicks[rows, : one.slots], lists.passes[rows], ends)
+        counts = self.clicks[: one.slots, mine], self.passes[: one.slots, mine]
+        return Cells((one,), np.array([0, size]), np.zeros(size, np.int64), np.arange(size), *counts, lists)
+
+    def of_placement(self, number: int) -> slice:
+        """The cells of a placement."""
+        return slice(int(self.ends[number]), int(self.ends[number + 1]))
+
+    @cached_property
+    def tally(self) -> Tally:
+        """The counts of all cells."""
+        return Tally(_whole(self.clicks), _whole(self.passes))
+
+    @cached_property
+    def compared(self) -> Tally:
+        """Clicks, and what bounds a cell from above: passes, or with whole lists any show without a click on it."""
+        if self.lists is None:
+            return self.tally
+        showings = _per_pair(self.lists, self.lists.times[:, None], self.count)
+        return Tally(_whole(self.clicks), _whole(showings - self.clicks))
+
+    @cached_property
+    def shown(self) -> Shown:
+        """Where and how often each cell was shown."""
+        shown = (self.compared.clicks + self.compared.passes).astype(np.float64)
+        impressions = np.add.reduceat(shown, self.ends[:-1], axis=1).max(axis=0)[self.placement]
+        return Shown.of(shown, impressions)
+
+    def likelihood(
+        self,
+        item_prior: tuple[FloatArray, FloatArray],
+        slot_prior: tuple[FloatArray, FloatArray],
+        *,
+        free: bool = True,
+    ) -> Likelihood:
+        """With Gamma priors, as shapes and rates; λ is held if it is not free."""
+        if self.lists is None:
+            return Penalised(self.clicks, self.passes, item_prior, slot_prior, free=free)
+        by_cell, by_slot = self.clicks.sum(axis=0), self.clicks.sum(axis=1)
+        return Joint(self.lists.shown, self.lists.times, by_cell, by_slot, *item_prior, *slot_prior, free)
+
+
+def _whole(counts: FloatArray) -> IntArray:
+    """Whole numbers: what has faded to half a count, or is no more than made up, compares nothing."""
+    return np.asarray(np.rint(counts), np.int64)
+
+
+def _half_a_pass(clicks: FloatArray, passes: FloatArray) -> None:
+    """Give what was clicked and never passed half a pass, where it was clicked most: there is a limit to what it is."""
+    never = np.flatnonzero((clicks.sum(axis=0) > 0) & (passes.sum(axis=0) == 0))
+    passes[clicks[:, never].argmax(axis=0), never] = 0.5
+
+
+def _side_by_side(seen: Sequence[Counts], ends: IntArray, slots: int) -> Lists | None:
+    lists = [one for one in seen if isinstance(one, Rankings)]
+    if len(lists) < len(seen):
+        return None
+    last = np.concatenate([[0], np.cumsum([len(one.shown) for one in lists])])
+    shown, clicks = np.full((last[-1], slots), EMPTY), np.zeros((last[-1], slots))
+    for number, one in enumerate(lists):
+        rows = slice(last[number], last[number + 1])
+        shown[rows, : one.slots] = np.where(one.shown == EMPTY, EMPTY, one.shown + ends[number])
+        clicks[rows, : one.slots] = one.clicks
+    passes = np.concatenate([one.passes for one in lists]).astype(np.float64)
+    return Lists(shown, clicks, passes[:, None], last)
+
+
+def _per_pair(lists: Lists, counts: FloatArray, cells: int) -> FloatArray:
+    """Slots × cells: counts per list and slot, or per list, added up."""
+    wide = np.broadcast_to(counts, lists.shown.shape)
+    # a place more, in front, for what stands in an empty slot
+    columns = zip(lists.shown.T, wide.T, strict=True)
+    return np.array([np.bincount(shown + 1, count, cells + 1)[1:] for shown, count in columns])

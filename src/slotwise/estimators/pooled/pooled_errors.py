@@ -1,0 +1,276 @@
+"""How sure a pooled estimate is: the inverse information, placement by placement.
+
+Given what placements share, the slots and the weights of the prior, they know nothing of each other. So the information
+is made of a block B for what is a placement's own (log α of its items, and its effect on them), its part C beside what
+is shared, and D of that. With G = B⁻¹C and S = D - Σ CᵀB⁻¹C, where the sum is over all placements,
+
+    Var(c·own + e·shared) = cᵀB⁻¹c + (e - Gᵀc)ᵀ S⁻¹ (e - Gᵀc).
+
+A prior Gamma(κ, κ/M) draws log α to log M with a curvature of q = κα/M, of which both have a part.
+
+A placement of more than some 1,500 items, and one of which only a tally is known, has a diagonal B: with lists the
+weights Σ Tp(1 - P), P the chance of any click, which bound the information from below, as diag p - ppᵀ ⪰ (1 - P)diag p;
+with a tally γÑ/(1 + γ).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from slotwise.core.types import FloatArray, IntArray
+from slotwise.estimators.likelihoods.joint_likelihood import MOST_INVERTED, Joint
+from slotwise.estimators.likelihoods.list_kernels import add_slope_of_determinant, information
+from slotwise.estimators.pooled.block_solver import Block
+from slotwise.estimators.pooled.cell_prior import CellPrior
+from slotwise.estimators.pooled.placement_cells import Cells, Likelihood
+from slotwise.estimators.uncertainty.intervals import Intervals, around_mean
+
+#: numbers in the matrices that are held at once
+MOST_STACKED = 4_000_000
+
+
+class _Found(NamedTuple):
+    """S⁻¹; and per cell, the standard error of log α, and the part of its variance that items' effects have."""
+
+    shared_covariance: FloatArray
+    item_errors: FloatArray
+    by_item_effects: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class PooledErrors:
+    """A pooled estimate, and the information at it."""
+
+    cells: Cells
+    likelihood: Likelihood
+    prior: CellPrior
+    #: these cells among those of the prior, and κ/M of each
+    which: slice
+    item_rate: FloatArray
+    position_bias: FloatArray
+    attractiveness: FloatArray
+    #: the curvature of the prior of λ, per slot
+    slot_prior: FloatArray
+    #: whether λ was estimated, and whether all came to rest
+    free: bool
+    converged: bool
+
+    def log_errors(self, number: int) -> tuple[FloatArray, FloatArray]:
+        """The standard errors of log α of a placement's items, and of log λ."""
+        return self._item_errors[self.cells.of_placement(number)], self._slot_errors
+
+    def intervals(self, level: float) -> tuple[Intervals, Intervals]:
+        """Of α of all cells, and of λ: found once, however many placements ask for theirs."""
+        if level not in self._intervals:
+            self._intervals[level] = (
+                around_mean(self.attractiveness, self._item_errors, level),
+                around_mean(self.position_bias, self._slot_errors, level),
+            )
+        return self._intervals[level]
+
+    @cached_property
+    def _intervals(self) -> dict[float, tuple[Intervals, Intervals]]:
+        return {}
+
+    def log_error_of(self, number: int, of_items: FloatArray, of_slots: FloatArray) -> float:
+        """The standard error of Σ_j c_j log α_j + Σ_k e_k log λ_k, of the items of one placement."""
+        block, place = self._block_of(number)
+        left = -(of_items @ block.lever[0][place])
+        left[: len(of_slots) - 1] += of_slots[1:]
+        variance = block.variance_of(place, of_items) + float(left @ self.shared_covariance @ left)
+        variance += float(of_items**2 @ self._found.by_item_effects[self.cells.of_placement(number)])
+        return math.sqrt(max(0.0, variance))
+
+    @property
+    def shared_covariance(self) -> FloatArray:
+        """Of log λ after the first slot, and of the prior's weights: S⁻¹."""
+        return self._found.shared_covariance
+
+    @property
+    def _item_errors(self) -> FloatArray:
+        """The standard error of log α, per cell."""
+        return self._found.item_errors
+
+    @cached_property
+    def _found(self) -> _Found:
+        """All for which every block is needed; it is made twice unless it is kept or the only one."""
+        made = self._kept or ([self._block(self._alike[0])] if len(self._alike) == 1 else None)
+        total = self._of_priors
+        for block in made or map(self._block, self._alike):
+            total = total + block.left
+        covariance = self._inverted(total)
+        variance, by_item_effects = np.zeros(self.cells.count), np.zeros(self.cells.count)
+        for numbers, block in zip(self._alike, made or map(self._block, self._alike), strict=True):
+            lever, _ = block.lever
+            cells = self._cells_of(numbers)
+            variance[cells] = block.variance + ((lever @ covariance) * lever).sum(axis=2)
+            by_item_effects[cells] = self._of_item_effects(numbers, block)
+        return _Found(covariance, np.sqrt(variance + by_item_effects), by_item_effects)
+
+    def slot_shift(self) -> FloatArray:
+        """How far the mode of log λ moves if what is placements' own is integrated out, and not at its mode too.
+
+        By Laplace's method, integrating it out takes ½ Σ log det B off the logarithm of the density (Tierney and
+        Kadane, Accurate approximations for posterior moments and marginal densities, 1986). Where clicks are rare,
+        that is the same for all λ. This is the Newton step from one mode to the other, and 0 where B is too large.
+        """
+        after, lists = self.cells.slots - 1, self.cells.lists
+        total = self._of_priors
+        score = np.zeros(len(total))
+        if not self.free or lists is None or np.diff(self.cells.ends).max() > MOST_INVERTED:
+            return np.zeros(after + 1)
+        for numbers in self._alike:
+            block, drawn = self._block(numbers), self._stacked(self._drawn, numbers)
+            by_item, by_slot = np.zeros_like(drawn), np.zeros(after + 1)
+            for place, number in enumerate(numbers):
+                rows = slice(int(lists.ends[number]), int(lists.ends[number + 1]))
+                shown = lists.shown[rows] - self.cells.ends[number]
+                own = block.inverse[place], by_item[place], by_slot
+                add_slope_of_determinant(shown, self._times[rows], self._chances[rows], *own)
+            by_prior = block.slope_by_prior(drawn)
+            of_items, of_effect = block.lever
+            design = self._stacked(self.prior.design[self.which], numbers)
+            total = total + block.left
+            # what is placements' own follows λ by the lever
+            score += ((by_item + by_prior)[:, :, None] * of_items).sum(axis=(0, 1)) - by_prior.sum(axis=1) @ of_effect
+            score -= np.concatenate([by_slot[1:], -(by_prior[:, :, None] * design).sum(axis=(0, 1))])
+        covariance = self._inverted(total)[:after]
+        step, errors = covariance @ score / 2.0, np.sqrt(np.diag(covariance))
+        # no further than is uncertain anyway: where hardly anything is known, one step is not enough to know better
+        return np.append(0.0, step / max(1.0, np.abs(step / errors).max(initial=0.0)))
+
+    @property
+    def _of_priors(self) -> FloatArray:
+        """What the priors know of log λ after the first slot, and of the weights."""
+        return np.diag(np.concatenate([self.slot_prior[1:], 1.0 / self.prior.variance]))
+
+    def _inverted(self, total: FloatArray) -> FloatArray:
+        """The inverse of S; λ varies by nothing if it is known."""
+        after = 0 if self.free else self.cells.slots - 1
+        found = np.zeros_like(total)
+        found[after:, after:] = np.linalg.inv(total[after:, after:])
+        return found
+
+    @cached_property
+    def _slot_errors(self) -> FloatArray:
+        return np.concatenate([[0.0], np.sqrt(np.diag(self.shared_covariance)[: self.cells.slots - 1])])
+
+    @cached_property
+    def _alike(self) -> list[IntArray]:
+        """The placements, those of as many items together: one call for many small matrices, and not one for each."""
+        sizes = np.diff(self.cells.ends)
+        found = []
+        for size in np.unique(sizes):
+            numbers = np.flatnonzero(sizes == size)
+            at_once = max(1, MOST_STACKED // (int(size) + len(self._of_priors)) ** 2)
+            found += [numbers[first : first + at_once] for first in range(0, len(numbers), at_once)]
+        return found
+
+    @cached_property
+    def _kept(self) -> list[Block]:
+        """The blocks of many small placements, each of which may be asked for.
+
+        None where they are too large together, or where there is only one placement.
+        """
+        numbers = ((np.diff(self.cells.ends) + len(self._of_priors)) ** 2).sum()
+        is_small = len(self.cells.seen) > 1 and numbers <= MOST_STACKED
+        return [self._block(each) for each in self._alike] if is_small else []
+
+    @cached_property
+    def _places(self) -> dict[int, tuple[int, int]]:
+        """Of each placement, which of the blocks it is in, and where in that."""
+        blocks = enumerate(self._alike)
+        return {number: (which, place) for which, each in blocks for place, number in enumerate(each.tolist())}
+
+    def _block_of(self, number: int) -> tuple[Block, int]:
+        """A block that a placement is in, and where."""
+        if not self._kept:
+            return self._block(np.array([number])), 0
+        which, place = self._places[number]
+        return self._kept[which], place
+
+    def _cells_of(self, numbers: IntArray) -> IntArray:
+        """The cells of placements that have as many, a row each."""
+        first = self.cells.ends[numbers]
+        return np.asarray(first[:, None] + np.arange(self.cells.ends[numbers[0] + 1] - first[0]))
+
+    def _stacked(self, by_cell: FloatArray, numbers: IntArray) -> FloatArray:
+        """What there is of each cell, for placements that have as many: a view of it where there is one placement."""
+        if len(numbers) == 1:
+            return by_cell[self.cells.of_placement(int(numbers[0]))][None]
+        return np.asarray(by_cell[self._cells_of(numbers)])
+
+    def _block(self, numbers: IntArray) -> Block:
+        """The information on what is placements' own, and what it says of what is shared."""
+        drawn, design = self._stacked(self._drawn, numbers), self._stacked(self.prior.design[self.which], numbers)
+        (count, size), after = drawn.shape, self.cells.slots - 1
+        if isinstance(self.likelihood, Joint) and size <= MOST_INVERTED:
+            matrix = np.array([self._information(number) for number in numbers])
+            items, of_slots, slots = matrix[:, :size, :size], matrix[:, :size, size:], matrix[:, size:, size:]
+            items[:, np.arange(size), np.arange(size)] += drawn
+        else:
+            weight = self._stacked(self._weights.T, numbers)
+            items = weight.sum(axis=2) + drawn
+            of_slots, slots = weight[:, :, 1:], weight[:, :, 1:].sum(axis=1)[:, :, None] * np.eye(after)
+        weighed = drawn[:, :, None] * design
+        shared = np.zeros((count, after + design.shape[2], after + design.shape[2]))
+        shared[:, :after, :after] = slots
+        shared[:, after:, after:] = design.mT @ weighed
+        border, effect, beside = None, np.ones(count), np.zeros(shared.shape[:2])
+        if self.prior.placements is not None:
+            border, effect = -drawn, drawn.sum(axis=1) + 1.0 / self.prior.placements.variance
+            beside[:, after:] = weighed.sum(axis=1)
+        return Block(items, np.concatenate([of_slots, -weighed], axis=2), shared, border, effect, beside)
+
+    @cached_property
+    def _drawn(self) -> FloatArray:
+        """q, per cell."""
+        return np.asarray(self.item_rate * self.attractiveness)
+
+    def _of_item_effects(self, numbers: IntArray, block: Block) -> FloatArray:
+        """What is not known of the effects of items that are in several placements, by the prior's part in each."""
+        one = self.prior.items
+        if one is None:
+            return np.zeros_like(block.diagonal)
+        uncertain = self._stacked(one.spread[one.group][self.which], numbers)
+        return np.asarray((self._stacked(self._drawn, numbers) / block.diagonal) ** 2 * uncertain)
+
+    def _information(self, number: int) -> FloatArray:
+        """On the items of a placement and the slots after the first, from its lists."""
+        assert self.cells.lists is not None
+        mine, after = self.cells.of_placement(number), self.cells.slots - 1
+        size = mine.stop - mine.start
+        lists = self.cells.lists
+        rows = slice(int(lists.ends[number]), int(lists.ends[number + 1]))
+        place: IntArray = np.concatenate([np.arange(size), [-1], size + np.arange(after)])
+        matrix = np.zeros((size + after, size + after))
+        information(lists.shown[rows] - mine.start, self._times[rows], self._chances[rows], place, matrix)
+        return matrix
+
+    @cached_property
+    def _chances(self) -> FloatArray:
+        assert isinstance(self.likelihood, Joint)
+        return self.likelihood.expected(self.position_bias, self.attractiveness)[1]
+
+    @cached_property
+    def _times(self) -> FloatArray:
+        assert self.cells.lists is not None
+        return self.cells.lists.times
+
+    @cached_property
+    def _weights(self) -> FloatArray:
+        """Slots × cells: what bounds the information on each pair from below."""
+        if self.cells.lists is None:
+            gamma = np.outer(self.position_bias, self.attractiveness)
+            return np.asarray(gamma * self.cells.passes / (1.0 + gamma))
+        weight = np.zeros((self.cells.slots, self.cells.count))
+        silent = self._times * (1.0 - self._chances.sum(axis=1))
+        for slot, (cells, chance) in enumerate(zip(self.cells.lists.shown.T, self._chances.T, strict=True)):
+            filled = cells >= 0
+            weight[slot] = np.bincount(cells[filled], (silent * chance)[filled], self.cells.count)
+        return weight

@@ -1,0 +1,240 @@
+"""Compile with numba and keep the machine code on disk, never a stale one.
+
+numba notices an edit in the file of a cached function, but not in the files of the functions that it calls. The folder
+of the cache therefore carries a hash of every file that kernels are made of: an edit of any of them, or an upgrade,
+starts a new folder, and an edit of anything else compiles nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+from numba.core import config
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
+from numba.core.registry import CPUDispatcher
+
+from slotwise.jit.cache_files import KeptKernels
+from slotwise.jit.compiler_pipeline import Part, Whole
+from slotwise.jit.interpreter_mode import Kernel
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+PACKAGE = Path(__file__).resolve().parents[1]
+KEEP_UNUSED_DAYS = 30
+#: how everything is compiled, the implementations of generic functions too: 1/0 is infinity and not an exception
+OPTIONS = {"nogil": True, "error_model": "numpy"}
+#: and what compiled code calls
+PART = {**OPTIONS, "pipeline_class": Part}
+
+#: what marks a file as one with something to compile
+DECORATORS = {"jit", "inlined", "record", "generic"}
+
+log = logging.getLogger("slotwise")
+
+
+def jit(function: Function) -> Function:
+    """Compile `function` on first call, without the GIL, from the cache if it is one of ours."""
+    return _or_interpreted(compile_only(function))
+
+
+def inlined(function: Function) -> Function:
+    """The same for a small function in a hot loop: its machine code becomes part of its callers'."""
+    return _or_interpreted(compile_only(function, inline=True))
+
+
+def compile_only(function: Function, inline: bool = False) -> Function:
+    """The same for what makes no sense uncompiled."""
+    compiled: Any = numba.njit(**OPTIONS, forceinline=inline)(function)
+    if isinstance(compiled, CPUDispatcher):
+        compiled.__class__ = Whole
+    if _is_ours(function) and cache_folder() is not None:
+        compiled._cache = _Cache(function)
+    return cast(Function, compiled)
+
+
+def _or_interpreted(compiled: Function) -> Function:
+    if isinstance(compiled, CPUDispatcher):
+        compiled.__class__ = Kernel
+        compiled.part = numba.njit(**PART, forceinline=compiled.targetoptions["forceinline"])(compiled.py_func)
+    return compiled
+
+
+class _InVersion(UserProvidedCacheLocator):  # type: ignore[misc]
+    """By the file's place in the package: wherever the same sources are installed, they share what was compiled.
+
+    numba goes by a file's path and its time, which are others in every copy. The folder of the cache is that of these
+    sources, to the last bit. It is not taken from numba's setting, which is everybody's: two threads that compile at
+    once would change it under each other.
+    """
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> _InVersion | None:
+        found = cls(py_func, py_file)
+        try:
+            found.ensure_cache_path()
+        except OSError:
+            return None
+        return found
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        super().__init__(py_func, py_file)
+        place = Path(py_file).resolve().relative_to(PACKAGE).parent
+        # of which numba keeps no two versions in one folder
+        program = f"numba-{numba.__version__}-{sys.implementation.cache_tag}"
+        self._cache_path = str(Path(cache_folder() or "", program, place))
+
+    def get_source_stamp(self) -> str:
+        return ""
+
+
+class _KernelCache(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_InVersion,)
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """numba's, with files that processes may write at once.
+
+    A disk that is full or gone read-only costs a compilation in the next process, and nothing else.
+    """
+
+    _impl_class = _KernelCache
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        self._cache_file = KeptKernels(self._cache_path, self._impl.filename_base)
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        try:
+            super().save_overload(signature, compiled)
+        except OSError as problem:
+            _say_unsaved(str(problem))
+
+
+@cache
+def _say_unsaved(why: str) -> None:
+    global _everything_was_saved
+    _everything_was_saved = False
+    log.warning(f"compiled kernels cannot be kept, so that the next start compiles anew: {why}")
+
+
+_everything_was_saved = True
+
+
+def everything_was_saved() -> bool:
+    """Whether every kernel that this process compiled and meant to keep could be written."""
+    return _everything_was_saved
+
+
+@cache
+def uncached(compiled: Function) -> Function:
+    """The same kernel outside the cache: for records from files whose edits the cache's hash does not see."""
+    function = getattr(compiled, "py_func", compiled)
+    return _or_interpreted(cast(Function, numba.njit(**OPTIONS, forceinline=False)(function)))
+
+
+def _is_ours(function: Callable[..., object]) -> bool:
+    return _is_in_package(function.__code__.co_filename)
+
+
+@cache
+def _is_in_package(file: str) -> bool:
+    return Path(file).resolve().is_relative_to(PACKAGE)
+
+
+def kernel_hash(package: Path = PACKAGE) -> str:
+    """A fingerprint of the files that kernels are made of."""
+    return hash_of(kernel_files(package), package)
+
+
+def hash_of(files: Iterable[Path], package: Path = PACKAGE) -> str:
+    """A fingerprint of some files of the package: names and contents."""
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        digest.update(str(file.relative_to(package)).encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def kernel_files(package: Path = PACKAGE) -> list[Path]:
+    """Every file with something to compile, and every file that such a one takes a constant from.
+
+    Something to compile is what `slotwise.jit` decorates; a constant is what is written in capitals.
+    """
+    imports = {file: _imports(file.read_text(encoding="utf-8")) for file in package.rglob("*.py")}
+    found = {file for file, lines in imports.items() if any(_compiles(*line) for line in lines)}
+    found.update((package / "compiled").rglob("*.py"))
+    new = found
+    while new:
+        sources = {
+            _file(package, module) for file in new for module, names in imports[file] if any(map(str.isupper, names))
+        }
+        new = {file for file in sources if file in imports} - found
+        found |= new
+    return sorted(found)
+
+
+_IMPORT = re.compile(rf"^from {PACKAGE.name}((?:\.\w+)*) import (\([^)]*\)|.*)$", re.MULTILINE)
+
+
+def _imports(source: str) -> list[tuple[str, list[str]]]:
+    """Module, less the package's name, and names of every import from the package."""
+    return [(module.lstrip("."), re.findall(r"\w+", names)) for module, names in _IMPORT.findall(source)]
+
+
+def _compiles(module: str, names: list[str]) -> bool:
+    return module.partition(".")[0] == "compiled" and not DECORATORS.isdisjoint(names)
+
+
+def _file(package: Path, module: str) -> Path:
+    path = package.joinpath(*module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+@cache
+def cache_folder() -> str | None:
+    """The folder of this version's kernels, or None where no folder can be written."""
+    if config.DISABLE_JIT:
+        return None
+    for base in candidate_folders():
+        folder = base / f"kernels-{kernel_hash()}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
+        except OSError:
+            continue
+        os.utime(folder)
+        _drop_unused(base)
+        return str(folder)
+    tried = ", ".join(str(base) for base in candidate_folders())
+    log.warning(
+        f"there is no folder to keep compiled kernels in, so that every start compiles anew: set NUMBA_CACHE_DIR to "
+        f"one that can be written, unlike {tried}"
+    )
+    return None
+
+
+def candidate_folders() -> list[Path]:
+    """Where kernels may be kept, best first."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    chosen = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
+    return [*chosen, Path(home) / "slotwise", Path(tempfile.gettempdir()) / f"slotwise-{os.getuid()}"]
+
+
+def _drop_unused(base: Path) -> None:
+    """Delete the kernels of versions that have not been imported for a month."""
+    with contextlib.suppress(OSError):
+        for folder in base.glob("kernels-*"):
+            if time.time() - folder.stat().st_mtime > KEEP_UNUSED_DAYS * 86_400:
+                shutil.rmtree(folder, ignore_errors=True)

@@ -1,6 +1,0 @@
-"""Which list to show: what a list is for, and the best one for given parameters."""
-
-from slotwise.lists.goal import Goal
-from slotwise.lists.valued import best_list, best_list_by_brute_force, expected_value
-
-__all__ = ["Goal", "best_list", "best_list_by_brute_force", "expected_value"]

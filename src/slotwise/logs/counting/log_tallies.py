@@ -1,0 +1,227 @@
+"""A click log as a tally: one GROUP BY, wherever the log is.
+
+A tally counts, for each slot and item, the clicks, and the passes: the impressions without any click in which the item
+stood in that slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Unpack
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from slotwise.core.errors import InvalidInput
+from slotwise.core.tally import Tally
+from slotwise.core.types import IntArray
+from slotwise.logs.counting.cleaning import CleanLog, clean_log
+from slotwise.logs.counting.cleaning_rules import MultiClick
+from slotwise.logs.counting.impression_counts import impressions_in
+from slotwise.logs.counting.streaming import PairCounts
+from slotwise.logs.reading.columns import Columns
+from slotwise.logs.reading.log_source import LogOptions, LogSource
+
+#: of str
+TextArray = np.ndarray[Any, np.dtype[np.object_]]
+
+
+@dataclass(eq=False)
+class LogTally(Tally):
+    """A tally with the names of its items, and what the log was like. Every estimator takes it."""
+
+    #: item j is item_ids[j]; in alphabetical order
+    item_ids: tuple[str, ...]
+    #: slots × items: the counted impressions in which an item stood in a slot, whatever was clicked
+    showings: IntArray
+    placement: str | None
+    #: found in the log; of these, with a click; counted in the tally; of these, without a click; with several clicks
+    impressions: int
+    clicked: int
+    counted: int
+    no_click: int
+    multi_click: int
+    #: how often each rule of `slotwise.logs.RULES` was needed, in the whole log
+    cleaning: Mapping[str, int]
+    #: which of several clicks counts
+    rule: MultiClick
+    #: whether the log has their order
+    ordered: bool
+
+
+def tally(
+    source: Any,
+    columns: Columns | None = None,
+    *,
+    multi_click: MultiClick | None = None,
+    **options: Unpack[LogOptions],
+) -> LogTally:
+    """Count a click log: whatever `slotwise.logs.read` reads, with its options and those that name columns.
+
+    >>> log = {"impression": [1, 1, 2, 2], "slot": [1, 2, 1, 2], "item": ["a", "b", "b", "a"], "clicked": [0, 1, 0, 0]}
+    >>> counted = tally(pa.table(log))
+    >>> counted.item_ids, counted.clicks.tolist(), counted.passes.tolist()
+    (('a', 'b'), [[0, 0], [0, 1]], [[0, 1], [1, 0]])
+    >>> counted.impressions, counted.no_click
+    (2, 1)
+    >>> renamed = pa.table(log).rename_columns(["view", "slot", "item", "hit"])
+    >>> tally(renamed, impression="view", clicked="hit") == counted
+    True
+    """
+    log_source = LogSource.of(source, columns, **options)
+    if log_source.columns.placement is not None:
+        raise InvalidInput(
+            f"a log with placements has a tally for each: use tallies, got placement={log_source.columns.placement!r}"
+        )
+    with clean_log(log_source, multi_click) as log:
+        (found,) = tally_by_placement(log).values()
+    return found
+
+
+def tallies(
+    source: Any,
+    columns: Columns | None = None,
+    *,
+    multi_click: MultiClick | None = None,
+    **options: Unpack[LogOptions],
+) -> dict[str, LogTally]:
+    """The tally of each placement, in one pass.
+
+    >>> log = {"page": ["x", "y"], "impression": [1, 1], "slot": [1, 1], "item": ["a", "a"], "clicked": [0, 1]}
+    >>> {page: counted.clicks.tolist() for page, counted in tallies(pa.table(log), placement="page").items()}
+    {'x': [[0]], 'y': [[1]]}
+    """
+    log_source = LogSource.of(source, columns, **options)
+    if log_source.columns.placement is None:
+        raise InvalidInput("placement must be named for tallies of placements, got None")
+    with clean_log(log_source, multi_click) as log:
+        found = tally_by_placement(log)
+    return {str(placement): one for placement, one in found.items()}
+
+
+def tally_by_placement(log: CleanLog) -> dict[str | None, LogTally]:
+    """The tally of each placement of a cleaned log, in order of their names; under None where it has none."""
+    streamed = {} if log.streamed is None else log.streamed.by_placement()
+    grouped = _grouped(log)
+    # all names at once: there may be thousands of placements with a few items each
+    texts = [one.items for one in streamed.values()] + ([] if grouped is None else grouped["item"].chunks)
+    codes, names = _coded(pa.chunked_array(texts, pa.string()))
+    ends = np.cumsum([0, *(len(one.items) for one in streamed.values())])
+    counts = {
+        name: (codes[first:last], one)
+        for (name, one), first, last in zip(streamed.items(), ends, ends[1:], strict=False)
+    }
+    rows = None if grouped is None else PairRows.of(grouped, codes[ends[-1] :])
+    if "placement" not in log.keys:
+        return {None: _tally(None, log, names, counts.get(None), rows)}
+    places = sorted({*streamed, *([] if grouped is None else grouped["placement"].unique().to_pylist())}, key=str)
+    parts = dict[str | None, PairRows]()
+    if grouped is not None and rows is not None:
+        order, last = _in_order(grouped, places)
+        parts = {name: rows.part(order[last[place] : last[place + 1]]) for place, name in enumerate(places)}
+    return {name: _tally(name, log, names, counts.get(name), parts.get(name)) for name in places}
+
+
+class PairRows(NamedTuple):
+    """Pairs of slot and item, and their counts: impressions, clicks, impressions without a click."""
+
+    items: IntArray
+    slots: IntArray
+    shown: IntArray
+    clicks: IntArray
+    passes: IntArray
+
+    @classmethod
+    def of(cls, grouped: pa.Table, items: IntArray) -> PairRows:
+        """Of a table, and the codes of its items."""
+        counts = (grouped[name].cast(pa.int64()).to_numpy() for name in ("shown", "clicks", "passes"))
+        return cls(items, grouped["slot"].to_numpy() - 1, *counts)
+
+    def part(self, rows: IntArray) -> PairRows:
+        """Some of them."""
+        return PairRows(*(column[rows] for column in self))
+
+
+def _grouped(log: CleanLog) -> pa.Table | None:
+    """By placement, slot and item, how often shown and clicked, and the passes, of what was not counted in passing."""
+    if log.others is None:
+        return None
+    rows = log.others
+    by = [key for key in log.keys if key == "placement"]
+    counts = rows.group_by([*by, "slot", "item"]).aggregate(
+        shown=impressions_in(rows),
+        clicks=impressions_in(rows, rows.clicked),
+        passes=impressions_in(rows, ~rows.page_clicked),
+    )
+    return counts.to_pyarrow()
+
+
+def _in_order(table: pa.Table, names: list[str | None]) -> tuple[IntArray, IntArray]:
+    """The rows of these placements one after the other, and where those of each begin, and the last ones end."""
+    codes = pc.index_in(table["placement"], value_set=pa.array(names, pa.string())).fill_null(-1).to_numpy()
+    order = np.argsort(codes, kind="stable")
+    return order, np.searchsorted(codes[order], np.arange(len(names) + 1))
+
+
+def _tally(
+    placement: str | None,
+    log: CleanLog,
+    names: TextArray,
+    streamed: tuple[IntArray, PairCounts] | None,
+    rows: PairRows | None,
+) -> LogTally:
+    known = [] if streamed is None else [streamed[0]]
+    known += [] if rows is None else [rows.items]
+    used, codes = _used(np.concatenate(known), len(names))
+    there = 0 if streamed is None else len(streamed[0])
+    slots = np.zeros(0, np.int64) if rows is None else rows.slots
+    filled = 0 if streamed is None else int(np.flatnonzero(streamed[1].shown.any(axis=0))[-1]) + 1
+    shape = max(filled, int(slots.max(initial=-1)) + 1), len(used)
+
+    def matrix(name: Literal["shown", "clicks", "passes"]) -> IntArray:
+        made = np.zeros(shape, np.int64)
+        if streamed is not None:
+            made[:filled, codes[:there]] = getattr(streamed[1], name)[:, :filled].T
+        if rows is not None:
+            np.add.at(made, (slots, codes[there:]), getattr(rows, name))
+        return made
+
+    pages = log.pages[placement]
+    return LogTally(
+        clicks=matrix("clicks"),
+        passes=matrix("passes"),
+        item_ids=tuple(names[used].tolist()),
+        showings=matrix("shown"),
+        placement=placement,
+        impressions=pages.impressions,
+        clicked=pages.clicked,
+        counted=pages.counted,
+        no_click=pages.no_click,
+        multi_click=pages.multi_click,
+        cleaning=log.counts,
+        rule=log.rule,
+        ordered=log.ordered,
+    )
+
+
+def _used(codes: IntArray, count: int) -> tuple[IntArray, IntArray]:
+    """Which of so many codes there are, in order, and the place of each among them."""
+    if len(codes) < count:
+        used, places = np.unique(codes, return_inverse=True)
+        return used, places
+    there = np.zeros(count, np.bool_)
+    there[codes] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[codes]
+
+
+def _coded(texts: pa.ChunkedArray) -> tuple[IntArray, TextArray]:
+    """The place of each text among the distinct ones, and these in order."""
+    coded = texts.combine_chunks().dictionary_encode()
+    if isinstance(coded, pa.ChunkedArray):
+        coded = coded.combine_chunks()
+    order = pc.sort_indices(coded.dictionary).to_numpy()
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return place[coded.indices.to_numpy()], coded.dictionary.take(pa.array(order)).to_numpy(zero_copy_only=False)

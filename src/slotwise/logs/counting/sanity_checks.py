@@ -1,0 +1,62 @@
+"""A log of which nothing is left to count, or none of the clicks that it has, is refused: the answer would be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import ibis.expr.types as ir
+
+from slotwise.core.errors import InvalidInput
+from slotwise.logs.counting.cleaning_rules import RULES
+from slotwise.logs.counting.impression_counts import PageCounts
+
+#: items of a list that are named
+NAMED = 5
+ADVICE = {
+    "click_not_shown": "In a log of lists, clicked must be the clicked item itself, not its place in the list; in a "
+    "log of rows, a click must have the slot or the item that its impression shows",
+    "multi_click_drop": "Name the column with the order or the time of the clicks, so that the first can be counted",
+    "multi_click_unordered": "The order of the clicks is missing where it is needed: leave those impressions out with "
+    "multi-click drop, or fill it in",
+    "clicks_of_nothing": "Clicks need the impression (and the placement) that they belong to",
+    "conflicting_slots": "If the ids of impressions begin anew on each page, name the column of the pages (placement)",
+}
+#: why impressions are left out, and rows
+LEFT_OUT = {*ADVICE, "repeated_items"}
+ROWS = ("null_impression", "null_placement", "null_weight", "null_time", "null_slot", "null_item", "empty_impressions")
+
+
+def refuse_lost(
+    totals: Sequence[PageCounts], counts: dict[str, int], unique: ir.Table | None, keys: Sequence[str]
+) -> None:
+    """Refuse a log without an impression that can be counted, and one whose clicks are all lost."""
+    counted, clicked = sum(found.counted for found in totals), sum(found.clicked for found in totals)
+    if not counted:
+        what = "the log has no impression that can be counted"
+    elif sum(found.counted - found.no_click for found in totals) or not (clicked or counts["clicks_of_nothing"]):
+        return
+    else:
+        what = f"the log has clicks in {clicked:,} impressions, and none of them could be counted"
+    reasons = [name for name in counts if counts[name] and name in (LEFT_OUT if counted else {*LEFT_OUT, *ROWS})]
+    if not reasons:
+        raise InvalidInput(f"{what}: it is empty")
+    worst = max(reasons, key=lambda name: counts[name])
+    example = _example(unique, keys) if worst == "click_not_shown" and unique is not None else ""
+    advice = f". {ADVICE[worst]}" if worst in ADVICE else ""
+    raise InvalidInput(f"{what}: {counts[worst]:,} {RULES[worst]}{example}{advice}")
+
+
+def _example(unique: ir.Table, keys: Sequence[str]) -> str:
+    """A click that is not on what was shown, and what was."""
+    lost = unique.filter(unique.clicked & (unique.slot.isnull() | unique.item.isnull()))
+    stray = lost.order_by([*keys, "item"]).limit(1).to_pyarrow().to_pylist()
+    if not stray:
+        return ""
+    same = unique.slot.notnull() & unique.item.notnull()
+    for key in keys:
+        same &= unique[key] == stray[0][key]
+    shown = unique.filter(same).order_by("slot").limit(NAMED).to_pyarrow()["item"].to_pylist()
+    item, slot = stray[0]["item"], stray[0]["slot"]
+    where = f"on {item!r}" if item is not None else "on nothing" if slot is None else f"on slot {slot}"
+    told = ", ".join(map(str, shown)) or "nothing"
+    return f" (such as the click {where}, in an impression that shows {told})"

@@ -1,0 +1,1 @@
+"""How well a fit predicts: click models, held-out clicks, off-policy estimates."""

@@ -1,0 +1,148 @@
+"""Click models fitted to all clicks of a log: position-based, cascade, dependent click, user browsing, and MNL beside.
+
+Each is fitted by maximum likelihood with one made-up impression per parameter, which had what the others have on
+average: an item that was hardly seen is taken to be like the others. `slotwise.click_models` has the models themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray
+from slotwise.logs.counting.click_sets import ClickSets
+from slotwise.logs.evaluation.click_model_likelihoods import (
+    NEAREST,
+    FittedCascade,
+    FittedDCM,
+    FittedMNL,
+    FittedModel,
+    FittedPBM,
+    FittedUBM,
+    distances,
+)
+from slotwise.logs.evaluation.holdout_comparison import multinomial_logit
+
+#: expectation-maximisation has come to rest when no impression's log-likelihood changes by more, on average
+TOLERANCE = 1e-7
+MOST_STEPS = 2_000
+
+
+def fit_pbm(sets: ClickSets) -> FittedPBM:
+    """Expectation-maximisation. Slots and items are known up to a common factor: the largest θ is 1."""
+    slots = np.broadcast_to(np.arange(sets.slots), sets.shown.shape)
+    examination, attraction = _look_and_like(sets, slots, sets.slots)
+    return FittedPBM(examination, attraction)
+
+
+def fit_ubm(sets: ClickSets) -> FittedUBM:
+    """The same, with a slot and a distance in place of a slot."""
+    cells = np.arange(sets.slots) * sets.slots + distances(sets.clicks)
+    examination, attraction = _look_and_like(sets, cells, sets.slots**2)
+    return FittedUBM(np.tril(examination.reshape(sets.slots, sets.slots)), attraction)
+
+
+def _look_and_like(sets: ClickSets, cells: IntArray, count: int) -> tuple[FloatArray, FloatArray]:
+    """P(click) = γ_cell · α_item, by expectation-maximisation over whether a slot was looked at, and its item liked."""
+    filled = sets.shown != EMPTY
+    times = np.broadcast_to(sets.times[:, None], filled.shape)[filled]
+    pairs, place = np.unique(cells[filled] * sets.items + sets.shown[filled], return_inverse=True)
+    cell, item = np.divmod(pairs, sets.items)
+    clicked = _sums(place, times * sets.clicks[filled], len(pairs))
+    passed = _sums(place, times, len(pairs)) - clicked
+    of_cells, of_items = (_sums(where, clicked + passed, size) for where, size in ((cell, count), (item, sets.items)))
+
+    def step(examined: FloatArray, liked: FloatArray) -> tuple[float, tuple[FloatArray, FloatArray]]:
+        chance = np.minimum(examined[cell] * liked[item], 1.0 - NEAREST)
+        # not clicked: looked at and not liked, or liked and not looked at
+        neither = passed / (1.0 - chance)
+        looks = clicked + neither * (examined[cell] - chance)
+        likes = clicked + neither * (liked[item] - chance)
+        return float(clicked @ np.log(chance) + passed @ np.log1p(-chance)), (
+            _mean_with_one_more(_sums(cell, looks, count), of_cells),
+            _mean_with_one_more(_sums(item, likes, sets.items), of_items),
+        )
+
+    examined, liked = _until_at_rest(step, (np.full(count, 0.5), np.full(sets.items, 0.5)), sets.impressions)
+    most = examined.max()
+    return examined / most, liked * most
+
+
+def fit_cascade(sets: ClickSets) -> FittedCascade:
+    """Clicks per time looked at: all items down to the first click, and all where there is none."""
+    above = np.arange(sets.slots) <= np.where(sets.first == NO_CLICK, sets.slots, sets.first)[:, None]
+    hit = sets.first[:, None] == np.arange(sets.slots)
+    return FittedCascade(sets.slots, _mean_with_one_more(_per_item(sets, hit), _per_item(sets, above)))
+
+
+def fit_dcm(sets: ClickSets) -> FittedDCM:
+    """Expectation-maximisation over whether a user had stopped at his last click, or looked on and liked nothing."""
+    place = np.arange(sets.slots)
+    last = np.where(sets.clicks.any(axis=1), sets.slots - 1 - sets.clicks[:, ::-1].argmax(axis=1), NO_CLICK)
+    certain = (place <= last[:, None]) | (last == NO_CLICK)[:, None]
+    is_last = place == last[:, None]
+    clicks, by_slot = _per_item(sets, sets.clicks), sets.times.astype(np.float64) @ sets.clicks
+
+    def step(continuation: FloatArray, attraction: FloatArray) -> tuple[float, tuple[FloatArray, FloatArray]]:
+        looking, stopped = FittedDCM(continuation, attraction).courses(sets.shown, sets.clicks)
+        went_on = looking / (looking + stopped)
+        looked_at = np.where(certain, 1.0, went_on[:, None])
+        further = (sets.clicks & ~is_last) + is_last * went_on[:, None]
+        return float(sets.times @ np.log(looking + stopped)), (
+            _mean_with_one_more(sets.times @ further, by_slot),
+            _mean_with_one_more(clicks, _per_item(sets, looked_at)),
+        )
+
+    return FittedDCM(*_until_at_rest(step, (np.full(sets.slots, 0.5), np.full(sets.items, 0.5)), sets.impressions))
+
+
+#: of slots and items: their log-likelihood, and where expectation and maximisation lead from them
+Step = Callable[[FloatArray, FloatArray], tuple[float, tuple[FloatArray, FloatArray]]]
+
+
+def _until_at_rest(step: Step, start: tuple[FloatArray, FloatArray], impressions: int) -> tuple[FloatArray, FloatArray]:
+    """Expectation-maximisation: step after step until the log-likelihood gains next to nothing."""
+    found, height = start, -np.inf
+    for _ in range(MOST_STEPS):
+        before = height
+        height, further = step(*found)
+        if abs(height - before) <= TOLERANCE * impressions:
+            break
+        found = further
+    return found
+
+
+def fit_mnl(sets: ClickSets) -> FittedMNL:
+    """By the first clicks, with the priors of `slotwise.logs.evaluation.holdout_comparison`."""
+    odds = multinomial_logit(sets.rankings)
+    return FittedMNL(odds[:, 0] / odds[0, 0], odds[0])
+
+
+#: by the ids of `slotwise.click_models`, the one that others are compared with first
+CLICK_MODELS: dict[str, Callable[[ClickSets], FittedModel]] = {
+    "mnl": fit_mnl,
+    "pbm": fit_pbm,
+    "cascade": fit_cascade,
+    "dcm": fit_dcm,
+    "ubm": fit_ubm,
+}
+
+
+def _mean_with_one_more(sums: FloatArray, counts: FloatArray) -> FloatArray:
+    """Means with one made-up observation each, which is what all have on average."""
+    middle = sums.sum() / max(counts.sum(), NEAREST)
+    return np.asarray(np.clip((sums + middle) / (counts + 1.0), NEAREST, 1.0 - NEAREST))
+
+
+def _per_item(sets: ClickSets, marks: Any) -> FloatArray:
+    """Per item, the impressions in which its slot is marked, or by how much."""
+    filled = sets.shown != EMPTY
+    weights = np.broadcast_to(sets.times[:, None] * marks, filled.shape)[filled]
+    return _sums(sets.shown[filled], weights, sets.items)
+
+
+def _sums(places: IntArray, weights: Any, count: int) -> FloatArray:
+    """What is added up at each of `count` places."""
+    return np.bincount(places, weights, count).astype(np.float64)

@@ -1,0 +1,242 @@
+"""What would another list, a mixture of lists or a policy get? By the fitted model, and by inverse propensity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from slotwise.click_models import best_ranking, reward
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput, InvalidRanking, UnknownName
+from slotwise.core.types import EMPTY, FloatArray, IntArray
+from slotwise.logs.counting.logged_propensities import Logged
+from slotwise.logs.evaluation.inverse_propensity import ByPropensity, inverse_propensity, warnings_of
+from slotwise.logs.fitting.click_rate import LEVEL, Rate, around, expected_rate
+from slotwise.logs.fitting.fit_result import Fit
+from slotwise.logs.fitting.number_format import against_observed, and_more, percent
+
+if TYPE_CHECKING:
+    from slotwise.policies import PolicyEntry
+
+#: a policy is simulated from scratch: for this many rounds, this many times
+ROUNDS, REPLICATIONS = 10_000, 8
+#: an interval whose ends differ by more than this factor says hardly anything
+TOO_WIDE = 3.0
+LISTED = 3
+
+#: ids from the first slot on, None where a slot is left empty
+RankingOfIds = Sequence[str | None]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The expected click rate, by each method, and the reasons not to rely on it."""
+
+    by_model: Rate
+    by_propensity: ByPropensity | None
+    warnings: tuple[str, ...]
+    level: float
+    #: the click rate of the log itself, and of the impressions that were counted, and how many these are
+    observed: float
+    counted: float
+    impressions: int
+
+    @property
+    def closest(self) -> Rate:
+        """The estimate that takes least for granted, of those that there are."""
+        found = self.by_propensity
+        weighed = None if found is None else found.doubly_robust or found.self_normalised
+        # no impression may have shown any of the lists
+        return self.by_model if weighed is None or math.isnan(weighed.click_rate) else weighed
+
+    def in_words(self) -> str:
+        """Whether that is more than the log had."""
+        if math.isnan(self.closest.click_rate):
+            return "What would that bring? This log cannot say."
+        return f"What would that bring? {against_observed(self.closest, self.counted, self.impressions)}."
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers, None for what is not finite."""
+        found = self.by_propensity
+        return {
+            "by_model": self.by_model.to_json(),
+            "by_propensity": None
+            if found is None
+            else {
+                "self_normalised": found.self_normalised.to_json(),
+                "plain": found.plain.to_json(),
+                "doubly_robust": found.doubly_robust and found.doubly_robust.to_json(),
+                "of": "items in slots" if found.by_item else "whole lists",
+                "matching": found.matching,
+                "effective_impressions": found.effective_impressions,
+                "mean_weight": found.mean_weight,
+            },
+            "observed": _number(self.observed),
+            "observed_in_counted": _number(self.counted),
+            "level": self.level,
+            "warnings": list(self.warnings),
+        }
+
+
+def evaluate(
+    fit: Fit,
+    target: RankingOfIds | Mapping[tuple[str | None, ...], float] | str | PolicyEntry,
+    *,
+    propensities: Logged | None = None,
+    level: float = LEVEL,
+    rounds: int = ROUNDS,
+    replications: int = REPLICATIONS,
+    seed: int = 0,
+) -> Evaluation:
+    """The expected click rate of a ranking (ids by slot), of a mixture (ranking: probability), or of a policy (its id).
+
+    A ranking may be shorter than the slots; the rest is empty. A policy is simulated for `rounds` rounds, from scratch,
+    on users who choose as the fit says. Give `propensities` where the log has them.
+
+    >>> from slotwise import Rankings
+    >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
+    >>> fit = Fit.of_rankings(seen, item_ids=["tea", "coffee"])
+    >>> [round(value, 2) for value in evaluate(fit, ["coffee", "tea"]).by_model]
+    [0.41, 0.34, 0.49]
+    """
+    if isinstance(target, str) or not hasattr(target, "__iter__"):
+        return _policy(fit, target, propensities, level, rounds, replications, seed)
+    lists, chances = _lists(fit, target)
+    by_model = expected_rate(fit.estimate, lists, chances, level)
+    warnings = [*_left_out(fit), *_model_warnings(fit, lists, by_model)]
+    by_propensity = None
+    if propensities is not None:
+        if propensities.shown.shape[1] != fit.slots:
+            raise InvalidInput(f"shown must have one column per slot, {fit.slots}, got {propensities.shown.shape[1]}")
+        by_propensity = inverse_propensity(propensities, lists, chances, level, fit.odds)
+        warnings += warnings_of(by_propensity)
+        if propensities.unknown:
+            warnings.append(
+                f"{propensities.unknown:,} impressions have no propensity, and inverse propensity left them out: that "
+                "does no harm only if what was clicked in them is like in the others."
+            )
+    return _evaluation(fit, by_model, by_propensity, warnings, level)
+
+
+def _left_out(fit: Fit) -> list[str]:
+    """Whether clicks were left out of all these rates."""
+    if not fit.tally.multi_click or fit.tally.rule != "drop":
+        return []
+    share = percent(fit.tally.multi_click / fit.impressions)
+    return [
+        f"{share} of the impressions have clicks on several items and were left out, so that these rates are too low. "
+        "Name the order or the time of the clicks, and the first of them counts."
+    ]
+
+
+def _lists(fit: Fit, target: Any) -> tuple[IntArray, FloatArray]:
+    mixture = target if isinstance(target, Mapping) else {tuple(target): 1.0}
+    if not mixture:
+        raise InvalidInput("a mixture must have at least one ranking, got none")
+    numbers = {id: number for number, id in enumerate(fit.item_ids)}
+    lists = np.full((len(mixture), fit.slots), EMPTY)
+    for row, ranking in enumerate(mixture):
+        if isinstance(ranking, str) or not 0 < len(ranking) <= fit.slots:
+            raise InvalidRanking(
+                f"a ranking has 1 to {fit.slots} items, got {len(ranking)}: {ranking!r}. If a comma is part of a name, "
+                "put it into double quotes"
+            )
+        twice = [id for id in ranking if id is not None and ranking.count(id) > 1]
+        if twice:
+            raise InvalidRanking(f"a ranking holds an item once, got {twice[0]!r} {ranking.count(twice[0])} times")
+        for slot, id in enumerate(ranking):
+            if id is not None and id not in numbers:
+                raise UnknownName("item", str(id), fit.item_ids[:1000])
+            lists[row, slot] = EMPTY if id is None else numbers[id]
+        validation.ranking_of(lists[row], slots=fit.slots, items=len(fit.item_ids), may_be_empty=True)
+    chances = validation.positive_vector("probabilities", list(mixture.values()), each="ranking")
+    if not math.isclose(chances.sum(), 1.0, rel_tol=1e-6):
+        raise InvalidInput(f"probabilities must add up to 1, got {chances.sum():g}")
+    return lists, chances / chances.sum()
+
+
+def _model_warnings(fit: Fit, lists: IntArray, rate: Rate) -> list[str]:
+    warnings = []
+    row, slot = np.nonzero(lists != EMPTY)
+    pairs = np.unique(np.column_stack([slot, lists[row, slot]]), axis=0)
+    shown = fit.tally.showings.sum(axis=0)[pairs[:, 1]]
+    never = [fit.item_ids[item] for item in dict.fromkeys(pairs[shown == 0, 1].tolist())]
+    if never:
+        warnings.append(f"The log never showed {and_more(never[:LISTED], len(never))}: nothing is known of it.")
+    unseen = pairs[(fit.tally.showings[pairs[:, 0], pairs[:, 1]] == 0) & (shown > 0)]
+    if len(unseen):
+        told = [f"{fit.item_ids[item]} in slot {slot + 1}" for slot, item in unseen[:LISTED]]
+        warnings.append(
+            f"The log never showed {and_more(told, len(unseen))}: what that would get follows from the model alone, "
+            "from the item in other slots and the slot with other items."
+        )
+    slot_parts, item_parts = fit.compared
+    clicks = fit.tally.clicks
+    silent = (clicks.sum(axis=1) == 0)[pairs[:, 0]] | (clicks.sum(axis=0) == 0)[pairs[:, 1]]
+    apart = pairs[(slot_parts[pairs[:, 0]] != item_parts[pairs[:, 1]]) & (shown > 0) & ~silent]
+    if len(apart):
+        told = [f"{fit.item_ids[item]} in slot {slot + 1}" for slot, item in apart[:LISTED]]
+        warnings.append(
+            f"The log itself does not say how {and_more(told, len(apart))} would do: too little was seen in several "
+            "slots. Letting items change places for a while would tell."
+        )
+    if not fit.estimate.evidence.at_rest:
+        warnings.append("The estimate did not converge; do not rely on its numbers.")
+    if math.isnan(rate.click_rate):
+        warnings.append("The fitted model cannot answer: only the lower end of the interval means something.")
+    elif rate.high > TOO_WIDE * rate.low:
+        warnings.append(f"The interval, {100 * rate.low:.2g} % to {100 * rate.high:.2g} %, is too wide to say much.")
+    return warnings
+
+
+def _policy(
+    fit: Fit,
+    policy: str | PolicyEntry,
+    propensities: Logged | None,
+    level: float,
+    rounds: int,
+    replications: int,
+    seed: int,
+) -> Evaluation:
+    # here, as they take long to import, and nothing else that is asked of a log needs them
+    from slotwise.policies.policy_registry import parse
+    from slotwise.simulation import simulate
+
+    users = fit.model()
+    chosen = parse(policy) if isinstance(policy, str) else policy
+    (run,) = simulate(users, chosen, rounds=rounds, replications=replications, seed=seed, progress=False).values()
+    # regret is in expected clicks, which vary less than the clicks themselves
+    rates = float(reward(users, best_ranking(users))) - run.final_regret / rounds
+    middle = float(rates.mean())
+    clicks = np.asarray(sum(tally.clicks for tally in run.tallies), np.float64)
+    model_error = fit.shrunken.log_error_of(clicks / clicks.sum()) if clicks.any() else math.nan
+    simulation_error = run.standard_error / rounds / (middle * (1.0 - middle)) if replications > 1 else 0.0
+    rate = around(middle, math.hypot(model_error, simulation_error), level)
+    warnings = [
+        f"A policy that learns was simulated on the fitted model, from scratch, for {rounds:,} rounds: this is what "
+        "the model expects, and the log itself was not asked.",
+        *_left_out(fit),
+    ]
+    if propensities is not None:
+        warnings.append(
+            "Inverse propensity does not apply to a policy that learns: what it shows depends on clicks that the log "
+            "does not have."
+        )
+    if not fit.estimate.identifiable:
+        warnings.append("The log does not determine every slot and item; what it leaves open was taken from the prior.")
+    return _evaluation(fit, rate, None, warnings, level)
+
+
+def _evaluation(
+    fit: Fit, by_model: Rate, by_propensity: ByPropensity | None, warnings: Sequence[str], level: float
+) -> Evaluation:
+    rates = fit.click_rate_of_log, fit.click_rate
+    return Evaluation(by_model, by_propensity, tuple(warnings), level, *rates, fit.tally.counted)
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None

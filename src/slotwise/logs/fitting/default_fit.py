@@ -1,0 +1,121 @@
+"""The default fit: placements pooled, then their segments, and both as they are at the end of the log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import polygamma
+
+from slotwise.estimators.pooled import POOLED
+from slotwise.logs.counting.logged_propensities import Logged
+from slotwise.logs.counting.strata import Stratified
+from slotwise.logs.fitting.fit_result import Fit
+from slotwise.logs.fitting.placement_counts import Place, Whole
+from slotwise.logs.fitting.placement_pooling import Bias, BiasChoice, pool_placements
+from slotwise.logs.fitting.time_drift import find_changes
+from slotwise.logs.reading.feature_file import Row
+
+#: a segment's value that is missing
+NO_VALUE = "(none)"
+
+
+@dataclass(frozen=True)
+class Pooling:
+    """How placements are pooled: the options of `slotwise.logs.fits`, and whether all their lists are known."""
+
+    bias: Bias
+    position_bias: Sequence[float] | None
+    features: Mapping[str, Row] | None
+    by_lists: bool
+
+    def pool(
+        self,
+        some: Sequence[Whole],
+        strata: Stratified | None,
+        half_life: float | None = None,
+        within: Sequence[int] | None = None,
+        chosen: BiasChoice | None = None,
+    ) -> tuple[list[dict[str, Any]], BiasChoice, float]:
+        """What each fit is made of, how their bias was chosen, and κ."""
+        periods = None if strata is None else strata.periods
+        found, choice = pool_placements(
+            [one.seen(periods, half_life, by_lists=self.by_lists) for one in some],
+            [one.rankings for one in some],
+            [one.tally.item_ids for one in some],
+            bias=self.bias,
+            position_bias=None if self.position_bias is None else np.asarray(self.position_bias, np.float64),
+            features=self.features,
+            within=within,
+            chosen=chosen,
+        )
+        told = choice.in_words(len(some), "placement" if within is None else "segment")
+        made = [
+            {"estimate": estimate, "parts": parts, "unseen": unseen, "shared_slots": told}
+            for estimate, parts, unseen in zip(found.estimates, found.parts, found.unseen, strict=True)
+        ]
+        return made, choice, found.prior.shape
+
+
+def fit_pooled(
+    pages: Mapping[str | None, Whole], segments: Mapping[Place, Whole], strata: Stratified | None, how: Pooling
+) -> list[Fit]:
+    """A fit of every placement, with its segments and with what happened over time, where the log is told apart."""
+    every = list(pages.values())
+    made, choice, _ = how.pool(every, strata)
+    half_life = None
+    if strata is not None and strata.periods is not None:
+        bias = [one["estimate"].position_bias for one in made]
+        ids = [one.tally.item_ids for one in every]
+        changes = find_changes([one.by_period for one in every], ids, bias, strata.periods)
+        half_life = changes[0].half_life
+        if half_life is not None:
+            made, *_ = how.pool(every, strata, half_life, chosen=choice)
+        made = [one | {"changes": change} for one, change in zip(made, changes, strict=True)]
+    if strata is not None and strata.segmented:
+        parts, spread = _segments(segments, strata, how, half_life)
+        made = [
+            one | {"segments": parts[name], "segment_spread": spread} for name, one in zip(pages, made, strict=True)
+        ]
+    sampled = not how.by_lists
+    return [assembled(one, sampled, estimator=POOLED, **each) for one, each in zip(every, made, strict=True)]
+
+
+def _segments(
+    segments: Mapping[Place, Whole], strata: Stratified, how: Pooling, half_life: float | None
+) -> tuple[dict[str | None, dict[str, Fit]], float]:
+    """By placement and name, a fit of each segment; and how much an item differs between those of a placement.
+
+    They are pooled as placements are: an item of a segment is drawn towards what it is in the others, as far as they
+    are alike.
+    """
+    placements = list(dict.fromkeys(placement for placement, _ in segments))
+    within = [placements.index(placement) for placement, _ in segments]
+    made, _, shape = how.pool(list(segments.values()), strata, half_life, within)
+    found: dict[str | None, dict[str, Fit]] = {placement: {} for placement in placements}
+    for ((placement, segment), one), each in zip(segments.items(), made, strict=True):
+        found[placement][name_of(segment)] = assembled(one, not how.by_lists, estimator=POOLED, segment=segment, **each)
+    return found, float(np.sqrt(polygamma(1, shape)))
+
+
+def name_of(segment: Sequence[str]) -> str:
+    """A segment in words.
+
+    >>> name_of(["phone", "de"]), name_of([""])
+    ('phone, de', '(none)')
+    """
+    return ", ".join(value or NO_VALUE for value in segment)
+
+
+def assembled(one: Whole, sampled: bool, **made: Any) -> Fit:
+    """A fit of what was counted, with what was made of it."""
+    return Fit(
+        tally=one.tally,
+        rankings=one.rankings,
+        sampled=sampled,
+        by_period=one.by_period,
+        logged=Logged.of(one.impressions),
+        **made,
+    )

@@ -1,0 +1,289 @@
+"""One placement of a click log, fitted: what its slots and items are worth, and what slotwise would show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from slotwise.click_models import MNL
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput
+from slotwise.core.frames import frame
+from slotwise.core.rankings import Rankings
+from slotwise.core.types import EMPTY, FloatArray, IntArray
+from slotwise.estimators import ESTIMATORS, Estimate
+from slotwise.estimators.likelihoods.list_likelihood import expected
+from slotwise.estimators.pooled import POOLED
+from slotwise.estimators.pooled.pooled_fit import pool
+from slotwise.estimators.uncertainty.intervals import EstimateIntervals
+from slotwise.logs.counting.cleaning_rules import MultiClick
+from slotwise.logs.counting.log_tallies import LogTally
+from slotwise.logs.counting.logged_propensities import Logged
+from slotwise.logs.fitting.click_rate import LEVEL, expected_rate
+from slotwise.logs.fitting.recommendation import FEW_SHOWINGS, Answer, Recommendation
+from slotwise.logs.fitting.time_drift import Changes
+from slotwise.posterior import Posterior, best_list, posterior
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: the tables that a fit has
+Table = Literal["items", "slots"]
+TABLES: tuple[Table, ...] = ("items", "slots")
+AS_GOOD_AS_INFINITE = 1e9
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Attractiveness and position bias of one placement, with what they were estimated from."""
+
+    #: clicks, passes and showings by slot and item, and the counts of impressions
+    tally: LogTally
+    estimate: Estimate
+    #: `slotwise.estimators.pooled.POOLED`, or a key of `slotwise.estimators.ESTIMATORS`
+    estimator: str
+    #: whole lists, of all impressions or of a random sample
+    rankings: Rankings | None = None
+    #: whether `rankings` are only a sample of the impressions
+    sampled: bool = False
+    #: of all counted impressions
+    log_likelihood: float | None = None
+    #: impressions with the probability of their lists, if the log has it
+    logged: Logged | None = None
+    #: the parts that the log compares with each other, for each slot and item; None if they are those of the estimate
+    parts: tuple[IntArray, IntArray] | None = None
+    #: the estimated attractiveness of an item that was never shown; None if the estimator has none
+    unseen: float | None = None
+    #: a sentence on whether placements share one position bias; empty for a single placement
+    shared_slots: str = ""
+    #: the values of the segment's columns, in the fit of a segment
+    segment: tuple[str, ...] = ()
+    #: the fits of the segments of this placement by name, partially pooled
+    segments: Mapping[str, Fit] = field(default_factory=dict)
+    #: the standard deviation of an item's log attractiveness between segments
+    segment_spread: float | None = None
+    #: drift over time; None if the log's times were not given
+    changes: Changes | None = None
+    #: the tallies of each period, with its number; all counts are in one period if the log's times were not given
+    by_period: Sequence[tuple[int, LogTally]] = ()
+    #: the recommended list under each rule for several clicks
+    by_rule: Mapping[MultiClick, Answer] = field(default_factory=dict)
+
+    @classmethod
+    def of_rankings(
+        cls,
+        rankings: Rankings,
+        *,
+        item_ids: Iterable[str] | None = None,
+        estimator: str = POOLED,
+        placement: str | None = None,
+    ) -> Fit:
+        """Fit whole lists that are already in memory.
+
+        >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
+        >>> fit = Fit.of_rankings(seen, item_ids=["tea", "coffee"])
+        >>> fit.to_json()["items"]["tea"]["clicks"], fit.best().items
+        (38, ('tea', 'coffee'))
+        """
+        ids = tuple(map(str, range(rankings.items))) if item_ids is None else tuple(item_ids)
+        if len(ids) != rankings.items:
+            raise InvalidInput(f"item_ids must have one entry per item, {rankings.items}, got {len(ids)}")
+        parts, unseen = None, None
+        if estimator == POOLED:
+            found = pool([rankings])
+            (estimate,), (parts,), (unseen,) = found.estimates, found.parts, found.unseen
+        else:
+            estimate = ESTIMATORS[estimator](rankings)
+        counts = LogTally(
+            clicks=rankings.tally.clicks,
+            passes=rankings.tally.passes,
+            item_ids=ids,
+            showings=rankings.showings,
+            placement=placement,
+            impressions=rankings.rounds,
+            clicked=int(rankings.clicks.sum()),
+            counted=rankings.rounds,
+            no_click=int(rankings.passes.sum()),
+            multi_click=0,
+            cleaning={},
+            rule="drop",
+            ordered=False,
+        )
+        fit = cls(counts, estimate, estimator, rankings, parts=parts, unseen=unseen)
+        alpha, bias = fit.likelihood_factors()
+        return replace(fit, log_likelihood=expected(rankings, np.outer(bias, alpha)).log_likelihood)
+
+    @property
+    def placement(self) -> str | None:
+        """The name of the placement; None if the log has only one."""
+        return self.tally.placement
+
+    @property
+    def item_ids(self) -> tuple[str, ...]:
+        """The ids of the items, in the order of every array by item."""
+        return self.tally.item_ids
+
+    @property
+    def impressions(self) -> int:
+        """The number of impressions in the log, counted or not."""
+        return self.tally.impressions
+
+    @property
+    def slots(self) -> int:
+        """The number of slots, K."""
+        return self.tally.slots
+
+    @property
+    def click_rate(self) -> float:
+        """The share of the counted impressions that had a click."""
+        return 1.0 - self.tally.no_click / self.tally.counted if self.tally.counted else math.nan
+
+    @property
+    def click_rate_of_log(self) -> float:
+        """The share of all impressions of the log that had a click, counted or not."""
+        return self.tally.clicked / self.impressions if self.impressions else math.nan
+
+    @cached_property
+    def intervals(self) -> EstimateIntervals:
+        """Those that are reported, at 95 %."""
+        return self.estimate.intervals(LEVEL)
+
+    @cached_property
+    def posterior(self) -> Posterior:
+        """What is believed given the tally, as a ranker or a service with the same counts believes it."""
+        return posterior(self.tally)
+
+    @property
+    def shrunken(self) -> Estimate:
+        """The estimate with a prior learned from all items: positive and finite for every one, whatever its clicks.
+
+        What is shown or simulated is decided on this: of many items, the one with the highest estimate is too often one
+        that was seen a few times and clicked by luck. The pooled estimate is such a one; beside others it is what a
+        ranker or a service with the same counts believes.
+        """
+        return self.estimate if self.estimator == POOLED else self.posterior.estimate
+
+    @property
+    def unseen_attractiveness(self) -> float:
+        """What is believed of an item that was never seen."""
+        if self.unseen is not None:
+            return self.unseen
+        prior = self.posterior.prior
+        return float(np.mean(prior.shape) / np.mean(prior.rate))
+
+    @property
+    def compared(self) -> tuple[IntArray, IntArray]:
+        """The parts that the log itself compares with each other, whatever a prior adds: for each slot and item."""
+        return self.estimate.parts if self.parts is None else self.parts
+
+    @property
+    def slots_comparable(self) -> bool:
+        """Whether all slots that were clicked can be compared with each other: where not, the best list is a guess."""
+        return len(set(self.compared[0][self.tally.clicks.any(axis=1)].tolist())) <= 1
+
+    @property
+    def odds(self) -> FloatArray:
+        """γ of every pair, slots × items; with the learned prior where the estimate is infinite or 0 over 0."""
+        alpha, bias = self.odds_factors()
+        return np.asarray(np.outer(bias, alpha))
+
+    def likelihood_factors(self) -> tuple[FloatArray, FloatArray]:
+        """α and λ at which the log is as likely as the estimate makes it.
+
+        What is infinite is as good as that here, not what a prior would make of it: an item that never loses is clicked
+        for certain.
+        """
+        alpha, bias = self.odds_factors()
+        without_end = np.isinf(self.estimate.attractiveness)
+        return np.where(without_end, AS_GOOD_AS_INFINITE * alpha, alpha), bias
+
+    def odds_factors(self) -> tuple[FloatArray, FloatArray]:
+        """α and λ, whose product is `odds`."""
+        alpha, bias = self.estimate.attractiveness, self.estimate.position_bias
+        if not (np.isfinite(alpha).all() and np.isfinite(bias).all()):
+            alpha = np.where(np.isfinite(alpha), alpha, self.shrunken.attractiveness)
+            bias = np.where(np.isfinite(bias), bias, self.shrunken.position_bias)
+        return alpha, bias
+
+    def model(self) -> MNL:
+        """Users who choose as this fit says, for a simulation; with the learned prior."""
+        return MNL(position_bias=self.shrunken.position_bias, attractiveness=self.shrunken.attractiveness)
+
+    def best(self, level: float = LEVEL) -> Recommendation:
+        """The k-th most attractive item in the slot of the k-th largest bias, after shrinking, and its click rate."""
+        # a slot that never held anything may not exist, for all that the log says
+        alpha, bias = self.shrunken.attractiveness, self.shrunken.position_bias
+        ranking = best_list(alpha, bias, slots=self.tally.showings.sum(axis=1) > 0)
+        ids = tuple(None if item == EMPTY else self.item_ids[item] for item in ranking)
+        used = np.flatnonzero(ranking != EMPTY)
+        return Recommendation(
+            ids,
+            expected_rate(self.shrunken, ranking[None, :], np.ones(1), level),
+            never_there=int((self.tally.showings[used, ranking[used]] == 0).sum()),
+            hardly_shown=int((self.tally.showings[:, ranking[used]].sum(axis=0) < FEW_SHOWINGS).sum()),
+        )
+
+    def columns(self, table: Table) -> dict[str, Any]:
+        """Return the columns of `to_frame`, by name."""
+        of_items = table == "items"
+        intervals = self.intervals.attractiveness if of_items else self.intervals.position_bias
+        counts = {
+            "shown": self.tally.showings.sum(axis=0 if of_items else 1),
+            "clicks": self.tally.clicks.sum(axis=0 if of_items else 1),
+        }
+        limits = {"low": intervals.low, "high": intervals.high}
+        if of_items:
+            return {"item": self.item_ids, "attractiveness": self.estimate.attractiveness, **limits, **counts}
+        slots = np.arange(1, self.slots + 1)
+        return {"slot": slots, "position_bias": self.estimate.position_bias, **limits, **counts}
+
+    def rows(self, table: Table) -> Iterator[tuple[Any, ...]]:
+        """Return the rows of `to_frame` as plain values; None for a number that is not finite."""
+        return zip(*map(_plain, self.columns(table).values()), strict=True)
+
+    def to_frame(self, table: Table) -> pd.DataFrame:
+        """Return a data frame with a row per item or slot: estimate, 95 % interval, times shown, clicks."""
+        validation.one_of("table", table, TABLES)
+        return frame(self.columns(table))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers; None for what is not finite."""
+        names = ("attractiveness", "low", "high", "shown", "clicks")
+        return {
+            "impressions": self.impressions,
+            "no_click": self.tally.no_click,
+            "multi_click": self.tally.multi_click,
+            "items": {id: dict(zip(names, row, strict=True)) for id, *row in self.rows("items")},
+            "position_bias": [
+                dict(zip(("slot", "estimate", "low", "high"), row, strict=False)) for row in self.rows("slots")
+            ],
+            "converged": self.estimate.converged,
+            "identifiable": self.estimate.identifiable,
+            "log_likelihood": None if self.log_likelihood is None else _plain(np.array([self.log_likelihood]))[0],
+            "best": {**self.best().to_json(), "recommended": self.slots_comparable and bool(self.tally.clicks.any())},
+            **({"segments": {name: one.to_json() for name, one in self.segments.items()}} if self.segments else {}),
+            **({} if self.changes is None else {"changes": self.changes.to_json()}),
+            **({"by_rule": {rule: one.to_json() for rule, one in self.by_rule.items()}} if self.by_rule else {}),
+        }
+
+
+def as_json(fits: Iterable[Fit]) -> dict[str, Any]:
+    """One object for one placement; by placement when there are several."""
+    every = list(fits)
+    if len(every) == 1 and every[0].placement is None:
+        return every[0].to_json()
+    return {"placements": {str(fit.placement): fit.to_json() for fit in every}}
+
+
+def _plain(values: Any) -> list[Any]:
+    """Values that JSON can hold: None for what is not finite."""
+    if not isinstance(values, np.ndarray):
+        return list(values)
+    if values.dtype.kind != "f" or np.isfinite(values).all():
+        return list(values.tolist())
+    return [value if math.isfinite(value) else None for value in values.tolist()]

@@ -1,0 +1,158 @@
+"""Did tastes change while the log was written: when, of which items, and how fast is what was seen out of date?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import gammaincinv
+
+from slotwise.core.types import FloatArray, IntArray
+from slotwise.estimators.diagnostics import find_drift
+from slotwise.logs.counting.log_tallies import LogTally
+from slotwise.logs.counting.merge_strata import places_in
+from slotwise.logs.counting.strata import Periods
+from slotwise.logs.fitting.number_format import number
+from slotwise.posterior.half_life_selection import CountsByPeriod, best_half_life
+
+#: half-lives that are tried, as parts of the time that the log covers; none is shorter than a period
+PARTS = (2.0, 1.0, 0.5, 0.25, 0.125, 0.0625)
+#: changed items that a sentence names
+NAMED = 3
+LEVEL = 0.95
+
+
+class Moved(NamedTuple):
+    """An item whose attractiveness changed: from when on, what it was before and after, and how unlikely by chance."""
+
+    item: str
+    period: int
+    before: float
+    after: float
+    p_value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """A placement over time."""
+
+    periods: Periods
+    #: in periods, of all placements together; None if old counts foretell as well as recent ones
+    half_life: float | None
+    item_ids: tuple[str, ...]
+    #: per period: impressions found, and those with a click
+    impressions: IntArray
+    clicked: IntArray
+    #: periods × items: clicks, and exposure Σ_k λ_kÑ_k
+    clicks: FloatArray
+    exposure: FloatArray
+    #: the clearest first
+    moved: tuple[Moved, ...]
+
+    def in_words(self) -> str:
+        """Whether tastes changed, when, and of which items."""
+        ask = "Did tastes change?"
+        if self.periods.count < 2:
+            return f"{ask} All impressions are of one time, so this cannot be said."
+        told = [
+            f"{one.item} from {number(one.before)} to {number(one.after)}, about {self.periods.name(one.period)}"
+            for one in self.moved[:NAMED]
+        ]
+        more = f"; and {len(self.moved) - NAMED} more" if len(self.moved) > NAMED else ""
+        items = f"Most clearly {'; '.join(told)}{more}." if told else "No single item changed beyond chance."
+        if self.half_life is None:
+            alike = "clicks of long ago foretell later ones as well as recent ones do, so all count alike"
+            return f"{ask} {'Some did. ' + items if told else 'Nothing says so.'} All in all, {alike}."
+        fading = self.periods.length_in_words(self.half_life)
+        return (
+            f"{ask} Yes: clicks are foretold best if what is {fading} older counts half as much. The estimates are of "
+            f"the end of the log. {items}"
+        )
+
+    def rate(self, item: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The attractiveness of an item in every period, and its interval; NaN where it was never passed."""
+        clicks, exposure = self.clicks[:, item], self.exposure[:, item]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = clicks / exposure
+            low, high = (gammaincinv(clicks + 0.5, part) / exposure for part in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+        return tuple(np.where(exposure > 0.0, one, np.nan) for one in (found, low, high))  # type: ignore[return-value]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers; times are seconds since 1970, or as the column has them."""
+        return {
+            "half_life": None if self.half_life is None else self.half_life * self.periods.width,
+            "unit": "seconds" if self.periods.is_time else "as in the column",
+            "periods": [
+                {"from": self.periods.at(period), "impressions": int(every), "clicked": int(hit)}
+                for period, (every, hit) in enumerate(zip(self.impressions, self.clicked, strict=True))
+            ],
+            "changed": [
+                {
+                    "item": one.item,
+                    "from": self.periods.at(one.period),
+                    "before": one.before,
+                    "after": one.after,
+                    "p_value": one.p_value,
+                }
+                for one in self.moved
+            ],
+        }
+
+
+def find_changes(
+    parts: Sequence[Sequence[tuple[int, LogTally]]],
+    item_ids: Sequence[Sequence[str]],
+    position_bias: Sequence[FloatArray],
+    periods: Periods,
+) -> list[Changes]:
+    """Of each placement, given its tallies with their periods, its items and what its slots are worth."""
+    counted = [_counted(*one, periods.count) for one in zip(parts, item_ids, position_bias, strict=True)]
+    clicks, exposure = (np.concatenate([one[kind] for one in counted], axis=1) for kind in (0, 1))
+    tried = [max(1.0, part * periods.count) for part in PARTS]
+    half_life = best_half_life(CountsByPeriod.of_matrices(clicks, exposure), tried)
+    made = []
+    for one, ids, (clicks, exposure, weighted) in zip(parts, item_ids, counted, strict=True):
+        impressions, clicked = np.zeros((2, periods.count), np.int64)
+        for period, tally in one:
+            impressions[period] += tally.impressions
+            clicked[period] += tally.clicked
+        moved = _moved(ids, clicks, exposure, weighted)
+        made.append(Changes(periods, half_life, tuple(ids), impressions, clicked, clicks, exposure, moved))
+    return made
+
+
+def weight_of(period: int, periods: Periods | None, half_life: float | None) -> float:
+    """What a count of a period is worth at the end of the log."""
+    return 1.0 if half_life is None or periods is None else 0.5 ** ((periods.count - 1 - period) / half_life)
+
+
+def _counted(
+    parts: Sequence[tuple[int, LogTally]], ids: Sequence[str], bias: FloatArray, periods: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Periods × items: clicks, exposure and weighted rounds Σ_k λ_k(clicks + passes)."""
+    made = np.zeros((3, periods, len(ids)))
+    places = places_in(ids, [tally for _, tally in parts])
+    for (period, tally), place in zip(parts, places, strict=True):
+        made[0, period, place] += tally.clicks.sum(axis=0)
+        made[1, period, place] += bias[: tally.slots] @ tally.passes
+        made[2, period, place] += bias[: tally.slots] @ (tally.clicks + tally.passes)
+    return made[0], made[1], made[2]
+
+
+def _moved(ids: Sequence[str], clicks: FloatArray, exposure: FloatArray, weighted: FloatArray) -> tuple[Moved, ...]:
+    """Items whose attractiveness changed, with their clearest split."""
+    if len(clicks) < 2:
+        return ()
+    drift = find_drift(clicks.T, exposure.T, weighted.T, range(1, len(clicks)))
+    return tuple(
+        Moved(
+            ids[item],
+            drift.splits[split],
+            float(drift.before[item, split]),
+            float(drift.after[item, split]),
+            drift.p_value(item, split),
+        )
+        for item, split in drift.clearest()
+    )

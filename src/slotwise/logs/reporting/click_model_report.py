@@ -1,0 +1,70 @@
+"""Click models compared on a log, as a page and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from slotwise.click_models import choice_model
+from slotwise.core.files import replacing
+from slotwise.core.html_page import write_page
+from slotwise.logs.evaluation.click_model_choice import ClickModelComparison
+from slotwise.logs.evaluation.click_model_comparison import Comparison
+from slotwise.logs.fitting.number_format import percent
+
+HEADS = ("model", "first click", "all clicks", "perplexity", "clicks expected")
+PLACEMENT_HEADS = ("placement", "held out", "several clicks", "first click", "all clicks")
+#: placements on the page, those with the most impressions; all of them are in the JSON
+LISTED = 200
+
+
+def rows(found: Comparison) -> list[list[str]]:
+    """Model; log-likelihood per impression of the first click and of all; perplexity of a slot; clicks expected."""
+    able = found.best("every")
+    return [
+        [
+            one.name,
+            f"{found.mean(one.first):.4f}",
+            f"{found.mean(one.every):.4f}" if one in able else "impossible",
+            f"{found.perplexity(one):.4f}",
+            f"{found.mean(one.clicks):.2f}",
+        ]
+        for one in found.models
+    ]
+
+
+def placement_rows(comparisons: Sequence[Comparison]) -> list[list[str]]:
+    """Placement; impressions held out; share with several clicks; what describes the first click, and all clicks."""
+    judged = sorted((one for one in comparisons if one.models), key=lambda one: -one.held_out)
+    return [
+        [
+            str(one.placement),
+            f"{one.held_out:,}",
+            percent(one.several),
+            one.simplest("first").name,
+            one.simplest("every").name if one.best("every") else "none",
+        ]
+        for one in judged
+    ]
+
+
+def write_click_models(comparison: ClickModelComparison, folder: Path, *, source: str = "a click log") -> Path:
+    """Write `click_models.html` and `click_models.json` into `folder`; return the path of the page."""
+    together, comparisons = comparison.overall, comparison.placements
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers = comparison.to_json()
+    with replacing(folder / "click_models.json") as file:
+        file.write(json.dumps(numbers, indent=1, ensure_ascii=False, allow_nan=False).encode())
+    every = placement_rows(comparisons) if len(comparisons) > 1 else []
+    write_page(
+        folder / "click_models.html",
+        "logs/reporting/click_models.html",
+        title=f"How people click in {source}",
+        found=together,
+        rows=rows(together) if together.held_out else [],
+        placements=every[:LISTED],
+        more=max(0, len(every) - LISTED),
+        cited=[(model.name, choice_model(model.id).citation) for model in together.models],
+    )
+    return folder / "click_models.html"

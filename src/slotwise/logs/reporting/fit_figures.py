@@ -1,0 +1,175 @@
+"""The figures of a fitted log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from slotwise.core.plotting import PALETTE, bare, new_figure
+from slotwise.logs.evaluation.holdout_comparison import HeldOut
+from slotwise.logs.evaluation.log_goodness_of_fit import Goodness
+from slotwise.logs.fitting.click_rate import LEVEL
+from slotwise.logs.fitting.fit_result import Fit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: how many items are drawn: of the best, and of the worst
+BEST, WORST = 30, 5
+#: an item without a click that may be worth more than this many times the best is as good as unknown
+UNTOLD = 2.0
+LONGEST_NAME = 28
+BLUE, ORANGE = PALETTE[0], PALETTE[1]
+
+
+def position_bias(fit: Fit) -> Figure:
+    """What each slot is worth relative to the first, with intervals."""
+    drawn = new_figure(9, 3.8)
+    _draw_slots(drawn.subplots(), fit)
+    return drawn
+
+
+def items(fit: Fit) -> Figure:
+    """Items by attractiveness, with intervals: all, or the best and the worst."""
+    drawn = new_figure(9, 1.8 + 0.24 * min(len(fit.item_ids), BEST + WORST))
+    _draw_items(drawn.subplots(), fit)
+    return drawn
+
+
+def overview(fit: Fit) -> Figure:
+    """Slots on the left, items on the right."""
+    drawn = new_figure(13, max(4.2, 1.3 + 0.24 * min(len(fit.item_ids), BEST + WORST)))
+    left, right = drawn.subplots(1, 2)
+    _draw_slots(left, fit)
+    _draw_items(right, fit)
+    if fit.placement is not None:
+        drawn.suptitle(shortened(fit.placement, 80))
+    return drawn
+
+
+def observed_and_fitted(found: Goodness) -> Figure:
+    """Click rate by slot, observed and fitted, and the same for each pair of slot and item."""
+    drawn = new_figure(11, 4.2)
+    by_slot, by_pair = drawn.subplots(1, 2)
+    slots = np.arange(1, len(found.observed) + 1)
+    by_slot.bar(slots, 100 * found.fitted, width=0.7, color="0.85", label="fitted")
+    error = 196 * found.standard_error
+    by_slot.errorbar(slots, 100 * found.observed, yerr=error, fmt="o", ms=5, color=BLUE, capsize=3, label="observed")
+    by_slot.set(xlabel="slot", ylabel="impressions that clicked it, %")
+    _slot_ticks(by_slot, len(slots))
+    by_slot.set_ylim(bottom=0)
+    by_slot.legend(frameon=False)
+    bare(by_slot)
+    if len(found.clicks):
+        path = np.geomspace(0.8 * found.expected.min(), 1.25 * found.expected.max(), 100)
+        band = 1.96 / np.sqrt(path)
+        by_pair.fill_between(path, -band, band, color="0.88", linewidth=0, label="within chance")
+        off = found.clicks / found.expected - 1.0
+        by_pair.scatter(found.expected, off, s=14, color=BLUE, alpha=0.7, linewidths=0, zorder=3)
+        log_scale(by_pair, "{x:,.0f}")
+        far = 1.15 * float(np.abs(np.append(off, band[0])).max())
+        by_pair.set_ylim(-min(1.05, far), far)
+        by_pair.legend(frameon=False, loc="upper right")
+    by_pair.axhline(0.0, color="0.4", linewidth=1)
+    by_pair.set(xlabel="clicks fitted, by slot and item", ylabel="clicks observed, relative to fitted")
+    by_pair.yaxis.set_major_formatter(lambda value, _: f"{100 * value:+.0f} %")
+    bare(by_pair)
+    return drawn
+
+
+def models(found: HeldOut) -> Figure:
+    """How much less likely each other model makes the impressions held out, per thousand of them."""
+    drawn = new_figure(9, 0.6 + 0.5 * len(found.scores))
+    axes = drawn.subplots()
+    places = np.arange(len(found.scores))[::-1]
+    values = np.array([1000 * score.difference for score in found.scores])
+    errors = np.array([1960 * score.standard_error for score in found.scores])
+    axes.barh(places, values, height=0.6, color=[ORANGE if value < 0 else BLUE for value in values])
+    axes.errorbar(values, places, xerr=errors, fmt="none", ecolor="0.2", capsize=3)
+    axes.axvline(0.0, color="0.3", linewidth=1)
+    axes.set_yticks(places, [score.model for score in found.scores])
+    axes.set_xlabel("log-likelihood per 1,000 impressions, relative to multinomial logit (right is better)")
+    axes.xaxis.set_major_formatter("{x:,.0f}" if np.abs(values).max(initial=0.0) >= 5 else "{x:g}")
+    bare(axes)
+    return drawn
+
+
+def _draw_slots(axes: Axes, fit: Fit) -> None:
+    interval = fit.estimate.intervals(LEVEL).position_bias
+    slots = np.arange(1, fit.slots + 1)
+    top = _draw_intervals(axes, slots, fit.estimate.position_bias, interval.low, interval.high)
+    axes.axhline(1.0, color="0.7", linewidth=0.8, linestyle=":")
+    axes.set(xlabel="slot", ylabel="position bias: clicks relative to slot 1")
+    axes.set_ylim(0, top)
+    _slot_ticks(axes, fit.slots)
+    bare(axes)
+
+
+def _draw_items(axes: Axes, fit: Fit) -> None:
+    alpha, decided = fit.estimate.attractiveness, fit.shrunken.attractiveness
+    interval = fit.estimate.intervals(LEVEL).attractiveness
+    # by the estimate that a decision would be made on: an item seen twice and clicked once is not the best
+    order = np.argsort(-decided, kind="stable")
+    # the log says too little about the others to draw them next to these
+    known = (alpha > 0) | (interval.high < UNTOLD * np.nanmax(np.where(np.isfinite(alpha), alpha, 0.0), initial=0.0))
+    order = order[(known & np.isfinite(interval.high))[order]]
+    unknown, left_out = len(alpha) - len(order), max(0, len(order) - BEST - WORST)
+    if left_out:
+        order = np.concatenate([order[:BEST], order[-WORST:]])
+    places = np.arange(len(order))[::-1].astype(np.float64)
+    if left_out:
+        places[:BEST] += 1.0
+        between = f"… {left_out:,} items between …"
+        axes.text(0.02, WORST, between, va="center", color="0.4", transform=axes.get_yaxis_transform())
+    low, high, middle = interval.low[order], interval.high[order], alpha[order]
+    clicked = middle > 0
+    left = 0.8 * float(np.concatenate([low[clicked], high[~clicked] / 10.0]).min(initial=decided.min()))
+    axes.hlines(places, np.maximum(low, left), high, color=BLUE, linewidth=2, alpha=0.45)
+    axes.plot(middle[clicked], places[clicked], "o", color=BLUE, markersize=5, label="as seen in the log")
+    if fit.shrunken is not fit.estimate:
+        axes.plot(decided[order], places, "|", color="0.2", markersize=9, label="to decide on")
+        axes.legend(frameon=False, fontsize="small", loc="lower right")
+    axes.set_yticks(places, [shortened(fit.item_ids[item]) for item in order], fontsize="small")
+    label = "attractiveness: clicks on it in slot 1, per impression without a click"
+    axes.set_xlabel(label + (f"\n({unknown:,} items of which too little is known are not drawn)" * (unknown > 0)))
+    log_scale(axes, "{x:g}")
+    axes.set_xlim(left=left)
+    axes.set_ylim(-0.8, places.max(initial=0.0) + 0.8)
+    bare(axes)
+
+
+def _draw_intervals(axes: Axes, places: Any, middle: Any, low: Any, high: Any) -> float:
+    """Points with upright intervals, as arrows where there is no upper end; returns where the axis should end."""
+    known = np.isfinite(middle)
+    points = middle[known]
+    ends = np.concatenate([high[high <= 4.0 * max(points.max(initial=0.0), 1e-12)], points])
+    end = 1.08 * float(ends.max(initial=0.0)) or 1.0
+    axes.vlines(places, np.minimum(low, end), np.minimum(high, end), color=BLUE, linewidth=2, alpha=0.45)
+    axes.plot(places[known], points, "o", color=BLUE, markersize=5)
+    cut = ~(high <= end)
+    axes.plot(places[cut], np.full(cut.sum(), end), "^", color=BLUE, markersize=5, alpha=0.45, clip_on=False)
+    return end
+
+
+def _slot_ticks(axes: Axes, slots: int) -> None:
+    step = max(1, slots // 20)
+    axes.set_xticks(np.arange(1, slots + 1, step))
+
+
+def log_scale(axes: Axes, label: str) -> None:
+    """A logarithmic x-axis, labelled at 1, 2 and 5 times each power of ten only, so that no two labels collide."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(label)
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def shortened(name: str, longest: int = LONGEST_NAME) -> str:
+    """A name that leaves room for the picture."""
+    # matplotlib would take a dollar for the start of a formula
+    cut = name if len(name) <= longest else name[: longest - 1] + "…"
+    return cut.replace("$", r"\$")

@@ -1,0 +1,141 @@
+"""Several placements together: the sentences to read first, and a line for each placement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from slotwise.logs.fitting.click_rate import Rate
+from slotwise.logs.fitting.fit_result import Fit
+from slotwise.logs.fitting.number_format import and_more, count_of, percent, with_interval
+from slotwise.logs.reporting.multi_click_report import several_in_words
+from slotwise.logs.reporting.placement_report import TOLD, VAGUE, PlacementReport, held_back_in_words, what_is_missing
+from slotwise.logs.reporting.segment_report import strata_of_all
+from slotwise.logs.reporting.underplaced_items import held_back
+
+#: places of a placement's list that are named beside it
+BEGINS = 3
+#: what stands before a list that is no recommendation
+GUESS = "guess:"
+
+
+@dataclass(frozen=True, eq=False)
+class AllPlacements:
+    """The placements of a log, those with the most impressions first."""
+
+    placements: Sequence[PlacementReport]
+
+    @classmethod
+    def of(cls, fits: Sequence[Fit], seed: int = 0) -> AllPlacements:
+        """In the order of their size."""
+        return cls([PlacementReport(fit, seed) for fit in sorted(fits, key=lambda fit: -fit.impressions)])
+
+    @property
+    def fits(self) -> list[Fit]:
+        """What was fitted."""
+        return [one.fit for one in self.placements]
+
+    @cached_property
+    def comparable(self) -> list[PlacementReport]:
+        """Those whose slots can be compared, so that a list can be recommended."""
+        return [one for one in self.placements if one.slots_comparable]
+
+    def in_words(self) -> list[str]:
+        """What to know first, in the order in which someone who runs a page asks."""
+        fits = self.fits
+        impressions = sum(fit.impressions for fit in fits)
+        clicked = sum(fit.click_rate_of_log * fit.impressions for fit in fits)
+        shared = fits[0].shared_slots or "Each placement was fitted on its own."
+        return [
+            f"{count_of(impressions, 'impression')} of {len(fits):,} placements; {percent(clicked / impressions)} had "
+            f"a click. {shared}",
+            *several_in_words(fits),
+            *what_is_missing(fits),
+            _places_in_words(fits),
+            self._held_back_in_words(),
+            self._lists_in_words(),
+            *self._gain_in_words(),
+            *strata_of_all(fits),
+        ]
+
+    def _held_back_in_words(self) -> str:
+        if not self.comparable:
+            return "Which items are held back by their place? This log cannot say."
+        found = [
+            (one.fit.impressions * item.gain, f"{item.item} of {one.fit.placement}", item)
+            for one in self.comparable
+            for item in held_back(one.fit, one.best)
+        ]
+        found.sort(key=lambda each: -each[0])
+        return held_back_in_words([(name, item) for _, name, item in found])
+
+    def _lists_in_words(self) -> str:
+        apart = len(self.placements) - len(self.comparable)
+        if not apart:
+            return "What to show? The lists below."
+        return (
+            f"What to show? The lists below. In {apart:,} of {len(self.placements):,} placements they are a guess and "
+            f"no recommendation (“{GUESS}”): slots cannot be compared there, as hardly any item was in several of them."
+        )
+
+    def _gain_in_words(self) -> list[str]:
+        """What the recommended lists would bring, all in all; nothing if there are none."""
+        known = [one for one in self.comparable if one.fit.tally.counted]
+        if not known:
+            return []
+        views = np.array([one.fit.tally.counted for one in known])
+        # the interval is wide enough, whatever they have in common
+        rate = Rate(*(views @ np.array([one.best.rate for one in known]) / views.sum()).tolist())
+        observed = float(views @ [one.fit.click_rate for one in known] / views.sum())
+        among = (
+            "" if len(known) == len(self.placements) else f", in the {len(known):,} placements with a recommendation"
+        )
+        return [
+            f"What would that bring? A click in {percent(rate.click_rate)} of impressions ({percent(rate.low)} to "
+            f"{percent(rate.high)} if all lists are off together) where {percent(observed)} have one now{among}."
+        ]
+
+
+def _places_in_words(fits: Sequence[Fit]) -> str:
+    """What slots are worth relative to slot 1: in the middle of the placements that know, where they differ."""
+    slots = max(fit.slots for fit in fits)
+    if slots == 1:
+        return "What is each place worth? There is only one slot."
+    told, differ = [], False
+    for slot in range(1, slots):
+        worth = [float(fit.estimate.position_bias[slot]) for fit in fits if _knows(fit, slot)]
+        if worth:
+            told.append(f"{percent(float(np.median(worth)))} in slot {slot + 1}")
+            differ |= max(worth) > min(worth)
+    if not told:
+        return "What is each place worth? This log hardly says what the slots are worth relative to each other."
+    rest = "; slots.csv of the report has them all" if len(told) > TOLD else ""
+    among = ", in the middle of the placements" if differ else ""
+    return (
+        f"What is each place worth? Of the clicks that an item gets in slot 1, the same item gets "
+        f"{and_more(told[:TOLD], min(TOLD, len(told)))}{among}{rest}."
+    )
+
+
+def _knows(fit: Fit, slot: int) -> bool:
+    """Whether a placement knows what a slot is worth, well enough to say it."""
+    if slot >= fit.slots:
+        return False
+    limits = fit.intervals.position_bias
+    return bool(0.0 < limits.high[slot] <= VAGUE * limits.low[slot])
+
+
+def row_of(one: PlacementReport) -> tuple[str, str, str, str]:
+    """Placement, impressions, click rate, and what is expected of its best list."""
+    fit = one.fit
+    rate = percent(fit.click_rate_of_log)
+    return str(fit.placement), f"{fit.impressions:,}", rate, with_interval(one.best.rate)
+
+
+def begins_with(one: PlacementReport) -> list[str]:
+    """How a placement's list begins, place by place."""
+    places = [f"{slot}. {item}" for slot, item in enumerate(one.best.items, start=1) if item is not None]
+    return ([] if one.slots_comparable else [GUESS]) + places[:BEGINS]

@@ -1,0 +1,105 @@
+"""The report on a fitted log: plain words first, then figures and numbers; one page that needs no other file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from slotwise.core.errors import UnwritableFile
+from slotwise.core.html_page import as_address, write_page
+from slotwise.core.plotting import save
+from slotwise.logs.counting.cleaning_rules import RULES
+from slotwise.logs.evaluation.click_model_comparison import Comparison
+from slotwise.logs.fitting import number_format
+from slotwise.logs.fitting.fit_result import Fit, as_json
+from slotwise.logs.reporting import (
+    click_model_report,
+    fit_figures,
+    log_summary,
+    report_tables,
+    segment_report,
+    strata_figures,
+)
+from slotwise.logs.reporting.log_summary import AllPlacements
+from slotwise.logs.reporting.placement_report import PlacementReport
+
+#: placements that are reported in full, those with the most impressions
+IN_FULL = 50
+FORMATS = ("png", "svg")
+PACKAGES = ("slotwise", "numpy", "scipy")
+
+
+def report_json(fits: Sequence[Fit], click_model: Comparison | None = None) -> dict[str, Any]:
+    """Return the numbers of all fits, how often each cleaning rule was needed, and the comparison of click models."""
+    return as_json(fits) | {
+        "cleaning": {rule: count for rule, count in fits[0].tally.cleaning.items() if count},
+        "click_models": None if click_model is None else click_model.to_json(),
+    }
+
+
+def write_report(
+    fits: Fit | Iterable[Fit],
+    folder: Path,
+    *,
+    source: str = "a click log",
+    seed: int = 0,
+    rules: Mapping[str, str] | None = None,
+    described: Comparison | None = None,
+) -> Path:
+    """Write `report.html`, its figures as PNG and SVG, `items.csv`, `slots.csv` and `fit.json` into `folder`.
+
+    With segments, there is `segments.csv` as well.
+
+    `rules` has a text for each cleaning rule. The counts of what was cleaned are those of the whole log. `described` is
+    how click models compare on it (`slotwise.logs.choose_click_model`).
+    """
+    every = [fits] if isinstance(fits, Fit) else list(fits)
+    together = AllPlacements.of(every, seed)
+    by_size = together.placements
+    counts, words = every[0].tally.cleaning if every else {}, RULES if rules is None else rules
+    if folder.exists() and not folder.is_dir():
+        raise UnwritableFile(f"the report is a folder, and {folder} is a file")
+    folder.mkdir(parents=True, exist_ok=True)
+    report_tables.write_files(every, folder)
+    write_page(
+        folder / "report.html",
+        "logs/reporting/report.html",
+        title=f"What {source} says",
+        together=together,
+        all_placements=log_summary,
+        full=[
+            (one, _draw(one, folder, f"{number:02d}_" if len(every) > 1 else ""))
+            for number, one in enumerate(by_size[:IN_FULL], start=1)
+        ],
+        cleaned=[[f"{count:,}", words.get(rule, rule)] for rule, count in counts.items() if count],
+        not_found=[words.get(rule, rule) for rule, count in counts.items() if not count],
+        estimators=list(dict.fromkeys(fit.estimator for fit in every)),
+        sampled=any(fit.sampled for fit in every),
+        clicking=None if described is None else described.in_a_sentence(),
+        models=[] if described is None else click_model_report.rows(described),
+        model_heads=[click_model_report.HEADS[0], *(f"#{head}" for head in click_model_report.HEADS[1:])],
+        described=described,
+        versions=", ".join(f"{name} {version(name)}" for name in PACKAGES),
+        tables=report_tables,
+        segments=segment_report,
+        wording=number_format,
+    )
+    return folder / "report.html"
+
+
+def _draw(one: PlacementReport, folder: Path, prefix: str) -> dict[str, str]:
+    """Draw the figures into `folder`, their names beginning with `prefix`; by name, each as the page holds it."""
+    drawn = {"position_bias": fit_figures.position_bias(one.fit), "items": fit_figures.items(one.fit)}
+    if len(one.fit.segments) > 1:
+        drawn["segments"] = strata_figures.by_segment(one.fit)
+    if one.fit.changes is not None and one.fit.changes.periods.count > 1:
+        drawn["changes"] = strata_figures.over_time(one.fit.changes)
+    if one.goodness is not None:
+        drawn["fit"] = fit_figures.observed_and_fitted(one.goodness)
+    if one.held_out is not None and one.held_out.scores:
+        drawn["models"] = fit_figures.models(one.held_out)
+    for name, picture in drawn.items():
+        save(picture, folder, f"{prefix}{name}", FORMATS)
+    return {name: as_address(folder / f"{prefix}{name}.svg") for name in drawn}

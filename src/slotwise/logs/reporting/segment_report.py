@@ -1,0 +1,122 @@
+"""How the segments of a placement differ: in a sentence or two, and segment by segment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from slotwise.core.types import FloatArray, IntArray
+from slotwise.logs.fitting.fit_result import Fit
+from slotwise.logs.fitting.number_format import percent, with_interval
+
+#: items named; places of a segment's list that are; how much an item must differ to be worth saying
+NAMED, LISTED, WORTH_SAYING = 3, 3, 1.25
+#: standard errors that decide it: there are many items and segments, of which few may be named by chance
+SURE = 3.5
+#: of fewer clicks than about this many, standard errors say little
+LEAST_VARIANCE = 10.0
+
+
+class Liked(NamedTuple):
+    """An item that a segment wants more, or less, than its visitors' habit of clicking alone would say."""
+
+    item: str
+    segment: str
+    times: float
+
+
+def liked(fit: Fit) -> list[Liked]:
+    """Items that are worth more or less to a segment than to all, by more than is chance; most of all first.
+
+    Segments may click more or less on everything, which says nothing of what they want: that is taken out first.
+    Whether an item differs is asked of its clicks, given what slots are worth: that is not certain, but alike for all.
+    """
+    place = {id: number for number, id in enumerate(fit.item_ids)}
+    clicks, exposure = fit.tally.clicks.sum(axis=0), fit.estimate.position_bias @ fit.tally.passes
+    found = []
+    for name, one in fit.segments.items():
+        mine = [place[id] for id in one.item_ids]
+        times = one.estimate.attractiveness / fit.estimate.attractiveness[mine]
+        habit = math.exp(float(np.median(np.log(times))))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            usual = habit * clicks[mine] / exposure[mine] * (one.estimate.position_bias @ one.tally.passes)
+        off = _off(one.tally.clicks.sum(axis=0), one.tally.passes.sum(axis=0), usual)
+        relative = times / habit
+        clear = (np.abs(off) > SURE) & (np.abs(np.log(relative)) > math.log(WORTH_SAYING)) & (off * (relative - 1) > 0)
+        found += [Liked(one.item_ids[item], name, float(relative[item])) for item in np.flatnonzero(clear)]
+    return sorted(found, key=lambda one: -abs(math.log(one.times)))
+
+
+def _off(clicks: IntArray, passes: IntArray, usual: FloatArray) -> FloatArray:
+    """By how many standard errors the clicks on items are off the usual ones; 0 where too little was seen.
+
+    Of n clicks and m passes together, each is a click with a chance of γ/(1 + γ): n - γm has the variance γ(n + m).
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = usual / passes * (clicks + passes)
+        found = (clicks - usual) / np.sqrt(variance)
+    return np.where(np.isfinite(found) & (variance >= LEAST_VARIANCE), found, 0.0)
+
+
+def segments_in_words(fit: Fit) -> list[str]:
+    """Whether segments differ; nothing if there are none."""
+    if not fit.segments or fit.segment_spread is None:
+        return []
+    if len(fit.segments) < 2:
+        return [f"Do segments differ? There is only one: {next(iter(fit.segments))}."]
+    typical = (
+        f"the attractiveness of an item differs between them by typically {percent(math.expm1(fit.segment_spread))}"
+    )
+    found = liked(fit)
+    if not found:
+        return [
+            "Do segments differ? Not that this log could tell: no item is clearly worth more to one of them than to "
+            f"all, apart from how much a segment clicks at all. By the estimates, {typical}."
+        ]
+    told = [f"{one.item} is worth {one.times:.2g} times as much to {one.segment} as to all" for one in found[:NAMED]]
+    more = f"; and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    best = fit.best().items
+    others = sum(one.best().items != best for one in fit.segments.values())
+    return [
+        f"Do segments differ? Yes: {typical}. Apart from how much a segment clicks at all, {'; '.join(told)}{more}. "
+        f"Of the {len(fit.segments)} segments, {others} would be shown another list than all visitors together."
+    ]
+
+
+def strata_of_all(fits: Sequence[Fit]) -> list[str]:
+    """What is to be said of segments and time where there are several placements; nothing where neither was given."""
+    words, first = [], fits[0]
+    if first.segment_spread is not None:
+        differ, share = sum(bool(liked(fit)) for fit in fits), percent(math.expm1(first.segment_spread))
+        words.append(
+            f"Do segments differ? In {differ:,} of {len(fits):,} placements some item is clearly worth more or less to "
+            f"one than to all; an item differs between segments by typically {share}."
+        )
+    if first.changes is not None:
+        moved = [one for fit in fits if fit.changes is not None for one in fit.changes.moved]
+        places = sum(fit.changes is not None and bool(fit.changes.moved) for fit in fits)
+        half_life = first.changes.half_life
+        fading = (
+            "clicks of long ago foretell later ones as well as recent ones do, so all count alike"
+            if half_life is None
+            else f"what is {first.changes.periods.length_in_words(half_life)} older counts half as much, as that "
+            "foretells clicks best; the estimates are of the end of the log"
+        )
+        words.append(
+            f"Did tastes change? {len(moved):,} items in {places:,} placements clearly did. All in all, {fading}."
+        )
+    return words
+
+
+def segment_rows(fit: Fit) -> list[tuple[str, str, str, str, list[str]]]:
+    """Segment, impressions, click rate, what is expected of its best list, and how that begins; the largest first."""
+    rows = []
+    for name, one in sorted(fit.segments.items(), key=lambda pair: -pair[1].impressions):
+        best = one.best()
+        begins = [f"{slot}. {item}" for slot, item in enumerate(best.items[:LISTED], start=1) if item is not None]
+        rate = percent(one.click_rate_of_log)
+        rows.append((name, f"{one.impressions:,}", rate, with_interval(best.rate), begins))
+    return rows

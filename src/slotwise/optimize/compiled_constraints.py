@@ -1,0 +1,66 @@
+"""A goal as compiled code reads it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from slotwise.core.goal import Goal
+from slotwise.core.types import EMPTY, FloatArray, IntArray
+from slotwise.jit import record
+
+#: where an item may be that is not pinned to a slot
+ANYWHERE = -1
+NOWHERE = -2
+#: what is pinned to a slot that stays empty; EMPTY is pinned where nothing is
+CLOSED = -2
+
+
+@record
+class Rules:
+    """What items are worth, and where they may be."""
+
+    #: v, per item
+    values: FloatArray
+    values_are_equal: bool
+    #: per slot: the item pinned to it, EMPTY if there is none, or CLOSED if nothing may be in it
+    pin: IntArray
+    #: per item: the slot that it is pinned to, ANYWHERE or NOWHERE
+    place: IntArray
+    #: the items among which to choose for the slots without a pin
+    candidates: IntArray
+    #: how many slots have no pin
+    free_slots: int
+    #: per item: its limited group, or -1
+    group: IntArray
+    #: per limited group: how many may be shown, and how many of them beside those pinned
+    limit: IntArray
+    left: IntArray
+    may_be_empty: bool
+
+
+def rules_of(goal: Goal, slots: int, items: int) -> Rules:
+    """Compile a goal, after checking that it fits."""
+    goal.check(slots, items)
+    values = np.ones(items) if goal.values is None else np.array(goal.values)
+    pin, place = np.full(slots, EMPTY), np.full(items, ANYWHERE)
+    place[list(goal.excluded)] = NOWHERE
+    for item, slot in goal.pinned.items():
+        pin[slot], place[item] = item, slot
+    numbers = {label: number for number, label in enumerate(goal.at_most)}
+    labels = goal.groups or ()
+    group = np.array([numbers.get(label, -1) for label in labels] or [-1] * items, np.int64)
+    limit = np.array(list(goal.at_most.values()), np.int64)
+    left = limit - np.bincount(group[(place >= 0) & (group >= 0)], minlength=len(limit))
+    open_group = np.append(left > 0, True)[group]  # the last answers for -1
+    return Rules(
+        values=values,
+        values_are_equal=bool((values == values[0]).all()),
+        pin=pin,
+        place=place,
+        candidates=np.flatnonzero((place == ANYWHERE) & open_group),
+        free_slots=slots - len(goal.pinned),
+        group=group,
+        limit=limit,
+        left=left,
+        may_be_empty=goal.may_be_empty,
+    )

@@ -1,0 +1,186 @@
+"""Lists under rules that change from one decision to the next: pins, exclusions, values.
+
+A website rules per decision what may be shown. Compiling a goal for each would cost more than the decision; here the
+rules are imposed on one record. Without any it sorts, as fast as a policy that knows no rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from slotwise.core.goal import Goal
+from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
+from slotwise.jit import generic, inlined, record
+from slotwise.optimize.assignment import Assigned, assigned
+from slotwise.optimize.compiled_constraints import ANYWHERE, CLOSED, NOWHERE, Rules
+from slotwise.optimize.fractional_assignment import ForGoalPairs, for_goal_pairs
+from slotwise.optimize.fractional_program import ForGoal, for_goal_lists
+from slotwise.optimize.list_solver import arrange, arrange_pairs, entry, rearrange
+from slotwise.optimize.sort_solver import Sorted, sorted_lists
+
+
+@record
+class PerDecision:
+    """`Sorted` while there are no rules, and else `ForGoal` with those of the moment."""
+
+    free: Sorted
+    ruled: ForGoal
+    are_rules: bool
+    #: room for the items that may be chosen
+    room: IntArray
+
+
+@record
+class PerDecisionPairs:
+    """`Assigned` while there are no rules, and else `ForGoalPairs` with those of the moment."""
+
+    free: Assigned
+    ruled: ForGoalPairs
+    are_rules: bool
+    #: room for the items that may be chosen, in order and as they are scanned, and for the slots without a pin
+    room: IntArray
+    item_room: IntArray
+    slot_room: IntArray
+
+
+def per_decision_lists(slots: int, items: int, position_bias: FloatArray | None) -> PerDecision:
+    """What to `arrange` with, no rules yet; `position_bias` if it is known."""
+    return PerDecision(
+        free=sorted_lists(slots, items, position_bias),
+        ruled=for_goal_lists(Goal(), slots, items, position_bias),
+        are_rules=False,
+        room=np.arange(items),
+    )
+
+
+def per_decision_pairs(slots: int, items: int) -> PerDecisionPairs:
+    """What to `arrange_pairs` with, no rules yet."""
+    return PerDecisionPairs(
+        free=assigned(slots, items),
+        ruled=for_goal_pairs(Goal(), slots, items),
+        are_rules=False,
+        room=np.arange(items),
+        item_room=np.arange(items),
+        slot_room=np.arange(slots),
+    )
+
+
+def pins(slots: int, allowed: int, pinned: Mapping[int, int] | None = None) -> IntArray:
+    """The `pin` to `impose`: the items pinned to slots, and the slots at the end closed that nothing is left for.
+
+    >>> pins(slots=4, allowed=3, pinned={7: 1}).tolist()
+    [-1, 7, -1, -2]
+    """
+    pin = np.full(slots, EMPTY)
+    pin[allowed:] = CLOSED
+    for item, slot in (pinned or {}).items():
+        pin[slot] = item
+    return pin
+
+
+@generic()
+def impose(lists: PerDecision | PerDecisionPairs, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
+    """Rule what is shown from here on.
+
+    `values` are positive, one per item. `pin` is per slot the item that must be in it, EMPTY where any item may be, or
+    CLOSED where nothing may. Items left to choose from are as many as slots without a pin, or more.
+    """
+
+
+@impose.register(PerDecision)
+def _impose(lists: PerDecision, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
+    lists.are_rules = _impose_rules(lists.ruled.rules, lists.room, values, excluded, pin)
+
+
+@impose.register(PerDecisionPairs)
+def _impose_on_pairs(lists: PerDecisionPairs, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
+    ruled = lists.ruled
+    lists.are_rules = _impose_rules(ruled.rules, lists.room, values, excluded, pin)
+    candidates = ruled.rules.candidates
+    ruled.item_order = lists.item_room[: len(candidates)]
+    for place in range(len(candidates)):
+        ruled.item_order[place] = candidates[place]
+    ruled.slot_order = lists.slot_room[: ruled.rules.free_slots]
+    place = 0
+    for slot in range(len(pin)):
+        if pin[slot] == EMPTY:
+            ruled.slot_order[place] = slot
+            place += 1
+
+
+@inlined
+def _impose_rules(rules: Rules, room: IntArray, values: FloatArray, excluded: IntArray, pin: IntArray) -> bool:
+    """Change the rules, and return whether there are any."""
+    place = rules.place
+    rules.values_are_equal = True
+    for item in range(len(place)):
+        place[item] = ANYWHERE
+        rules.values[item] = values[item]
+        if values[item] != values[0]:
+            rules.values_are_equal = False
+    for item in excluded:
+        place[item] = NOWHERE
+    rules.free_slots = 0
+    for slot in range(len(pin)):
+        rules.pin[slot] = pin[slot]
+        if pin[slot] == EMPTY:
+            rules.free_slots += 1
+        elif pin[slot] >= 0:
+            place[pin[slot]] = slot
+    count = 0
+    for item in range(len(place)):
+        if place[item] == ANYWHERE:
+            room[count] = item
+            count += 1
+    rules.candidates = room[:count]
+    return len(excluded) > 0 or rules.free_slots < len(pin) or not rules.values_are_equal
+
+
+@arrange.register(PerDecision)
+def _arrange(
+    lists: PerDecision,
+    attractiveness: FloatArray,
+    position_bias: FloatArray,
+    ranking: Ranking,
+    rng: np.random.Generator,
+) -> None:
+    if lists.are_rules:
+        arrange(lists.ruled, attractiveness, position_bias, ranking, rng)
+    else:
+        arrange(lists.free, attractiveness, position_bias, ranking, rng)
+
+
+@rearrange.register(PerDecision)
+def _rearrange(
+    lists: PerDecision,
+    attractiveness: FloatArray,
+    position_bias: FloatArray,
+    ranking: Ranking,
+    rng: np.random.Generator,
+) -> None:
+    if lists.are_rules:
+        rearrange(lists.ruled, attractiveness, position_bias, ranking, rng)
+    else:
+        rearrange(lists.free, attractiveness, position_bias, ranking, rng)
+
+
+@entry.register(PerDecision)
+def _entry(lists: PerDecision, least_index: FloatArray, ranking: Ranking) -> float:
+    rules = lists.ruled.rules
+    # a bound only if the best list is the one of the largest indices, and the last list may be shown under these rules
+    if not rules.values_are_equal or rules.free_slots < len(ranking):
+        return 0.0
+    for item in ranking:
+        if item == EMPTY or rules.place[item] != ANYWHERE:
+            return 0.0
+    return float(entry(lists.free, least_index, ranking))
+
+
+@arrange_pairs.register(PerDecisionPairs)
+def _arrange_pairs(lists: PerDecisionPairs, weight: FloatArray, ranking: Ranking, rng: np.random.Generator) -> None:
+    if lists.are_rules:
+        arrange_pairs(lists.ruled, weight, ranking, rng)
+    else:
+        arrange_pairs(lists.free, weight, ranking, rng)

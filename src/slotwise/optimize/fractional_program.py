@@ -1,0 +1,203 @@
+"""The list of the largest expected value among those that a goal allows, by fractional programming.
+
+Σ_k v γ_k/(1+S) is the largest R for which some allowed list has Σ_k γ_k(v - R) ≥ R. Dinkelbach's method finds it in
+finitely many steps, from R = 0: take the list that maximises Σ_k γ_k(v - R), make its value the next R, and stop when
+it is no larger than the last.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from slotwise.core.goal import Goal
+from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
+from slotwise.jit import inlined, jit, record
+from slotwise.optimize.compiled_constraints import Rules, rules_of
+from slotwise.optimize.list_solver import arrange, rearrange
+from slotwise.optimize.top_k import order_slots, slot_order
+
+#: An item never shown has an infinite index. In a list it then counts as this much more attractive than all the others
+#: together with the no-click: nearly the limit, in which a list is worth what its dearest new item is worth. So the
+#: dearest items are tried first, and those that are cheaper than what is reached without them are never tried.
+NEVER_SHOWN = 1e6
+#: a step that gains less than this is a rounding error
+ROUNDING = 1e-14
+
+
+@record
+class ForGoal:
+    """The best list for a goal: pins first, then the largest gains u_j = α_j(v_j - R) that the groups allow.
+
+    Taking the largest gains one by one is optimal, whatever the slots: "at most m of a group, at most so many in all"
+    is a matroid, in which the k-th item so taken gains at least as much as the k-th best of any other set, and the
+    larger gains go into the more visible slots. O(J) a step for a given number of slots; ties uniformly at random.
+
+    The best value grows with every attractiveness while each item may be left out, so that optimistic indices make an
+    optimistic list. A pin, or a slot that must be filled, takes that away: more clicks on a cheap item that has to be
+    shown mean less value, and a policy of upper bounds then has no guarantee of exploring enough.
+    """
+
+    rules: Rules
+    slots: Any
+    #: α, per item, with a finite number for infinity
+    weight: FloatArray
+    #: what ranking held, in slots without a pin
+    held: IntArray
+    #: the chosen items by decreasing gain, ties by a number drawn for each
+    chosen: IntArray
+    gain: FloatArray
+    drawn: FloatArray
+    #: per limited group: how many are chosen
+    used: IntArray
+
+
+def for_goal_lists(goal: Goal, slots: int, items: int, position_bias: FloatArray | None) -> ForGoal:
+    """What to `arrange` lists for a goal with; `position_bias` if it is known."""
+    rules = rules_of(goal, slots, items)
+    return ForGoal(
+        rules=rules,
+        slots=slot_order(slots, position_bias),
+        weight=np.zeros(items),
+        held=np.zeros(slots, np.int64),
+        chosen=np.zeros(slots, np.int64),
+        gain=np.zeros(slots),
+        drawn=np.zeros(slots),
+        used=np.zeros(len(rules.limit), np.int64),
+    )
+
+
+@arrange.register(ForGoal)
+def _arrange(
+    lists: ForGoal, attractiveness: FloatArray, position_bias: FloatArray, ranking: Ranking, rng: np.random.Generator
+) -> None:
+    weight, rules = lists.weight, lists.rules
+    by_bias = order_slots(lists.slots, position_bias, rng)
+    make_finite(attractiveness, weight)
+    value = 0.0
+    while True:
+        count = _choose_items(lists, value, rng)
+        _fill_slots(lists, by_bias, count, ranking)
+        reached = _value_of(rules, weight, position_bias, ranking)
+        # equal values: the order by gain is that by attractiveness, whatever R is
+        if rules.values_are_equal or reached <= value * (1.0 + ROUNDING):
+            return
+        value = reached
+
+
+@rearrange.register(ForGoal)
+def _rearrange(
+    lists: ForGoal, attractiveness: FloatArray, position_bias: FloatArray, ranking: Ranking, rng: np.random.Generator
+) -> None:
+    weight, rules, held = lists.weight, lists.rules, lists.held
+    by_bias = order_slots(lists.slots, position_bias, rng)
+    make_finite(attractiveness, weight)
+    free = 0
+    for slot in range(len(ranking)):
+        if rules.pin[slot] == EMPTY:
+            held[free] = ranking[slot]
+            free += 1
+    value = 0.0
+    while True:
+        for place in range(free):
+            item = held[place]
+            # an empty slot gains nothing: it comes before what would lose
+            gain = 0.0 if item == EMPTY else weight[item] * (rules.values[item] - value)
+            _insert(lists, place, item, gain, rng.random())
+        _fill_slots(lists, by_bias, free, ranking)
+        reached = _value_of(rules, weight, position_bias, ranking)
+        if rules.values_are_equal or reached <= value * (1.0 + ROUNDING):
+            return
+        value = reached
+
+
+@inlined
+def make_finite(attractiveness: FloatArray, weight: FloatArray) -> None:
+    """Copy, with a large number for infinity."""
+    largest, never_shown = 0.0, False
+    for place in range(len(weight)):
+        weight[place] = attractiveness[place]
+        if weight[place] == math.inf:
+            never_shown = True
+        else:
+            largest = max(largest, weight[place])
+    if never_shown:
+        for place in range(len(weight)):
+            if weight[place] == math.inf:
+                weight[place] = NEVER_SHOWN * (1.0 + largest)
+
+
+@jit
+def _choose_items(lists: ForGoal, value: float, rng: np.random.Generator) -> int:
+    """Fill `chosen` with the allowed set of the largest gains, and return how many they are.
+
+    One pass: a new item takes the place of the least of those that it cannot be chosen together with, if it gains more.
+    """
+    rules, weight, chosen, gain, drawn, used = (
+        lists.rules, lists.weight, lists.chosen, lists.gain, lists.drawn, lists.used
+    )  # fmt: skip
+    values, group, left, most = rules.values, rules.group, rules.left, rules.free_slots
+    # what gains nothing is not shown where nothing needs to be
+    least = 0.0 if rules.may_be_empty else -math.inf
+    used[:] = 0
+    count = 0
+    if most == 0:
+        return count
+    for item in rules.candidates:
+        new = weight[item] * (values[item] - value)
+        if new <= least or (count == most and new < gain[most - 1]):
+            continue
+        its_group = group[item]
+        place = count if count < most else most - 1
+        if its_group >= 0 and used[its_group] == left[its_group]:
+            place = count - 1
+            while group[chosen[place]] != its_group:
+                place -= 1
+        number = rng.random()
+        if place == count:
+            count += 1
+        else:
+            if new < gain[place] or (new == gain[place] and number < drawn[place]):
+                continue
+            if group[chosen[place]] >= 0:
+                used[group[chosen[place]]] -= 1
+        if its_group >= 0:
+            used[its_group] += 1
+        _insert(lists, place, item, new, number)
+    return count
+
+
+@inlined
+def _insert(lists: ForGoal, place: int, item: int, new: float, number: float) -> None:
+    """Put an item where its gain belongs, in place of what was at `place`, which gains no more."""
+    chosen, gain, drawn = lists.chosen, lists.gain, lists.drawn
+    while place > 0 and (gain[place - 1] < new or (gain[place - 1] == new and drawn[place - 1] < number)):
+        chosen[place], gain[place], drawn[place] = chosen[place - 1], gain[place - 1], drawn[place - 1]
+        place -= 1
+    chosen[place], gain[place], drawn[place] = item, new, number
+
+
+@inlined
+def _fill_slots(lists: ForGoal, by_bias: IntArray, count: int, ranking: Ranking) -> None:
+    """Pins into their slots, the `count` chosen items into the most visible others, nothing into the rest."""
+    pin, chosen = lists.rules.pin, lists.chosen
+    place = 0
+    for slot in by_bias:
+        ranking[slot] = max(pin[slot], EMPTY)
+        if pin[slot] == EMPTY and place < count:
+            ranking[slot] = chosen[place]
+            place += 1
+
+
+@inlined
+def _value_of(rules: Rules, weight: FloatArray, position_bias: FloatArray, ranking: Ranking) -> float:
+    """Σ_k v γ_k/(1+S)."""
+    total, worth = 1.0, 0.0
+    for slot in range(len(ranking)):
+        if ranking[slot] != EMPTY:
+            clicks = position_bias[slot] * weight[ranking[slot]]
+            total += clicks
+            worth += clicks * rules.values[ranking[slot]]
+    return worth / total

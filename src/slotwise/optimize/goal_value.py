@@ -1,0 +1,130 @@
+"""Users whose clicks are worth something: expected values, and the best list for a goal."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from slotwise.click_models.base import allowed, draw, may_be_empty, reward
+from slotwise.click_models.mnl import MNL, draw_slot
+from slotwise.core.goal import Goal
+from slotwise.core.types import EMPTY, FloatArray, Ranking
+from slotwise.jit import record
+from slotwise.optimize.compiled_constraints import ANYWHERE, Rules, rules_of
+from slotwise.optimize.fractional_program import for_goal_lists
+from slotwise.optimize.list_solver import arrange
+
+
+@record
+class Valued:
+    """Users who choose by multinomial logit, judged by a goal: the reward of a list is its expected value."""
+
+    position_bias: FloatArray
+    attractiveness: FloatArray
+    rules: Rules
+
+    @property
+    def slots(self) -> int:
+        """K."""
+        return len(self.position_bias)
+
+    @property
+    def items(self) -> int:
+        """J."""
+        return len(self.attractiveness)
+
+
+def valued(users: MNL, goal: Goal) -> Valued:
+    """The same users, judged by `goal`."""
+    rules = rules_of(goal, users.slots, users.items)
+    return Valued(position_bias=users.position_bias, attractiveness=users.attractiveness, rules=rules)
+
+
+@draw.register(Valued)
+def _draw(users: Valued, ranking: Ranking, rng: np.random.Generator) -> int:
+    return draw_slot(users.position_bias, users.attractiveness, ranking, True, rng)
+
+
+@reward.register(Valued)
+def _reward(users: Valued, ranking: Ranking) -> float:
+    position_bias, attractiveness, values = users.position_bias, users.attractiveness, users.rules.values
+    total, worth = 1.0, 0.0
+    for slot in range(len(ranking)):
+        if ranking[slot] != EMPTY:
+            weight = position_bias[slot] * attractiveness[ranking[slot]]
+            total += weight
+            worth += weight * values[ranking[slot]]
+    return worth / total
+
+
+@may_be_empty.register(Valued)
+def _may_be_empty(users: Valued) -> bool:
+    return users.rules.may_be_empty
+
+
+@allowed.register(Valued)
+def _allowed(users: Valued, ranking: Ranking) -> bool:
+    rules = users.rules
+    for slot in range(len(ranking)):
+        item = ranking[slot]
+        if rules.pin[slot] != EMPTY and item != rules.pin[slot]:
+            return False
+        if item == EMPTY:
+            if not rules.may_be_empty:
+                return False
+            continue
+        if rules.place[item] != ANYWHERE and rules.place[item] != slot:
+            return False
+        group = rules.group[item]
+        if group >= 0:
+            # counted here and not in the record, which threads share
+            together = 0
+            for other in ranking:
+                if other != EMPTY and rules.group[other] == group:
+                    together += 1
+            if together > rules.limit[group]:
+                return False
+    return True
+
+
+def expected_value(users: MNL, goal: Goal, ranking: Any) -> float:
+    """What a list that `goal` allows brings on average: Σ_k v γ_k/(1+S).
+
+    >>> users = MNL(position_bias=[1.0, 0.5], attractiveness=[1.0, 2.0])
+    >>> expected_value(users, Goal(values=[3.0, 1.0]), [0, 1])      # (1·3 + 1·1)/(1 + 1 + 1)
+    1.3333333333333333
+    """
+    shown = goal.ranking_of(ranking, slots=users.slots, items=users.items)
+    return float(reward(valued(users, goal), shown))
+
+
+def best_list(users: MNL, goal: Goal) -> Ranking:
+    """An allowed list of the largest expected value.
+
+    >>> users = MNL(position_bias=[1.0, 0.5], attractiveness=[1.0, 2.0])
+    >>> best_list(users, Goal(values=[3.0, 1.0])).tolist()          # against attractiveness
+    [0, 1]
+    >>> best_list(users, Goal(values=[3.0, 1.0], may_be_empty=True)).tolist()
+    [0, -1]
+    """
+    lists = for_goal_lists(goal, users.slots, users.items, users.position_bias)
+    ranking = np.full(users.slots, EMPTY)
+    arrange(lists, users.attractiveness, users.position_bias, ranking, np.random.default_rng(0))
+    return ranking
+
+
+def best_list_by_brute_force(users: MNL, goal: Goal) -> Ranking:
+    """The same by trying every list: for small problems."""
+    judged = valued(users, goal)
+    return max(allowed_lists(goal, users.slots, users.items), key=lambda ranking: reward(judged, ranking))
+
+
+def allowed_lists(goal: Goal, slots: int, items: int) -> list[Ranking]:
+    """Every list that `goal` allows, for small problems."""
+    rules = rules_of(goal, slots, items)
+    one_each = Valued(position_bias=np.ones(slots), attractiveness=np.ones(items), rules=rules)
+    entries = [*range(items), *[EMPTY] * (slots if goal.may_be_empty else 0)]
+    every = sorted(set(itertools.permutations(entries, slots)))
+    return [np.array(ranking) for ranking in every if allowed(one_each, np.array(ranking))]

@@ -1,0 +1,31 @@
+"""Which record arranges lists: it depends on whether there is a goal, or rules that change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slotwise.core.goal import Goal
+from slotwise.core.types import FloatArray
+from slotwise.optimize.assignment import assigned
+from slotwise.optimize.dynamic_constraints import per_decision_lists, per_decision_pairs
+from slotwise.optimize.fractional_assignment import for_goal_pairs
+from slotwise.optimize.fractional_program import for_goal_lists
+from slotwise.optimize.sort_solver import sorted_lists
+
+
+def make_lists(
+    slots: int, items: int, position_bias: FloatArray | None, goal: Goal | None = None, rules_per_decision: bool = False
+) -> Any:
+    """What to `arrange` and `rearrange` with; `position_bias` if it is known, and then it is what every call gives."""
+    if rules_per_decision:
+        return per_decision_lists(slots, items, position_bias)
+    if goal is None:
+        return sorted_lists(slots, items, position_bias)
+    return for_goal_lists(goal, slots, items, position_bias)
+
+
+def make_pair_lists(slots: int, items: int, goal: Goal | None = None, rules_per_decision: bool = False) -> Any:
+    """What to `arrange_pairs` with."""
+    if rules_per_decision:
+        return per_decision_pairs(slots, items)
+    return assigned(slots, items) if goal is None else for_goal_pairs(goal, slots, items)

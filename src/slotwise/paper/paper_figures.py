@@ -1,0 +1,88 @@
+"""The figures of the paper's experiments: regret by policy, regret between the bounds, coverage of the intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from slotwise import theory
+from slotwise.click_models import MNL
+from slotwise.core.plotting import bare, new_figure
+from slotwise.paper.coverage import INTERVALS, Coverage
+from slotwise.policies import policies
+from slotwise.simulation import Results
+from slotwise.simulation.plot import colours_of, tidy
+from slotwise.simulation.plot import figure as regret_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def names() -> dict[str, str]:
+    """The policies' names, as the paper has them."""
+    return {entry.id: entry.name for entry in policies()}
+
+
+def regret(problem: str, results: Results) -> Figure:
+    """The paper's two panels: mean regret through time, and the distribution of final regret."""
+    return regret_figure(results, names(), title=f"Problem ({problem})")
+
+
+def between_bounds(users: Mapping[str, MNL], results: Mapping[str, Results]) -> Figure:
+    """Regret of every policy with the shape of the lower bound and the upper bounds, a panel a problem."""
+    drawn = new_figure(4.6 * len(results), 4.6)
+    panels = drawn.subplots(1, len(results), squeeze=False)[0]
+    for axes, (problem, found) in zip(panels, results.items(), strict=True):
+        colours = colours_of(list(found))
+        for label, run in found.items():
+            axes.plot(run.rounds, run.trajectory, color=colours[label], label=names().get(label, label))
+        items, bias = users[problem].items, users[problem].position_bias
+        rounds = np.unique(np.geomspace(max(1, found.rounds // 1000), found.rounds, 40).astype(int))
+        for function, style, text in (
+            (theory.lower_bound_shape, ":", "shape of the lower bound, √(JTS₂/S)"),
+            (theory.upper_bound_known_bias, "--", "Proposition 1, known bias"),
+            (theory.upper_bound_unknown_bias, "-.", "Proposition 3, unknown bias, C = 1"),
+        ):
+            heights = [function(items, int(t), bias) for t in rounds]
+            axes.plot(rounds, heights, color="0.45", linestyle=style, linewidth=1.4, label=text)
+        axes.set(xscale="log", yscale="log", xlabel="round", title=f"Problem ({problem})")
+        tidy(axes)
+        axes.set_ylim(bottom=max(0.5, min(run.trajectory[run.trajectory > 0].min() for run in found.values())))
+    panels[0].set_ylabel("mean cumulative regret")
+    handles, texts = panels[0].get_legend_handles_labels()
+    drawn.legend(handles, texts, loc="outside lower center", ncols=4, frameon=False, fontsize="small")
+    return drawn
+
+
+def coverage(measured: Sequence[Coverage]) -> Figure:
+    """The share of intervals that hold the truth, and their width, by problem and interval, over the epoch policies."""
+    problems = list(dict.fromkeys(one.problem for one in measured))
+    shades = dict(zip(problems, ("#0072B2", "#D55E00", "#009E73"), strict=False))
+    labels = list(INTERVALS)
+    drawn = new_figure(11, 4.4)
+    shares, widths = drawn.subplots(1, 2, sharey=True)
+    places = np.arange(len(labels))[::-1]
+    for shift, problem in enumerate(problems):
+        offset = 0.22 * (shift - (len(problems) - 1) / 2)
+        for place, label in zip(places, labels, strict=True):
+            ours = [one for one in measured if one.problem == problem and one.interval == label]
+            text = f"problem ({problem})" if label == labels[0] else None
+            at = np.full(len(ours), place - offset)
+            shares.scatter([100 * one.covered for one in ours], at, s=22, color=shades[problem], label=text)
+            widths.scatter([one.median_relative_width for one in ours], at, s=22, color=shades[problem])
+    for place, label in zip(places, labels, strict=True):
+        promised = np.mean([100 * one.promised for one in measured if one.interval == label])
+        text = "promised, for one item" if label == labels[0] else None
+        shares.plot([promised] * 2, [place - 0.4, place + 0.4], color="0.3", linewidth=1.2, linestyle=":", label=text)
+    shares.set(xlabel="intervals that hold the true attractiveness, %", yticks=places, yticklabels=labels)
+    shares.set_xlim(right=101)
+    shares.legend(frameon=False, loc="best", fontsize="small")
+    widths.set(xlabel="median width, relative to the true attractiveness", xscale="log")
+    for axes in (shares, widths):
+        bare(axes)
+        axes.grid(axis="y", color="0.92")
+        axes.set_axisbelow(True)
+    drawn.suptitle("Coverage and width of the paper's intervals; a point a policy", fontsize="medium")
+    return drawn

@@ -1,0 +1,138 @@
+"""The paper's experiments, from nothing to figures, tables, claims and a report; resumable at every replication."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from slotwise.core.errors import UnwritableFile
+from slotwise.core.files import replacing
+from slotwise.core.plotting import save
+from slotwise.core.policy_task import Setting
+from slotwise.core.tables import write_csv
+from slotwise.environments import Problem, paper_problems
+from slotwise.paper import coverage, paper_figures
+from slotwise.paper.claims import CLAIMS
+from slotwise.paper.paper_report import write_report
+from slotwise.paper.paper_tables import COLUMNS, Paper, Plan, markdown, table
+from slotwise.paper.result_cache import Store, program_hash, writable_folder
+from slotwise.policies.policy_registry import compared_in, policy
+from slotwise.simulation import Results, Run
+from slotwise.simulation.progress import Bar
+from slotwise.simulation.runner import Replication, recorded_rounds, run_replications
+
+#: in the order of the paper's legend
+POLICIES = tuple(entry.id for entry in compared_in("paper"))
+RECORDED = 200
+#: of many files in one folder that cannot be used, this many are named one by one
+NAMED_ONE_BY_ONE = 3
+
+
+def run(plan: Plan, *, progress: bool | None = None, say: Callable[[str], None] | None = None) -> Paper:
+    """Run what is not on disk yet, and write figures, tables and the report into `plan.out`."""
+    begin = time.perf_counter()
+    problems = {name: paper_problems()[name] for name in plan.problems}
+    results: dict[str, Results] = {}
+    try:
+        folder = writable_folder(plan.out)
+        everything = len(problems) * len(POLICIES) * plan.replications
+        with Bar(progress) as bar, bar.task("all replications", everything) as step:
+            for name, problem in problems.items():
+                results[name] = _results(plan, problem, bar, step, say or bar.say)
+        paper = Paper(
+            plan,
+            users={name: problem.users for name, problem in problems.items()},
+            results=results,
+            verdicts=[(claim, found) for claim in CLAIMS if (found := claim.check(results))],
+            coverage=[
+                one
+                for name, problem in problems.items()
+                for one in coverage.measure(name, problem.users, results[name])
+            ],
+            seconds=time.perf_counter() - begin,
+        )
+        _write(paper, folder)
+        write_report(paper, folder)
+    except OSError as problem:
+        kept = "; what was computed before is kept there" if plan.out.is_dir() else ""
+        raise UnwritableFile(f"cannot write into {plan.out}: {problem.strerror or problem}{kept}") from problem
+    return paper
+
+
+def _results(
+    plan: Plan, problem: Problem, bar: Bar, step_of_all: Callable[[], None], tell: Callable[[str], None]
+) -> Results:
+    rounds = plan.rounds(problem)
+    points = recorded_rounds(RECORDED, rounds)
+    setting = Setting(problem.users.slots, problem.users.items, rounds, problem.users.position_bias)
+    runs = {}
+    for label in POLICIES:
+        store = _store(plan, problem, label, rounds, points)
+        done, missing, complaints = [], [], []
+        for index in range(plan.replications):
+            kept, complaint = store.load(f"{index:04d}")
+            if complaint:
+                complaints.append(complaint)
+            if kept is None:
+                missing.append(index)
+            else:
+                done.append(Replication.of_numbers(index, kept))
+                step_of_all()
+        for complaint in complaints[:NAMED_ONE_BY_ONE]:
+            tell(complaint)
+        if len(complaints) > NAMED_ONE_BY_ONE:
+            tell(f"and {len(complaints) - NAMED_ONE_BY_ONE} more in {store.folder}")
+        with bar.task(f"({problem.id}) {label}", plan.replications, done=len(done), passing=True) as step:
+            for replication in run_replications(
+                problem.users, policy(label), setting, seed=plan.seed, indices=missing, jobs=plan.jobs, points=points
+            ):
+                store.save(f"{replication.index:04d}", replication.numbers())
+                done.append(replication)
+                step()
+                step_of_all()
+        runs[label] = Run.of(label, points, done)
+        tell(f"({problem.id}) {label:<20} {runs[label].seconds:7.2f} s of computing")
+    return Results(runs, rounds=rounds, replications=plan.replications, seed=plan.seed)
+
+
+def _store(plan: Plan, problem: Problem, label: str, rounds: int, points: Any) -> Store:
+    made_for = {
+        "problem": {
+            "position_bias": problem.users.position_bias.tolist(),
+            "attractiveness": problem.users.attractiveness.tolist(),
+        },
+        "policy": label,
+        "rounds": rounds,
+        "recorded": [int(point) for point in points],
+        "seed": plan.seed,
+        "program": program_hash(),
+    }
+    return Store(writable_folder(plan.out / "replications" / problem.id / label), made_for)
+
+
+def _write(paper: Paper, folder: Path) -> None:
+    for name, results in paper.results.items():
+        save(paper_figures.regret(name, results), folder, f"regret_{name}")
+        results.to_parquet(folder / f"regret_{name}.parquet")
+        rows = table(results)
+        write_csv(folder / f"final_regret_{name}.csv", COLUMNS, [[row[head] for head in COLUMNS] for row in rows])
+        _write_text(folder / f"final_regret_{name}.md", markdown(rows))
+    save(paper_figures.between_bounds(paper.users, paper.results), folder, "bounds")
+    save(paper_figures.coverage(paper.coverage), folder, "coverage")
+    measured = [asdict(one) for one in paper.coverage]
+    write_csv(folder / "coverage.csv", tuple(measured[0]), [tuple(one.values()) for one in measured])
+    claims = [
+        {"claim": claim.id, "statement": claim.statement, "criterion": claim.criterion, **asdict(verdict)}
+        for claim, verdicts in paper.verdicts
+        for verdict in verdicts
+    ]
+    write_csv(folder / "claims.csv", tuple(claims[0]), [tuple(one.values()) for one in claims])
+
+
+def _write_text(path: Path | os.PathLike[str], text: str) -> None:
+    with replacing(path) as file:
+        file.write(text.encode())

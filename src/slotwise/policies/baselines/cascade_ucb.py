@@ -1,0 +1,101 @@
+"""CascadeUCB1 and CascadeKL-UCB: users look from the top and stop at the first click, Kveton et al. (2015)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from slotwise.core.policy_task import Setting
+from slotwise.core.types import NO_CLICK, FloatArray, IntArray, Ranking
+from slotwise.jit import record
+from slotwise.optimize.top_k import select_best
+from slotwise.policies.indices.kl_bernoulli import level_at
+from slotwise.policies.indices.pairwise_bounds import kl_bound
+from slotwise.policies.interface import choose, learn
+from slotwise.policies.policy_registry import register
+
+CITATION = "Kveton, Szepesvári, Wen and Ashkan, Cascading Bandits: Learning to Rank in the Cascade Model (2015)"
+LIMITS = {
+    "goal": "it knows no values and no constraints",
+    "tally": "what it remembers, how often an item was looked at, does not follow from a tally",
+}
+
+
+@record
+class CascadeUCB:
+    """Algorithm 1: show the items of the largest bounds, largest first.
+
+    Whatever stands before the clicked item was looked at and passed over, and what stands behind it was not looked at;
+    without a click all was. With ŵ the part of an item's looks that were clicks and n their number, the bounds are
+
+        UCB1      ŵ + √(1.5 log(t - 1)/n)
+        KL-UCB    the largest q with n kl(ŵ, q) ≤ log t + 3 log log t
+
+    and an item that was never looked at comes first, where the paper has seen each once to begin with.
+    """
+
+    kl: bool
+    #: t - 1, rounds learned from
+    rounds: float
+    #: per item: how often it was looked at, and clicked
+    looks: FloatArray
+    clicks: FloatArray
+    index: FloatArray
+    #: items by decreasing index, as far as they were needed
+    item_order: IntArray
+    ranking: Ranking
+
+
+@register("cascade-ucb1", name="CascadeUCB1", position_bias="ordered", citation=CITATION, limits=LIMITS, rival=True)
+def cascade_ucb1(setting: Setting) -> CascadeUCB:
+    """Algorithm 1 with the bounds of UCB1."""
+    return start(setting, kl=False)
+
+
+@register("cascade-kl-ucb", name="CascadeKL-UCB", position_bias="ordered", citation=CITATION, limits=LIMITS, rival=True)
+def cascade_kl_ucb(setting: Setting) -> CascadeUCB:
+    """Algorithm 1 with the bounds of KL-UCB."""
+    return start(setting, kl=True)
+
+
+def start(setting: Setting, *, kl: bool) -> CascadeUCB:
+    """Algorithm 1 with either kind of bound."""
+    return CascadeUCB(
+        kl=kl,
+        rounds=0.0,
+        looks=np.zeros(setting.items),
+        clicks=np.zeros(setting.items),
+        index=np.full(setting.items, np.inf),
+        item_order=np.arange(setting.items),
+        ranking=np.zeros(setting.slots, np.int64),
+    )
+
+
+@choose.register(CascadeUCB)
+def _choose(policy: CascadeUCB, rng: np.random.Generator) -> Ranking:
+    index, looks, clicks, ranking = policy.index, policy.looks, policy.clicks, policy.ranking
+    level = level_at(policy.rounds + 1.0) if policy.kl else 1.5 * math.log(max(1.0, policy.rounds))
+    for item in range(len(index)):
+        if looks[item] == 0.0:
+            index[item] = math.inf
+        elif policy.kl:
+            # as odds, which are in the same order: the last bound is where to start from
+            passed_over = looks[item] - clicks[item]
+            index[item] = kl_bound(clicks[item], passed_over, level, index[item]) if passed_over > 0.0 else math.inf
+        else:
+            index[item] = clicks[item] / looks[item] + math.sqrt(level / looks[item])
+    select_best(index, policy.item_order, len(ranking), rng)
+    for slot in range(len(ranking)):
+        ranking[slot] = policy.item_order[slot]
+    return ranking
+
+
+@learn.register(CascadeUCB)
+def _learn(policy: CascadeUCB, ranking: Ranking, clicked: int) -> None:
+    policy.rounds += 1.0
+    looked_at = len(ranking) if clicked == NO_CLICK else clicked + 1
+    for slot in range(looked_at):
+        policy.looks[ranking[slot]] += 1.0
+    if clicked != NO_CLICK:
+        policy.clicks[ranking[clicked]] += 1.0

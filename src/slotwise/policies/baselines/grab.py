@@ -1,0 +1,159 @@
+"""GRAB: climb from the best list so far along exchanges of neighbouring slots; Gauthier et al. (2021)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from slotwise.core.policy_task import Setting
+from slotwise.core.types import BoolArray, FloatArray, IntArray, Ranking
+from slotwise.jit import inlined, record
+from slotwise.optimize.list_solver import arrange_pairs
+from slotwise.optimize.top_k import select_best
+from slotwise.policies.indices.kl_bernoulli import level_at, upper_probability
+from slotwise.policies.interface import choose, learn_clicks, learns_all_clicks, pair_lists_for
+from slotwise.policies.policy_registry import register
+from slotwise.posterior.list_counts import SeenLists, are_rare, give_up, number_of, seen_lists
+
+#: how many leaders are remembered: the rarest make room
+ROOM = 1_024
+
+
+@learns_all_clicks
+@record
+class GRAB:
+    """Of the leader and its neighbours, show the list of the largest sum of upper bounds.
+
+    ρ̂_kj is the part of the shows of item j in slot k that were clicks. The leader is the list of the largest Σ_k ρ̂, and
+    the slots are taken in decreasing order of ρ̂ in it. Its neighbours exchange the items of two slots that follow each
+    other in that order, or put an item that is not shown into the last of them. Bounds are those of KL-UCB at level
+    log l + 3 log log l, with l - 1 the rounds in which this list has led; in every J-th of them it is shown itself.
+
+    The text of the paper could not be had: this is its algorithm as it is known, in the line of that for unimodal
+    bandits of Combes and Proutière (2014), not checked line by line.
+    """
+
+    #: slots × items: clicks, shows, and their ratio ρ̂, 0 before the first
+    clicks: FloatArray
+    shows: FloatArray
+    mean: FloatArray
+    lists: Any
+    leaders: SeenLists
+    leader: Ranking
+    #: slots in decreasing order of ρ̂ in the leader, and that ρ̂
+    slot_order: IntArray
+    leader_mean: FloatArray
+    #: per item, whether the leader has it
+    leads: BoolArray
+    #: room for one click or none
+    clicked: BoolArray
+    ranking: Ranking
+
+
+@register(
+    "grab",
+    name="GRAB",
+    position_bias="unknown",
+    citation="Gauthier, Gaudel, Fromont and Lompo, Parametric Graph for Unimodal Ranking Bandit (2021)",
+    limits={
+        "goal": "it knows no values and no constraints",
+        "tally": "what it remembers, who was shown when others were clicked, does not follow from a tally",
+    },
+    rival=True,
+)
+def grab(setting: Setting) -> GRAB:
+    """GRAB for slots in any order."""
+    shape = (setting.slots, setting.items)
+    return GRAB(
+        clicks=np.zeros(shape),
+        shows=np.zeros(shape),
+        mean=np.zeros(shape),
+        lists=pair_lists_for(setting),
+        leaders=seen_lists(ROOM, setting.slots, 1),
+        leader=np.zeros(setting.slots, np.int64),
+        slot_order=np.arange(setting.slots),
+        leader_mean=np.zeros(setting.slots),
+        leads=np.zeros(setting.items, np.bool_),
+        clicked=np.zeros(setting.slots, np.bool_),
+        ranking=np.zeros(setting.slots, np.int64),
+    )
+
+
+@choose.register(GRAB)
+def _choose(policy: GRAB, rng: np.random.Generator) -> Ranking:
+    leader, ranking, leader_mean, order = policy.leader, policy.ranking, policy.leader_mean, policy.slot_order
+    slots, items = policy.mean.shape
+    arrange_pairs(policy.lists, policy.mean, leader, rng)
+    number = number_of(policy.leaders, 0, leader)
+    if number < 0:
+        give_up(policy.leaders, 0, are_rare(policy.leaders, 0))
+        number = number_of(policy.leaders, 0, leader)
+    led = policy.leaders.rounds[0, number]
+    policy.leaders.rounds[0, number] += 1.0
+    for slot in range(slots):
+        ranking[slot] = leader[slot]
+    if led % items == 0.0:
+        return ranking
+    for slot in range(slots):
+        leader_mean[slot] = policy.mean[slot, leader[slot]]
+    select_best(leader_mean, order, slots, rng)
+    _explore(policy, level_at(led + 1.0), rng)
+    return ranking
+
+
+@inlined
+def _explore(policy: GRAB, level: float, rng: np.random.Generator) -> None:
+    """Make the leader in `ranking` its neighbour of the largest gain in bounds, if any gains; ties at random."""
+    leader, ranking, order, leads = policy.leader, policy.ranking, policy.slot_order, policy.leads
+    slots, items = policy.mean.shape
+    most, equal, best_place, best_item = 0.0, 1.0, -1, -1
+    for place in range(slots - 1):
+        one, two = order[place], order[place + 1]
+        gain = (
+            _bound(policy, one, leader[two], level)
+            + _bound(policy, two, leader[one], level)
+            - _bound(policy, one, leader[one], level)
+            - _bound(policy, two, leader[two], level)
+        )
+        if gain > most:
+            most, equal, best_place, best_item = gain, 1.0, place, -1
+        elif gain == most:
+            equal += 1.0
+            if rng.random() * equal < 1.0:
+                best_place, best_item = place, -1
+    last = order[slots - 1]
+    now = _bound(policy, last, leader[last], level)
+    for slot in range(slots):
+        leads[leader[slot]] = True
+    for item in range(items):
+        if leads[item]:
+            leads[item] = False
+            continue
+        gain = _bound(policy, last, item, level) - now
+        if gain > most:
+            most, equal, best_place, best_item = gain, 1.0, -1, item
+        elif gain == most:
+            equal += 1.0
+            if rng.random() * equal < 1.0:
+                best_place, best_item = -1, item
+    if best_place >= 0:
+        one, two = order[best_place], order[best_place + 1]
+        ranking[one], ranking[two] = leader[two], leader[one]
+    elif best_item >= 0:
+        ranking[last] = best_item
+
+
+@inlined
+def _bound(policy: GRAB, slot: int, item: int, level: float) -> float:
+    return upper_probability(policy.clicks[slot, item], policy.shows[slot, item], level)
+
+
+@learn_clicks.register(GRAB)
+def _learn_clicks(policy: GRAB, ranking: Ranking, clicks: BoolArray) -> None:
+    for slot in range(len(ranking)):
+        item = ranking[slot]
+        policy.shows[slot, item] += 1.0
+        if clicks[slot]:
+            policy.clicks[slot, item] += 1.0
+        policy.mean[slot, item] = policy.clicks[slot, item] / policy.shows[slot, item]

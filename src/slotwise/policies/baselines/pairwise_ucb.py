@@ -1,0 +1,206 @@
+"""Pairwise-UCB: known position bias, round by round; an upper bound on each item's odds against no click."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from slotwise.core.policy_task import Setting
+from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, Ranking
+from slotwise.jit import inlined, jit, record
+from slotwise.optimize.list_solver import arrange
+from slotwise.policies.indices.pairwise_bounds import MOST_STEPS, PARABOLA, STEP, Bound, bernstein, exploration, is_kl
+from slotwise.policies.interface import absorb, choose, learn, lists_for
+from slotwise.policies.policy_registry import register
+
+#: the step in α̂, as a part of it, after which about its square is left
+MEAN_STEP = 1e-5
+
+
+@record
+class PairwiseUCB:
+    """Rank by the largest α that an item's trials in all slots together allow, with c by the item's share of trials.
+
+    kl: Σ_k n_k log((1+λ_kα)/(1+λ_kα̂)) - N log(α/α̂) ≤ c, the likelihood ratio to the item's maximum-likelihood α̂.
+    bernstein: αΛ - N ≤ √(2αΛ'c) + αλ_max c/3 with Λ = Σ_kλ_kÑ_k and Λ' = Σ_kλ_kn_k.
+    c = log(x(1 + log²x)), x = Σ_i n_i/(J n_j) if that is above 1, and else 0.
+    """
+
+    #: λ, per slot, and the largest
+    position_bias: FloatArray
+    largest_bias: float
+    lists: Any
+    kl: bool
+    #: n, items × slots, and its sums per item and overall
+    trials: FloatArray
+    item_trials: FloatArray
+    all_trials: float
+    #: per item: clicks N, and the exposures Λ over the passes and Λ' over all trials
+    clicks: FloatArray
+    exposure: FloatArray
+    variation: FloatArray
+    #: per item: α̂, infinite before the first pass
+    mean: FloatArray
+    index: FloatArray
+    ranking: Ranking
+
+
+@register(
+    "pairwise-ucb",
+    name="Pairwise-UCB",
+    position_bias="known",
+    citation="slotwise; in the line of Saha and Gaillard (2024) and of Chen, Dai, Lyu and Zhou (2026)",
+    try_with=[{"bound": "bernstein"}],
+    legend={"contextual": 4},
+    also_compared=[{}],
+)
+def pairwise_ucb(setting: Setting, *, bound: Bound = "kl") -> PairwiseUCB:
+    """Pairwise-UCB with the `kl` or the `bernstein` bound."""
+    assert setting.position_bias is not None
+    slots, items = setting.slots, setting.items
+    return PairwiseUCB(
+        position_bias=setting.position_bias,
+        largest_bias=float(setting.position_bias.max()),
+        lists=lists_for(setting),
+        kl=is_kl(bound),
+        trials=np.zeros((items, slots)),
+        item_trials=np.zeros(items),
+        all_trials=0.0,
+        clicks=np.zeros(items),
+        exposure=np.zeros(items),
+        variation=np.zeros(items),
+        mean=np.full(items, np.inf),
+        index=np.full(items, np.inf),
+        ranking=np.zeros(slots, np.int64),
+    )
+
+
+@choose.register(PairwiseUCB)
+def _choose(policy: PairwiseUCB, rng: np.random.Generator) -> Ranking:
+    index, mean, item_trials, clicks = policy.index, policy.mean, policy.item_trials, policy.clicks
+    per_item = policy.all_trials / len(index)
+    for item in range(len(index)):
+        # an item without a pass may be worth anything
+        if mean[item] < math.inf:
+            level = exploration(per_item / item_trials[item])
+            if level == 0.0:
+                index[item] = mean[item]
+            elif policy.kl:
+                index[item] = _kl_bound(
+                    clicks[item], policy.trials[item], policy.position_bias, mean[item], level, index[item]
+                )
+            else:
+                index[item] = bernstein(
+                    clicks[item], policy.exposure[item], policy.variation[item], policy.largest_bias, level
+                )
+    arrange(policy.lists, index, policy.position_bias, policy.ranking, rng)
+    return policy.ranking
+
+
+@learn.register(PairwiseUCB)
+def _learn(policy: PairwiseUCB, ranking: Ranking, clicked: int) -> None:
+    if clicked == NO_CLICK:
+        for slot in range(len(ranking)):
+            if ranking[slot] != EMPTY:
+                policy.exposure[ranking[slot]] += policy.position_bias[slot]
+                _count_trial(policy, slot, ranking[slot])
+    else:
+        policy.clicks[ranking[clicked]] += 1.0
+        _count_trial(policy, clicked, ranking[clicked])
+
+
+@absorb.register(PairwiseUCB)
+def _absorb(policy: PairwiseUCB, clicks: FloatArray, passes: FloatArray) -> None:
+    slots, items = clicks.shape
+    for item in range(items):
+        for slot in range(slots):
+            policy.clicks[item] += clicks[slot, item]
+            policy.exposure[item] += policy.position_bias[slot] * passes[slot, item]
+            _count_trials(policy, slot, item, clicks[slot, item] + passes[slot, item])
+        _estimate(policy, item)
+
+
+@inlined
+def _count_trial(policy: PairwiseUCB, slot: int, item: int) -> None:
+    _count_trials(policy, slot, item, 1.0)
+    _estimate(policy, item)
+
+
+@inlined
+def _count_trials(policy: PairwiseUCB, slot: int, item: int, trials: float) -> None:
+    policy.trials[item, slot] += trials
+    policy.item_trials[item] += trials
+    policy.all_trials += trials
+    policy.variation[item] += policy.position_bias[slot] * trials
+
+
+@inlined
+def _estimate(policy: PairwiseUCB, item: int) -> None:
+    if policy.exposure[item] > 0.0:
+        if policy.kl:
+            policy.mean[item] = _most_likely(
+                policy.clicks[item],
+                policy.trials[item],
+                policy.position_bias,
+                policy.variation[item],
+                policy.mean[item],
+            )
+        else:
+            policy.mean[item] = policy.clicks[item] / policy.exposure[item]
+
+
+@jit
+def _most_likely(clicks: float, trials: FloatArray, position_bias: FloatArray, variation: float, start: float) -> float:
+    """The α̂ at which Σ_k n_k λ_kα/(1+λ_kα) = N, by Newton's method from the last one.
+
+    The left side is concave in α and at most Λ'α: N/Λ' is not above α̂, and from the first step on each is above the one
+    before and below α̂.
+    """
+    least = clicks / variation
+    alpha = start if start < math.inf else least
+    for _ in range(MOST_STEPS):
+        expected, slope = 0.0, 0.0
+        for slot in range(len(trials)):
+            share = position_bias[slot] / (1.0 + position_bias[slot] * alpha)
+            expected += trials[slot] * share * alpha
+            slope += trials[slot] * share / (1.0 + position_bias[slot] * alpha)
+        old = alpha
+        alpha = max(least, alpha + (clicks - expected) / slope)
+        if abs(alpha - old) <= MEAN_STEP * alpha:
+            break
+    return alpha
+
+
+@jit
+def _kl_bound(
+    clicks: float, trials: FloatArray, position_bias: FloatArray, mean: float, level: float, start: float
+) -> float:
+    """The pooled kl bound, by Newton's method in log α as in `slotwise.policies.indices.pairwise_bounds.kl_bound`."""
+    slope_at_mean = 0.0
+    for slot in range(len(trials)):
+        share = 1.0 / (1.0 + position_bias[slot] * mean)
+        slope_at_mean += trials[slot] * position_bias[slot] * share * share
+    alpha = start
+    if mean > 0.0:
+        near = math.sqrt(2.0 * level / (mean * slope_at_mean))
+        if near < PARABOLA:
+            return mean * math.exp(near)
+        if not mean * (1.0 + 0.5 * near) < alpha < math.inf:
+            alpha = mean * math.exp(min(near, 300.0))
+    elif not 0.0 < alpha < math.inf:
+        alpha = level / slope_at_mean
+    for _ in range(MOST_STEPS):
+        distance = math.log(alpha / mean) if mean > 0.0 else 1.0
+        excess, slope = -level - clicks * distance, -clicks
+        for slot in range(len(trials)):
+            if trials[slot] > 0.0:
+                here = position_bias[slot] * alpha
+                excess += trials[slot] * math.log((1.0 + here) / (1.0 + position_bias[slot] * mean))
+                slope += trials[slot] * here / (1.0 + here)
+        step = excess / slope
+        alpha *= math.exp(min(-step, 300.0))
+        if abs(step) < STEP * distance:
+            break
+    return alpha

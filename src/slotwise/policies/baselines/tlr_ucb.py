@@ -1,0 +1,155 @@
+"""TLR-UCB: truncated linear regression on the clicks of epochs; Luo, Sun and Liu (2025)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from slotwise.core.policy_task import Setting
+from slotwise.core.tally import add_counts, count_no_clicks
+from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
+from slotwise.jit import inlined, record
+from slotwise.optimize.list_solver import arrange
+from slotwise.optimize.round_robin import InTurn, fill_in_turn, in_turn
+from slotwise.policies.epochs import Epochs, in_epochs
+from slotwise.policies.interface import absorb, choose, learn_epoch, lists_for
+from slotwise.policies.policy_registry import register
+
+CITATION = "Luo, Sun and Liu, Rate-Optimal Online Learning for Dynamic Assortment Selection with Positioning (2025)"
+LIMITS = {
+    "goal": "it is here for clicks, and knows no values and no constraints",
+    "tally": "what it remembers, clicks per epoch cut off, does not follow from a tally",
+}
+#: the most that the variance of an epoch's clicks on an item is, if item and slot weigh at most 1 together
+VARIANCE = 2.0
+
+
+@record
+class TLRUCB:
+    """Rank by v̂ + √(4c/V) with v̂ = Σλy/V, V = Σλ² and c = log(Jl²/2) in epoch l.
+
+    A list is shown until nobody clicks. The clicks y on an item in slot k are then geometric with mean λ_k v, linear in
+    v as rewards of a linear bandit are; the sums are over the epochs that showed the item, and a y above
+    2 log₂(l + 1), which happens less than once in l² epochs where λv ≤ 1, counts as none.
+
+    From where: only the abstract of the paper could be had. From it are epochs, geometric responses that are linear in
+    the bias of the slot, truncation before regression, and an upper confidence bound. The level of truncation and the
+    bound, which is that for a variance proxy of 2, the largest variance of y where λv ≤ 1, are ours.
+    """
+
+    #: λ, per slot, told or estimated
+    position_bias: FloatArray
+    lists: Any
+    #: l - 1, complete epochs, how many of them are for finding λ, and whether it was found or told
+    epochs: float
+    exploring: float
+    knows_bias: bool
+    #: slots × items: clicks of epochs, cut off, and epochs
+    clicks: FloatArray
+    shows: FloatArray
+    #: per item: Σλy, V, and what it is ranked by
+    weighted: FloatArray
+    squares: FloatArray
+    index: FloatArray
+    #: the lists of the epochs for finding λ
+    first_lists: InTurn
+    ranking: Ranking
+
+
+@register("tlr-ucb", name="TLR-UCB", position_bias="known", citation=CITATION, limits=LIMITS, rival=True)
+def tlr_ucb(setting: Setting) -> Epochs:
+    """TLR-UCB where the slots have a bias that is known."""
+    assert setting.position_bias is not None
+    return start(setting, setting.position_bias, exploring=0.0)
+
+
+def start(setting: Setting, position_bias: FloatArray, exploring: float) -> Epochs:
+    """TLR-UCB that takes the first `exploring` epochs to find the bias."""
+    shape = (setting.slots, setting.items)
+    policy = TLRUCB(
+        position_bias=position_bias.copy(),
+        lists=lists_for(setting),
+        epochs=0.0,
+        exploring=exploring,
+        knows_bias=exploring == 0.0,
+        clicks=np.zeros(shape),
+        shows=np.zeros(shape),
+        weighted=np.zeros(setting.items),
+        squares=np.zeros(setting.items),
+        index=np.zeros(setting.items),
+        first_lists=in_turn(setting.items),
+        ranking=np.zeros(setting.slots, np.int64),
+    )
+    return in_epochs(policy, setting)
+
+
+@choose.register(TLRUCB)
+def _choose(policy: TLRUCB, rng: np.random.Generator) -> Ranking:
+    index, ranking, items = policy.index, policy.ranking, len(policy.index)
+    if not policy.knows_bias:
+        fill_in_turn(policy.first_lists, int(policy.epochs), ranking, rng)
+        return ranking
+    epoch = policy.epochs + 1.0
+    level = 2.0 * VARIANCE * max(0.0, math.log(items * epoch * epoch / 2.0))
+    for item in range(items):
+        index[item] = math.inf
+        if policy.squares[item] > 0.0:
+            index[item] = policy.weighted[item] / policy.squares[item] + math.sqrt(level / policy.squares[item])
+    arrange(policy.lists, index, policy.position_bias, ranking, rng)
+    return ranking
+
+
+@learn_epoch.register(TLRUCB)
+def _learn_epoch(policy: TLRUCB, ranking: Ranking, clicks: IntArray) -> None:
+    policy.epochs += 1.0
+    most = 2.0 * math.log(policy.epochs + 1.0) / math.log(2.0)
+    for slot in range(len(ranking)):
+        item = ranking[slot]
+        if item == EMPTY:
+            continue
+        counted = float(clicks[slot]) if clicks[slot] <= most else 0.0
+        policy.clicks[slot, item] += counted
+        policy.shows[slot, item] += 1.0
+        policy.weighted[item] += policy.position_bias[slot] * counted
+        policy.squares[item] += policy.position_bias[slot] * policy.position_bias[slot]
+    if not policy.knows_bias and policy.epochs >= policy.exploring:
+        _find_bias(policy)
+
+
+@absorb.register(TLRUCB)
+def _absorb(policy: TLRUCB, clicks: FloatArray, passes: FloatArray) -> None:
+    # of a list that is no longer shown: what its epoch had in all is not known, and nothing can be cut off
+    policy.epochs += count_no_clicks(passes)
+    add_counts(policy.clicks, policy.shows, clicks, passes)
+    slots, items = clicks.shape
+    for slot in range(slots):
+        bias = policy.position_bias[slot]
+        for item in range(items):
+            policy.weighted[item] += bias * clicks[slot, item]
+            policy.squares[item] += bias * bias * passes[slot, item]
+    if not policy.knows_bias and policy.epochs >= policy.exploring:
+        _find_bias(policy)
+
+
+@inlined
+def _find_bias(policy: TLRUCB) -> None:
+    """λ as the clicks on each slot say, relative to the most clicked, and the regressions with it.
+
+    In every J epochs each item was in each slot once: the clicks expected on slot k are λ_k times the same.
+    """
+    slots, items = policy.clicks.shape
+    largest, policy.knows_bias = 0.0, True
+    for slot in range(slots):
+        # half a click more: a slot without one must not have a bias of 0, which would never be seen to be wrong
+        policy.position_bias[slot] = 0.5 + policy.clicks[slot].sum()
+        largest = max(largest, policy.position_bias[slot])
+    for slot in range(slots):
+        policy.position_bias[slot] /= largest
+    for item in range(items):
+        policy.weighted[item], policy.squares[item] = 0.0, 0.0
+        for slot in range(slots):
+            bias = policy.position_bias[slot]
+            policy.weighted[item] += bias * policy.clicks[slot, item]
+            policy.squares[item] += bias * bias * policy.shows[slot, item]

@@ -1,0 +1,1 @@
+"""Upper confidence bounds that policies rank items by."""

@@ -1,0 +1,45 @@
+"""The upper bound on a Poisson mean that its divergence from the estimate allows: what KL-UCB chooses by."""
+
+from __future__ import annotations
+
+import math
+
+from slotwise.jit import inlined
+
+#: Newton's method for the bound stops after a step this small, relative to the bonus; its square is left
+TOLERANCE = 1e-3
+MOST_STEPS = 20
+#: up to here the series for the bound is right to five digits, and from here on it is no good start
+NEAR = 0.5
+FAR = 3.0
+
+
+@inlined
+def upper_bound(mean: float, divergence: float) -> float:
+    """The largest q with mean·log(mean/q) + q - mean ≤ divergence.
+
+    >>> q = upper_bound(2.0, 0.5)
+    >>> round(2.0 * math.log(2.0 / q) + q - 2.0, 6)
+    0.5
+    """
+    return mean * upper_ratio(divergence / mean)
+
+
+@inlined
+def upper_ratio(goal: float) -> float:
+    """The bound as a multiple of the mean: 1 + x with x - log(1 + x) = goal and x positive, by Newton's method."""
+    root = math.sqrt(2.0 * goal)
+    if root < FAR:
+        # the series of the positive root
+        x = root * (1.0 + root * (1.0 / 3.0 + root * (1.0 / 36.0 - root / 270.0)))
+        if root < NEAR:
+            return 1.0 + x
+    else:
+        # kl(m, q) ≥ (q - m)²/(2q) puts the root below this
+        x = goal + math.sqrt(goal * (goal + 2.0))
+    for _ in range(MOST_STEPS):
+        step = (x - math.log1p(x) - goal) * (1.0 + x) / x
+        x -= step
+        if abs(step) <= TOLERANCE * x:
+            break
+    return 1.0 + x

@@ -1,0 +1,91 @@
+"""Bounds on the odds of an item against no click: what round-based optimistic policies share.
+
+Keep only the rounds in which the item in a slot was clicked or nothing was: the pairwise trials. However the rankings
+were chosen, each such trial is a click with probability p = γ/(1+γ), so that a bound on p is one on the odds γ, and no
+epoch has to be completed. Breaking a choice into pairs is the idea of Saha and Gaillard, Stop Relying on No-Choice and
+Do not Repeat the Moves (2024); Chen, Dai, Lyu and Zhou, Learning in Position-Aware Multinomial Logit Bandits (2026),
+use it across slots. The bounds and the level of exploration here are our own.
+
+With n = N + Ñ trials, N of them clicks, and a level c:
+
+    kl         the largest γ with n log((1+γ)/(1+γ̂)) - N log(γ/γ̂) ≤ c, γ̂ = N/Ñ; the left side is n kl(p̂, p)
+    bernstein  the largest γ with γÑ - N ≤ √(2γnc) + γc/3: Bernstein's inequality for the martingale γÑ - N, whose
+               increments have variance γ a trial and are at most γ
+
+Either one is below γ with probability at most e^-c when n is fixed in advance.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, get_args
+
+from slotwise.core.errors import InvalidInput
+from slotwise.jit import inlined, jit
+
+Bound = Literal["kl", "bernstein"]
+
+#: Newton's step, as a part of the bound's distance from the estimate, after which about its square is left
+STEP = 1e-3
+#: so near the estimate the likelihood is a parabola, and its logarithms would cancel
+PARABOLA = 1e-4
+MOST_STEPS = 100
+
+
+def is_kl(bound: Bound) -> bool:
+    """Whether the option asks for the kl bound; it must ask for one of the two."""
+    if bound not in get_args(Bound):
+        raise InvalidInput(f"bound must be {' or '.join(get_args(Bound))}, got {bound!r}")
+    return bound == "kl"
+
+
+@inlined
+def exploration(scarcity: float) -> float:
+    """c = log(x (1 + log² x)) for x = max(1, scarcity): the trials per candidate over the candidate's own.
+
+    With one slot x is t/(Jn), and c the level of kl-UCB++ (Ménard and Garivier, 2017), asymptotically and minimax
+    optimal there, with the rounds so far in place of the horizon. For more slots nothing is proven.
+    """
+    if scarcity <= 1.0:
+        return 0.0
+    log = math.log(scarcity)
+    return log + math.log(1.0 + log * log)
+
+
+@inlined
+def bernstein(clicks: float, exposure: float, variation: float, largest_bias: float, level: float) -> float:
+    """The largest α with αΛ - N ≤ √(2αΛ'c) + αλc/3, of which that of one pair is the case Λ = Ñ, Λ' = n, λ = 1.
+
+    A quadratic inequality in √α; without an upper end as long as Λ ≤ λc/3.
+    """
+    slope = exposure - largest_bias * level / 3.0
+    if slope <= 0.0:
+        return math.inf
+    spread = 2.0 * variation * level
+    root = (math.sqrt(spread) + math.sqrt(spread + 4.0 * clicks * slope)) / (2.0 * slope)
+    return root * root
+
+
+@jit
+def kl_bound(clicks: float, passes: float, level: float, start: float) -> float:
+    """The largest γ with n log((1+γ)/(1+γ̂)) - N log(γ/γ̂) ≤ c, by Newton's method in log γ.
+
+    The left side is convex in log γ: from the first step on, each is above the bound and below the one before. Clear of
+    γ̂ any `start` will do, the last bound best of all; else one is made from the curvature at γ̂.
+    """
+    trials = clicks + passes
+    mean = clicks / passes
+    if clicks <= 0.0:
+        return math.expm1(min(level / trials, 700.0))
+    near = math.sqrt(2.0 * level * trials / (clicks * passes))
+    if near < PARABOLA:
+        return mean * math.exp(near)
+    odds = start if mean * (1.0 + 0.5 * near) < start < math.inf else mean * math.exp(min(near, 300.0))
+    for _ in range(MOST_STEPS):
+        distance = math.log(odds / mean)
+        excess = trials * math.log((1.0 + odds) / (1.0 + mean)) - clicks * distance - level
+        step = excess / (trials * odds / (1.0 + odds) - clicks)
+        odds *= math.exp(min(-step, 300.0))
+        if abs(step) < STEP * distance:
+            break
+    return odds

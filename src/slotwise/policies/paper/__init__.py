@@ -1,0 +1,1 @@
+"""The seven policies that Grant and Leslie compare, one a file."""

@@ -1,0 +1,129 @@
+"""TopRank: Lattimore, Kveton, Li and Szepesvári (2018); slots in decreasing order of bias, nothing else assumed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from slotwise.core.policy_task import Setting
+from slotwise.core.random import below
+from slotwise.core.types import NO_CLICK, FloatArray, IntArray, Ranking
+from slotwise.jit import jit, record
+from slotwise.policies.interface import choose, learn
+from slotwise.policies.policy_registry import register
+
+#: c of the paper's Algorithm 1
+C = 4.0 * math.sqrt(2.0 / math.pi) / math.erf(math.sqrt(2.0))
+
+
+@record
+class TopRank:
+    """Show items in random order within blocks, and demote an item when another of its block clearly beats it.
+
+    i beats j when S_ij ≥ √(2 N_ij log(c √N_ij / δ)), where S_ij sums the differences C_i - C_j of their clicks over
+    the rounds in which both were in one block, N_ij sums |C_i - C_j|, and δ = 1/T.
+    """
+
+    #: S and N, items × items
+    lead: FloatArray
+    decided: FloatArray
+    #: whether the row's item beats the column's
+    beats: IntArray
+    #: log(c/δ)
+    log_scale: float
+    #: items by block; per item, where its block starts and stops therein
+    item_order: IntArray
+    start: IntArray
+    stop: IntArray
+    ranking: Ranking
+
+
+@register(
+    "toprank",
+    name="TopRank",
+    position_bias="ordered",
+    citation="Lattimore, Kveton, Li and Szepesvári, TopRank: A Practical Algorithm for Online Stochastic Ranking "
+    "(2018)",
+    limits={
+        "goal": "it knows no values and no constraints",
+        "tally": "what it remembers, who was clicked beside whom, does not follow from a tally",
+    },
+    colour="#009E73",
+    legend={"paper": 6, "contextual": 5},
+)
+def toprank(setting: Setting) -> TopRank:
+    """TopRank with δ = 1/T."""
+    square = (setting.items, setting.items)
+    return TopRank(
+        lead=np.zeros(square),
+        decided=np.zeros(square),
+        beats=np.zeros(square, np.int64),
+        log_scale=math.log(C * setting.rounds),
+        item_order=np.arange(setting.items),
+        start=np.zeros(setting.items, np.int64),
+        stop=np.full(setting.items, setting.items),
+        ranking=np.zeros(setting.slots, np.int64),
+    )
+
+
+@choose.register(TopRank)
+def _choose(policy: TopRank, rng: np.random.Generator) -> Ranking:
+    order, ranking = policy.item_order, policy.ranking
+    for slot in range(len(ranking)):
+        # one step of a shuffle of this slot's block; the block's later items are those not drawn yet
+        drawn = slot + below(policy.stop[order[slot]] - slot, rng)
+        order[slot], order[drawn] = order[drawn], order[slot]
+        ranking[slot] = order[slot]
+    return ranking
+
+
+@learn.register(TopRank)
+def _learn(policy: TopRank, ranking: Ranking, clicked: int) -> None:
+    if clicked == NO_CLICK:
+        return
+    winner = ranking[clicked]
+    lead, decided, beats, order = policy.lead, policy.decided, policy.beats, policy.item_order
+    demoted = False
+    for place in range(policy.start[winner], policy.stop[winner]):
+        other = order[place]
+        if other == winner:
+            continue
+        lead[winner, other] += 1.0
+        lead[other, winner] -= 1.0
+        decided[winner, other] += 1.0
+        decided[other, winner] += 1.0
+        ahead, played = lead[winner, other], decided[winner, other]
+        # without the logarithm first: it decides almost always
+        if ahead > 0.0 and ahead * ahead >= 2.0 * played * policy.log_scale:
+            if ahead * ahead >= 2.0 * played * (policy.log_scale + 0.5 * math.log(played)):
+                beats[winner, other] = 1
+                demoted = True
+    if demoted:
+        partition(policy)
+
+
+@jit
+def partition(policy: TopRank) -> None:
+    """Divide the items into blocks: those beaten by none that are left, again and again."""
+    order, start, stop, beats = policy.item_order, policy.start, policy.stop, policy.beats
+    items = len(order)
+    placed = 0
+    while placed < items:
+        block = placed
+        for place in range(placed, items):
+            beaten = False
+            for other in range(placed, items):
+                beaten = beaten or beats[order[other], order[place]] == 1
+            # moved to the block only after the whole pass: it must still count as left
+            start[order[place]] = -1 if beaten else placed
+        for place in range(placed, items):
+            if start[order[place]] == placed:
+                order[block], order[place] = order[place], order[block]
+                block += 1
+        if block == placed:
+            block = items  # a cycle: all that is left is one block
+        for place in range(placed, block):
+            start[order[place]] = placed
+            stop[order[place]] = block
+        placed = block

@@ -1,0 +1,292 @@
+"""The policies by name, each registered in the file that defines it, with what tests, studies and docs ask of it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput, UnknownName
+from slotwise.core.policy_task import Setting
+from slotwise.core.tally import Tally
+from slotwise.policies.interface import absorb
+
+#: known: the policy needs λ; unknown: it learns λ; either: the option `bias` decides which of the two;
+#: ordered: it assumes that the slots are in decreasing order of bias
+Bias = Literal["known", "unknown", "either", "ordered"]
+#: the values of the option `bias`, the default first
+BIAS_OPTIONS = ("unknown", "known")
+
+Options = Mapping[str, Any]
+
+#: what a policy may declare that it cannot do; whatever it does not declare is tested
+LIMITS = {
+    "goal": "work towards a goal, nor take pins, exclusions and values per decision",
+    "tally": "start from a tally",
+    "values": "be relied on to find the best list where a click is not worth the same on all items",
+    "empty slots": "be relied on to find out that a slot is best left empty",
+    "soon": "be relied on to do better than lists at random within a few thousand rounds",
+    "chance": "be relied on to do better than lists at random where slots may be left empty",
+}
+
+_registered: dict[str, PolicyEntry] = {}
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Why a policy cannot do one of `LIMITS`, and under which options; always, if there are none."""
+
+    why: str
+    under: Options = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PolicyEntry:
+    """A policy as it is registered, and the options to make it with."""
+
+    id: str
+    name: str
+    position_bias: Bias
+    citation: str
+    make: Callable[..., Any]
+    #: whether it is the one to use when nothing is said
+    default: bool = False
+    #: options that only an unknown bias has a use for
+    unknown_bias_options: frozenset[str] = frozenset()
+    #: options that the tests try it with, besides none
+    try_with: Sequence[Options] = ()
+    #: by keys of `LIMITS`
+    declared_limits: Mapping[str, Limit] = field(default_factory=dict)
+    #: fields that a tally does not determine, so that `absorb` can only estimate them
+    estimated_from_tally: frozenset[str] = frozenset()
+    #: its colour in every figure
+    colour: str | None = None
+    #: the studies that compare it, and its place in their legends: "paper", "policies", "lived", "contextual"
+    legend: Mapping[str, int] = field(default_factory=dict)
+    #: options with which the study of policies compares it on the paper's problems only; {} is without any
+    also_compared: Sequence[Options] = ()
+    #: whether it is here to be compared with: compiled when it is asked for, and not at set-up
+    rival: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def limits(self) -> dict[str, str]:
+        """What it cannot do with its options, and why: keys of `LIMITS` and sentences.
+
+        >>> policy("toprank").limits["goal"]
+        'it knows no values and no constraints'
+        """
+        return {
+            name: limit.why
+            for name, limit in self.declared_limits.items()
+            if all(self.options.get(option) == value for option, value in limit.under.items())
+        }
+
+    @property
+    def takes_goal(self) -> bool:
+        """Whether it can work towards a goal and take rules per decision: all that arrange their lists can."""
+        return "goal" not in self.limits
+
+    @property
+    def pools(self) -> bool:
+        """Whether it can tell segments of visitors apart and learn from features of items: all that may forget can."""
+        return "memory" in self.option_names
+
+    @property
+    def option_names(self) -> list[str]:
+        """The options that it has."""
+        parameters = inspect.signature(self.make).parameters.values()
+        names = [parameter.name for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY]
+        return ["bias", *names] if self.position_bias == "either" else names
+
+    @property
+    def knows_bias(self) -> bool:
+        """Whether the policy starts with the position bias of its setting.
+
+        >>> policy("random-bound").knows_bias, policy("random-bound", bias="known").knows_bias
+        (False, True)
+        """
+        return self.position_bias == "known" or self.options.get("bias") == "known"
+
+    @property
+    def bias_variants(self) -> list[PolicyEntry]:
+        """The policy as it is, and with the bias known if it can have that too."""
+        return [self, self.with_option("bias", "known")] if self.position_bias == "either" else [self]
+
+    def with_option(self, option: str, value: Any) -> PolicyEntry:
+        """The same with an option more; an error if it has none of that name."""
+        if option not in self.option_names:
+            raise InvalidInput(f"{self.id} has {_listed(self.option_names)}, got {option}")
+        if option == "bias" and self.position_bias == "either":
+            validation.one_of("bias", value, BIAS_OPTIONS)
+        return replace(self, options={**self.options, option: value})
+
+    @property
+    def variants(self) -> list[PolicyEntry]:
+        """The policy as it is, and with each of the options to try it with."""
+        return [self, *(replace(self, options=dict(options)) for options in self.try_with)]
+
+    def start(self, setting: Setting, tally: Tally | None = None) -> Any:
+        """A policy that knows `setting`, without the position bias if it is to learn that, and `tally`."""
+        self.check(setting)
+        if tally is not None and (why := self.limits.get("tally")):
+            raise InvalidInput(f"{self} cannot start from a tally: {why}")
+        if not self.knows_bias:
+            setting = replace(setting, position_bias=None)
+        options = dict(self.options)
+        if self.position_bias == "either":
+            options.pop("bias", None)
+        started = self.make(setting, **options)
+        if tally is not None:
+            absorb_tally(str(self), started, tally, setting)
+        return started
+
+    def check(self, setting: Setting) -> None:
+        """Refuse a setting in which this policy cannot act."""
+        if self.knows_bias and setting.position_bias is None:
+            raise InvalidInput(f"{self} must be told the position_bias, got None")
+        if self.knows_bias and (useless := sorted(self.unknown_bias_options & self.options.keys())):
+            raise InvalidInput(f"{self} knows the position bias, and {useless[0]} is for an unknown one")
+        if why := self.limits.get("goal"):
+            if setting.goal is not None:
+                raise InvalidInput(f"{self.id} cannot work towards a goal: {why}")
+            if setting.rules_per_decision:
+                raise InvalidInput(f"{self.id} cannot take pins and exclusions per decision: {why}")
+        if setting.goal is not None:
+            setting.goal.check(setting.slots, setting.items)
+
+    def __str__(self) -> str:
+        chosen = ",".join(f"{option}={value}" for option, value in self.options.items())
+        return f"{self.id}:{chosen}" if chosen else self.id
+
+
+def register(
+    id: str,
+    *,
+    name: str,
+    position_bias: Bias,
+    citation: str,
+    default: bool = False,
+    unknown_bias_options: Sequence[str] = (),
+    try_with: Sequence[Options] = (),
+    limits: Mapping[str, str | Limit] | None = None,
+    estimated_from_tally: Sequence[str] = (),
+    colour: str | None = None,
+    legend: Mapping[str, int] | None = None,
+    also_compared: Sequence[Options] = (),
+    rival: bool = False,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate the function that makes a policy from a `Setting`; its keyword-only arguments are the options.
+
+    The arguments are the fields of a `PolicyEntry`. `limits` map keys of `LIMITS` to the reason in words, or to a
+    `Limit` that holds under some options only.
+    """
+    declared = {limit: why if isinstance(why, Limit) else Limit(why) for limit, why in (limits or {}).items()}
+    for limit in declared:
+        validation.one_of(f"a limit of {id}", limit, tuple(LIMITS))
+
+    def add(make: Callable[..., Any]) -> Callable[..., Any]:
+        _registered[id] = PolicyEntry(
+            id=id,
+            name=name,
+            position_bias=position_bias,
+            citation=citation,
+            make=make,
+            default=default,
+            unknown_bias_options=frozenset(unknown_bias_options),
+            try_with=tuple(try_with),
+            declared_limits=declared,
+            estimated_from_tally=frozenset(estimated_from_tally),
+            colour=colour,
+            legend=dict(legend or {}),
+            also_compared=tuple(also_compared),
+            rival=rival,
+        )
+        return make
+
+    return add
+
+
+def absorb_tally(label: str, started: Any, tally: Any, setting: Setting) -> None:
+    """Let a policy absorb a tally, or say by name why it cannot."""
+    if not isinstance(tally, Tally):
+        raise InvalidInput(f"a policy starts from a Tally, got {tally!r}")
+    if (tally.slots, tally.items) != (setting.slots, setting.items):
+        raise InvalidInput(
+            f"the tally is of {tally.slots} slots and {tally.items} items, where there are {setting.slots} and "
+            f"{setting.items}"
+        )
+    try:
+        absorb(started, tally.clicks, tally.passes)
+    except InvalidInput as problem:
+        raise InvalidInput(f"{label} cannot start from a tally: {problem}") from None
+
+
+def policies() -> list[PolicyEntry]:
+    """Every registered policy, in order of id."""
+    return [_registered[id] for id in sorted(_registered)]
+
+
+def default_policy(*, known_bias: bool = False) -> PolicyEntry:
+    """The policy to use when none is named, with the position bias known or not.
+
+    >>> str(default_policy()), str(default_policy(known_bias=True))
+    ('random-bound', 'random-bound:bias=known')
+    """
+    (default,) = (entry for entry in policies() if entry.default)
+    return default.with_option("bias", "known") if known_bias else default
+
+
+def compared_in(study: str) -> list[PolicyEntry]:
+    """The policies that a study compares, in the order of its legend.
+
+    >>> [entry.name for entry in compared_in("paper")][:2]
+    ['Epoch-UCB', 'Epoch-UCB-W']
+    """
+    return sorted((entry for entry in policies() if study in entry.legend), key=lambda entry: entry.legend[study])
+
+
+def policy(id: str, **options: Any) -> PolicyEntry:
+    """The policy registered as `id`, made with `options`.
+
+    >>> policy("epoch-ucb").name
+    'Epoch-UCB'
+    >>> str(policy("epoch-ucb-upb", sensitivity="analytic"))
+    'epoch-ucb-upb:sensitivity=analytic'
+    >>> policy("epoch-ubc")
+    Traceback (most recent call last):
+    UnknownName: unknown policy 'epoch-ubc': did you mean epoch-ucb or epoch-ucb-w or epoch-ucb-upb?
+    """
+    if id not in _registered:
+        base = _registered.get(id.removesuffix("-known"))
+        is_renamed = base is not None and base.position_bias == "either"
+        raise UnknownName("policy", id, [f"{base.id}:bias=known"] if base and is_renamed else sorted(_registered))
+    found = _registered[id]
+    for option, value in options.items():
+        found = found.with_option(option, value)
+    return found
+
+
+def _listed(options: Sequence[str]) -> str:
+    return f"the options {', '.join(options)}" if options else "no options"
+
+
+def parse(text: str) -> PolicyEntry:
+    """A policy as written on the command line: ID, or ID:option=value,option=value."""
+    id, colon, rest = text.partition(":")
+    options: dict[str, Any] = {}
+    for pair in rest.split(",") if colon else []:
+        option, equals, value = (part.strip() for part in pair.partition("="))
+        if not (option and equals and value) or option in options:
+            raise InvalidInput(f"options are written ID:option=value,option=value, each once, got {text!r}")
+        options[option] = _number_or_word(value)
+    return policy(id, **options)
+
+
+def _number_or_word(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -1,0 +1,365 @@
+"""What is learned of items by their features: where each is expected, how far from there, and whether to trust that.
+
+There are two fits, each with weights and a shape of its own: one by a constant alone, as if features said nothing, and
+one by all of them. Which one is relied on goes by how likely each makes the clicks, with weights, and how large they
+tend to be, integrated out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from slotwise.core.small_linalg import factorise, inverse_root, solve
+from slotwise.core.types import FloatArray
+from slotwise.jit import inlined, jit, record
+from slotwise.posterior.gamma_prior import (
+    ATTRACTIVENESS_RATE,
+    ATTRACTIVENESS_SHAPE,
+    EULER,
+    EXTRA_ITEMS,
+    LEAST_SHAPE,
+    LONGEST_STEP,
+    NO_EXPOSURE,
+    digamma,
+    shape_of,
+)
+
+#: the chance that features say nothing, before anything is known
+SAY_NOTHING = 0.8
+#: what 1/variance of the weights of features of standard deviation 1 may be if these matter, one as likely as the other
+#: before anything is known, and 1 over the variance that weights have on average then
+RIDGES = (2.5, 5.0, 10.0, 20.0, 40.0, 80.0)
+RIDGE = len(RIDGES) / sum(1.0 / ridge for ridge in RIDGES)
+#: s is no larger where there are features: items are then what these say, for all that matters
+MOST_SHAPE = 100.0
+#: the standard deviation of log s before anything is known, around 0
+SHAPE_SPREAD = 2.0
+#: the longest step of log s, and the difference that its second derivative is taken by
+LONGEST_SHAPE_STEP = 0.5
+DIFFERENCE = 0.1
+
+
+@record
+class ItemFit:
+    """What items are expected to be to everybody: m_j ~ Gamma(s, s/μ_j), μ_j = exp(x_jᵀβ)."""
+
+    #: s, and μ per item
+    shape: float
+    mean: FloatArray
+    #: β of a constant and of the features after it, a root of its covariance, and the ridge for all but the constant
+    weights: FloatArray
+    root: FloatArray
+    ridge: float
+    #: the score of β and the information on it, and what the score would be at β = 0 if that were the same everywhere
+    score: FloatArray
+    information: FloatArray
+    pull: FloatArray
+    #: room: a vector and a matrix of as many columns as there are weights, three numbers of each item
+    noise: FloatArray
+    factor: FloatArray
+    room: FloatArray
+
+
+def starting_fit(items: int, columns: int, ridge: float) -> ItemFit:
+    """Before the first round, with so many columns of features, that of the constant included."""
+    return ItemFit(
+        shape=ATTRACTIVENESS_SHAPE,
+        mean=np.full(items, ATTRACTIVENESS_SHAPE / ATTRACTIVENESS_RATE),
+        weights=np.zeros(columns),
+        root=np.diag(np.append(0.0, np.full(columns - 1, 1.0 / math.sqrt(ridge)))),
+        ridge=ridge,
+        score=np.zeros(columns),
+        information=np.zeros((columns, columns)),
+        pull=np.zeros(columns),
+        noise=np.zeros(columns),
+        factor=np.zeros((columns, columns)),
+        room=np.zeros((3, items)),
+    )
+
+
+@jit
+def learn_items(belief: Any) -> None:
+    """s and β from the items with exposure: a step of scoring for β, whose clicks are negative binomial, EM for s.
+
+    Where features explain much, s is large and EM slow: with features there is a step of Newton's method for s instead.
+    """
+    plain, featured = belief.plain, belief.featured
+    if len(featured.weights) > 1:
+        lead = fit_items(belief, featured) - fit_items(belief, plain)
+        rely_on(belief, lead > math.log(SAY_NOTHING / (1.0 - SAY_NOTHING)))
+    else:
+        _score(belief, plain)
+        shape = _shape_by_em(belief, plain)
+        _step(belief, plain)
+        plain.shape = shape
+        rely_on(belief, False)
+
+
+@jit
+def rely_on(belief: Any, features: bool) -> None:
+    """Expect of items, to everybody and to each crowd, what one of the two fits says."""
+    belief.trusts_features = features
+    belief.item_shape = belief.featured.shape if features else belief.plain.shape
+    segments, items, columns = belief.own_features.shape
+    for item in range(items):
+        belief.item_mean[item] = belief.featured.mean[item] if features else belief.plain.mean[item]
+        if columns > 0:
+            for segment in range(segments):
+                belief.own_mean[segment, item] = _own_mean(belief, segment, item) if features else 1.0
+
+
+@inlined
+def _own_mean(belief: Any, segment: int, item: int) -> float:
+    """ν of a segment and an item, by the fit with features."""
+    total = 0.0
+    for column in range(belief.own_features.shape[2]):
+        total += belief.own_features[segment, item, column] * belief.featured.weights[column]
+    return math.exp(total)
+
+
+@jit
+def fit_items(belief: Any, fit: ItemFit) -> float:
+    """A step of β and s, and the ridge; how likely they make the clicks, as a logarithm, β and ridge integrated out."""
+    _score(belief, fit)
+    likely = _log_likelihood(belief, fit)
+    for column in range(len(fit.weights)):
+        likely -= fit.pull[column] * fit.weights[column]
+        for other in range(len(fit.weights)):
+            information = fit.information[max(column, other), min(column, other)]
+            likely += 0.5 * fit.weights[column] * information * fit.weights[other]
+    _step(belief, fit)
+    _learn_shape(belief, fit)
+    return likely + _learn_ridge(fit)
+
+
+@jit
+def _score(belief: Any, fit: ItemFit) -> None:
+    """Score, information and pull at β; the lower triangle of the information."""
+    features, score, information = belief.features, fit.score, fit.information
+    columns, shape = len(fit.weights), fit.shape
+    for column in range(columns):
+        score[column] = 0.0
+        for other in range(columns):
+            information[column, other] = 0.0
+    # items more, each with one click in one unit of exposure, as in `relearn`
+    middle = math.exp(fit.weights[0])
+    score[0] = EXTRA_ITEMS * shape * (1.0 - middle) / (shape + middle)
+    information[0, 0] = EXTRA_ITEMS * shape * middle / (shape + middle)
+    for item in range(len(fit.mean)):
+        if belief.counted[item] == 0.0:
+            continue
+        clicks, exposure = _evidence_of(belief, item)
+        if exposure > NO_EXPOSURE:
+            expected = fit.mean[item] * exposure
+            of_item = shape * (clicks - expected) / (shape + expected)
+            known = shape * expected / (shape + expected)
+            for column in range(columns):
+                score[column] += of_item * features[item, column]
+                for other in range(column + 1):
+                    information[column, other] += known * features[item, column] * features[item, other]
+    if columns > 1 and belief.own_features.shape[2] > 0:
+        _score_cells(belief, fit)
+    for column in range(columns):
+        fit.pull[column] = score[column]
+        for other in range(columns):
+            fit.pull[column] += information[max(column, other), min(column, other)] * fit.weights[other]
+
+
+@jit
+def _score_cells(belief: Any, fit: ItemFit) -> None:
+    """Add what cells say of β by the features that are of segment and item: their clicks are negative binomial too."""
+    segments, items, columns = belief.own_features.shape
+    own = belief.own_taste
+    for segment in range(segments):
+        for item in range(items):
+            exposure = belief.exposure[segment, item]
+            if exposure > NO_EXPOSURE:
+                expected = belief.level[item] * _own_mean(belief, segment, item) * exposure
+                score = own * (belief.clicks[0, segment, item] - expected) / (own + expected)
+                known = own * expected / (own + expected)
+                for column in range(1, columns):
+                    feature = belief.own_features[segment, item, column]
+                    fit.score[column] += score * feature
+                    for other in range(1, column + 1):
+                        fit.information[column, other] += known * feature * belief.own_features[segment, item, other]
+
+
+@jit
+def _log_likelihood(belief: Any, fit: ItemFit) -> float:
+    """Of the clicks on items and on those that are made up, and of s, but for what is the same with either fit."""
+    shape = fit.shape
+    total = EXTRA_ITEMS * _negative_binomial(shape, math.exp(fit.weights[0]), 1.0, 1.0)
+    total -= 0.5 * (math.log(shape) / SHAPE_SPREAD) ** 2
+    for item in range(len(fit.mean)):
+        if belief.counted[item] > 0.0:
+            clicks, exposure = _evidence_of(belief, item)
+            if exposure > NO_EXPOSURE:
+                total += _negative_binomial(shape, fit.mean[item], clicks, exposure)
+    if len(fit.weights) > 1 and belief.own_features.shape[2] > 0:
+        segments, items, _ = belief.own_features.shape
+        for segment in range(segments):
+            for item in range(items):
+                clicks, exposure = belief.clicks[0, segment, item], belief.exposure[segment, item]
+                if exposure > NO_EXPOSURE:
+                    # beyond what they would be if what is of segment and item said nothing
+                    level, own = belief.level[item], belief.own_taste
+                    total += _negative_binomial(own, level * _own_mean(belief, segment, item), clicks, exposure)
+                    total -= _negative_binomial(own, level, clicks, exposure)
+    return total
+
+
+@inlined
+def _negative_binomial(shape: float, mean: float, clicks: float, exposure: float) -> float:
+    """The log-probability of clicks on what is Gamma(s, s/mean), but for what shape and mean do not change."""
+    rate = shape / mean
+    of_shape = math.lgamma(shape + clicks) - math.lgamma(shape)
+    return of_shape + shape * math.log(rate) - (shape + clicks) * math.log(rate + exposure)
+
+
+@jit
+def _step(belief: Any, fit: ItemFit) -> None:
+    """A step of β, with the root of its covariance, and μ after it."""
+    step, weights, columns = fit.score, fit.weights, len(fit.weights)
+    for column in range(1, columns):
+        step[column] -= fit.ridge * weights[column]
+    _factorise_with(fit, fit.ridge)
+    solve(fit.factor, step, 0)
+    inverse_root(fit.factor, 1.0, fit.root)
+    for column in range(columns):
+        weights[column] += min(LONGEST_STEP, max(-LONGEST_STEP, step[column]))
+    for item in range(len(fit.mean)):
+        total = 0.0
+        for column in range(columns):
+            total += belief.features[item, column] * weights[column]
+        fit.mean[item] = math.exp(total)
+
+
+@jit
+def _factorise_with(fit: ItemFit, ridge: float) -> None:
+    """The Cholesky factor of the information on β, with a ridge for all but the constant."""
+    information, factor = fit.information, fit.factor
+    for column in range(len(information)):
+        for other in range(column + 1):
+            factor[column, other] = information[column, other]
+        if column > 0:
+            factor[column, column] += ridge
+        fit.noise[column] = 0.0
+    factorise(factor, fit.noise, 0)
+
+
+@inlined
+def _evidence_of(belief: Any, item: int) -> tuple[float, float]:
+    """Clicks on an item and its exposure, as far as they tell of m, what it is to everybody.
+
+    With several crowds ε is learned from the same clicks: with it integrated out, those of a cell say as much as their
+    part κ/(κ + mE) would if ε were known.
+    """
+    clicks, exposure = 0.0, 0.0
+    segments, own = belief.exposure.shape[0], belief.own_taste
+    for segment in range(segments):
+        part, seen = 1.0, belief.exposure[segment, item]
+        if segments > 1:
+            seen *= belief.own_mean[segment, item]
+            part = own / (own + belief.level[item] * seen)
+        clicks += part * belief.clicks[0, segment, item]
+        exposure += part * seen
+    return clicks, exposure
+
+
+@jit
+def _shape_by_em(belief: Any, fit: ItemFit) -> float:
+    """s by EM: log s - ψ(s) = mean(E m/μ - E log(m/μ)) - 1 over items with exposure, and those that are made up."""
+    shape, middle = fit.shape, math.exp(fit.weights[0])
+    extra = (shape + 1.0) / (shape / middle + 1.0)
+    count, gap = EXTRA_ITEMS, EXTRA_ITEMS * (extra / middle - math.log(extra) + EULER + fit.weights[0])
+    for item in range(len(fit.mean)):
+        if belief.counted[item] == 0.0:
+            continue
+        clicks, exposure = _evidence_of(belief, item)
+        if exposure > NO_EXPOSURE:
+            mean = fit.mean[item]
+            a, b = shape + clicks, shape / mean + exposure
+            count += 1.0
+            gap += a / b / mean - digamma(a) + math.log(b) + math.log(mean)
+    return max(LEAST_SHAPE, shape_of(max(1e-5, gap / count - 1.0)))
+
+
+@jit
+def _learn_shape(belief: Any, fit: ItemFit) -> None:
+    """A step of Newton's method for log s, to where the clicks are likeliest with attractiveness and β integrated out.
+
+    Before anything is known log s is normal around 0: few items, or items that are all alike, say little of it.
+    """
+    room, columns = fit.room, len(fit.weights)
+    for item in range(len(fit.mean)):
+        clicks, exposure, unsure = 0.0, 0.0, 0.0
+        if belief.counted[item] > 0.0:
+            clicks, exposure = _evidence_of(belief, item)
+        if exposure > NO_EXPOSURE:
+            # the variance of x_jᵀβ
+            for column in range(columns):
+                along = 0.0
+                for other in range(column + 1):
+                    along += belief.features[item, other] * fit.root[other, column]
+                unsure += along * along
+        else:
+            exposure = 0.0
+        room[0, item], room[1, item], room[2, item] = clicks, exposure * fit.mean[item], unsure
+    now = math.log(fit.shape)
+    slope = _slope_of_shape(room, now)
+    bend = (_slope_of_shape(room, now + DIFFERENCE) - slope) / DIFFERENCE
+    step = math.copysign(LONGEST_SHAPE_STEP, slope)
+    if bend < 0.0:
+        step = min(LONGEST_SHAPE_STEP, max(-LONGEST_SHAPE_STEP, -slope / bend))
+    fit.shape = min(MOST_SHAPE, max(LEAST_SHAPE, math.exp(now + step)))
+
+
+@jit
+def _slope_of_shape(room: FloatArray, log_shape: float) -> float:
+    """By log s, of the logarithm of how likely the clicks are; β is integrated out by Laplace's method."""
+    shape, total = math.exp(log_shape), 0.0
+    of_shape = log_shape + 1.0 - digamma(shape)
+    for item in range(room.shape[1]):
+        clicks, expected = room[0, item], room[1, item]
+        if expected > 0.0:
+            both = shape + expected
+            total += of_shape + digamma(shape + clicks) - math.log(both) - (shape + clicks) / both
+            total -= 0.5 * (expected / both) ** 2 * room[2, item]
+    return total * shape - log_shape / SHAPE_SPREAD**2
+
+
+@jit
+def _learn_ridge(fit: ItemFit) -> float:
+    """The ridge whose variance is what the variance of weights is on average, given the clicks; how likely these are.
+
+    With information H and pull h, how likely the clicks are with ridge r is, but for a constant, the exponential of
+    ½ hᵀ(H + rI)⁻¹h - ½ log det(H + rI) + ½ d log r, d the number of features and I without the constant. The logarithm
+    of its average over the ridges is returned.
+    """
+    pull, found, factor = fit.pull, fit.score, fit.factor
+    columns = len(pull)
+    most, total, variance = -math.inf, 0.0, 0.0
+    for ridge in RIDGES:
+        _factorise_with(fit, ridge)
+        for column in range(columns):
+            found[column] = pull[column]
+        solve(factor, found, 0)
+        likely = 0.5 * (columns - 1.0) * math.log(ridge)
+        for column in range(columns):
+            likely += 0.5 * pull[column] * found[column] - math.log(factor[column, column])
+        # of a matrix that is not regular
+        if likely == -math.inf:
+            continue
+        if likely > most:
+            total *= math.exp(most - likely)
+            variance *= math.exp(most - likely)
+            most = likely
+        total += math.exp(likely - most)
+        variance += math.exp(likely - most) / ridge
+    if total == 0.0:
+        return most
+    fit.ridge = total / variance
+    return most + math.log(total / len(RIDGES))

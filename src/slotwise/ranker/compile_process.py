@@ -1,0 +1,189 @@
+"""Let another process fill the cache with compiled kernels, so that nobody waits for the compiler.
+
+A marker in the cache's folder says that the kernels for something are there. One process at a time fills a folder,
+whoever asks: the one that does holds a lock on a file, which the system lets go when it ends, however it ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import fcntl
+import hashlib
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import llvmlite.binding
+import numba
+from numba.core import config, event
+
+from slotwise.jit.kernel_cache import cache_folder, everything_was_saved
+
+#: between two looks at whether another process has come to its end, or this one is about to
+LOOK_SECONDS = 0.1
+#: of the process that compiles: it gives way to whoever answers requests meanwhile
+NICENESS = 5
+
+log = logging.getLogger("slotwise")
+
+
+class Outcome(enum.Enum):
+    """What came of filling the cache."""
+
+    FILLED = enum.auto()
+    #: it could not be done: this process may try itself
+    FAILED = enum.auto()
+    #: somebody or something, such as a lack of memory, ended the process that compiled: this one had better not try
+    KILLED = enum.auto()
+    #: this process was told to stop meanwhile
+    STOPPED = enum.auto()
+
+
+def is_filled(what: str) -> bool:
+    """Whether the kernels for `what` are in the cache, for this machine and these versions."""
+    marker = _marker(what)
+    return marker is not None and marker.exists()
+
+
+def mark_filled(what: str) -> None:
+    """Say that they are, if all of them could be saved."""
+    marker = _marker(what)
+    if marker is not None and everything_was_saved():
+        with contextlib.suppress(OSError):
+            marker.touch()
+
+
+def _marker(what: str) -> Path | None:
+    folder = cache_folder()
+    if folder is None:
+        return None
+    # numba keeps kernels apart by the same
+    machine = (
+        numba.__version__,
+        sys.implementation.cache_tag,
+        config.CPU_NAME or llvmlite.binding.get_host_cpu_name(),
+        config.CPU_FEATURES or llvmlite.binding.get_host_cpu_features().flatten(),
+        config.OPT,
+    )
+    digest = hashlib.sha256(repr((what, machine)).encode()).hexdigest()[:16]
+    return Path(folder) / f"{digest}.filled"
+
+
+def fill(what: str, stopped: threading.Event) -> Outcome:
+    """Let another process fill the cache for `what`: `python -m slotwise.ranker.compile_all`.
+
+    Waits for it, or for whoever is filling the cache already; a stop ends that process too.
+    """
+    folder = cache_folder()
+    if folder is None or not _is_python(sys.executable):
+        return Outcome.FAILED
+    try:
+        with tempfile.TemporaryFile() as words:
+            with open(Path(folder) / "filling.lock", "ab") as lock:
+                while not is_filled(what) and not _taken(lock):
+                    if stopped.wait(LOOK_SECONDS):
+                        return Outcome.STOPPED
+                if is_filled(what):
+                    return Outcome.FILLED
+                process = _start(what, folder, lock, words)
+            # the lock is the other process's alone from here on, and is let go when that ends
+            return _outcome(what, process, words, stopped)
+    except (OSError, ValueError) as problem:
+        log.warning(f"no process could be started to compile kernels: {problem}")
+        return Outcome.FAILED
+
+
+def _is_python(executable: str | None) -> bool:
+    """Whether this process runs in an interpreter, and not in a program that has one built in."""
+    return bool(executable) and os.path.basename(executable or "").startswith("python") and not hasattr(sys, "frozen")
+
+
+def _taken(lock: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _start(what: str, folder: str, lock: IO[bytes], words: IO[bytes]) -> subprocess.Popen[bytes]:
+    environment = {
+        **os.environ,
+        # the same modules and the same folder as here, whatever was changed since the start
+        "PYTHONPATH": os.pathsep.join(os.path.abspath(path) for path in sys.path if path),
+        "NUMBA_CACHE_DIR": str(Path(folder).parent),
+    }
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "slotwise.ranker.compile_all", what, str(os.getpid())],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=words,
+        pass_fds=(lock.fileno(),),
+        # Ctrl-C is meant for this process
+        start_new_session=True,
+    )
+
+
+def _outcome(what: str, process: subprocess.Popen[bytes], words: IO[bytes], stopped: threading.Event) -> Outcome:
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(LOOK_SECONDS)
+            break
+        if stopped.is_set():
+            process.kill()
+            process.wait()
+            return Outcome.STOPPED
+    if is_filled(what):
+        return Outcome.FILLED
+    if process.returncode < 0:
+        return Outcome.KILLED
+    words.seek(0)
+    said = words.read().decode(errors="replace").strip().splitlines() or [f"it ended with {process.returncode}"]
+    log.warning(f"the process that compiles kernels failed: {said[-1]}")
+    return Outcome.FAILED
+
+
+def work_for(parent: int) -> None:
+    """Become the process that compiles for another one: of low priority, and ending when that one ends."""
+    os.nice(NICENESS)
+
+    def end_with_parent() -> None:
+        while os.getppid() == parent:
+            time.sleep(LOOK_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+
+
+class Abandoned(BaseException):
+    """A compilation was given up because the process is about to end."""
+
+
+@contextlib.contextmanager
+def abandoned_on(stopped: threading.Event) -> Iterator[None]:
+    """Let compilations in this thread end with `Abandoned` soon after a stop, at the next step of the compiler."""
+    thread = threading.get_ident()
+
+    class Listener(event.Listener):  # type: ignore[misc]
+        def on_start(self, _: Any) -> None:
+            if stopped.is_set() and threading.get_ident() == thread:
+                raise Abandoned
+
+        def on_end(self, _: Any) -> None:
+            pass
+
+    listener = Listener()
+    event.register("numba:run_pass", listener)
+    try:
+        yield
+    finally:
+        event.unregister("numba:run_pass", listener)

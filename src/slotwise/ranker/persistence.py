@@ -1,0 +1,135 @@
+"""A ranker as a file: whole or absent, and refused by name if it is not one of ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput, SlotwiseError, UnreadableFile, UnwritableFile
+from slotwise.core.files import replacing
+from slotwise.policies import policy
+from slotwise.ranker.learner import Learner
+from slotwise.ranker.segment_counts import STORED
+from slotwise.ranker.segment_names import Segments
+
+FORMAT = "slotwise ranker 1"
+#: what reading raises of a file with a bit turned over, or of another program's
+DAMAGE = (
+    OSError,
+    SlotwiseError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
+class Contents(NamedTuple):
+    """Of a file: text in JSON, and arrays of counts by name."""
+
+    text: bytes
+    counts: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a ranker keeps beside its learner."""
+
+    #: by id: the items of the list, and the number of the segment that it is for
+    pending: Mapping[str, tuple[tuple[str, ...], int]]
+    forgotten: int
+    segments: Segments
+    is_frozen: bool
+
+
+def contents_of(learner: Learner, kept: Kept) -> Contents:
+    """All of a learner but its policy's own memory, which follows from the counts, and what else is to be kept."""
+    bias = learner.position_bias
+    words = {
+        "format": FORMAT,
+        "items": learner.items,
+        "slots": learner.slots,
+        "policy": learner.policy.id,
+        "options": learner.policy.options,
+        "position_bias": None if bias is None else bias.tolist(),
+        "values": learner.values,
+        "retired": learner.retired,
+        "features": learner.features,
+        "rng": learner.rng.bit_generator.state,
+        "pending": [[id, items, segment] for id, (items, segment) in kept.pending.items()],
+        "forgotten": kept.forgotten,
+        "segments": kept.segments.names,
+        "frozen": kept.is_frozen,
+    }
+    text = json.dumps(words, default=lambda array: array.tolist()).encode()
+    return Contents(text, learner.arrays())
+
+
+def write(path: str | os.PathLike[str], contents: Contents) -> None:
+    """Write to `path` (npz); what was there before survives a failure."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise UnwritableFile(f"there is no folder {folder} to write {os.path.basename(path)} into")
+    with replacing(path) as file:
+        np.savez_compressed(file, words=np.frombuffer(contents.text, np.uint8), **contents.counts)
+
+
+def read(path: str | os.PathLike[str]) -> tuple[Learner, Kept]:
+    """The learner that was written, and what was kept beside it."""
+    name = os.fspath(path)
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as found:
+            words = json.loads(found["words"].tobytes())
+            if words["format"] != FORMAT:
+                raise UnreadableFile(f"{name} holds {words['format']!r}, not {FORMAT!r}")
+            counts = {count: found[count] for count in STORED}
+        return _learner(words, counts), _kept(words)
+    except FileNotFoundError:
+        raise UnreadableFile(f"there is no file {name}") from None
+    except UnreadableFile:
+        raise
+    except DAMAGE as problem:
+        raise UnreadableFile(f"{name} is damaged or not a ranker ({problem})") from problem
+
+
+def _learner(words: dict[str, Any], counts: dict[str, Any]) -> Learner:
+    rng = np.random.default_rng()
+    rng.bit_generator.state = words["rng"]
+    learner = Learner(
+        words["items"],
+        words["slots"],
+        policy=policy(words["policy"], **words["options"]),
+        position_bias=words["position_bias"],
+        values=words["values"],
+        retired=words["retired"],
+        segments=1 + len(words["segments"]),
+        features=words["features"],
+        rng=rng,
+    )
+    learner.restore(counts)
+    return learner
+
+
+def _kept(words: dict[str, Any]) -> Kept:
+    pending = {str(id): (tuple(items), segment) for id, items, segment in words["pending"]}
+    known = set(words["items"])
+    for id, (items, segment) in pending.items():
+        if not known.issuperset(items):
+            raise InvalidInput(f"ranking {id} is of items that are not there")
+        validation.whole_number(f"the segment of ranking {id}", segment, at_least=0, at_most=len(words["segments"]))
+    if not isinstance(words["frozen"], bool):
+        raise InvalidInput(f"frozen must be true or false, got {words['frozen']!r}")
+    forgotten = validation.whole_number("forgotten", words["forgotten"], at_least=0)
+    return Kept(pending, forgotten, Segments(words["segments"]), words["frozen"])

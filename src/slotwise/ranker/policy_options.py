@@ -1,0 +1,59 @@
+"""Which policy a learner has, and what is asked of it: to forget, to mind new items, to tell visitors apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput
+from slotwise.core.types import FloatArray
+from slotwise.jit import interpreted
+from slotwise.policies import PolicyEntry, Setting, default_policy, holds_lists
+from slotwise.policies.policy_registry import parse
+
+
+def policy_for(given: str | PolicyEntry | None, position_bias: FloatArray | None) -> PolicyEntry:
+    """The policy of that name; without one the default, with the bias known if it is given."""
+    if given is None:
+        return default_policy(known_bias=position_bias is not None)
+    if isinstance(given, str):
+        return parse(given)
+    if not isinstance(given, PolicyEntry):
+        raise InvalidInput(f"policy must be the id of a registered policy, got {validation.short(given)}")
+    return given
+
+
+def with_options(policy: PolicyEntry, memory: Any, new_items_at_most: Any) -> PolicyEntry:
+    """The policy with these options, where they say anything."""
+    for option, value in (("memory", memory), ("new_items_at_most", new_items_at_most)):
+        if value is None or (isinstance(value, str) and value == "none"):
+            continue
+        if not isinstance(value, str | int | float | np.number):
+            raise InvalidInput(f"{option} must be a number, got {validation.short(value)}")
+        if option not in policy.option_names:
+            raise InvalidInput(f"{option} is {validation.short(value)}, but {policy.id} has no option {option}")
+        if option in policy.options and policy.options[option] != value:
+            raise InvalidInput(f"{option} is {validation.short(value)}, but the policy is {policy}")
+        policy = policy.with_option(option, value)
+    return policy
+
+
+def check_served(policy: PolicyEntry, setting: Setting) -> None:
+    """Refuse by name a policy that can only be simulated: on a page, outcomes come late and out of order."""
+    policy.check(setting)
+    if why := policy.limits.get("tally"):
+        raise InvalidInput(f"{policy} cannot start from a tally: {why}")
+    with interpreted():
+        if holds_lists(policy.start(replace(setting, segments=1))):
+            raise InvalidInput(f"policy is {policy}, which shows one list until a no-click: it can only be simulated")
+
+
+def check_pooling(policy: PolicyEntry, segments: int, has_features: bool) -> None:
+    """Refuse by name a policy that takes all visitors, or all items, for alike."""
+    if segments > 1 and not policy.pools:
+        raise InvalidInput(f"segments is {segments}, but {policy.id} takes all visitors for alike")
+    if has_features and not policy.pools:
+        raise InvalidInput(f"features are given, but {policy.id} cannot learn from them")

@@ -1,0 +1,217 @@
+"""What a learner has counted: clicks, passes and showings by segment, and by period where the policy forgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from slotwise.core.errors import InvalidInput
+from slotwise.core.tally import Tally, WeightedTally
+from slotwise.core.types import NO_CLICK, IntArray
+from slotwise.posterior.forgetting import PERIOD, PERIODS_PER_HALF_LIFE, half_lives
+
+#: two neighbouring periods become one when together they are no longer than this part of all that came after them
+MERGED_PART = 0.25
+
+#: the names of what is written to a file
+STORED = ("segments", "sums", "shown", "period_rounds", "periods", "period_sums")
+
+#: of one segment: clicks and passes, 2 × slots × items
+Matrices = IntArray
+
+
+@dataclass
+class Period:
+    """Some rounds one after the other, by segment."""
+
+    rounds: int = 0
+    counted: dict[int, Matrices] = field(default_factory=dict)
+
+    def __add__(self, later: Period) -> Period:
+        counted = dict(self.counted)
+        for segment, matrices in later.counted.items():
+            counted[segment] = counted[segment] + matrices if segment in counted else matrices
+        return Period(self.rounds + later.rounds, counted)
+
+
+class Counts:
+    """Sums by segment, of items that may become more.
+
+    With a `memory` the sums of periods are kept too, so that a policy that starts anew forgets what it had forgotten:
+    recent periods are as long as the policy's own, and older ones are merged, the longer ago the more of them.
+    What is `weighed` may be any number that is not negative; it is not stored, and the policy must not forget as well.
+    """
+
+    def __init__(self, slots: int, items: int, memory: Any = "none", *, weighed: bool = False) -> None:
+        self.slots, self.items = slots, items
+        self.weighed = weighed
+        self._dtype: Any = np.float64 if weighed else np.int64
+        self.rounds = 0
+        #: by segment, of those of which anything was counted
+        self._sums: dict[int, Matrices] = {}
+        self._shown: dict[int, IntArray] = {}
+        #: rounds of a period, or None where nothing is forgotten
+        self._length = _period_of(memory)
+        self._periods: list[Period] = []
+        if weighed and self.by_period:
+            raise InvalidInput(f"memory must be none where counts are weighed, got {memory!r}")
+
+    @property
+    def by_period(self) -> bool:
+        """Whether the policy forgets."""
+        return self._length is not None
+
+    def make_room(self, items: int) -> None:
+        """Columns for items that were added."""
+        if new := items - self.items:
+            self.items = items
+            for counted in (self._sums, *(period.counted for period in self._periods)):
+                for segment, matrices in counted.items():
+                    counted[segment] = np.pad(matrices, ((0, 0), (0, 0), (0, new)))
+            for segment, shown in self._shown.items():
+                self._shown[segment] = np.pad(shown, (0, new))
+
+    def count(self, segment: int, shown: Sequence[int], clicked: int) -> None:
+        """One round: the items of its list, and the slot that was clicked, or NO_CLICK."""
+        self._shown_of(segment)[shown] += 1
+        self.rounds += 1
+        for matrices in self._written(segment, 1):
+            if clicked == NO_CLICK:
+                matrices[1, np.arange(len(shown)), shown] += 1
+            else:
+                matrices[0, clicked, shown[clicked]] += 1
+
+    def add(self, segment: int, tally: Tally, shown: IntArray) -> None:
+        """A whole tally, and how often each item was shown."""
+        rounds = tally.rounds
+        self._shown_of(segment)[:] += shown
+        self.rounds += rounds
+        for matrices in self._written(segment, rounds):
+            matrices[0] += tally.clicks
+            matrices[1] += tally.passes
+
+    def tally(self, segment: int | None = None) -> Tally:
+        """Of one segment, or of all."""
+        return self._tally(self._sums, segment)
+
+    def shown(self, segment: int | None = None) -> IntArray:
+        """How often each item was shown to one segment, or to all."""
+        counted = [shown for number, shown in self._shown.items() if segment in (None, number)]
+        return np.sum(counted, axis=0, dtype=self._dtype) if counted else np.zeros(self.items, self._dtype)
+
+    def in_order(self) -> list[dict[int, Tally]]:
+        """By segment, and, where the policy forgets, one period after the other."""
+        return [{segment: self._tally(counted, segment) for segment in sorted(counted)} for counted in self._parts]
+
+    def for_everybody(self) -> list[dict[int, Tally]]:
+        """The same with all segments as one."""
+        return [{0: self._tally(counted, None)} for counted in self._parts]
+
+    @property
+    def _parts(self) -> list[dict[int, Matrices]]:
+        return [self._sums] if self._length is None else [period.counted for period in self._periods]
+
+    def arrays(self) -> dict[str, Any]:
+        """All of it, by names of `STORED`; sums and periods are lists of the matrices of one segment each."""
+        if self.weighed:
+            raise InvalidInput("counts that are weighed cannot be stored")
+        periods = [
+            (number, segment, matrices)
+            for number, period in enumerate(self._periods)
+            for segment, matrices in sorted(period.counted.items())
+        ]
+        order = sorted(self._sums)
+        each = 2, self.slots, self.items
+        return {
+            "segments": _stacked(order),
+            "sums": _stacked([self._sums[segment] for segment in order], *each),
+            "shown": _stacked([self._shown[segment] for segment in order], self.items),
+            "period_rounds": _stacked([period.rounds for period in self._periods]),
+            "periods": _stacked([row[:2] for row in periods], 2),
+            "period_sums": _stacked([row[2] for row in periods], *each),
+        }
+
+    def restore(self, arrays: Mapping[str, Any], segments: int) -> None:
+        """Take over what `arrays` gave, in place of what is there; an error if it does not fit, or not together."""
+        found = {name: np.asarray(arrays[name]) for name in STORED}
+        each = 2, self.slots, self.items
+        for name, expected in (
+            ("sums", (len(found["segments"]), *each)),
+            ("shown", (len(found["segments"]), self.items)),
+            ("period_sums", (len(found["periods"]), *each)),
+            ("periods", (len(found["periods"]), 2)),
+        ):
+            if found[name].shape != expected:
+                raise InvalidInput(f"{name} must have shape {expected}, got {found[name].shape}")
+        for name, array in found.items():
+            if array.dtype.kind not in "iu" or (array.size and array.min() < 0):
+                raise InvalidInput(f"{name} must hold whole numbers that are not negative")
+        if found["segments"].size and found["segments"].max() >= segments:
+            raise InvalidInput(f"segments must be below {segments}, got {found['segments'].max()}")
+        self._sums = dict(zip(found["segments"].tolist(), found["sums"].astype(np.int64), strict=True))
+        self._shown = dict(zip(found["segments"].tolist(), found["shown"].astype(np.int64), strict=True))
+        self._periods = [Period(rounds) for rounds in found["period_rounds"].tolist()]
+        for (number, segment), matrices in zip(found["periods"].tolist(), found["period_sums"], strict=True):
+            self._periods[number].counted[segment] = matrices.astype(np.int64)
+        parts, whole = sum(self._periods, Period()).counted, {} if self._length is None else self._sums
+        if parts.keys() != whole.keys() or any((parts[segment] != whole[segment]).any() for segment in parts):
+            raise InvalidInput("the sums of periods must be those of all")
+        self.rounds = sum(self.tally(segment).rounds for segment in self._sums)
+
+    def _tally(self, counted: Mapping[int, Matrices], segment: int | None) -> Tally:
+        matrices = np.zeros((2, self.slots, self.items), self._dtype)
+        for number, some in counted.items():
+            if segment in (None, number):
+                matrices += some
+        return self.tally_from(*matrices)
+
+    def tally_from(self, clicks: Any, passes: Any) -> Tally:
+        """A tally of the kind that is counted here; an error if these are not counts."""
+        return WeightedTally(clicks, passes) if self.weighed else Tally(clicks, passes)
+
+    def _shown_of(self, segment: int) -> IntArray:
+        if segment not in self._shown:
+            self._shown[segment] = np.zeros(self.items, self._dtype)
+        return self._shown[segment]
+
+    def _written(self, segment: int, rounds: int) -> list[Matrices]:
+        """The matrices that so many rounds of a segment are to be added to."""
+        if self._length is None:
+            return [self._matrices(self._sums, segment)]
+        if not self._periods or self._periods[-1].rounds >= self._length:
+            self._merge()
+            self._periods.append(Period())
+        self._periods[-1].rounds += rounds
+        return [self._matrices(counted, segment) for counted in (self._sums, self._periods[-1].counted)]
+
+    def _matrices(self, counted: dict[int, Matrices], segment: int) -> Matrices:
+        if segment not in counted:
+            counted[segment] = np.zeros((2, self.slots, self.items), self._dtype)
+        return counted[segment]
+
+    def _merge(self) -> None:
+        merged: list[Period] = []
+        since = 0
+        for period in reversed(self._periods):
+            if merged and period.rounds + merged[-1].rounds <= MERGED_PART * (since - merged[-1].rounds):
+                merged[-1] = period + merged[-1]
+            else:
+                merged.append(period)
+            since += period.rounds
+        self._periods = merged[::-1]
+
+
+def _stacked(some: Sequence[Any], *each: int) -> IntArray:
+    """An array of arrays of this shape, however few."""
+    return np.array(some, np.int64).reshape(len(some), *each)
+
+
+def _period_of(memory: Any) -> float | None:
+    """As long as the periods of `slotwise.posterior.forgetting`, or None where nothing is forgotten."""
+    tried = half_lives(memory)
+    if not len(tried):
+        return None
+    return max(1.0, min(PERIOD, float(tried[0]) / PERIODS_PER_HALF_LIFE)) if len(tried) == 1 else PERIOD

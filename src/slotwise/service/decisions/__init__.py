@@ -1,0 +1,1 @@
+"""Decisions: the choice of a list, propensities and outcome tokens."""

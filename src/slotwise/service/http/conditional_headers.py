@@ -1,0 +1,86 @@
+"""Headers that say under which condition a request is to be done: ETags, and keys of decisions."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final
+
+from pydantic import Field, StringConstraints
+
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput
+from slotwise.service.http.endpoint import InHeader
+from slotwise.service.placements.definition_edits import Expected
+from slotwise.service.placements.placement_state import Placement
+
+_TAG: Final = re.compile(r'(W/)?"([\x21\x23-\x7e]*)"', re.ASCII)
+#: a version fits into 64 bits
+_VERSION: Final = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
+
+IfMatch = Annotated[
+    str | None,
+    InHeader("If-Match"),
+    Field(description="The ETag that the placement must have, or * for any; 412 otherwise.", examples=['"1"']),
+]
+IfNoneMatch = Annotated[
+    str | None,
+    InHeader("If-None-Match"),
+    Field(description="*, to create a placement and not to change one; 412 where there is one.", examples=["*"]),
+]
+IfNew = Annotated[
+    str | None,
+    InHeader("If-None-Match"),
+    Field(description="The ETag of what is known already; 304 where it is still the same.", examples=['"9f2c41"']),
+]
+IdempotencyKey = Annotated[
+    Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[ -~]+$")] | None,
+    InHeader("Idempotency-Key"),
+    Field(
+        description="Up to 200 characters of ASCII, new for each view: the same key is the same decision.",
+        examples=["9f2c41-home-1"],
+    ),
+]
+
+
+def etag(placement: Placement) -> dict[str, str]:
+    """The header that says which version of a placement this is."""
+    return {"ETag": f'"{placement.version}"'}
+
+
+def is_new(if_none_match: str | None, tag: str) -> bool:
+    """Whether a document with that tag is not one of those that are known already.
+
+    >>> is_new(None, '"a"'), is_new('"a"', '"a"'), is_new('W/"b", "a"', '"a"'), is_new("*", '"a"'), is_new('"b"', '"a"')
+    (True, False, False, False, True)
+    """
+    if if_none_match is None:
+        return True
+    known = {one.strip().removeprefix("W/") for one in if_none_match.split(",")}
+    return not known & {tag, "*"}
+
+
+def expected(if_match: str | None = None, if_none_match: str | None = None) -> Expected:
+    """What the two headers expect of a placement.
+
+    >>> expected('"3", W/"4", "x"')
+    Expected(versions=frozenset({3}), exists=None)
+    >>> expected(if_none_match="*")
+    Expected(versions=None, exists=False)
+    """
+    if if_none_match not in (None, "*"):
+        raise InvalidInput(f"If-None-Match: must be *, got {validation.short(if_none_match)}")
+    if if_match is None:
+        return Expected(exists=None if if_none_match is None else False)
+    if if_match == "*":
+        return Expected(exists=True)
+    tags = [_TAG.fullmatch(tag.strip()) for tag in if_match.split(",")]
+    versions = set()
+    for tag in tags:
+        if tag is None:
+            raise InvalidInput(
+                f'If-Match: must be an ETag in quotation marks, as "3", got {validation.short(if_match)}'
+            )
+        # a weak one matches nothing here, as RFC 9110 has it; nor does one that no placement can have
+        if tag[1] is None and _VERSION.fullmatch(tag[2]):
+            versions.add(int(tag[2]))
+    return Expected(versions=frozenset(versions))

@@ -1,0 +1,203 @@
+"""One thing that can be asked for over HTTP, described by the types of the function that answers it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, NamedTuple, get_args, get_origin, get_type_hints
+from urllib.parse import parse_qs
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError, create_model
+from starlette.datastructures import Headers
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput
+from slotwise.service.http.error_responses import Refusal
+
+JSON: Final = "application/json"
+_IS_JSON: Final = (b"content-type", JSON.encode())
+
+
+class InQuery:
+    """Marks an argument that is taken from the query: `Annotated[str, InQuery()]`, a list if it may be repeated."""
+
+
+@dataclass(frozen=True)
+class InHeader:
+    """Marks an argument that is taken from a header: `Annotated[str | None, InHeader("If-Match")]`."""
+
+    name: str
+
+
+class BodyLimit(NamedTuple):
+    """The most bytes of a request body, and the seconds within which it must be complete."""
+
+    bytes: int
+    seconds: float = 30.0
+
+
+Handler = Callable[..., Awaitable[tuple[int, Any] | tuple[int, Any, Mapping[str, str]]]]
+
+
+class Written(bytes):
+    """An answer that is JSON already, of the type that its handler says."""
+
+
+class Operation:
+    """A method and a path, and the handler whose signature says the rest; an ASGI application.
+
+    The handler's arguments that the path names are taken from it, those marked `InQuery` from the query and those
+    marked `InHeader` from a header; one more, if there is one, is the body, which may be left out where it has a
+    default. The handler returns a status and an answer, and headers if it has any to add. `answers` says what each
+    status means, `refuses` are the statuses of the problem documents it may answer with instead. A last part of the
+    path that may have slashes in it is written {id:path}.
+    """
+
+    def __init__(
+        self,
+        method: str,
+        path: str,
+        handler: Handler,
+        *,
+        answers: Mapping[int, str],
+        refuses: tuple[int, ...],
+        body_limit: BodyLimit | None = None,
+        media_types: tuple[str, ...] = (JSON,),
+    ) -> None:
+        self.method, self.path = method, path.replace(":path}", "}")
+        self._route = path
+        #: of the body, for those who ask; whatever a request says of its body, it is read as JSON
+        self.media_types = media_types
+        self.answers = answers
+        # any body may take too long
+        self.refuses = refuses if body_limit is None else (*refuses, 408)
+        self.description = inspect.getdoc(handler) or ""
+        # as a function has it: requests are measured under this name
+        self.__name__ = handler.__name__
+        self._handler, self._body_limit = handler, body_limit or BodyLimit(0)
+        types, kinds = _types(getattr(handler, "__func__", handler))
+        self.answer = kinds["return"]
+        self.parameters: dict[str, TypeAdapter[Any]] = {}
+        self.query: dict[str, TypeAdapter[Any]] = {}
+        #: by the header's name: the argument's, and what it must be
+        self.headers: dict[str, tuple[str, TypeAdapter[Any]]] = {}
+        fields: dict[str, Any] = {}
+        self.body: TypeAdapter[Any] | None = None
+        self.body_required = False
+        for name, parameter in inspect.signature(handler).parameters.items():
+            if f"{{{name}}}" in self.path:
+                self.parameters[name] = kinds[name]
+            elif marks := [mark for mark in _marks(types[name]) if isinstance(mark, InHeader)]:
+                self.headers[marks[0].name] = name, kinds[name]
+            elif any(isinstance(mark, InQuery) for mark in _marks(types[name])):
+                self.query[name] = kinds[name]
+                is_required = parameter.default is parameter.empty
+                fields[name] = types[name], ... if is_required else parameter.default
+            else:
+                assert self.body is None, f"{handler.__name__} takes two bodies"
+                self.body, self._body_name = kinds[name], name
+                self.body_required = parameter.default is parameter.empty
+                #: bodies that need no reading, as they say what the default says
+                self._nothing = () if self.body_required else self._without_content(parameter.default)
+        #: those that must be asked with
+        self.required = {name for name, (_, default) in fields.items() if default is ...}
+        self._query = create_model("Query", __config__=ConfigDict(extra="forbid"), **fields) if fields else None
+        #: those that may be repeated
+        self._lists = {name for name, (type_, _) in fields.items() if get_origin(get_args(type_)[0]) is list}
+
+    def route(self) -> Route:
+        """For a router."""
+        return Route(self._route, self, methods=[self.method], name=self.__name__)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        arguments = scope["path_params"]
+        if self._query is not None:
+            arguments = {**arguments, **self._asked(scope["query_string"])}
+        if self.headers:
+            arguments = {**arguments, **self._said(Headers(scope=scope))}
+        if self.body is not None:
+            content = await read_body(scope, receive, self._body_limit)
+            if content not in self._nothing:
+                arguments = {**arguments, self._body_name: self.body.validate_json(content)}
+        status, answer, *headers = await self._handler(**arguments)
+        content = answer if isinstance(answer, Written) else self.answer.dump_json(answer)
+        said = [(b"content-length", b"%d" % len(content)), _IS_JSON]
+        if headers:
+            said += [(name.lower().encode(), value.encode()) for name, value in headers[0].items()]
+        await send({"type": "http.response.start", "status": status, "headers": said})
+        await send({"type": "http.response.body", "body": content})
+
+    def _without_content(self, default: Any) -> tuple[bytes, ...]:
+        """No body at all; and an empty object, which clients like to send, where that is the same."""
+        assert self.body is not None
+        with contextlib.suppress(ValidationError):
+            if self.body.validate_json(b"{}") == default:
+                return b"", b"{}"
+        return (b"",)
+
+    def _said(self, headers: Headers) -> dict[str, Any]:
+        """The arguments that headers say; where one is missing, the handler's default."""
+        found: dict[str, Any] = {}
+        for header, (name, kind) in self.headers.items():
+            given = headers.get(header)
+            if given is None:
+                continue
+            try:
+                found[name] = kind.validate_python(given)
+            except ValidationError as problem:
+                raise InvalidInput(f"{header}: {problem.errors()[0]['msg']}, got {validation.short(given)}") from None
+        return found
+
+    def _asked(self, query: bytes) -> dict[str, Any]:
+        """The arguments that the query says; a name that is not known is an error."""
+        assert self._query is not None
+        given = parse_qs(query.decode("ascii", "replace"), keep_blank_values=True)
+        values = {name: all if name in self._lists or len(all) > 1 else all[0] for name, all in given.items()}
+        return dict(self._query.model_validate(values))
+
+
+@cache
+def _types(handler: Callable[..., Any]) -> tuple[dict[str, Any], dict[str, TypeAdapter[Any]]]:
+    """The types of a handler's arguments and of its answer, and what reads and writes them: made once in a process."""
+    types = get_type_hints(handler, include_extras=True)
+    types["return"] = get_args(types["return"])[1]
+    return types, {name: TypeAdapter[Any](kind) for name, kind in types.items()}
+
+
+def _marks(kind: Any) -> tuple[Any, ...]:
+    return getattr(kind, "__metadata__", ())
+
+
+async def read_body(scope: Scope, receive: Receive, limit: BodyLimit) -> bytes:
+    """Return the complete body; refuse it with 413 as soon as it is too large, and with 408 if it takes too long."""
+    try:
+        async with asyncio.timeout(limit.seconds):
+            return await _read(scope, receive, limit.bytes)
+    except TimeoutError:
+        raise Refusal(408, f"the body must be whole within {limit.seconds:g} seconds") from None
+
+
+async def _read(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
+    parts: list[bytes] = []
+    size, is_complete = 0, False
+    while not is_complete:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise Refusal(400, "the body ended before it was whole")
+        part, is_complete = message.get("body", b""), not message.get("more_body", False)
+        parts.append(part)
+        size += len(part)
+        if size > max_bytes or (not is_complete and _announced(scope) > max_bytes):
+            raise Refusal(413, f"the body must be at most {max_bytes} bytes here")
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _announced(scope: Scope) -> int:
+    length = Headers(scope=scope).get("content-length", "")
+    return int(length) if length.isascii() and length.isdigit() else 0

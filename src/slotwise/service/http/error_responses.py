@@ -1,0 +1,145 @@
+"""Every refusal is a problem document (RFC 9457) that names the field and the value; none shows the inside."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match, Route
+
+from slotwise.core.errors import SlotwiseError, StoreRefused, StoreUnavailable
+from slotwise.service.decisions.outcome_tokens import ForgedToken
+from slotwise.service.http.http_schemas import ProblemDocument
+from slotwise.service.placements.definition_edits import StaleVersion, UnknownItem
+from slotwise.service.placements.placement_registry import BrokenPlacement, UnknownPlacement
+from slotwise.service.schemas.report_schemas import FieldProblem
+from slotwise.service.schemas.validation_errors import faults
+
+MEDIA_TYPE: Final = "application/problem+json"
+#: what each status that is refused with means
+MEANINGS: Final = {
+    400: "The body ended before it was whole.",
+    401: "No key, or a wrong one.",
+    403: "A token that was not issued here, or has expired.",
+    404: "There is no such placement, item or decision.",
+    408: "The body took too long.",
+    409: "A different outcome was reported before.",
+    410: "The deadline has passed.",
+    412: "The placement is not at the version that the request expects; nothing was changed.",
+    413: "The body is too large.",
+    422: "A field is not what it must be.",
+    503: "The store cannot be used at the moment; nothing was written.",
+}
+
+DOCUMENT: Final = TypeAdapter[ProblemDocument](ProblemDocument)
+
+log = logging.getLogger("slotwise.service")
+
+
+class Refusal(Exception):
+    """A refusal with a status of its own."""
+
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.status, self.detail, self.headers = status, detail, headers
+
+
+def problem(
+    status: int, detail: str, headers: Mapping[str, str] | None = None, errors: list[FieldProblem] | None = None
+) -> Response:
+    """The document as an answer."""
+    # a path may hold what is no text
+    text = detail.encode(errors="replace").decode()
+    content: ProblemDocument = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": text,
+    }
+    if errors is not None:
+        content["errors"] = errors
+    return Response(DOCUMENT.dump_json(content), status, headers, MEDIA_TYPE)
+
+
+async def _refused(_: Request, refusal: Exception) -> Response:
+    assert isinstance(refusal, Refusal)
+    return problem(refusal.status, refusal.detail, refusal.headers)
+
+
+async def _no_route(request: Request, refusal: Exception) -> Response:
+    assert isinstance(refusal, HTTPException)
+    detail = {404: f"there is nothing at {request.url.path}", 405: f"{request.method} is not allowed here"}
+    headers = {"Allow": _allowed(request)} if refusal.status_code == 405 else refusal.headers
+    return problem(refusal.status_code, detail.get(refusal.status_code, str(refusal.detail)), headers)
+
+
+def _allowed(request: Request) -> str:
+    """The methods of all routes at the path, as a router names those of the first alone."""
+    methods = set[str]()
+    for route in request.app.routes:
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
+            methods |= route.methods or set()
+    return ", ".join(sorted(methods or {"GET", "HEAD"}))
+
+
+async def _invalid(_: Request, invalid: Exception) -> Response:
+    assert isinstance(invalid, ValidationError)
+    errors = faults(invalid)
+    first = errors[0]
+    got = f", got {first['value']}" if "value" in first else ""
+    return problem(422, f"{first['field']}: {first['detail']}{got}", errors=errors)
+
+
+async def _unknown(_: Request, unknown: Exception) -> Response:
+    return problem(404, str(unknown))
+
+
+async def _broken(_: Request, broken: Exception) -> Response:
+    return problem(500, str(broken))
+
+
+async def _stale(_: Request, stale: Exception) -> Response:
+    return problem(412, str(stale))
+
+
+async def _forged(_: Request, forged: Exception) -> Response:
+    return problem(403, str(forged))
+
+
+async def _unavailable(_: Request, unavailable: Exception) -> Response:
+    # where the store is, is the operator's business
+    log.error("store unavailable", extra={"problem": str(unavailable)})
+    return problem(503, "the store cannot be used at the moment; nothing was written", {"Retry-After": "1"})
+
+
+async def _unacceptable(_: Request, unacceptable: Exception) -> Response:
+    return problem(422, str(unacceptable))
+
+
+async def _unexpected(request: Request, fault: Exception) -> Response:
+    """What a caller sees of a fault of ours."""
+    log.error("unexpected error", extra={"path": request.url.path, "method": request.method}, exc_info=fault)
+    return problem(500, "something went wrong here; it was logged")
+
+
+#: what becomes of whatever is raised, the nearest class first
+HANDLERS: Final[Mapping[Any, Any]] = {
+    Refusal: _refused,
+    HTTPException: _no_route,
+    ValidationError: _invalid,
+    UnknownPlacement: _unknown,
+    BrokenPlacement: _broken,
+    UnknownItem: _unknown,
+    StaleVersion: _stale,
+    ForgedToken: _forged,
+    StoreUnavailable: _unavailable,
+    StoreRefused: _unavailable,
+    SlotwiseError: _unacceptable,
+    Exception: _unexpected,
+}

@@ -1,0 +1,1 @@
+"""ASGI middleware: authentication, CORS, metrics and the proxy's root path."""

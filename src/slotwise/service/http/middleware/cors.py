@@ -1,0 +1,37 @@
+"""What lets a browser report an outcome to another origin than its page's."""
+
+from __future__ import annotations
+
+from starlette.datastructures import Headers
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from slotwise.service.http.routes.placement_routes import OUTCOMES
+
+
+class OutcomesFromAnywhere(CORSMiddleware):
+    """ASGI middleware: any origin may report outcomes, and nothing else may be asked from another one."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        # a beacon is sent with credentials, for which a browser does not take "*"; the token is all that counts here
+        super().__init__(
+            app,
+            allow_origin_regex=".*",
+            allow_credentials=True,
+            allow_methods=["POST"],
+            allow_headers=["content-type"],
+            max_age=86_400,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == OUTCOMES:
+            await super().__call__(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    def preflight_response(self, request_headers: Headers) -> Response:
+        """Without a body, which nobody reads."""
+        answer = super().preflight_response(request_headers)
+        headers = {name: value for name, value in answer.headers.items() if not name.startswith("content-")}
+        return Response(status_code=204 if answer.status_code == 200 else answer.status_code, headers=headers)

@@ -1,0 +1,1 @@
+"""Handlers of HTTP requests, by subject."""

@@ -1,0 +1,54 @@
+"""What the machinery around a service asks: whether it is alive, whether it is ready, and its metrics."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from slotwise.core.errors import SlotwiseError
+from slotwise.service.http.error_responses import problem
+from slotwise.service.runtime import Worker
+from slotwise.service.runtime.worker import StillStarting
+
+#: what Prometheus calls its text
+_EXPOSITION: Final = "text/plain; version=0.0.4; charset=utf-8"
+
+log = logging.getLogger("slotwise.service")
+
+
+class Probes:
+    """Health, readiness and metrics of a worker."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+
+    def routes(self) -> list[Route]:
+        """None of them is part of the contract that OpenAPI describes."""
+        return [
+            Route("/healthz", self.health),
+            Route("/readyz", self.readiness),
+            Route("/metrics", self.metrics),
+        ]
+
+    async def health(self, _: Request) -> Response:
+        """The process answers."""
+        return JSONResponse({"status": "alive"})
+
+    async def readiness(self, _: Request) -> Response:
+        """All is there that decisions are made from and with, it is fresh, and the store takes a write."""
+        try:
+            await self._worker.probe()
+        except StillStarting as reason:
+            return problem(503, str(reason), {"Retry-After": "1"})
+        except (SlotwiseError, TimeoutError) as reason:
+            log.error("not ready", extra={"problem": str(reason) or "the store does not answer in time"})
+            return problem(503, "the store cannot be used at the moment", {"Retry-After": "1"})
+        return JSONResponse({"status": "ready"})
+
+    async def metrics(self, _: Request) -> Response:
+        """For Prometheus to scrape."""
+        return Response(self._worker.metrics.text(), media_type=_EXPOSITION)

@@ -1,0 +1,389 @@
+"""The contract over HTTP: placements, decisions, outcomes, estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, NamedTuple, TypeVar, cast
+
+from pydantic import Field
+
+from slotwise.service.http.conditional_headers import IdempotencyKey, IfMatch, IfNoneMatch, etag, expected
+from slotwise.service.http.endpoint import JSON, BodyLimit, InQuery, Operation, Written
+from slotwise.service.http.error_responses import Refusal
+from slotwise.service.http.http_schemas import (
+    BrokenSummary,
+    BrowserOutcome,
+    ChangeList,
+    DecisionDocument,
+    DeletedDocument,
+    LoggedDocument,
+    OutcomeDocument,
+    PlacementDocument,
+    PlacementList,
+    PlacementPatch,
+    PlacementSummary,
+    ReportedOutcome,
+)
+from slotwise.service.placements.definition_edits import patched, with_item, without_item
+from slotwise.service.placements.placement_state import Placement
+from slotwise.service.runtime import Worker
+from slotwise.service.runtime.worker import NO_WISH
+from slotwise.service.schemas.decision_request import Wish
+from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.item_schema import Item, ItemDocument, ItemSettings, document_of
+from slotwise.service.schemas.report_schemas import EstimatesDocument, HistoryDocument
+from slotwise.service.schemas.segment_rules import known
+from slotwise.service.schemas.timestamps import rfc3339
+from slotwise.service.storage.decision_types import Logged, Outcome, Receipt
+
+#: where browsers report to, with a token and no key
+OUTCOMES = "/v1/outcomes"
+
+NameInPath = Annotated[str, Field(description="The placement's name.", examples=["home"])]
+IdInPath = Annotated[str, Field(description="The decision's id.", examples=["0" * 32])]
+SegmentInQuery = Annotated[
+    list[str],
+    InQuery(),
+    Field(
+        description="KEY:VALUE of the placement's segments; those of several keys at once where it is repeated.",
+        examples=[["device:mobile"]],
+        max_length=100,
+    ),
+]
+NO_SEGMENT: list[str] = []
+SinceInQuery = Annotated[
+    str | None,
+    InQuery(),
+    Field(description="Compare in the uplift what was issued from this time on.", examples=["2026-11-01"]),
+]
+UntilInQuery = Annotated[
+    str | None,
+    InQuery(),
+    Field(description="Compare in the uplift what was issued before this time.", examples=["2026-11-08T12:00Z"]),
+]
+PeriodInQuery = Annotated[
+    str | None,
+    InQuery(),
+    Field(description="Compare in the uplift the last hours, days or weeks.", examples=["24h", "7d", "4w"]),
+]
+ByInQuery = Annotated[
+    Literal["hour", "day"],
+    InQuery(),
+    Field(description="How long periods are; hours that were merged into days stay days.", examples=["day"]),
+]
+TimeInQuery = Annotated[
+    str | None,
+    InQuery(),
+    Field(description="A date or a time, in UTC where no zone is said.", examples=["2026-11-01"], max_length=100),
+]
+
+
+ItemInPath = Annotated[str, Field(description="The item's id.", examples=["tea"])]
+Confirmation = Annotated[
+    str, InQuery(), Field(description="The placement's name once more: there is no way back.", examples=["home"])
+]
+Answer = TypeVar("Answer")
+#: a status, an answer, and the placement's ETag
+Tagged = tuple[int, Answer, Mapping[str, str]]
+NO_SETTINGS = ItemSettings()
+
+
+class BodyLimits(NamedTuple):
+    """Limits of request bodies, by content."""
+
+    #: or an item
+    outcome: BodyLimit = BodyLimit(64 * 1024)
+    decision: BodyLimit = BodyLimit(4 * 1024 * 1024)
+    placement: BodyLimit = BodyLimit(32 * 1024 * 1024)
+
+
+DEFAULT_BODY_LIMITS = BodyLimits()
+
+
+class Api:
+    """What can be asked of a worker; every path under /v1 is in `operations`, once."""
+
+    def __init__(self, worker: Worker, bodies: BodyLimits = DEFAULT_BODY_LIMITS) -> None:
+        self._worker, self._bodies = worker, bodies
+
+    def operations(self) -> list[Operation]:
+        """Those that are asked most come first, as they are tried in order."""
+        return [
+            Operation(
+                "POST",
+                "/v1/placements/{name}/decisions",
+                self.decide,
+                answers={201: "What to show, by slot.", 200: "The decision that was made with this key before."},
+                refuses=(400, 401, 404, 413, 422, 503),
+                body_limit=self._bodies.decision,
+            ),
+            Operation(
+                "PUT",
+                "/v1/decisions/{id}/outcome",
+                self.report,
+                answers={200: "Recorded, now or before."},
+                refuses=(400, 401, 404, 409, 410, 413, 422, 503),
+                body_limit=self._bodies.outcome,
+            ),
+            Operation(
+                "POST",
+                OUTCOMES,
+                self.report_by_token,
+                answers={200: "Recorded, now or before."},
+                refuses=(400, 403, 404, 409, 413, 422, 503),
+                body_limit=self._bodies.outcome,
+            ),
+            Operation(
+                "GET",
+                "/v1/decisions/{id}",
+                self.decision,
+                answers={200: "As it was made, and what has become of it."},
+                refuses=(401, 404, 503),
+            ),
+            Operation(
+                "PUT",
+                "/v1/placements/{name}",
+                self.put_placement,
+                answers={200: "Changed, or as it was.", 201: "Created."},
+                refuses=(400, 401, 412, 413, 422, 503),
+                body_limit=self._bodies.placement,
+            ),
+            Operation(
+                "PATCH",
+                "/v1/placements/{name}",
+                self.patch_placement,
+                answers={200: "Changed, or as it was."},
+                refuses=(400, 401, 404, 412, 413, 422, 503),
+                body_limit=self._bodies.placement,
+                media_types=("application/merge-patch+json", JSON),
+            ),
+            Operation(
+                "DELETE",
+                "/v1/placements/{name}",
+                self.delete_placement,
+                answers={200: "Deleted."},
+                refuses=(401, 404, 412, 422, 503),
+            ),
+            Operation(
+                "PUT",
+                "/v1/placements/{name}/items/{id:path}",
+                self.put_item,
+                answers={200: "Changed, or as it was.", 201: "Added."},
+                refuses=(400, 401, 404, 412, 413, 422, 503),
+                body_limit=self._bodies.outcome,
+            ),
+            Operation(
+                "DELETE",
+                "/v1/placements/{name}/items/{id:path}",
+                self.retire_item,
+                answers={200: "Retired."},
+                refuses=(401, 404, 412, 422, 503),
+            ),
+            Operation(
+                "GET",
+                "/v1/placements/{name}/changes",
+                self.changes,
+                answers={200: "What changed and when, the newest first."},
+                refuses=(401, 404, 503),
+            ),
+            Operation(
+                "GET",
+                "/v1/placements/{name}",
+                self.placement,
+                answers={200: "As it was put."},
+                refuses=(401, 404, 503),
+            ),
+            Operation(
+                "GET",
+                "/v1/placements",
+                self.placements,
+                answers={200: "Their names and settings."},
+                refuses=(401, 503),
+            ),
+            Operation(
+                "GET",
+                "/v1/placements/{name}/estimates",
+                self.estimates,
+                answers={200: "Per item and per slot, with intervals."},
+                refuses=(401, 404, 422, 503),
+            ),
+            Operation(
+                "GET",
+                "/v1/placements/{name}/history",
+                self.history,
+                answers={200: "Per period, in order."},
+                refuses=(401, 404, 422, 503),
+            ),
+        ]
+
+    async def decide(
+        self, name: NameInPath, wish: Wish = NO_WISH, key: IdempotencyKey = None
+    ) -> tuple[int, DecisionDocument]:
+        """Choose what to show to one visitor. With the same Idempotency-Key again, the answer is the same decision."""
+        decision = await self._worker.decide(name, wish, key)
+        return 200 if decision.fate == "repeated" else 201, {
+            "id": decision.id,
+            "placement": name,
+            "items": decision.items,
+            "arm": decision.arm,
+            "expires": rfc3339(decision.deadline),
+            "token": self._worker.token(decision),
+        }
+
+    async def report(self, id: IdInPath, reported: ReportedOutcome) -> tuple[int, OutcomeDocument]:
+        """Report what came of a decision."""
+        outcome = reported.outcome()
+        receipt = await self._worker.report(id, outcome)
+        if receipt.verdict == "late":
+            raise Refusal(410, "the decision's deadline has passed; the outcome is counted as late and not learned")
+        return 200, _taken(repr(id), outcome, receipt)
+
+    async def report_by_token(self, reported: BrowserOutcome) -> tuple[int, OutcomeDocument]:
+        """Report what came of a decision from a browser: its token is enough, whatever the content type says."""
+        outcome = reported.outcome()
+        receipt = await self._worker.report_by_token(reported.token, outcome)
+        if receipt.verdict == "late":
+            raise Refusal(403, "the token has expired with its decision's deadline; the outcome is counted as late")
+        return 200, _taken("of this token", outcome, receipt)
+
+    async def decision(self, id: IdInPath) -> tuple[int, LoggedDocument]:
+        """Look a decision up, with what has become of it so far."""
+        found = await self._worker.logged(id)
+        if found is None:
+            raise Refusal(404, f"there is no decision {id!r}")
+        return 200, _logged(found)
+
+    async def put_placement(
+        self,
+        name: NameInPath,
+        definition: Definition,
+        if_match: IfMatch = None,
+        if_none_match: IfNoneMatch = None,
+    ) -> Tagged[PlacementDocument]:
+        """Create a placement, or replace all of it.
+
+        Fields that are left out get their defaults. Items that are left out are retired; what was learned of them
+        stays.
+        """
+        changed = await self._worker.changing.put(name, definition, expected(if_match, if_none_match))
+        return 201 if changed.is_new else 200, _placement(changed.placement), etag(changed.placement)
+
+    async def patch_placement(
+        self, name: NameInPath, patch: PlacementPatch, if_match: IfMatch = None
+    ) -> Tagged[PlacementDocument]:
+        """Change the fields that are named, and leave the others as they are."""
+        changed = await self._worker.changing.change(name, patched(patch.root), expected(if_match))
+        return 200, _placement(changed.placement), etag(changed.placement)
+
+    async def delete_placement(
+        self, name: NameInPath, confirm: Confirmation, if_match: IfMatch = None
+    ) -> tuple[int, DeletedDocument]:
+        """Delete a placement for good, with its decisions, its tally and its counters."""
+        if confirm != name:
+            raise Refusal(422, f"confirm must be the name of the placement, {name!r}, got {confirm!r}")
+        await self._worker.changing.delete(name, expected(if_match))
+        return 200, {"name": name}
+
+    async def put_item(
+        self, name: NameInPath, id: ItemInPath, settings: ItemSettings = NO_SETTINGS, if_match: IfMatch = None
+    ) -> Tagged[ItemDocument]:
+        """Add an item, at the end of the list, or replace what is said of one."""
+        changed = await self._worker.changing.change(name, with_item(id, settings), expected(if_match))
+        was_there = changed.before is not None and changed.before.item(id) is not None
+        item = changed.placement.definition.item(id) or Item(id=id)
+        return 200 if was_there else 201, document_of(item), etag(changed.placement)
+
+    async def retire_item(self, name: NameInPath, id: ItemInPath, if_match: IfMatch = None) -> Tagged[ItemDocument]:
+        """Show an item no more. What was learned of it stays, and is used again if it comes back."""
+        changed = await self._worker.changing.change(name, without_item(name, id), expected(if_match))
+        item = changed.before.item(id) if changed.before is not None else None
+        return 200, document_of(item or Item(id=id)), etag(changed.placement)
+
+    async def changes(self, name: NameInPath) -> tuple[int, ChangeList]:
+        """What changed in a placement's definition, and when."""
+        return 200, {"changes": await self._worker.changing.changes(name)}
+
+    async def placement(self, name: NameInPath) -> Tagged[PlacementDocument]:
+        """A placement as it was put."""
+        found = await self._worker.newest(name)
+        return 200, _placement(found), etag(found)
+
+    async def placements(self) -> tuple[int, PlacementList]:
+        """Every placement, without its items."""
+        broken: list[BrokenSummary] = [{"name": name, "detail": why} for name, why in self._worker.broken().items()]
+        return 200, {"placements": [_summary(placement) for placement in self._worker.known()], "broken": broken}
+
+    async def estimates(
+        self,
+        name: NameInPath,
+        segment: SegmentInQuery = NO_SEGMENT,
+        since: SinceInQuery = None,
+        until: UntilInQuery = None,
+        period: PeriodInQuery = None,
+    ) -> tuple[int, EstimatesDocument]:
+        """What is known of a placement's items and slots, for everybody or for some of its visitors."""
+        written = await self._worker.written_estimates(name, segment, since=since, until=until, period=period)
+        return 200, cast(EstimatesDocument, Written(written))
+
+    async def history(
+        self, name: NameInPath, by: ByInQuery = "day", since: TimeInQuery = None, until: TimeInQuery = None
+    ) -> tuple[int, HistoryDocument]:
+        """What happened to a placement by hour or by day."""
+        return 200, await self._worker.history(name, by, since, until)
+
+
+def _placement(placement: Placement) -> PlacementDocument:
+    return PlacementDocument.of(placement.name, placement.definition)
+
+
+def _taken(which: str, outcome: Outcome, receipt: Receipt) -> OutcomeDocument:
+    if receipt.verdict == "unknown_decision":
+        raise Refusal(404, f"there is no decision {which}")
+    if receipt.verdict == "unknown_item":
+        unknown = next(item for item in outcome.clicks if item not in receipt.items)
+        raise Refusal(422, f"clicked must be one of the items shown, {list(receipt.items)}, got {unknown!r}")
+    if receipt.verdict == "conflict":
+        raise Refusal(409, f"the outcome was reported before as {_words(receipt.recorded)}, and that stands")
+    return {"duplicate": receipt.verdict == "duplicate"}
+
+
+def _words(outcome: Outcome | None) -> str:
+    if outcome is None or outcome.kind == "no_click":
+        return "no click"
+    if outcome.kind == "not_shown":
+        return "not shown"
+    clicks = f"a click on {outcome.item!r}" + "".join(f", then on {item!r}" for item in outcome.then)
+    return clicks if outcome.value is None else f"{clicks} that brought {outcome.value:g}"
+
+
+def _summary(placement: Placement) -> PlacementSummary:
+    definition = placement.definition
+    return {
+        "name": placement.name,
+        "slots": definition.slots,
+        "policy": definition.policy,
+        "window_seconds": definition.window_seconds,
+        "holdout": definition.holdout,
+        "position_bias": definition.position_bias,
+        "mode": definition.mode,
+        "item_count": len(definition.items),
+    }
+
+
+def _logged(found: Logged) -> LoggedDocument:
+    decision, outcome = found.decision, found.outcome
+    return {
+        "id": decision.id,
+        "placement": decision.placement,
+        "issued": rfc3339(decision.issued),
+        "expires": rfc3339(decision.deadline),
+        "context": known(decision.segment),
+        "arm": decision.arm,
+        "items": decision.items,
+        "propensities": found.propensities,
+        "final": found.final,
+        "outcome": None if outcome is None else outcome.kind,
+        "clicked": [] if outcome is None else [*outcome.clicks],
+        "value": None if outcome is None else outcome.value,
+        "late": found.late,
+    }

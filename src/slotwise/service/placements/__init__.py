@@ -1,0 +1,1 @@
+"""Placements in memory: their learners, kept in step with the store."""

@@ -1,0 +1,140 @@
+"""Changes of a placement's definition: which version they expect, what they make of it, and how they are listed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from slotwise.core.errors import InvalidInput, SlotwiseError
+from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.item_schema import ItemSettings
+from slotwise.service.schemas.report_schemas import ChangedItems, FieldChange
+
+#: of the items that a change names
+MOST_NAMED: Final = 100
+
+#: from a definition to another; from None where there is none, or none that can be read
+Revision = Callable[[Definition | None], Definition]
+
+
+class StaleVersion(SlotwiseError):
+    """The placement is not at the version that was expected."""
+
+
+class UnknownItem(SlotwiseError, LookupError):
+    """The placement has no such item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a change expects of the placement: to be at one of these versions, to be there at all, or not to be there.
+
+    >>> [Expected(versions=frozenset({3})).holds(version) for version in (0, 3, 4)]
+    [False, True, False]
+    >>> [Expected(exists=False).holds(version) for version in (0, 3)]
+    [True, False]
+    """
+
+    versions: frozenset[int] | None = None
+    exists: bool | None = None
+
+    def holds(self, version: int) -> bool:
+        """Whether a placement at this version is as expected; 0 is that there is none."""
+        return (self.versions is None or version in self.versions) and self.exists in (None, version > 0)
+
+    def check(self, name: str, version: int) -> None:
+        """Raise unless it is as expected."""
+        if not self.holds(version):
+            found = f"at version {version}" if version else "not there"
+            raise StaleVersion(f"the placement {name!r} is {found}, which is not what the request expects")
+
+
+#: whatever it is
+ANY: Final = Expected()
+
+
+def patched(patch: Mapping[str, Any]) -> Revision:
+    """What a JSON merge patch (RFC 7396) makes of a definition: a field that is null in it gets its default."""
+
+    def revise(before: Definition | None) -> Definition:
+        return Definition.model_validate_json(json.dumps(merged(json.loads(_known(before).text()), patch)))
+
+    return revise
+
+
+def merged(document: Any, patch: Any) -> Any:
+    """A document after a JSON merge patch.
+
+    >>> merged({"a": 1, "b": {"c": [1], "d": 2}}, {"a": None, "b": {"c": [3], "e": 4}})
+    {'b': {'c': [3], 'd': 2, 'e': 4}}
+    """
+    if not isinstance(patch, Mapping):
+        return patch
+    result = dict(document) if isinstance(document, Mapping) else {}
+    for name, value in patch.items():
+        if value is None:
+            result.pop(name, None)
+        else:
+            result[name] = merged(result.get(name), value)
+    return result
+
+
+def with_item(id: str, settings: ItemSettings) -> Revision:
+    """One item more, at the end, or the same item with other settings, where it is."""
+
+    def revise(before: Definition | None) -> Definition:
+        document = json.loads(_known(before).text())
+        item = {"id": id, **settings.model_dump(exclude_defaults=True)}
+        items = [item if _id(listed) == id else listed for listed in document["items"]]
+        document["items"] = items if any(listed is item for listed in items) else [*items, item]
+        return Definition.model_validate_json(json.dumps(document))
+
+    return revise
+
+
+def without_item(name: str, id: str) -> Revision:
+    """The same without an item of the placement called `name`."""
+
+    def revise(before: Definition | None) -> Definition:
+        document = json.loads(_known(before).text())
+        left = [listed for listed in document["items"] if _id(listed) != id]
+        if len(left) == len(document["items"]):
+            raise UnknownItem(f"there is no item {id!r} in the placement {name!r}")
+        pinned = {item: slot for item, slot in document["pin"].items() if item != id}
+        return Definition.model_validate_json(json.dumps({**document, "items": left, "pin": pinned}))
+
+    return revise
+
+
+def _id(listed: Any) -> Any:
+    return listed["id"] if isinstance(listed, dict) else listed
+
+
+def _known(before: Definition | None) -> Definition:
+    if before is None:
+        raise InvalidInput("the definition in the store cannot be read: PUT a whole one in its place")
+    return before
+
+
+def difference(before: Definition | None, after: Definition) -> dict[str, Any]:
+    """What changed, as it is stored and listed: fields with their old and new values, and items."""
+    old, new = (json.loads(one.text()) if one else {"items": []} for one in (before, after))
+    was, now = ({_id(listed): listed for listed in one.pop("items")} for one in (old, new))
+    fields: dict[str, FieldChange] = {}
+    if before is not None:
+        fields = {
+            name: {"before": old.get(name), "after": value} for name, value in new.items() if old.get(name) != value
+        }
+    return {
+        "fields": fields,
+        "added": _named([id for id in now if id not in was]),
+        "retired": _named([id for id in was if id not in now]),
+        "changed": _named([id for id in now if id in was and now[id] != was[id]]),
+        "reordered": [id for id in was if id in now] != [id for id in now if id in was],
+    }
+
+
+def _named(ids: list[str]) -> ChangedItems:
+    return {"count": len(ids), "items": ids[:MOST_NAMED]}

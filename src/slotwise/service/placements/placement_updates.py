@@ -1,0 +1,153 @@
+"""Placements put, changed and deleted: read, revised and written back at the version that was read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Final, NamedTuple
+
+from pydantic import ValidationError
+
+from slotwise.core.errors import StoreUnavailable
+from slotwise.service.learning.learner_factory import try_out
+from slotwise.service.placements.definition_edits import ANY, Expected, Revision, StaleVersion, difference
+from slotwise.service.placements.placement_registry import Placements, UnknownPlacement
+from slotwise.service.placements.placement_state import Placement
+from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.name_rules import checked_name
+from slotwise.service.schemas.report_schemas import ChangeDocument
+from slotwise.service.schemas.timestamps import rfc3339
+from slotwise.service.storage import Store
+from slotwise.service.storage.batch_writer import Writer
+from slotwise.service.storage.placements_table import Change, Put
+
+#: how often a change is made again because another one came in between
+MOST_TRIES: Final = 20
+#: decisions that are looked at in one transaction when a placement is deleted; others wait for it, so it is kept short
+DROPPED_AT_ONCE: Final = 2_000
+#: changes that are listed, the newest
+MOST_LISTED: Final = 1_000
+
+log = logging.getLogger("slotwise.service")
+
+
+class Changed(NamedTuple):
+    """A placement after a change, and its definition before, None where it is new."""
+
+    placement: Placement
+    before: Definition | None
+    is_new: bool
+
+
+class _Found(NamedTuple):
+    version: int
+    definition: Definition | None
+
+
+class ChangeDesk:
+    """Changes definitions; whoever changes one at the same time, here or elsewhere, is not undone."""
+
+    def __init__(self, placements: Placements, writer: Writer, clock: Callable[[], float]) -> None:
+        self._placements, self._writer, self._clock = placements, writer, clock
+
+    async def put(self, name: str, definition: Definition, expected: Expected = ANY) -> Changed:
+        """Create a placement, or replace all of its definition."""
+        return await self._revise(checked_name(name), lambda _: definition, expected)
+
+    async def change(self, name: str, revision: Revision, expected: Expected = ANY) -> Changed:
+        """Make another definition of the one that is there."""
+        return await self._revise(name, revision, expected, must_exist=True)
+
+    async def delete(self, name: str, expected: Expected = ANY) -> None:
+        """Delete a placement with its decisions, its tally and its counters."""
+        found = await self._placements.read(lambda store: store.version(name))
+        if found is None:
+            raise _unknown(name)
+        expected.check(name, found.version)
+        # what is final is dropped first and in pieces, as `compact` may at any time: nobody waits long
+        last: str | None = ""
+        while last is not None:
+            last = await self._writer.call(partial(_drop_final, name=name, after=last))
+        at = found.version if expected != ANY else None
+        verdict = await self._writer.call(lambda store: store.drop_placement(name, at=at))
+        await self._placements.find(name)
+        if verdict == "stale":
+            raise StaleVersion(f"the placement {name!r} was changed meanwhile")
+        if verdict == "unknown":
+            raise _unknown(name)
+        log.info("placement deleted", extra={"placement": name})
+
+    async def changes(self, name: str) -> list[ChangeDocument]:
+        """What changed, the newest first."""
+
+        def read(store: Store) -> list[Change]:
+            with store.snapshot():
+                if store.version(name) is None:
+                    raise _unknown(name)
+                return store.changes(name, MOST_LISTED)
+
+        return [change_document(change) for change in await self._placements.read(read)]
+
+    async def _revise(self, name: str, revision: Revision, expected: Expected, *, must_exist: bool = False) -> Changed:
+        for _ in range(MOST_TRIES):
+            found = await self._placements.read(lambda store: _read(store, name))
+            if must_exist and not found.version:
+                raise _unknown(name)
+            expected.check(name, found.version)
+            # in another thread, as it may take seconds
+            after = await asyncio.to_thread(revision, found.definition)
+            if after == found.definition:
+                return await self._done(name, found)
+            await asyncio.to_thread(try_out, after)
+            change = Change(self._clock(), json.dumps(difference(found.definition, after), ensure_ascii=False))
+            put = await self._writer.call(
+                partial(_put, name=name, definition=after.text(), change=change, at=found.version)
+            )
+            if put.verdict != "stale":
+                log.info(
+                    "placement put",
+                    extra={"placement": name, "new": not found.version, "items": len(after.items)},
+                )
+                return await self._done(name, found)
+        raise StoreUnavailable(f"the placement {name!r} was changed {MOST_TRIES} times meanwhile")
+
+    async def _done(self, name: str, found: _Found) -> Changed:
+        placement = await self._placements.find(name)
+        if placement is None:
+            self._placements.refuse_broken(name)
+            # deleted as soon as it was put
+            raise _unknown(name)
+        return Changed(placement, found.definition, not found.version)
+
+
+def _read(store: Store, name: str) -> _Found:
+    with store.snapshot():
+        version = store.version(name)
+        if version is None:
+            return _Found(0, None)
+        text = store.definition(name)
+    try:
+        return _Found(version.version, Definition.model_validate_json(text))
+    except ValidationError:
+        return _Found(version.version, None)
+
+
+def _put(store: Store, *, name: str, definition: str, change: Change, at: int) -> Put:
+    return store.put_placement(name, definition, change, at=at)
+
+
+def _drop_final(store: Store, *, name: str, after: str) -> str | None:
+    return store.drop_final(name, after, DROPPED_AT_ONCE)
+
+
+def change_document(change: Change) -> ChangeDocument:
+    """As it is told."""
+    document: ChangeDocument = json.loads(change.what)
+    return {**document, "version": change.version, "time": rfc3339(change.time)}
+
+
+def _unknown(name: str) -> UnknownPlacement:
+    return UnknownPlacement(f"there is no placement {name!r}")

@@ -1,0 +1,1 @@
+"""Reports on a placement: estimates, uplift, history, health checks."""

@@ -1,0 +1,326 @@
+"""One process of the service, without HTTP: it decides, takes outcomes, learns, finalises and estimates."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import TracebackType
+from typing import Final, Self, Unpack
+
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput, SlotwiseError, StoreUnavailable
+from slotwise.service.decisions import decide
+from slotwise.service.decisions.keyed_hash import Digests
+from slotwise.service.decisions.outcome_tokens import Signer
+from slotwise.service.metrics import WorkerMetrics
+from slotwise.service.placements.placement_registry import Placements, UnknownPlacement
+from slotwise.service.placements.placement_state import Placement
+from slotwise.service.placements.placement_updates import ChangeDesk
+from slotwise.service.placements.propensities import Propensities, Propensity
+from slotwise.service.reports.dashboard_queries import Dashboard
+from slotwise.service.reports.estimate_service import EstimateService, LocalEstimator
+from slotwise.service.reports.estimates_process import RemoteEstimator
+from slotwise.service.reports.history import By, HistorySpan, history
+from slotwise.service.reports.uplift import AskedSpan, Span
+from slotwise.service.runtime.background_tasks import again_and_again
+from slotwise.service.schemas.decision_request import Wish
+from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.report_schemas import EstimatesDocument, HistoryDocument
+from slotwise.service.storage import Store, open_store
+from slotwise.service.storage.batch_writer import WRITE_SECONDS, Writer
+from slotwise.service.storage.count_rows import HOUR, hour_of
+from slotwise.service.storage.decision_types import Decision, Logged, Outcome, Receipt, Report, is_id
+
+Clock = Callable[[], float]
+NO_WISH: Final = Wish()
+#: between two looks for decisions past their deadline
+FINALISE_SECONDS: Final = 0.1
+#: what is finalised in one transaction; decisions wait for it, so it is kept short
+FINALISE_AT_ONCE: Final = 100
+#: decisions whose propensities are written in one transaction, for the same reason
+FILL_AT_ONCE: Final = 200
+#: from a look at the store, after which beliefs are new, until lists are drawn for propensities: under a load the first
+#: decisions have come in then, and all that follow are written together with theirs
+FILL_SECONDS: Final = 0.02
+#: between two looks whether an hour has ended
+END_SECONDS: Final = 1.0
+PROBE_SECONDS: Final = 2.0
+#: how long a reading may take
+READ_SECONDS: Final = 10.0
+#: a worker that has not seen the store for so long is not ready
+LONGEST_STALENESS: Final = 5.0
+
+log = logging.getLogger("slotwise.service")
+
+
+class StillStarting(SlotwiseError):
+    """Not everything is read, or compiled, that the first decision needs."""
+
+
+class Worker:
+    """Placements on a store: whatever it answers with is on disk. Times are the clock's, in seconds since 1970.
+
+    `placements` are put at the start where there are none of that name. Between `start` and `stop`, which is also what
+    `async with` does, deadlines are watched and other workers' changes followed in the background.
+
+    >>> import tempfile
+    >>> async def one_click(store):
+    ...     async with Worker(store, placements={"home": Definition(slots=1, items=["a", "b"])}) as worker:
+    ...         decision = await worker.decide("home")
+    ...         receipt = await worker.report(decision.id, Outcome("clicked", decision.items[0]))
+    ...     return receipt.verdict
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     asyncio.run(one_click(f"sqlite:///{folder}/clicks.db"))
+    'recorded'
+    """
+
+    def __init__(
+        self,
+        store: str,
+        *,
+        clock: Clock = time.time,
+        placements: Mapping[str, Definition] | None = None,
+        write_seconds: float = WRITE_SECONDS,
+        read_seconds: float = READ_SECONDS,
+    ) -> None:
+        self._clock = clock
+        self._first = dict(placements or {})
+        # a connection for each thread: a read does not wait for a write
+        writing, reading = open_store(store), open_store(store)
+        reading.patience = read_seconds
+        secret = writing.secret()
+        self._signer, self._digests = Signer(secret), Digests(secret)
+        self.metrics = WorkerMetrics()
+        self._propensities, self._filling = Propensities(self.metrics.looked_for_propensities), asyncio.Lock()
+        self._placements = Placements(reading, self._propensities, clock)
+        self.metrics.collect_from(self._placements)
+        self._remote_estimator = RemoteEstimator(store, clock)
+        self._estimates = EstimateService(LocalEstimator(self._placements), self._remote_estimator)
+        self._writer = Writer(writing, self.metrics.committed, write_seconds)
+        #: puts, changes and deletes placements
+        self.changing = ChangeDesk(self._placements, self._writer, clock)
+        #: answers what the owner's dashboard asks
+        self.dashboard = Dashboard(store, self._placements, self._estimates, clock)
+        self._tasks: list[asyncio.Task[None]] = []
+        self._starting: asyncio.Task[None] | None = None
+        self._is_started = False
+        #: the last one that was seen to have begun
+        self._hour = 0
+
+    async def start(self) -> None:
+        """Put the first placements where they are missing, read all, and begin to finalise."""
+        self._writer.start()
+        await self._start()
+
+    def begin(self) -> asyncio.Task[None]:
+        """Start in the background, however long the store or a compiler takes; it is not ready before that is done."""
+        self._writer.start()
+        self._starting = asyncio.create_task(self._keep_starting())
+        return self._starting
+
+    async def _keep_starting(self) -> None:
+        while True:
+            try:
+                return await self._start()
+            except StoreUnavailable as problem:
+                log.warning("cannot start yet", extra={"problem": str(problem)})
+                await asyncio.sleep(1.0)
+
+    async def _start(self) -> None:
+        for name, definition in self._first.items():
+            if await self._placements.find(name) is None:
+                await self.put(name, definition)
+        await self._placements.refresh()
+        await self._placements.load()
+        self._is_started = True
+        chores = (
+            self._placements.keep_fresh(),
+            again_and_again(self.finalise, partial(asyncio.sleep, FINALISE_SECONDS), "finalise"),
+            again_and_again(self.fill_propensities, self._until_refreshed, "keep propensities"),
+            again_and_again(self._keep_last_ends, partial(asyncio.sleep, END_SECONDS), "keep what is believed"),
+        )
+        self._tasks = [asyncio.create_task(chore) for chore in chores]
+
+    async def stop(self) -> None:
+        """Finish what was taken in, and let go of the store."""
+        for task in (*self._tasks, *([self._starting] if self._starting is not None else [])):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        with contextlib.suppress(SlotwiseError):
+            await self.fill_propensities()
+        await self._remote_estimator.close()
+        await self._writer.close()
+        await self._placements.close()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    def names(self) -> list[str]:
+        """Of the placements that this worker knows, in order."""
+        return self._placements.names()
+
+    def known(self) -> list[Placement]:
+        """The placements that this worker knows, in order of name."""
+        return self._placements.all()
+
+    def broken(self) -> dict[str, str]:
+        """The placements that cannot be read, in order of name, and why."""
+        return self._placements.broken()
+
+    async def placement(self, name: str) -> Placement:
+        """From memory; where it is not there yet, from the store."""
+        return await self._placements.placement(name)
+
+    async def newest(self, name: str) -> Placement:
+        """As the store has it, with what another worker was told a moment ago."""
+        return await self._placements.newest(name)
+
+    async def put(self, name: str, definition: Definition) -> tuple[Placement, bool]:
+        """Create or change; whether it is new."""
+        changed = await self.changing.put(name, definition)
+        return changed.placement, changed.is_new
+
+    async def decide(self, name: str, wish: Wish = NO_WISH, key: str | None = None) -> Decision:
+        """What to show to one visitor; with a key that was used before, the decision of then."""
+        placement = self._placements.get(name) or await self._placements.placement(name)
+        now, digests = self._clock(), self._digests
+        once, sticky = decide.once_for(key, wish, digests), decide.sticky_for(placement, wish, now, digests)
+        decision = await self._writer.issue(decide.decide(placement, wish, now, once, sticky))
+        if decision.fate == "unknown_placement":
+            raise UnknownPlacement(f"there is no placement {name!r}")
+        if decision.fate == "other_request":
+            raise InvalidInput(f"Idempotency-Key {validation.short(key)} was used before, for another request")
+        return decision
+
+    def token(self, decision: Decision) -> str:
+        """What lets a browser report the outcome of that decision."""
+        return self._signer.sign(decision.id, decision.deadline)
+
+    async def report(self, decision: str, outcome: Outcome) -> Receipt:
+        """Take in what came of a decision, given by its id; the receipt says what became of the report."""
+        return await self._report(decision, outcome, self._clock())
+
+    async def report_by_token(self, token: str, outcome: Outcome) -> Receipt:
+        """The same by a decision's token, which expires with it: whatever comes after the deadline is late."""
+        read, now = self._signer.read(token), self._clock()
+        receipt = await self._report(read.decision, outcome, now)
+        return receipt if now < read.deadline else Receipt("late", receipt.items, receipt.recorded)
+
+    async def _report(self, decision: str, outcome: Outcome, now: float) -> Receipt:
+        if not is_id(decision):
+            return Receipt("unknown_decision")
+        receipt = await self._writer.record(Report(decision, outcome, now))
+        self.metrics.reports.labels(receipt.verdict).inc()
+        return receipt
+
+    async def logged(self, decision: str) -> Logged | None:
+        """A decision and what has become of it, from the store as it is now; None where there is none of that id."""
+        return await self._placements.read(lambda store: store.logged(decision)) if is_id(decision) else None
+
+    async def estimates(self, name: str, segment: Sequence[str] = (), **span: Unpack[AskedSpan]) -> EstimatesDocument:
+        """What is known of a placement's items and slots, from the store as it is now.
+
+        Of everybody, or of the visitors that all of `segment` is true of, each KEY:VALUE. The uplift is since the
+        start, or between two times, or over the last hours, days or weeks, as in 24h, 7d and 4w.
+        """
+        await self.placement(name)
+        return await self._estimates.local.estimates(name, segment, Span.asked(self._clock(), **span))
+
+    async def written_estimates(self, name: str, segment: Sequence[str] = (), **span: Unpack[AskedSpan]) -> bytes:
+        """The same as JSON; for a large placement from another process, so that no decision waits for it."""
+        estimator = self._estimates.of(await self.placement(name))
+        return await estimator.estimates_json(name, segment, Span.asked(self._clock(), **span))
+
+    async def history(
+        self, name: str, by: By = "day", since: str | None = None, until: str | None = None
+    ) -> HistoryDocument:
+        """What happened by hour or by day, from the store as it is now; times are RFC 3339, or dates."""
+        await self.placement(name)
+        span = HistorySpan.of(by, since, until, self._clock())
+        return await self._placements.read(lambda store: history(store, name, by, span))
+
+    async def keep_ends(self, hour: int) -> None:
+        """Keep what is believed of every placement at the end of the hour that began then, where no worker has."""
+        for placement in self._placements.all():
+            await self._keep_end(placement, hour)
+
+    async def _keep_end(self, placement: Placement, hour: int) -> None:
+        name = placement.name
+        if await self._placements.read(lambda store: store.ended(name, hour)):
+            summary = await self._estimates.of(placement).summary(name)
+            await self._writer.call(lambda store: store.keep_end(name, hour, summary))
+
+    async def finalise(self) -> int:
+        """Count the decisions whose deadline has passed, each once; how many there were."""
+        total = 0
+        while True:
+            # as of now: outcomes that are in already are written before, however long they wait
+            now = self._clock()
+            counted = await self._writer.call(partial(_finalise, now))
+            total += counted
+            if counted < FINALISE_AT_ONCE:
+                return total
+
+    async def fill_propensities(self) -> None:
+        """Find how likely the lists were that were decided on since the last time, and keep that with the decisions."""
+        async with self._filling:
+            self._propensities.replenish()
+            waiting = [placement for placement in self._placements.all() if placement.ledger.is_of_use]
+            # what can be spent may not be enough for all, and none is to be always the last
+            random.shuffle(waiting)
+            for placement in waiting:
+                await self._propensities.settle(placement)
+            found = self._propensities.take()
+            while found:
+                now, later = found[:FILL_AT_ONCE], found[FILL_AT_ONCE:]
+                try:
+                    await self._writer.call(partial(_fill, found=now))
+                except SlotwiseError:
+                    self._propensities.give_back(found)
+                    raise
+                found = later
+
+    async def refresh(self) -> None:
+        """Take in what the store has that this worker does not know yet."""
+        await self._placements.refresh()
+
+    async def probe(self) -> None:
+        """Raise unless all is read that decisions need, the store takes a write, and the snapshot is fresh."""
+        if not self._is_started:
+            raise StillStarting("the worker is still starting")
+        await asyncio.wait_for(self._writer.call(lambda store: store.probe()), PROBE_SECONDS)
+        if self._placements.staleness() > LONGEST_STALENESS:
+            raise StoreUnavailable(f"the snapshot is {self._placements.staleness():.0f} seconds old")
+
+    async def _keep_last_ends(self) -> None:
+        """Of the hour that has just ended, once: what was believed at the end of an earlier one is not known."""
+        now, before = hour_of(self._clock()), self._hour
+        self._hour = max(now, before)
+        if now > before:
+            await self.keep_ends(now - HOUR)
+
+    async def _until_refreshed(self) -> None:
+        refreshed = self._placements.was_refreshed
+        refreshed.clear()
+        await refreshed.wait()
+        await asyncio.sleep(FILL_SECONDS)
+
+
+def _finalise(now: float, store: Store) -> int:
+    return store.finalise(now, FINALISE_AT_ONCE)
+
+
+def _fill(store: Store, found: Sequence[Propensity]) -> None:
+    store.fill_propensities(found)

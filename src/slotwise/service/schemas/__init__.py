@@ -1,0 +1,1 @@
+"""Types of everything that is read or written as JSON: definitions, requests, reports."""

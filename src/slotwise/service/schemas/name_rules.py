@@ -1,0 +1,46 @@
+"""Names of placements and items, and what is wrong with what is none."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, StringConstraints, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
+
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput
+from slotwise.service.schemas.validation_errors import faults
+
+LONGEST_NAME: Final = 200
+
+
+def _without_control_characters(name: str) -> str:
+    if validation.has_control_characters(name):
+        raise PydanticCustomError("control_character", "must not have control characters in it")
+    return name
+
+
+Name = Annotated[
+    str, StringConstraints(min_length=1, max_length=LONGEST_NAME), AfterValidator(_without_control_characters)
+]
+#: it stands between two slashes in an address
+PlacementName = Annotated[Name, StringConstraints(pattern=r"^[^/]*$")]
+
+_name: Final = TypeAdapter[str](PlacementName)
+
+
+def checked_name(name: str) -> str:
+    """The name of a placement, or an error that says what is wrong with it."""
+    try:
+        return _name.validate_python(name)
+    except ValidationError as problem:
+        raise InvalidInput(f"name: {faults(problem)[0]['detail']}, got {validation.short(name)}") from None
+
+
+def is_name(name: str) -> bool:
+    """Whether a placement can be called so."""
+    try:
+        checked_name(name)
+    except InvalidInput:
+        return False
+    return True

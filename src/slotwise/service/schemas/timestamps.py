@@ -1,0 +1,32 @@
+"""Times as people write them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput
+
+
+def rfc3339(seconds: float) -> str:
+    """A time in UTC, to the millisecond.
+
+    >>> rfc3339(1_800_000_000.5)
+    '2027-01-15T08:00:00.500Z'
+    """
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def seconds_of(name: str, text: str) -> float:
+    """A date or a time as seconds since 1970; UTC where no other zone is said.
+
+    >>> seconds_of("since", "1970-01-02"), seconds_of("since", "1970-01-02T01:00+01:00")
+    (86400.0, 86400.0)
+    """
+    try:
+        time = datetime.fromisoformat(text)
+        return (time.replace(tzinfo=UTC) if time.tzinfo is None else time).timestamp()
+    except (ValueError, OverflowError):
+        raise InvalidInput(
+            f"{name} must be a date or a time, like 2026-11-01 or 2026-11-01T12:00Z, got {validation.short(text)}"
+        ) from None

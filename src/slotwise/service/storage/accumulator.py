@@ -1,0 +1,140 @@
+"""What one transaction adds to counters and tallies, gathered before it is written."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from slotwise.service.storage.count_rows import COUNTERS
+from slotwise.service.storage.decision_types import Arm, Outcome
+from slotwise.service.storage.delay_histogram import number_of
+
+CLICKS, PASSES, SHOWS, VALUED, VALUE, SQUARES = range(6)
+
+#: slot and item
+_Pair = tuple[int, str]
+
+
+class Where(NamedTuple):
+    """Under which a decision is counted."""
+
+    placement: str
+    #: the beginning of the hour in which it was issued
+    start: int
+    segment: str
+    arm: Arm
+
+
+@dataclass
+class _Pairs:
+    """Per slot and item: clicks, passes and shows, then how many clicks said what they brought, its sum and squares."""
+
+    counts: dict[_Pair, list[Any]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0, 0, 0.0, 0.0]))
+
+    def add(self, items: Sequence[str], outcome: Outcome | None, times: int) -> None:
+        if outcome is None or outcome.kind != "clicked":
+            for slot, item in enumerate(items):
+                pair = self.counts[slot, item]
+                pair[SHOWS] += times
+                pair[PASSES] += times
+            return
+        for slot, item in enumerate(items):
+            pair = self.counts[slot, item]
+            pair[SHOWS] += 1
+            if item == outcome.item:
+                pair[CLICKS] += 1
+                if outcome.value is not None:
+                    pair[VALUED] += 1
+                    pair[VALUE] += outcome.value
+                    pair[SQUARES] += outcome.value**2
+
+
+class Count:
+    """Sums by placement, segment, arm and hour.
+
+    >>> count = Count()
+    >>> home = Where("home", 0, "", "learned")
+    >>> count.finalise(home, ["a", "b"], Outcome("clicked", "b", value=2.5))
+    >>> count.finalise(home, ["b", "a"], None)
+    >>> count.tally("home")[0]              # segment, slot, item, clicks, passes, shows, valued, value, squares
+    ('', 0, 'a', 0, 0, 1, 0, 0.0, 0.0)
+    >>> [row[3:] for row in count.tally("home")][1:]
+    [(0, 1, 1, 0, 0.0, 0.0), (0, 1, 1, 0, 0.0, 0.0), (1, 0, 1, 1, 2.5, 6.25)]
+    """
+
+    def __init__(self) -> None:
+        self._counters: dict[Where, dict[str, Any]] = defaultdict(lambda: dict.fromkeys(COUNTERS, 0))
+        self._pairs: dict[str, dict[Where, _Pairs]] = defaultdict(lambda: defaultdict(_Pairs))
+        self._delays: dict[tuple[str, float, int], int] = defaultdict(int)
+
+    def add(self, where: Where, **counts: float) -> None:
+        """Add to counters."""
+        counters = self._counters[where]
+        for name, more in counts.items():
+            counters[name] += more
+
+    def issue(self, placement: str, start: int, segment: str, arm: Arm) -> None:
+        """Count one decision as issued."""
+        self._counters[Where(placement, start, segment, arm)]["issued"] += 1
+
+    def finalise(self, where: Where, items: Sequence[str], outcome: Outcome | None, times: int = 1) -> None:
+        """Count one decision as what was reported of it; silence is a no-click, and may be that of several at once."""
+        kind = "no_click" if outcome is None else outcome.kind
+        counters = self._counters[where]
+        counters[kind] += times
+        if outcome is None:
+            counters["silent"] += times
+        elif outcome.kind == "clicked" and (outcome.then or outcome.value is not None):
+            value = outcome.value or 0.0
+            several = len(set(outcome.clicks)) > 1
+            self.add(where, several=int(several), value=value, squares=value**2)
+        pairs = self._pairs[where.placement]
+        if kind == "not_shown":
+            return
+        pairs[where].add(items, outcome, times)
+
+    def delay(self, placement: str, at_most: float, seconds: float) -> None:
+        """Count how long a click took, of a decision that waited for `at_most` seconds."""
+        self._delays[placement, at_most, number_of(seconds)] += 1
+
+    def placements(self) -> list[str]:
+        """Those with something final, in order."""
+        return sorted(self._pairs)
+
+    def tally(self, placement: str) -> list[tuple[Any, ...]]:
+        """Segment, slot, item and their counts, in that order."""
+        total: dict[tuple[str, int, str], list[Any]] = {}
+        for where, pairs in self._pairs[placement].items():
+            for (slot, item), counts in pairs.counts.items():
+                key = where.segment, slot, item
+                total[key] = [a + b for a, b in zip(total[key], counts, strict=True)] if key in total else counts
+        return [(*key, *counts) for key, counts in sorted(total.items())]
+
+    def periods(self, placement: str) -> list[tuple[Any, ...]]:
+        """Hour, 1 for its length, segment, arm, slot, item, clicks, passes and shows, in that order."""
+        return sorted(
+            (where.start, 1, where.segment, where.arm, *pair, *counts[: SHOWS + 1])
+            for where, pairs in self._pairs[placement].items()
+            for pair, counts in pairs.counts.items()
+        )
+
+    def counters(self) -> list[tuple[Any, ...]]:
+        """Placement, segment, arm and every counter, in order of these."""
+        total: dict[tuple[str, str, Arm], list[Any]] = {}
+        for where, counts in self._counters.items():
+            key, more = (where.placement, where.segment, where.arm), list(counts.values())
+            total[key] = [a + b for a, b in zip(total[key], more, strict=True)] if key in total else more
+        return [(*key, *counts) for key, counts in sorted(total.items())]
+
+    def period_counters(self) -> list[tuple[Any, ...]]:
+        """Placement, hour, 1 for its length, segment, arm and every counter, in order of these."""
+        return [
+            (where.placement, where.start, 1, where.segment, where.arm, *counts.values())
+            for where, counts in sorted(self._counters.items())
+        ]
+
+    def delays(self) -> list[tuple[Any, ...]]:
+        """Placement, longest window, number of the delay and clicks, in order of these."""
+        return [(*key, clicks) for key, clicks in sorted(self._delays.items())]

@@ -1,0 +1,214 @@
+"""Counts by period: hours, and days that hours are merged into."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import astuple
+from typing import Any
+
+from slotwise.service.storage.count_rows import (
+    COUNTERS,
+    DAY,
+    LAST,
+    ArmCounts,
+    Counters,
+    HistoryRow,
+    ItemClicks,
+    Period,
+    PeriodColumns,
+    PeriodCounters,
+    PeriodRow,
+)
+from slotwise.service.storage.sql_base import Database, adding, sums
+
+_COUNTS = ("clicks", "passes", "shows")
+ADD_PERIOD_TALLY = adding(
+    "period_tally", ("placement", "start", "hours", "segment", "arm", "slot", "item"), _COUNTS, revised=True
+)
+ADD_PERIOD_COUNTERS = adding("period_counters", ("placement", "start", "hours", "segment", "arm"), COUNTERS)
+
+
+def _keys(names: str, *, by_segment: bool) -> tuple[str, str]:
+    """What to select and what to group by, each segment by itself or all of them together."""
+    if by_segment:
+        return names.replace("SEGMENT", "segment"), names.replace("SEGMENT", "segment")
+    return names.replace("SEGMENT", "''"), names.replace("SEGMENT, ", "")
+
+
+def _period(by_day: bool) -> str:
+    """Beginning and length in hours; what was before there were periods stays by itself."""
+    if not by_day:
+        return "start, hours"
+    return (
+        f"CASE WHEN hours = 0 THEN start ELSE start / {DAY} * {DAY} END, "
+        "CAST(CASE WHEN hours = 0 THEN 0 ELSE 24 END AS BIGINT)"
+    )
+
+
+class Periods(Database):
+    """The part of a store that knows when."""
+
+    def period_tally(self, name: str, *, after: int = 0, since: int = 0, until: int = LAST) -> list[PeriodRow]:
+        """The rows that changed after revision `after`, of periods that start from `since` on and before `until`."""
+        with self.reading():
+            rows = self.all(
+                f"SELECT start, hours, segment, arm, slot, item, {', '.join(_COUNTS)} FROM period_tally "
+                "WHERE placement = ? AND revision > ? AND start >= ? AND start < ?",
+                (name, after, since, until),
+            )
+            return [PeriodRow(Period(start, hours), *rest) for start, hours, *rest in rows]
+
+    def period_columns(self, name: str, since: int = 0) -> PeriodColumns:
+        """All rows of periods that start from `since` on, by column and in no order."""
+        with self.reading():
+            return PeriodColumns.of(
+                self.all(
+                    f"SELECT {', '.join(PeriodColumns._fields)} FROM period_tally WHERE placement = ? AND start >= ?",
+                    (name, since),
+                )
+            )
+
+    def period_counters(self, name: str, since: int = 0, until: int = LAST) -> list[PeriodCounters]:
+        """Counters by period, segment and arm, in order of period."""
+        with self.reading():
+            rows = self.all(
+                f"SELECT start, hours, segment, arm, {', '.join(COUNTERS)} FROM period_counters "
+                "WHERE placement = ? AND start >= ? AND start < ? ORDER BY start, hours, segment, arm",
+                (name, since, until),
+            )
+            return [
+                PeriodCounters(Period(start, hours), segment, arm, Counters(*counts))
+                for start, hours, segment, arm, *counts in rows
+            ]
+
+    def arm_counts(self, name: str, since: int, until: int, *, by_segment: bool) -> list[ArmCounts]:
+        """Outcomes by arm, of periods that start from `since` on and before `until`."""
+        keys, group = _keys("start, hours, SEGMENT, arm", by_segment=by_segment)
+        with self.reading():
+            rows = self.all(
+                f"SELECT {keys}, {sums(('clicked', 'no_click', 'value', 'squares'))} FROM period_counters "
+                f"WHERE placement = ? AND start >= ? AND start < ? GROUP BY {group} ORDER BY {group}",
+                (name, since, until),
+            )
+            return [ArmCounts(Period(start, hours), *rest) for start, hours, *rest in rows]
+
+    def item_clicks(self, name: str, since: int, until: int, *, by_segment: bool) -> list[ItemClicks]:
+        """Clicks by item and arm in these periods; counts whose arm is unknown are left out."""
+        keys, group = _keys("start, hours, SEGMENT, arm, item", by_segment=by_segment)
+        with self.reading():
+            rows = self.all(
+                f"SELECT {keys}, {sums(('clicks',))} FROM period_tally WHERE placement = ? AND start >= ? "
+                f"AND start < ? AND clicks > 0 AND arm <> '' GROUP BY {group} ORDER BY {group}",
+                (name, since, until),
+            )
+            return [ItemClicks(Period(start, hours), *rest) for start, hours, *rest in rows]
+
+    def history(self, name: str, since: int, until: int, *, by_day: bool) -> list[HistoryRow]:
+        """Clicks and shows by period, slot and item, over all segments and arms; with `by_day`, hours are added up."""
+        with self.reading():
+            rows = self.all(
+                f"SELECT {_period(by_day)}, slot, item, {sums(('clicks', 'shows'))} FROM period_tally "
+                "WHERE placement = ? AND start >= ? AND start < ? GROUP BY 1, 2, slot, item ORDER BY 1, 2, slot, item",
+                (name, since, until),
+            )
+            return [HistoryRow(Period(start, hours), *rest) for start, hours, *rest in rows]
+
+    def history_counters(self, name: str, since: int, until: int, *, by_day: bool) -> list[PeriodCounters]:
+        """Counters by period, segment and arm, in order; with `by_day`, hours are added up."""
+        with self.reading():
+            rows = self.all(
+                f"SELECT {_period(by_day)}, segment, arm, {sums(COUNTERS)} FROM period_counters "
+                "WHERE placement = ? AND start >= ? AND start < ? "
+                "GROUP BY 1, 2, segment, arm ORDER BY 1, 2, segment, arm",
+                (name, since, until),
+            )
+            return [
+                PeriodCounters(Period(start, hours), segment, arm, Counters(*counts))
+                for start, hours, segment, arm, *counts in rows
+            ]
+
+    def keep_end(self, name: str, start: int, believed: str) -> None:
+        """Keep the summary of the estimates at the end of the hour that began at `start`, unless there is one."""
+        with self.transaction():
+            self.all(
+                "INSERT INTO period_ends (placement, start, believed) VALUES (?, ?, ?) "
+                "ON CONFLICT (placement, start) DO NOTHING",
+                (name, start, believed),
+            )
+
+    def ended(self, name: str, start: int) -> bool:
+        """Whether something was counted in the hour that began at `start`, and no summary of its end is kept."""
+        with self.reading():
+            return bool(
+                self.all(
+                    "SELECT 1 FROM period_counters WHERE placement = ? AND start = ? AND hours = 1 "
+                    "AND NOT EXISTS (SELECT 1 FROM period_ends WHERE placement = ? AND start = ?) LIMIT 1",
+                    (name, start, name, start),
+                )
+            )
+
+    def period_ends(self, name: str, since: int = 0, until: int = LAST) -> list[tuple[int, str]]:
+        """Summaries of the estimates at the ends of hours, by the beginnings of these hours, in order."""
+        with self.reading():
+            rows = self.all(
+                "SELECT start, believed FROM period_ends WHERE placement = ? AND start >= ? AND start < ? "
+                "ORDER BY start",
+                (name, since, until),
+            )
+            return [(start, believed) for start, believed in rows]
+
+    def merge_hours(self, before: float, at_most: int) -> int:
+        """Add up the hours of days that ended before then, a placement's day at a time; the number of these days."""
+        end = int(before // DAY) * DAY
+        with self.reading():
+            days = self.all(
+                f"SELECT DISTINCT placement, start / {DAY} * {DAY} FROM period_counters "
+                "WHERE hours = 1 AND start < ? ORDER BY 1, 2 LIMIT ?",
+                (end, at_most),
+            )
+        for placement, day in days:
+            with self.transaction():
+                self._merge(placement, day)
+        return len(days)
+
+    def _merge(self, placement: str, day: int) -> None:
+        # whoever adds to a placement's tally changes this row first, and waits here
+        found = self.all(
+            "UPDATE placements SET revision = revision + 1 WHERE name = ? RETURNING revision", (placement,)
+        )
+        if not found:
+            return
+        hours = "placement = ? AND hours = 1 AND start >= ? AND start < ?"
+        where = (placement, day, day + DAY)
+        merged = self.all(
+            f"SELECT segment, arm, slot, item, {sums(_COUNTS)} FROM period_tally WHERE {hours} "
+            "GROUP BY segment, arm, slot, item ORDER BY segment, arm, slot, item",
+            where,
+        )
+        self.all(f"DELETE FROM period_tally WHERE {hours}", where)
+        self.many(ADD_PERIOD_TALLY, [(placement, day, 24, *row, found[0][0]) for row in merged])
+        # counters are added to without that row: what is added up is what is deleted, locked in the usual order
+        if self.for_update:
+            self.all(
+                f"SELECT 1 FROM period_counters WHERE {hours} ORDER BY start, hours, segment, arm{self.for_update}",
+                where,
+            )
+        total: dict[Any, Counters] = {}
+        for segment, arm, *counts in self.all(
+            f"DELETE FROM period_counters WHERE {hours} RETURNING segment, arm, {', '.join(COUNTERS)}", where
+        ):
+            total[segment, arm] = total.get((segment, arm), Counters()) + Counters(*counts)
+        self.many(
+            ADD_PERIOD_COUNTERS, [(placement, day, 24, *key, *counted.all()) for key, counted in sorted(total.items())]
+        )
+
+    def add_periods(self, name: str, rows: Sequence[PeriodRow], counters: Sequence[PeriodCounters]) -> None:
+        """Add what was carried from another store, within a transaction."""
+        self.many(
+            ADD_PERIOD_TALLY,
+            [(name, *astuple(row.period), row.segment, row.arm, row.slot, row.item, *row.counts(), 1) for row in rows],
+        )
+        self.many(
+            ADD_PERIOD_COUNTERS,
+            [(name, *astuple(one.period), one.segment, one.arm, *one.counters.all()) for one in counters],
+        )

@@ -1,0 +1,79 @@
+"""Placements that are carried from store to store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from slotwise.core.errors import InvalidInput
+from slotwise.service.storage.count_rows import TALLY_COUNTS, Counters, PeriodCounters, PeriodRow, TallyRow
+from slotwise.service.storage.decision_types import Arm
+from slotwise.service.storage.periods import Periods
+from slotwise.service.storage.placements_table import Change, Definitions
+from slotwise.service.storage.totals import ADD_COUNTERS, ADD_TALLY, Totals
+
+#: changes of a placement that are carried along, the newest
+MAX_CHANGES = 100_000
+
+
+@dataclass(frozen=True)
+class Portable:
+    """A placement as it is carried from store to store: all but its pending decisions."""
+
+    name: str
+    definition: str
+    tally: Sequence[TallyRow] = ()
+    #: by segment and arm
+    counters: Mapping[tuple[str, Arm], Counters] = field(default_factory=dict)
+    periods: Sequence[PeriodRow] = ()
+    period_counters: Sequence[PeriodCounters] = ()
+    changes: Sequence[Change] = ()
+
+
+class Carrying(Definitions, Periods, Totals):
+    """The part of a store that exports and imports placements."""
+
+    def carry_out(self, name: str) -> Portable:
+        """A placement, to be carried to another store."""
+        with self.transaction():
+            if self.version(name) is None:
+                raise InvalidInput(f"there is no placement {name!r} in this store")
+            return Portable(
+                name,
+                self.definition(name),
+                self.tally(name),
+                self.counters_of(name),
+                self.period_tally(name),
+                self.period_counters(name),
+                self.changes(name, MAX_CHANGES),
+            )
+
+    def carry_in(self, placement: Portable) -> None:
+        """Add a placement from another store; refused if there is one of that name."""
+        with self.transaction():
+            if self.version(placement.name) is not None:
+                raise InvalidInput(f"there is a placement {placement.name!r} in this store already")
+            self.create(placement.name)
+            # beyond all that it was at in the store that it comes from
+            versions = max([1, *(change.version for change in placement.changes)])
+            self.all(
+                "UPDATE placements SET version = version + ?, revision = 1 WHERE name = ?",
+                (versions, placement.name),
+            )
+            self.list_changes(placement.name, list(placement.changes))
+            self.all("INSERT INTO definitions VALUES (?, ?)", (placement.name, placement.definition))
+            self.many(
+                ADD_TALLY,
+                [
+                    (placement.name, row.segment, row.slot, row.item, *(getattr(row, name) for name in TALLY_COUNTS), 1)
+                    for row in placement.tally
+                ],
+            )
+            self.many(
+                ADD_COUNTERS,
+                [
+                    (placement.name, segment, arm, *counted.all())
+                    for (segment, arm), counted in placement.counters.items()
+                ],
+            )
+            self.add_periods(placement.name, placement.periods, placement.period_counters)

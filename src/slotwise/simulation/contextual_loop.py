@@ -1,0 +1,124 @@
+"""The loop for visitors with features: draw a visitor, show his features, choose, click or not, learn."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from slotwise.click_models.mnl import draw_slot
+from slotwise.core.tally import count_round
+from slotwise.core.types import FloatArray, IntArray, Ranking
+from slotwise.environments.contextual import ContextualMNL
+from slotwise.jit import inlined, jit, record
+from slotwise.optimize.top_k import keep_if_top
+from slotwise.policies.interface import choose, learn, see_features
+from slotwise.simulation.loop import Trace, is_ranking, record_regret
+
+
+@record
+class Visits:
+    """The visitor who is there."""
+
+    position_bias: FloatArray
+    #: slots by decreasing bias
+    slot_order: IntArray
+    weights: FloatArray
+    #: items × features, the first of them the items' own
+    features: FloatArray
+    #: those alone, as they were drawn
+    lasting: FloatArray
+    #: per item: what its fixed features add to the logarithm of its attractiveness, and that attractiveness now
+    fixed_part: FloatArray
+    attractiveness: FloatArray
+    #: room for the most attractive items
+    top: IntArray
+
+
+def first_visit(users: ContextualMNL, rng: np.random.Generator) -> Visits:
+    """Items with their own features drawn, before anybody has come."""
+    count = len(users.weights)
+    lasting = rng.uniform(-1.0, 1.0, (users.items, users.fixed)) / math.sqrt(count)
+    features = np.zeros((users.items, count))
+    features[:, : users.fixed] = lasting
+    return Visits(
+        position_bias=users.position_bias,
+        slot_order=np.argsort(-users.position_bias, kind="stable"),
+        weights=users.weights,
+        features=features,
+        lasting=lasting,
+        fixed_part=lasting @ users.weights[: users.fixed],
+        attractiveness=np.zeros(users.items),
+        top=np.zeros(users.slots, np.int64),
+    )
+
+
+@jit
+def advance_contextual(
+    policy: Any,
+    visits: Visits,
+    rng: np.random.Generator,
+    visit_rng: np.random.Generator,
+    trace: Trace,
+    rounds: int,
+) -> bool:
+    """Play `rounds` more rounds; False if the policy returned something that is not a ranking.
+
+    Visitors are drawn from `visit_rng`, so that all policies have the same; what a policy draws and what visitors click
+    comes from `rng`.
+    """
+    total = trace.total_regret
+    until_recorded = trace.record_at[trace.recorded]
+    for now in range(trace.round + 1, trace.round + rounds + 1):
+        draw_visitor(visits, visit_rng)
+        see_features(policy, visits.features)
+        ranking = choose(policy, rng)
+        if not is_ranking(ranking, trace.clicks.shape[0], trace.shown, now, False):
+            return False
+        clicked = draw_slot(visits.position_bias, visits.attractiveness, ranking, False, rng)
+        count_round(trace.clicks, trace.passes, ranking, clicked, False)
+        total += best_reward(visits) - reward_of(visits, ranking)
+        # last: the array is the policy's own, to do with as it likes from here on
+        learn(policy, ranking, clicked)
+        if now == until_recorded:
+            until_recorded = record_regret(trace, total)
+    trace.round += rounds
+    trace.total_regret = total
+    return True
+
+
+@inlined
+def draw_visitor(visits: Visits, rng: np.random.Generator) -> None:
+    """New features of visitor and items, and what attracts him."""
+    features, weights = visits.features, visits.weights
+    items, count = features.shape
+    fixed, scale = visits.lasting.shape[1], 1.0 / math.sqrt(count)
+    for item in range(items):
+        logarithm = visits.fixed_part[item]
+        for feature in range(fixed, count):
+            features[item, feature] = (2.0 * rng.random() - 1.0) * scale
+            logarithm += features[item, feature] * weights[feature]
+        visits.attractiveness[item] = math.exp(logarithm)
+
+
+@inlined
+def best_reward(visits: Visits) -> float:
+    """Of the most attractive items, the k-th in the slot of the k-th largest bias."""
+    attractiveness, top = visits.attractiveness, visits.top
+    found = 0
+    for item in range(len(attractiveness)):
+        found = keep_if_top(attractiveness, item, top, found, len(top))
+    weight = 0.0
+    for place in range(len(top)):
+        weight += visits.position_bias[visits.slot_order[place]] * attractiveness[top[place]]
+    return weight / (1.0 + weight)
+
+
+@inlined
+def reward_of(visits: Visits, ranking: Ranking) -> float:
+    """The probability that this visitor clicks."""
+    weight = 0.0
+    for slot in range(len(ranking)):
+        weight += visits.position_bias[slot] * visits.attractiveness[ranking[slot]]
+    return weight / (1.0 + weight)

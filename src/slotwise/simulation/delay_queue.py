@@ -1,0 +1,101 @@
+"""Outcomes on their way: a heap by the round at which they are told, and by the round of their list."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from slotwise.core.types import BoolArray, IntArray, Ranking
+from slotwise.jit import inlined, jit, record
+
+
+@record
+class Waiting:
+    """The outcomes that were not told yet; arrays have room to spare, and grow where that does not do."""
+
+    #: how many there are
+    count: int
+    #: a permutation of rows: the first `count` are a heap, the others are free
+    heap: IntArray
+    #: per row: before which round it is told, and the round, the segment, the list and the clicks it is of
+    due: IntArray
+    shown: IntArray
+    segment: IntArray
+    ranking: IntArray
+    clicks: BoolArray
+
+
+def nothing_waiting(slots: int, room: int = 64) -> Waiting:
+    """No outcome on its way."""
+    return Waiting(
+        count=0,
+        heap=np.arange(room),
+        due=np.zeros(room, np.int64),
+        shown=np.zeros(room, np.int64),
+        segment=np.zeros(room, np.int64),
+        ranking=np.zeros((room, slots), np.int64),
+        clicks=np.zeros((room, slots), np.bool_),
+    )
+
+
+@inlined
+def is_due(waiting: Waiting, now: int) -> bool:
+    """Whether there is an outcome to be told before round `now`."""
+    return waiting.count > 0 and bool(waiting.due[waiting.heap[0]] <= now)
+
+
+@jit
+def put(waiting: Waiting, due: int, shown: int, segment: int, ranking: Ranking, clicks: BoolArray) -> None:
+    """Let an outcome wait until round `due`."""
+    if waiting.count == len(waiting.heap):
+        _grow(waiting)
+    heap, place = waiting.heap, waiting.count
+    row = heap[place]
+    waiting.count += 1
+    waiting.due[row], waiting.shown[row] = due, shown
+    waiting.segment[row] = segment
+    for slot in range(len(ranking)):
+        waiting.ranking[row, slot], waiting.clicks[row, slot] = ranking[slot], clicks[slot]
+    while place > 0 and _is_before(waiting, row, heap[(place - 1) // 2]):
+        heap[place] = heap[(place - 1) // 2]
+        place = (place - 1) // 2
+    heap[place] = row
+
+
+@jit
+def take(waiting: Waiting) -> int:
+    """The row of the outcome to be told first, which holds until the next is put."""
+    heap = waiting.heap
+    first = heap[0]
+    waiting.count -= 1
+    row, place, child = heap[waiting.count], 0, 1
+    heap[waiting.count] = first
+    while child < waiting.count:
+        if child + 1 < waiting.count and _is_before(waiting, heap[child + 1], heap[child]):
+            child += 1
+        if not _is_before(waiting, heap[child], row):
+            break
+        heap[place] = heap[child]
+        place, child = child, 2 * child + 1
+    if waiting.count > 0:
+        heap[place] = row
+    return int(first)
+
+
+@inlined
+def _is_before(waiting: Waiting, row: int, other: int) -> bool:
+    due = waiting.due
+    if due[row] == due[other]:
+        return bool(waiting.shown[row] < waiting.shown[other])
+    return bool(due[row] < due[other])
+
+
+@jit
+def _grow(waiting: Waiting) -> None:
+    """Twice the room."""
+    room = len(waiting.heap)
+    waiting.heap = np.concatenate((waiting.heap, np.arange(room, 2 * room)))
+    waiting.due = np.concatenate((waiting.due, waiting.due))
+    waiting.shown = np.concatenate((waiting.shown, waiting.shown))
+    waiting.segment = np.concatenate((waiting.segment, waiting.segment))
+    waiting.ranking = np.concatenate((waiting.ranking, waiting.ranking))
+    waiting.clicks = np.concatenate((waiting.clicks, waiting.clicks))

@@ -1,0 +1,85 @@
+"""The two-panel figure of a simulation: regret through time, and where it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from slotwise.core.plotting import PALETTE, bare, new_figure
+from slotwise.policies import policies
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from slotwise.simulation.results import Results
+
+
+def colours_of(labels: list[str]) -> dict[str, str]:
+    """A colour for each label: its policy's own if that has one, else the next of the palette that is not taken."""
+    own = {entry.id: entry.colour for entry in policies() if entry.colour is not None}
+    chosen = {label: own[label] for label in labels if label in own}
+    others = [label for label in labels if label not in chosen]
+    free = [colour for colour in PALETTE if colour not in chosen.values()] or list(PALETTE)
+    return chosen | {label: free[place % len(free)] for place, label in enumerate(others)}
+
+
+def figure(results: Results, names: Mapping[str, str] | None = None, title: str = "") -> Figure:
+    """Mean cumulative regret with its standard error on the left, final regret of every replication on the right."""
+    labels = list(results)
+    drawn = new_figure(11, max(4.2, 0.42 * len(labels) + 1.6))
+    through_time, at_the_end = drawn.subplots(1, 2)
+    _draw_trajectories(through_time, results, names or {})
+    _draw_endings(at_the_end, results, names or {})
+    if title:
+        drawn.suptitle(title)
+    return drawn
+
+
+def _draw_trajectories(axes: Axes, results: Results, names: Mapping[str, str]) -> None:
+    colours = colours_of(list(results))
+    for label, run in results.items():
+        mean = np.concatenate([[0.0], run.trajectory])
+        axes.plot(np.concatenate([[0], run.rounds]), mean, color=colours[label], label=names.get(label, label))
+        if results.replications > 1:
+            error = run.regret.std(axis=0, ddof=1) / np.sqrt(results.replications)
+            low, high = run.trajectory - error, run.trajectory + error
+            axes.fill_between(run.rounds, low, high, color=colours[label], alpha=0.2, linewidth=0)
+    axes.set(xlabel="round", ylabel="mean cumulative regret", xlim=(0, results.rounds))
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.legend(frameon=False)
+    tidy(axes)
+
+
+def _draw_endings(axes: Axes, results: Results, names: Mapping[str, str]) -> None:
+    labels, colours = list(results), colours_of(list(results))
+    places = np.arange(len(labels))[::-1]
+    if results.replications > 1:
+        boxes = axes.boxplot(
+            [results[label].final_regret for label in labels],
+            positions=places,
+            orientation="horizontal",
+            widths=0.55,
+            showfliers=False,
+            medianprops={"color": "black", "linewidth": 1.4},
+            patch_artist=True,
+        )
+        for box, label in zip(boxes["boxes"], labels, strict=True):
+            box.set(facecolor=colours[label], alpha=0.35, edgecolor=colours[label])
+    for place, label in zip(places, labels, strict=True):
+        final = results[label].final_regret
+        spread = np.random.default_rng(int(place)).uniform(-0.18, 0.18, len(final))
+        axes.scatter(final, place + spread, s=9, color=colours[label], alpha=0.6, linewidths=0, zorder=3)
+    axes.set(xlabel=f"regret after {results.rounds:,} rounds, {results.replications} replications")
+    axes.set_yticks(places, [names.get(label, label) for label in labels])
+    axes.set_xlim(left=0)
+    tidy(axes)
+
+
+def tidy(axes: Axes) -> None:
+    """Leave out what carries no information, and write rounds as whole numbers."""
+    bare(axes)
+    axes.xaxis.set_major_formatter("{x:,.0f}")

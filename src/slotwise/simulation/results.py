@@ -1,0 +1,175 @@
+"""What a simulation found: regret by policy, round and replication."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from slotwise.core.errors import MissingExtra
+from slotwise.core.files import replacing
+from slotwise.core.frames import frame
+from slotwise.core.tally import Tally
+from slotwise.core.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+#: of what is printed, in columns
+WIDTH = 80
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Run:
+    """One policy's replications."""
+
+    policy: str
+    #: the rounds at which regret was recorded
+    rounds: IntArray
+    #: cumulative regret, replications × recorded rounds
+    regret: FloatArray
+    #: what was shown and clicked, per replication
+    tallies: list[Tally]
+    #: the time that the replications took, added up over workers, without compiling
+    seconds: float
+
+    @classmethod
+    def of(cls, policy: str, rounds: IntArray, replications: Sequence[Any]) -> Run:
+        """The run that these replications make, whatever order they ended in."""
+        ordered = sorted(replications, key=lambda replication: replication.index)
+        return cls(
+            policy=policy,
+            rounds=rounds,
+            regret=np.array([replication.regret for replication in ordered]),
+            tallies=[Tally(replication.clicks, replication.passes) for replication in ordered],
+            seconds=sum(replication.seconds for replication in ordered),
+        )
+
+    @property
+    def final_regret(self) -> FloatArray:
+        """Cumulative regret after the last round, per replication."""
+        return self.regret[:, -1]
+
+    @property
+    def mean(self) -> float:
+        """Mean final regret."""
+        return float(self.final_regret.mean())
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of `mean`; NaN from a single replication."""
+        count = len(self.final_regret)
+        return float(self.final_regret.std(ddof=1) / np.sqrt(count)) if count > 1 else float("nan")
+
+    def __repr__(self) -> str:
+        return f"Run({self.policy!r}, {_counted(len(self.regret))}, mean final regret {self.mean:,.1f})"
+
+    def quantile(self, q: float) -> float:
+        """A quantile of final regret over replications."""
+        return float(np.quantile(self.final_regret, q))
+
+    @property
+    def trajectory(self) -> FloatArray:
+        """Mean cumulative regret at each recorded round."""
+        mean: FloatArray = self.regret.mean(axis=0)
+        return mean
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Results(Mapping[str, Run]):
+    """A `Run` per policy, by its label, and what they have in common; printed, a table of final regret."""
+
+    runs: dict[str, Run]
+    rounds: int
+    replications: int
+    seed: int
+
+    def __getitem__(self, policy: str) -> Run:
+        return self.runs[policy]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.runs)
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Final regret by policy in words: a row of headings, then a row per policy."""
+        rows: list[tuple[str, ...]] = [("policy", "mean", "± s.e.", "5 %", "median", "95 %", "seconds")]
+        for label, run in self.items():
+            error = f"{run.standard_error:.1f}" if self.replications > 1 else "–"
+            quantiles = [f"{run.quantile(q):,.1f}" for q in (0.05, 0.5, 0.95)]
+            rows.append((label, f"{run.mean:,.1f}", error, *quantiles, f"{run.seconds:.2f}"))
+        return rows
+
+    @property
+    def title(self) -> str:
+        """What the table is of."""
+        return f"Regret after {self.rounds:,} rounds, {_counted(self.replications)}, seed {self.seed}"
+
+    def __repr__(self) -> str:
+        rows = self.table()
+        longest, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
+        name = min(longest, WIDTH - sum(2 + width for width in widths))
+        lines = [self.title]
+        for label, *cells in rows:
+            # a policy with many options has a line of its own, and its numbers the next
+            alone = len(label) > name
+            numbers = "".join(f"  {cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+            lines += [label] * alone + [("" if alone else label).ljust(name) + numbers]
+        return "\n".join(lines)
+
+    def summary(self) -> dict[str, Any]:
+        """Final regret by policy, as plain numbers that JSON can hold."""
+        return {
+            "rounds": self.rounds,
+            "replications": self.replications,
+            "seed": self.seed,
+            "policies": {
+                label: {
+                    "final_regret": run.final_regret.tolist(),
+                    "mean": run.mean,
+                    "standard_error": run.standard_error if self.replications > 1 else None,
+                    "seconds": run.seconds,
+                }
+                for label, run in self.items()
+            },
+        }
+
+    def columns(self) -> dict[str, Any]:
+        """Every recorded number, one row per policy, replication and round."""
+        points = len(next(iter(self.values())).rounds)
+        return {
+            "policy": np.repeat(list(self), self.replications * points),
+            "replication": np.tile(np.repeat(np.arange(self.replications), points), len(self)),
+            "round": np.concatenate([np.tile(run.rounds, self.replications) for run in self.values()]),
+            "regret": np.concatenate([run.regret.ravel() for run in self.values()]),
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """A pandas data frame of `columns`."""
+        return frame(self.columns())
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write `columns` to a Parquet file."""
+        try:
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+        except ImportError:
+            raise MissingExtra("a Parquet file", "parquet") from None
+        with replacing(path) as file:
+            pq.write_table(pa.table(self.columns()), file)
+
+    def plot(self) -> Figure:
+        """Mean cumulative regret through time, and the distribution of final regret, by policy."""
+        from slotwise.simulation.plot import figure
+
+        return figure(self)
+
+
+def _counted(replications: int) -> str:
+    return f"{replications} replication{'s' if replications != 1 else ''}"

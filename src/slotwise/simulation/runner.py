@@ -1,0 +1,314 @@
+"""Replications: the same simulation from independent seeds, spread over threads, processes or machines by joblib."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from slotwise.click_models import MNL, best_ranking, may_click_several, reward
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput, InvalidRanking
+from slotwise.core.policy_task import Setting
+from slotwise.core.random import stream
+from slotwise.core.tally import Tally
+from slotwise.core.types import FloatArray, IntArray
+from slotwise.environments import ContextualMNL, World
+from slotwise.jit import is_ours, is_record, plain, uncached
+from slotwise.jit.interpreter_mode import is_interpreting
+from slotwise.optimize import Goal, best_list
+from slotwise.optimize.goal_value import valued
+from slotwise.policies.policy_registry import PolicyEntry, absorb_tally, parse
+from slotwise.simulation.adapters import CheckedPolicy, check_users
+from slotwise.simulation.contextual_loop import advance_contextual, first_visit
+from slotwise.simulation.loop import advance, trace
+from slotwise.simulation.multi_click_loop import advance_clicks
+from slotwise.simulation.progress import Bar
+from slotwise.simulation.results import Results, Run
+from slotwise.simulation.world_items import draw_items
+from slotwise.simulation.world_loop import live
+from slotwise.simulation.world_state import begin
+
+RECORDED_ROUNDS = 200
+#: counts are 64-bit integers
+MOST_ROUNDS = 2**62
+#: how long a stretch of compiled rounds aims to take: as long as Ctrl-C may have to wait
+STRETCH_SECONDS = 0.2
+
+#: a registered policy, its id, or a function (a class, say) from a Setting to an object with `choose` and `learn`
+PolicyLike = str | PolicyEntry | Callable[[Setting], Any]
+
+
+def simulate(
+    users: Any,
+    policies: PolicyLike | Sequence[PolicyLike],
+    *,
+    rounds: int,
+    goal: Goal | None = None,
+    start: Tally | None = None,
+    replications: int = 1,
+    seed: int = 0,
+    jobs: int = -1,
+    record_at: int | Iterable[int] = RECORDED_ROUNDS,
+    progress: bool | None = None,
+) -> Results:
+    """Let each policy act on `users` for `rounds` rounds, `replications` times over, and record its regret.
+
+    `users` may be a `World`, in which outcomes come late, items come and go, and tastes differ and drift, or a
+    `ContextualMNL`, whose items have features that are drawn afresh for each visitor. They may also
+    be an object of your own that answers what `slotwise.click_models` asks, at the speed of plain Python. Of users who
+    may
+    click several times in a round, policies with `learn_clicks` are told all clicks, and others the first.
+    `policies` are ids of registered policies, `policy(id, option=…)`, or your own: a function or class that is called
+    with a `Setting` and returns an object with `choose(rng)` and `learn(ranking, clicked)`. Replication i of every
+    policy has the i-th stream of `seed`; the numbers do not depend on `jobs`, nor on joblib's backend.
+    With a `goal`, regret is in expected value, against the best list that the goal allows. With a `start`, every policy
+    has absorbed that tally before its first round; the tallies of the results are without it.
+    `record_at` is a number of evenly spaced rounds, or the rounds; the last round is always recorded.
+    `progress` shows a bar on stderr; None does so on a terminal.
+
+    >>> from slotwise import MNL, simulate
+    >>> users = MNL(position_bias=[1.0, 0.2, 0.9], attractiveness=[0.05, 0.1, 0.15, 0.2])
+    >>> results = simulate(users, ["epoch-ucb", "toprank"], rounds=2_000, replications=4, seed=1)
+    >>> results["epoch-ucb"].mean < results["toprank"].mean
+    True
+    >>> seen = sum(results["toprank"].tallies)
+    >>> warm = simulate(users, "epoch-ucb", rounds=2_000, replications=4, seed=2, start=seen)
+    >>> warm["epoch-ucb"].mean < results["epoch-ucb"].mean
+    True
+    """
+    horizon = validation.whole_number("rounds", rounds, at_least=1, at_most=MOST_ROUNDS)
+    if isinstance(users, World):
+        if goal is not None:
+            raise InvalidInput("a goal cannot be followed in a World, whose regret is in clicks; leave out one of them")
+        setting = users.setting(horizon)
+    elif isinstance(users, ContextualMNL):
+        setting = users.setting(horizon, goal)
+    else:
+        check_users(users)
+        bias = getattr(users, "position_bias", None)
+        setting = Setting(users.slots, users.items, horizon, position_bias=bias, goal=goal)
+    if goal is not None:
+        _check_goal(goal, users)
+    validation.whole_number("replications", replications, at_least=1)
+    validation.whole_number("seed", seed, at_least=0)
+    if jobs != -1:
+        validation.whole_number("jobs", jobs, at_least=1)
+    points = recorded_rounds(record_at, setting.rounds)
+    wanted = [policies] if isinstance(policies, str) or not isinstance(policies, Sequence) else policies
+    labelled = _labelled(wanted)
+    for chosen in labelled.values():
+        if isinstance(chosen, PolicyEntry):
+            if isinstance(users, World) and users.position_bias is None and chosen.knows_bias:
+                why = "segments have their own" if users.users is None else "these users have none, or differ in it"
+                raise InvalidInput(f"{chosen} must be told the position_bias, and {why}")
+            chosen.check(setting)
+        if start is not None:
+            _started(chosen, setting, start)
+    runs: dict[str, Run] = {}
+    with Bar(progress) as bar:
+        for label, chosen in labelled.items():
+            with bar.task(label, replications) as step:
+                done = []
+                for replication in run_replications(
+                    users,
+                    chosen,
+                    setting,
+                    seed=seed,
+                    indices=range(replications),
+                    jobs=jobs,
+                    points=points,
+                    start=start,
+                ):
+                    done.append(replication)
+                    step()
+            runs[label] = Run.of(label, points, done)
+    return Results(runs, rounds=setting.rounds, replications=int(replications), seed=int(seed))
+
+
+@dataclass(frozen=True)
+class Replication:
+    """One replication of one policy."""
+
+    index: int
+    #: cumulative regret at the recorded rounds
+    regret: FloatArray
+    clicks: IntArray
+    passes: IntArray
+    seconds: float
+
+    def numbers(self) -> dict[str, Any]:
+        """All but its index, to be kept."""
+        return {name: np.asarray(value) for name, value in vars(self).items() if name != "index"}
+
+    @classmethod
+    def of_numbers(cls, index: int, numbers: Mapping[str, Any]) -> Replication:
+        """The replication whose `numbers` these are."""
+        kept = {name: numbers[name] for name in ("regret", "clicks", "passes")}
+        return cls(index, **kept, seconds=float(numbers["seconds"]))
+
+
+def run_replications(
+    users: Any,
+    policy: PolicyLike,
+    setting: Setting,
+    *,
+    seed: int,
+    indices: Sequence[int],
+    jobs: int,
+    points: IntArray,
+    start: Tally | None = None,
+) -> Iterator[Replication]:
+    """Run the replications with these numbers and yield each as it ends, in whatever order."""
+    if not indices:
+        return
+    # once: it may have to be searched for
+    best = 0.0 if isinstance(users, World | ContextualMNL) else _best_reward(users, setting.goal)
+    # a round before anything else: compiling is not simulating, and threads would wait for each other
+    _Simulation(users, policy, setting, best, np.random.default_rng(0), points, start).play(1)
+    # here, for whoever takes no more than a constant from this file
+    import joblib
+
+    # plain Python runs in this thread, as other threads do not know that they are not to compile
+    work = joblib.Parallel(
+        n_jobs=1 if is_interpreting() else jobs, prefer="threads", return_as="generator_unordered", batch_size=1
+    )
+    yield from work(
+        joblib.delayed(_replicate)(users, policy, setting, best, seed, index, points, start) for index in indices
+    )
+
+
+def _best_reward(users: Any, goal: Goal | None) -> float:
+    if goal is None:
+        return float(reward(users, best_ranking(users)))
+    return float(reward(valued(users, goal), best_list(users, goal)))
+
+
+def _replicate(
+    users: Any,
+    policy: PolicyLike,
+    setting: Setting,
+    best: float,
+    seed: int,
+    index: int,
+    points: IntArray,
+    start: Tally | None,
+) -> Replication:
+    begin = time.perf_counter()
+    rng = np.random.default_rng(stream(seed, index))
+    simulation = _Simulation(users, policy, setting, best, rng, points, start)
+    left, stretch = setting.rounds, 256
+    while left > 0:
+        since = time.perf_counter()
+        simulation.play(min(stretch, left))
+        left -= min(stretch, left)
+        if time.perf_counter() - since < STRETCH_SECONDS / 4:
+            stretch *= 4
+    kept = simulation.trace
+    return Replication(index, kept.regret, kept.clicks, kept.passes, time.perf_counter() - begin)
+
+
+class _Simulation:
+    """One policy, its users or its world, its randomness and its trace, either all compiled or all plain."""
+
+    def __init__(
+        self,
+        users: Any,
+        policy: PolicyLike,
+        setting: Setting,
+        best: float,
+        rng: np.random.Generator,
+        points: IntArray,
+        start: Tally | None,
+    ) -> None:
+        self.label = _label(policy)
+        self.loop: Callable[..., bool]
+        if isinstance(users, World):
+            self.loop = live
+            # of its own: whatever a policy draws, it lives in the same world as others
+            world_rng = rng.spawn(1)[0]
+            drawn = draw_items(users, setting.rounds, world_rng)
+            setting = replace(setting, features=drawn.features)
+            users = begin(users, drawn, world_rng)
+            self.randomness = [rng, world_rng]
+            self.or_else = ", or not all of items that are there" if setting.rules_per_decision else ""
+        elif isinstance(users, ContextualMNL):
+            self.loop = advance_contextual
+            # of their own: whatever a policy draws, it has the same visitors as others
+            visit_rng = rng.spawn(1)[0]
+            users = first_visit(users, visit_rng)
+            setting = replace(setting, features=users.lasting if users.lasting.size else None)
+            self.randomness = [rng, visit_rng]
+            self.or_else = ""
+        else:
+            users = users if setting.goal is None else valued(users, setting.goal)
+            self.loop = advance_clicks if may_click_several(users) else advance
+            self.randomness = [rng]
+            self.or_else = "" if setting.goal is None else ", or one that the goal does not allow"
+        self.users = users
+        self.trace = trace(setting.slots, setting.items, best, points)
+        self.policy = _started(policy, setting, start)
+        if not is_record(self.policy) or not is_record(users):
+            own = not is_record(self.policy)
+            self.policy = CheckedPolicy(self.policy, self.label, setting) if own else plain(self.policy)
+            self.users, self.trace = plain(users), plain(self.trace)
+            self.loop = getattr(self.loop, "py_func", self.loop)
+        elif not (is_ours(self.policy) and is_ours(users)):
+            self.loop = uncached(self.loop)
+
+    def play(self, rounds: int) -> None:
+        if not self.loop(self.policy, self.users, *self.randomness, self.trace, rounds):
+            raise InvalidRanking(
+                f"policy {self.label} returned a ranking that is not {self.trace.clicks.shape[0]} distinct items "
+                f"out of 0 to {self.trace.clicks.shape[1] - 1}{self.or_else}"
+            )
+
+
+def _started(policy: PolicyLike, setting: Setting, start: Tally | None) -> Any:
+    if isinstance(policy, PolicyEntry):
+        return policy.start(setting, start)
+    started = policy(setting)  # type: ignore[operator]
+    if start is not None:
+        absorb_tally(_label(policy), started, start, setting)
+    return started
+
+
+def _check_goal(goal: Any, users: Any) -> None:
+    if not isinstance(goal, Goal):
+        raise InvalidInput(f"goal must be a Goal, got {goal!r}")
+    if not isinstance(users, MNL):
+        raise InvalidInput(f"a goal needs users who choose by multinomial logit, got {type(users).__name__}")
+    goal.check(users.slots, users.items)
+
+
+def _labelled(policies: Sequence[PolicyLike]) -> dict[str, PolicyLike]:
+    chosen: dict[str, PolicyLike] = {}
+    if not policies:
+        raise InvalidInput("policies must name at least one policy, got none")
+    for given in policies:
+        policy = parse(given) if isinstance(given, str) else given
+        if not callable(policy) and not isinstance(policy, PolicyEntry):
+            raise InvalidInput(f"policies must be ids or functions of a Setting, got {policy!r}")
+        if _label(policy) in chosen:
+            raise InvalidInput(f"policies must differ, got {_label(policy)} twice")
+        chosen[_label(policy)] = policy
+    return chosen
+
+
+def _label(policy: PolicyLike) -> str:
+    return str(policy) if isinstance(policy, str | PolicyEntry) else getattr(policy, "__name__", type(policy).__name__)
+
+
+def recorded_rounds(record_at: int | Iterable[int], rounds: int) -> IntArray:
+    """The rounds to record at: a number of evenly spaced ones, or those given; always the last one."""
+    if isinstance(record_at, Iterable):
+        points = np.array([validation.whole_number("record_at", point, at_least=1) for point in record_at], np.int64)
+        if points.size and points.max() > rounds:
+            raise InvalidInput(f"record_at must not be after the last round, {rounds}, got {points.max()}")
+    else:
+        count = validation.whole_number("record_at", record_at, at_least=1)
+        points = np.linspace(0, rounds, min(count, rounds) + 1).round().astype(np.int64)[1:]
+    return np.unique(np.append(points, rounds))

@@ -1,0 +1,38 @@
+"""The paper's confidence intervals and bounds on regret, as functions."""
+
+from slotwise.estimators.uncertainty.intervals import Intervals
+from slotwise.theory.intervals_known_bias import lemma_3, lemma_3_from_data, theorem_1, theorem_1_from_data
+from slotwise.theory.intervals_unknown_bias import (
+    corollary_1,
+    smoothing_constant,
+    theorem_2,
+    theorem_2_intervals,
+    theorem_2_radius,
+)
+from slotwise.theory.regret_bounds import (
+    hard_instance,
+    hardest_gap,
+    lower_bound,
+    lower_bound_shape,
+    upper_bound_known_bias,
+    upper_bound_unknown_bias,
+)
+
+__all__ = [
+    "Intervals",
+    "corollary_1",
+    "hard_instance",
+    "hardest_gap",
+    "lemma_3",
+    "lemma_3_from_data",
+    "lower_bound",
+    "lower_bound_shape",
+    "smoothing_constant",
+    "theorem_1",
+    "theorem_1_from_data",
+    "theorem_2",
+    "theorem_2_intervals",
+    "theorem_2_radius",
+    "upper_bound_known_bias",
+    "upper_bound_unknown_bias",
+]

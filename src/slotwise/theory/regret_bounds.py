@@ -1,0 +1,103 @@
+"""Bounds on regret: Propositions 1 to 3 of Grant and Leslie, with the constants that their proofs give."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from slotwise.click_models import MNL
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput
+
+
+def upper_bound_known_bias(items: int, rounds: int, position_bias: Any) -> float:
+    """Proposition 1, for `epoch-ucb`, with the last line of its proof:
+
+    (9(K+1) + 14JK/λ_min log(JT²/2)) (log T + 1) + √(192 λ_max² log(JT²) J T / λ_min).
+    """
+    bias, items, rounds = _checked(items, rounds, position_bias)
+    slots, least, most = len(bias), bias.min(), bias.max()
+    logarithmic = (9 * (slots + 1) + 14 * items * slots / least * max(0.0, math.log(items * rounds**2 / 2))) * (
+        math.log(rounds) + 1
+    )
+    root = math.sqrt(192 * most**2 * math.log(items * rounds**2) * items * rounds / least)
+    return float(logarithmic + root)
+
+
+def upper_bound_unknown_bias(items: int, rounds: int, position_bias: Any, constant: float = 1.0) -> float:
+    """Proposition 3, for `epoch-ucb-upb`: 8(K+1) + √(144 C J K⁴ T log(JT²)).
+
+    C is the square of the constant of Lemma 4, of which the paper only says that there is one: with the default the
+    bound has the right shape, not a proven height.
+    """
+    bias, items, rounds = _checked(items, rounds, position_bias)
+    if not constant > 0:
+        raise InvalidInput(f"constant must be positive, got {constant!r}")
+    slots = len(bias)
+    return 8 * (slots + 1) + math.sqrt(144 * constant * items * slots**4 * rounds * math.log(items * rounds**2))
+
+
+def lower_bound(items: int, rounds: int, position_bias: Any) -> float:
+    """Proposition 2, for every policy, with the last line of its proof and the best ε in (0, ½] for it:
+
+    εT/7 - εC S T/(7(J-K+1)) - ε² √(17 C S T³ / (2 S_2 (J-K+1))), C = K/S_2, S = Σλ, S_2 = Σλ².
+
+    It asks for 1 ≥ λ_1 > λ_2 > … > 0, S_2 > 1 and J ≥ 4K. Where it is below zero it says nothing: 0.
+    """
+    linear, quadratic = _lower_bound_terms(items, rounds, position_bias)
+    gap = hardest_gap(items, rounds, position_bias)
+    return max(0.0, linear * gap - quadratic * gap**2)
+
+
+def hardest_gap(items: int, rounds: int, position_bias: Any) -> float:
+    """The ε in (0, ½] at which the lower bound is largest."""
+    linear, quadratic = _lower_bound_terms(items, rounds, position_bias)
+    return min(0.5, max(1e-12, linear / (2.0 * quadratic)))
+
+
+def _lower_bound_terms(items: int, rounds: int, position_bias: Any) -> tuple[float, float]:
+    bias, items, rounds = _checked(items, rounds, position_bias)
+    slots, total, squares = len(bias), float(bias.sum()), float((bias**2).sum())
+    if squares <= 1.0:
+        raise InvalidInput(f"the lower bound asks for Σλ² > 1, got {squares:.3g}")
+    if items < 4 * slots:
+        raise InvalidInput(f"the lower bound asks for at least {4 * slots} items, four a slot, got {items}")
+    if bias.max() > 1.0 or (np.diff(bias) >= 0).any():
+        raise InvalidInput(f"the lower bound asks for 1 ≥ λ_1 > λ_2 > … , got {bias.tolist()}")
+    ratio = slots / squares
+    linear = rounds / 7.0 * (1.0 - ratio * total / (items - slots + 1))
+    quadratic = math.sqrt(17.0 * ratio * total * rounds**3 / (2.0 * squares * (items - slots + 1)))
+    return linear, quadratic
+
+
+def lower_bound_shape(items: int, rounds: int, position_bias: Any) -> float:
+    """√(J T S_2 / S): how regret must grow, whatever the constant; defined for every problem."""
+    bias, items, rounds = _checked(items, rounds, position_bias)
+    return math.sqrt(items * rounds * float((bias**2).sum() / bias.sum()))
+
+
+def hard_instance(items: int, position_bias: Any, gap: float, best: Any = None) -> MNL:
+    """The problem τ_a of the lower bound's proof: every item at 1/S, those of one ranking a little above.
+
+    α_j = 1/S + ελ_k/S_2 for the item j in slot k of `best`, 1/S for the others: `best` is the best ranking, and any
+    other is hard to tell from it. By default it holds the first items in order.
+
+    >>> hard_instance(6, [1.0, 0.5], gap=0.25).attractiveness.round(3).tolist()
+    [0.867, 0.767, 0.667, 0.667, 0.667, 0.667]
+    """
+    bias = validation.positive_vector("position_bias", position_bias, each="slot")
+    if not 0.0 < gap <= 0.5:
+        raise InvalidInput(f"gap must be above 0 and at most 0.5, got {gap!r}")
+    validation.whole_number("items", items, at_least=len(bias))
+    ranking = validation.ranking_of(range(len(bias)) if best is None else best, slots=len(bias), items=items)
+    attractiveness = np.full(items, 1.0 / bias.sum())
+    attractiveness[ranking] += gap * bias / (bias**2).sum()
+    return MNL(position_bias=bias, attractiveness=attractiveness)
+
+
+def _checked(items: int, rounds: int, position_bias: Any) -> tuple[Any, int, int]:
+    bias = validation.positive_vector("position_bias", position_bias, each="slot")
+    validation.whole_number("items", items, at_least=len(bias))
+    return bias, items, validation.whole_number("rounds", rounds, at_least=1)

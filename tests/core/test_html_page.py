@@ -1,0 +1,46 @@
+"""Pages: what goes into a template stays text, and nothing is looked for outside the page."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import jinja2
+import pytest
+
+from slotwise.core import html_page
+from slotwise.core.html_page import as_address, render, write_page
+
+
+def test_values_are_text_whatever_is_in_them() -> None:
+    shown = render("core/html_page/base.html", title="<script>1 & 2</script>, 3 %")
+    assert "<title>&lt;script&gt;1 &amp; 2&lt;/script&gt;, 3&nbsp;%</title>" in shown
+
+
+def test_parts() -> None:
+    parts = html_page._templates().get_template("core/html_page/parts.html").module
+    assert parts.table(["slot", "#clicks"], [["1 & 2", "30"]]) == (  # type: ignore[attr-defined]
+        '<table><tr><th>slot</th><th class="n">clicks</th></tr><tr><td>1 &amp; 2</td><td class="n">30</td></tr></table>'
+    )
+    assert parts.bullets(["5 %", "<"]) == "<ul><li>5&nbsp;%</li><li>&lt;</li></ul>"  # type: ignore[attr-defined]
+
+
+def test_a_value_that_is_missing_is_an_error_and_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(jinja2.UndefinedError, match="title"):
+        write_page(tmp_path / "page.html", "core/html_page/base.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_picture_is_held_by_its_address(tmp_path: Path) -> None:
+    (tmp_path / "x.svg").write_text("<svg/>")
+    assert as_address(tmp_path / "x.svg") == "data:image/svg+xml;base64,PHN2Zy8+"
+
+
+def test_without_jinja_the_error_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['jinja2'] = None; from slotwise.core.html_page import render; "
+        "render('core/html_page/base.html')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "a page needs packages that are not installed: pip install 'slotwise[plot]'" in done.stderr

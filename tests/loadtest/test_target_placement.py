@@ -1,0 +1,204 @@
+"""What is driven: a placement of the drive's own, or one that is there; and what the check notices of each."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from slotwise import MNL, policy
+from slotwise.cli.command_app import app_of
+from slotwise.client import Client
+from slotwise.core.errors import InvalidInput, ServiceProblem, ServiceUnreachable
+from slotwise.environments import problem
+from slotwise.loadtest import drive
+from slotwise.loadtest.expected_counts import Ledger
+from slotwise.loadtest.simulated_visitors import Habits
+from slotwise.loadtest.target_placement import existing, made
+from slotwise.loadtest.visitor_segments import DEVICES
+from tests.loadtest.meddler import meddling
+from tests.service.process import Process, free_port, running
+from tests.waiting import FOR_EVER
+
+USERS = problem("b").users
+#: everybody asks with a key, and again
+ALL_KEYED = Habits(keyed=1.0, again=1.0)
+SEGMENTS = {"device": ["mobile", "desktop"], "visitor": ["new"]}
+names = map("there {}".format, itertools.count())
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+    folder = tmp_path_factory.mktemp("drive")
+    with pytest.MonkeyPatch.context() as patch:
+        # a few decisions each, under more than one policy
+        patch.setenv("SLOTWISE_COMPILE", "never")
+        with running(folder, f"sqlite:///{folder}/store.db", free_port()) as process:
+            yield process
+
+
+@pytest.fixture
+def client(service: Process) -> Iterator[Client]:
+    with Client(service.url, timeout=FOR_EVER) as found:
+        yield found
+
+
+def _there(client: Client, window: float = 1.0, **more: Any) -> str:
+    name = next(names)
+    client.put_placement(name, slots=2, items=["a", "b", {"id": "c"}], window_seconds=window, **more)
+    return name
+
+
+def test_segments_features_and_keys_are_checked(service: Process, client: Client) -> None:
+    found = drive(service.url, USERS, visitors=4, rounds=150, window=1.0, habits=ALL_KEYED)
+    assert found.exactly_once is True
+    assert found.driven.has_features
+    assert set(found.ledger.by_segment) == {("device", value) for value in ("mobile", "desktop", "other")}
+    assert sum(counts.decisions["issued"] for counts in found.ledger.by_segment.values()) == 150 + found.ledger.renewed
+    # on a slow machine the window may be over
+    assert found.ledger.repeated + found.ledger.renewed + found.ledger.missed >= 150
+    assert found.driven.name not in {one["name"] for one in client.placements()}
+
+
+def test_a_policy_that_takes_all_for_alike_is_driven_without_segments(service: Process) -> None:
+    found = drive(service.url, USERS, policy=policy("pbm-ucb"), visitors=2, rounds=20, window=0.2)
+    assert (found.driven.audience.segments, found.driven.has_features) == ({}, False)
+    assert found.exactly_once is True
+
+
+def test_a_placement_that_is_there_is_checked_and_left_as_it_is(service: Process, client: Client) -> None:
+    name = _there(client, segments=SEGMENTS)
+    with Client(service.url, timeout=FOR_EVER) as somebody:
+        somebody.outcome(somebody.decide(name, context={"device": "mobile"}), clicked=None)
+    assert existing(client, name).verdict(client, Ledger()).differences == []
+    before = client.placement(name), client.version(name)
+    found = drive(service.url, placement=name, visitors=4, rounds=100)
+    assert (found.differences, found.verdict and found.verdict.notes) == ([], [])
+    assert found.exactly_once is True
+    assert (client.placement(name), client.version(name)) == before
+    assert client.estimates(name)["decisions"]["issued"] == 101 + found.ledger.renewed
+    assert ("visitor", "new") in found.ledger.by_segment
+    assert found.simulated() is None
+
+
+def test_others_who_use_it_meanwhile_are_mentioned(service: Process, client: Client) -> None:
+    name = _there(client)
+
+    def use() -> None:
+        """Until the drive is well on its way."""
+        with Client(service.url, timeout=FOR_EVER) as other:
+            mine = 0
+            while other.estimates(name)["decisions"]["issued"] < mine + 10:
+                other.decide(name)
+                mine += 1
+
+    thread = threading.Thread(target=use)
+    thread.start()
+    try:
+        found = drive(service.url, placement=name, visitors=2, rounds=60)
+    finally:
+        thread.join()
+    assert found.differences == []
+    assert found.exactly_once is None
+    assert found.verdict is not None
+    assert "others used" in found.verdict.notes[0]
+
+
+def test_a_window_too_long_to_wait_for_is_mentioned(service: Process, client: Client) -> None:
+    name = _there(client, window=1800.0)
+    done = CliRunner().invoke(
+        app_of(), ["drive", service.url, "--placement", name, "--rounds", "20"], env={"COLUMNS": "200"}
+    )
+    assert done.exit_code == 0, done.output
+    assert "cannot be told" in done.output
+    assert f"the window of {name} is 1,800 s, too long to wait for" in done.output
+
+
+class Lying(Client):
+    """A service's caller who is told of one click too many, or of a decision too few, by one segment."""
+
+    field: str
+
+    def estimates(self, placement: str, segment: Mapping[str, str] | None = None, **more: Any) -> dict[str, Any]:
+        found = super().estimates(placement, segment, **more)
+        if segment == {"device": "mobile"}:
+            if self.field == "tally":
+                found["tally"]["clicks"][0][0] += 1
+            else:
+                found["decisions"]["issued"] -= 1
+        return found
+
+
+@pytest.mark.parametrize("field", ["tally", "decisions"])
+def test_a_segment_that_is_off_by_one_is_noticed(service: Process, field: str) -> None:
+    with Lying(service.url) as client, made(client, USERS, policy("random-bound"), 0.2, DEVICES) as driven:
+        client.field = field
+        found = driven.verdict(client, Ledger()).differences
+    assert len(found) == 2
+    assert "of device:mobile" in found[0]
+    assert "by device added up" in found[1]
+
+
+def test_a_lost_answer_is_asked_for_again_by_its_key(service: Process, client: Client) -> None:
+    """Within a window that no machine is too slow for."""
+    name = _there(client, window=1800.0)
+    # one more than there should be: whoever does not ask again asks with new keys, for ever if all of these were lost
+    with meddling(service.url, "loses answers", most=16) as meddler:
+        found = drive(meddler.url, placement=name, visitors=3, rounds=15, habits=ALL_KEYED, seconds=3600.0)
+    assert len(meddler.lost) == 15, "an answer was lost that was not asked for again"
+    assert found.differences == []
+    # each once for the answer that was lost, and once as these visitors do
+    assert (found.ledger.repeated, found.ledger.unanswered) == (30, 0)
+    assert client.estimates(name)["decisions"]["issued"] == 15
+
+
+def test_a_key_that_is_not_heeded_is_noticed(service: Process, client: Client) -> None:
+    name = _there(client, window=1800.0)
+    with meddling(service.url, "strips keys") as meddler:
+        found = drive(meddler.url, placement=name, visitors=3, rounds=15, habits=ALL_KEYED, seconds=3600.0)
+    assert found.exactly_once is False
+    assert found.differences == ["15 × same key answered with another decision"]
+
+
+def test_what_was_made_is_removed_whatever_happens(service: Process, client: Client) -> None:
+    before = {one["name"] for one in client.placements()}
+    for failure in (KeyboardInterrupt, ServiceUnreachable, RuntimeError):
+        with pytest.raises(failure), made(client, USERS, policy("random-bound"), 0.2, None):
+            raise failure
+    # a limit so short that no decision is made in it
+    with pytest.raises(ServiceUnreachable, match="made no decision"):
+        drive(service.url, USERS, seconds=1e-9, rate=0.001)
+    assert {one["name"] for one in client.placements()} == before
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"policy": policy("random-bound")}, "policy is 'random-bound', but placement"),
+        ({"window": 1.0}, "window is '1.0', but placement"),
+        (
+            {"users": MNL(position_bias=[1.0], attractiveness=[0.5, 0.2])},
+            "1 slots and 2 items, but placement .* 2 and 3",
+        ),
+    ],
+)
+def test_a_placement_keeps_what_it_has(service: Process, client: Client, more: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        drive(service.url, placement=_there(client), **more)
+
+
+def test_a_placement_that_is_not_there(service: Process) -> None:
+    with pytest.raises(ServiceProblem, match="nowhere"):
+        drive(service.url, placement="nowhere")
+
+
+def test_tastes_must_be_named() -> None:
+    refused = CliRunner().invoke(app_of(), ["drive", "http://127.0.0.1:9"])
+    assert isinstance(refused.exception, InvalidInput)
+    assert "--problem or --placement" in str(refused.exception)
+    with pytest.raises(InvalidInput, match="users"):
+        drive("http://127.0.0.1:9")

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from slotwise.logs import Columns, LogSource, choose_click_model, fits
+from slotwise.logs.counting.click_sets import ClickSets
+from slotwise.logs.evaluation.click_model_choice import one_click_sets
+from slotwise.logs.reporting.report_page import write_report
+from tests.logs.clicked import drawn_sets
+from tests.logs.evaluation.test_click_model_fits import TRUE
+
+
+def _log(id: str, impressions: int, seed: int) -> tuple[pa.Table, ClickSets]:
+    sets = drawn_sets(TRUE[id], impressions, np.random.default_rng(seed))
+    rows = [row for row, times in enumerate(sets.times) for _ in range(times)]
+    shown = [[f"item {item}" for item in sets.shown[row]] for row in rows]
+    clicked = [[f"item {item}" for item in sets.shown[row][sets.clicks[row]]] for row in rows]
+    return pa.table({"items": shown, "clicked": clicked}), sets
+
+
+def test_where_people_click_once_the_lists_that_were_kept_are_enough() -> None:
+    log, sets = _log("mnl", 4_000, 1)
+    found = fits(log, Columns())
+    compared = choose_click_model(found, LogSource.of("no such file, as the log is not read again.csv"))
+    assert compared is not None
+    assert compared.describing() == "mnl"
+    assert compared.in_a_sentence().startswith("“Multinomial logit” describes the click, ")
+    assert found[0].rankings is not None
+    kept = one_click_sets(found[0], found[0].rankings)
+    assert kept.impressions == sets.impressions == 4_000
+    assert kept.rankings.clicks.sum() == sets.rankings.clicks.sum()
+    assert sorted(kept.rankings.passes.tolist()) == sorted(sets.rankings.passes.tolist())
+
+
+def test_where_some_click_several_times_all_clicks_are_read_and_both_are_said(tmp_path: Path) -> None:
+    log, _ = _log("ubm", 6_000, 2)
+    found = fits(log, Columns())
+    compared = choose_click_model(found, LogSource.of(log))
+    assert compared is not None
+    assert compared.several > 0.05
+    assert compared.describing() == "ubm"
+    sentence = compared.in_a_sentence()
+    assert "“User browsing” describes all clicks together" in sentence
+    page = write_report(found, tmp_path, described=compared).read_text()
+    assert "How people click" in page
+    assert "“User browsing” describes all clicks together" in page
+
+
+def test_nothing_is_said_of_a_handful_of_impressions() -> None:
+    log = pa.table({"items": [["tea", "milk"]], "clicked": [["tea"]]})
+    assert choose_click_model(fits(log), LogSource.of(log)) is None
+
+
+@pytest.mark.parametrize("clicked", [[], ["a"], ["a", "b"]])
+def test_logs_of_which_nothing_can_be_told_do_no_harm(clicked: list[str]) -> None:
+    log = pa.table({"items": [["a", "b"]] * 40, "clicked": pa.array([clicked] * 40, pa.list_(pa.string()))})
+    found = fits(log)
+    compared = choose_click_model(found, LogSource.of(log))
+    assert compared is None or compared.in_a_sentence()

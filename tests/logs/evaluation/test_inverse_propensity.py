@@ -1,0 +1,187 @@
+"""Inverse propensity: unbiased where chance chose the lists, and plain about where it did not."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from slotwise import NO_CLICK
+from slotwise.core.errors import InvalidInput
+from slotwise.logs.counting.logged_propensities import Logged
+from slotwise.logs.evaluation.inverse_propensity import inverse_propensity, warnings_of
+from tests.chance import assert_mean_is
+
+ODDS = np.outer([1.0, 0.4], [0.5, 0.2, 0.9])
+LISTS = np.array(list(itertools.permutations(range(3), 2)))
+#: not all lists are equally likely
+CHANCES = np.array([0.05, 0.1, 0.15, 0.2, 0.2, 0.3])
+SUMS = ODDS[np.arange(2), LISTS].sum(axis=1)
+TRUE = SUMS / (1 + SUMS)
+
+
+def logged(impressions: int, rng: np.random.Generator) -> Logged:
+    which = rng.choice(len(LISTS), impressions, p=CHANCES)
+    clicked = np.where(rng.random(impressions) < TRUE[which], 0, NO_CLICK)
+    return Logged(LISTS[which], clicked, CHANCES[which])
+
+
+@pytest.mark.parametrize("target", [[0], [5], [0, 3]])
+def test_plain_weights_are_unbiased_and_intervals_hold_the_truth(target: list[int]) -> None:
+    rng = np.random.default_rng(1)
+    shares = np.full(len(target), 1 / len(target))
+    expected = shares @ TRUE[target]
+    plain, covered = [], []
+    for _ in range(500):
+        found = inverse_propensity(logged(1_500, rng), LISTS[target], shares, 0.9)
+        plain.append(found.plain.click_rate)
+        covered.append([rate.low <= expected <= rate.high for rate in (found.plain, found.self_normalised)])
+    assert_mean_is(expected, plain)
+    # how far from its level the coverage may truly be: the rarest list has 75 impressions
+    assert_mean_is(np.clip(np.mean(covered, axis=0), 0.88, 0.92), covered)
+
+
+def test_effective_impressions_and_the_mean_weight() -> None:
+    data = logged(20_000, np.random.default_rng(2))
+    one = inverse_propensity(data, LISTS[[2]], np.ones(1))
+    assert one.matching == (data.shown == LISTS[2]).all(axis=1).sum()
+    assert one.effective_impressions == pytest.approx(one.matching)
+    assert one.mean_weight == pytest.approx(1.0, abs=5 * one.mean_weight_error)
+    assert not warnings_of(one)
+    logging = inverse_propensity(data, LISTS, CHANCES)
+    assert logging.effective_impressions == pytest.approx(20_000)
+    assert logging.plain.click_rate == pytest.approx((data.clicked != NO_CLICK).mean())
+
+
+def test_many_lists_are_matched_like_few() -> None:
+    rng = np.random.default_rng(3)
+    lists = np.array(list(itertools.permutations(range(5), 2)))
+    data = Logged(lists[rng.integers(0, 20, 400)], np.full(400, NO_CLICK), np.full(400, 0.05))
+    weights = rng.dirichlet(np.ones(20))
+    every = inverse_propensity(data, lists, weights)
+    one_by_one = [inverse_propensity(data, lists[[i]], np.ones(1)).mean_weight for i in range(20)]
+    assert every.mean_weight == pytest.approx(weights @ one_by_one)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(0.0, "0.0"), (1.5, "1.5"), (None, "null"), (float("nan"), "null"), (-0.1, "-0.1")]
+)
+def test_what_is_no_probability_is_named(value: Any, said: str) -> None:
+    with pytest.raises(InvalidInput, match=f"at most 1, got {said} for impression 2 .1 of 3 are not"):
+        Logged([[0], [1], [0]], [0, NO_CLICK, 0], [0.5, value, 0.5])
+
+
+def test_shapes_are_checked() -> None:
+    with pytest.raises(InvalidInput, match="propensity must have one entry per impression, 2, got 1"):
+        Logged([[0], [1]], [0, 0], [0.5])
+    with pytest.raises(InvalidInput, match="clicked must be"):
+        Logged([[0], [1]], [0], [0.5, 0.5])
+
+
+def test_warnings() -> None:
+    rng = np.random.default_rng(4)
+    few = inverse_propensity(logged(300, rng), LISTS[[0]], np.ones(1))
+    assert "too few to rely on" in warnings_of(few)[0]
+    data = logged(20_000, rng)
+    wrong = Logged(data.shown, data.clicked, np.full(20_000, 0.1))
+    assert "should average 1" in warnings_of(inverse_propensity(wrong, LISTS[[5]], np.ones(1)))[0]
+    none = inverse_propensity(Logged([[0, 1]], [0], [1.0]), np.array([[1, 0]]), np.ones(1))
+    assert warnings_of(none) == ["No impression showed this list, so inverse propensity cannot say anything of it."]
+    assert (none.plain.low, none.plain.high) == (0.0, 1.0)
+
+
+def test_a_rate_of_nothing_has_an_interval() -> None:
+    data = Logged([[0]] * 200, [NO_CLICK] * 200, [1.0] * 200)
+    rate = inverse_propensity(data, np.array([[0]]), np.ones(1)).self_normalised
+    # the score interval: z²/(n + z²)
+    assert rate.click_rate == rate.low == 0.0
+    assert rate.high == pytest.approx(1.96**2 / (200 + 1.96**2), rel=1e-3)
+
+
+#: the probability of a click on each slot, whatever is in the other, as propensities of items in slots take for granted
+ALONE = np.array([[0.3, 0.1, 0.4], [0.1, 0.05, 0.2]])
+#: of each item to be in each slot, over LISTS
+IN_SLOTS = np.array([[CHANCES[LISTS[:, slot] == item].sum() for item in range(3)] for slot in range(2)])
+
+
+def logged_by_item(impressions: int, rng: np.random.Generator) -> Logged:
+    shown = LISTS[rng.choice(len(LISTS), impressions, p=CHANCES)]
+    upto = np.cumsum(ALONE[np.arange(2), shown], axis=1)
+    place = (rng.random((impressions, 1)) > upto).sum(axis=1)
+    return Logged(shown, np.where(place < 2, place, NO_CLICK), IN_SLOTS[np.arange(2), shown])
+
+
+@pytest.mark.parametrize("odds", [ODDS, np.outer([1.0, 1.0], [0.1, 0.1, 0.1])])
+@pytest.mark.parametrize("by_item", [False, True])
+def test_every_estimate_is_right_on_average_whatever_the_model(by_item: bool, odds: Any) -> None:
+    """Plain and doubly robust without bias, and intervals that hold the truth; the model is right, or very wrong."""
+    rng = np.random.default_rng(5)
+    lists, shares = LISTS[[3, 5]], np.array([0.4, 0.6])
+    expected = shares @ (ALONE[np.arange(2), lists].sum(axis=1) if by_item else TRUE[[3, 5]])
+    rates, covered = [], []
+    for _ in range(400):
+        found = inverse_propensity((logged_by_item if by_item else logged)(1_500, rng), lists, shares, 0.9, odds)
+        assert found.doubly_robust is not None
+        every = (found.plain, found.doubly_robust, found.self_normalised)
+        rates.append([rate.click_rate for rate in every[:2]])
+        covered.append([rate.low <= expected <= rate.high for rate in every])
+        assert found.mean_weight == pytest.approx(1.0, abs=6 * found.mean_weight_error)
+    assert_mean_is(np.full(2, expected), rates)
+    assert_mean_is(np.clip(np.mean(covered, axis=0), 0.88, 0.92), covered)
+
+
+def test_a_model_that_is_right_helps() -> None:
+    data = logged(20_000, np.random.default_rng(6))
+    found = inverse_propensity(data, LISTS[[0]], np.ones(1), odds=ODDS)
+    assert found.doubly_robust is not None
+    assert found.doubly_robust.high - found.doubly_robust.low < 0.9 * (found.plain.high - found.plain.low)
+
+
+@pytest.mark.parametrize("by_item", [False, True])
+def test_no_interval_collapses_without_clicks(by_item: bool) -> None:
+    """Of 1,000 impressions 250 show the list, and none is clicked: three clicks of weight 4 are not unlikely."""
+    propensity = np.full((1_000, 2), 0.25) if by_item else np.full(1_000, 0.25)
+    shown = np.tile([[0, 1], [1, 0], [2, 0], [1, 2]], (250, 1))
+    found = inverse_propensity(Logged(shown, [NO_CLICK] * 1_000, propensity), LISTS[[0]], np.ones(1), odds=ODDS / 50)
+    assert found.doubly_robust is not None
+    for rate in (found.plain, found.self_normalised, found.doubly_robust):
+        assert rate.click_rate == pytest.approx(0.0, abs=0.002)
+        assert 0.01 < rate.high < 0.03
+    # a gamma quantile: -log(0.025) clicks of weight 4 in 1,000 impressions
+    assert found.plain.high == pytest.approx(-np.log(0.025) * 4 / 1_000)
+
+
+@pytest.mark.parametrize("clicks", [1, 3, 10])
+def test_with_few_clicks_intervals_hold_the_truth(clicks: int) -> None:
+    """At least as often as they say, as these limits do; false alarms: see tests/chance.py."""
+    rng = np.random.default_rng(clicks)
+    covered = []
+    for _ in range(600):
+        which = rng.choice(len(LISTS), 3_000, p=CHANCES)
+        hit = rng.random(3_000) < clicks / (3_000 * CHANCES[0])
+        data = Logged(LISTS[which], np.where(hit, 0, NO_CLICK), CHANCES[which])
+        rate = inverse_propensity(data, LISTS[[0]], np.ones(1), 0.9).plain
+        covered.append(rate.low <= clicks / (3_000 * CHANCES[0]) <= rate.high)
+    assert_mean_is(max(0.9, float(np.mean(covered))), covered)
+
+
+def test_impressions_that_stand_for_several() -> None:
+    rng = np.random.default_rng(7)
+    few, times = logged_by_item(50, rng), rng.integers(1, 9, 50)
+    repeated: list[Any] = [np.repeat(one, times, axis=0) for one in (few.shown, few.clicked, few.propensity)]
+    many = Logged(repeated[0], repeated[1], repeated[2])
+    counted = Logged(few.shown, few.clicked, few.propensity, times)
+    found, wanted = (inverse_propensity(one, LISTS[[2, 4]], np.array([0.3, 0.7]), odds=ODDS) for one in (counted, many))
+    for name in ("plain", "self_normalised", "doubly_robust", "matching", "effective_impressions", "mean_weight_error"):
+        assert getattr(found, name) == pytest.approx(getattr(wanted, name))
+
+
+def test_a_slot_that_never_held_what_is_asked_for_is_named() -> None:
+    data = Logged([[0, 1], [0, 1]], [0, NO_CLICK], [[1.0, 1.0], [1.0, 1.0]])
+    found = inverse_propensity(data, np.array([[0, 2]]), np.ones(1))
+    assert found.unseen == (2,)
+    assert any("in slot 2 the log never showed there" in warning for warning in warnings_of(found))
+    with pytest.raises(InvalidInput, match="one entry per slot"):
+        Logged([[0, 1]], [0], [[0.5]])

@@ -1,0 +1,38 @@
+"""Beliefs as plain Python objects: nothing to compile, and their fields can be set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from slotwise import NO_CLICK, Setting
+from slotwise.core.types import EMPTY, FloatArray, Ranking
+from slotwise.jit import interpreted
+from slotwise.posterior import Lived, lived
+
+
+def lived_plainly(setting: Setting, **options: Any) -> Lived:
+    """`lived`, to be called by kernels that run as they are written."""
+    with interpreted():
+        return lived(setting, **options)
+
+
+def drawn_rounds(gamma: FloatArray, rounds: int, rng: np.random.Generator) -> list[tuple[Ranking, int]]:
+    """Random lists and what was clicked in them, for odds γ, slots × items."""
+    slots, items = gamma.shape
+    found = []
+    for _ in range(rounds):
+        ranking = rng.permutation(items)[:slots]
+        weights = np.append(1.0, gamma[np.arange(slots), ranking])
+        clicked = int(rng.choice(slots + 1, p=weights / weights.sum())) - 1
+        found.append((ranking, NO_CLICK if clicked < 0 else clicked))
+    return found
+
+
+def list_sum(belief: Lived, segment: int, ranking: Any) -> float:
+    """S_A at the means."""
+    return float(
+        sum(belief.mean_bias[segment, slot] * belief.mean[segment, item]
+            for slot, item in enumerate(ranking) if item != EMPTY)
+    )  # fmt: skip

@@ -1,0 +1,175 @@
+"""New items take no more than their part of the slots in the long run, but what nothing else is there for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from slotwise import NO_CLICK, Goal, Setting
+from slotwise.core.types import EMPTY, FloatArray, Ranking
+from slotwise.jit import interpreted
+from slotwise.optimize.dynamic_constraints import impose, pins
+from slotwise.optimize.list_solver import arrange
+from slotwise.optimize.solver_factory import make_lists
+from slotwise.posterior import Lived, hold_back, is_new, update
+from tests.posterior.plainly import lived_plainly
+
+SLOTS = 3
+
+
+def _warm(known: int, new: int, part: float = 0.2) -> Lived:
+    """Some items with a counted outcome, the others new, and no longer at the beginning."""
+    belief = lived_plainly(Setting(SLOTS, known + new, 100), new_items_at_most=part)
+    for first in range(0, known, SLOTS):
+        update(belief, np.array([(first + slot) % max(known, SLOTS) for slot in range(SLOTS)]), NO_CLICK)
+    belief.slots_for_new = 0.0
+    return belief
+
+
+def _lists(items: int, goal: Goal | None = None, *, per_decision: bool = False) -> Any:
+    with interpreted():
+        return make_lists(SLOTS, items, None, goal, per_decision)
+
+
+def _chosen(belief: Lived, lists: Any, index: FloatArray, rng: np.random.Generator) -> Ranking:
+    """As policies do it."""
+    ranking = np.zeros(SLOTS, np.int64)
+    with interpreted():
+        arrange(lists, index, belief.position_bias, ranking, rng)
+        hold_back(belief, lists, index, ranking, rng)
+    return ranking
+
+
+def _new_in(belief: Lived, ranking: Ranking) -> int:
+    return sum(item != EMPTY and belief.counted[item] == 0.0 for item in ranking)
+
+
+INDICES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
+    "new ones best": lambda new, drawn: np.where(new, 2.0 + drawn, 1.0),
+    "new ones best and equal": lambda new, drawn: np.where(new, 2.0, drawn),
+    "all equal": lambda new, drawn: np.ones(len(drawn)),
+    "random": lambda new, drawn: drawn,
+}
+
+
+def _index(name: str, belief: Lived, rng: np.random.Generator) -> FloatArray:
+    return INDICES[name](belief.counted == 0.0, rng.random(len(belief.counted)))
+
+
+@pytest.mark.parametrize("index", INDICES)
+@pytest.mark.parametrize("part", [0.05, 0.2, 0.5, 1.0])
+def test_new_items_take_their_part_in_the_long_run_and_no_more(index: str, part: float) -> None:
+    """Their outcomes never come here, so that they stay new."""
+    belief, lists, rng = _warm(5, 6, part), _lists(11), np.random.default_rng(1)
+    taken, decisions = 0, 200
+    for now in range(1, decisions + 1):
+        ranking = _chosen(belief, lists, _index(index, belief, rng), rng)
+        assert len(set(ranking.tolist())) == SLOTS
+        taken += _new_in(belief, ranking)
+        assert taken <= part * SLOTS * now + 1e-9
+    if index.startswith("new ones best"):
+        assert taken > part * SLOTS * decisions - 1.0
+
+
+@settings(max_examples=40)
+@given(st.data(), st.floats(0.05, 1.0), st.integers(SLOTS, 6), st.integers(0, 5))
+def test_no_index_gives_them_more(data: st.DataObject, part: float, known: int, new: int) -> None:
+    """Few values, so that there are ties; values of items that turn the order of the indices round.
+
+    All items are worth more than the best list earns a visit. Where one is worth less, a list that must be full is best
+    with an item that nobody clicks in its place, and that is what an item looks like that is held back.
+    """
+    belief, items, rng = _warm(known, new, part), known + new, np.random.default_rng(2)
+    few, worths = st.sampled_from([0.1, 0.2, 0.5]), st.sampled_from([1.0, 1.3, 1.6])
+    worth = data.draw(st.one_of(st.none(), st.lists(worths, min_size=items, max_size=items)))
+    lists, taken = _lists(items, None if worth is None else Goal(values=worth)), 0
+    for now in range(1, 9):
+        index = np.array(data.draw(st.lists(few, min_size=items, max_size=items)))
+        taken += _new_in(belief, _chosen(belief, lists, index, rng))
+        assert taken <= part * SLOTS * now + 1e-9
+
+
+def test_the_best_of_the_new_ones_come_first_and_the_list_is_otherwise_that_of_the_index() -> None:
+    belief, lists, rng = _warm(5, 4, 1 / 3), _lists(9), np.random.default_rng(3)
+    index = np.array([0.5, 0.4, 0.3, 0.2, 0.1, 2.0, 4.0, 3.0, 1.0])
+    assert set(_chosen(belief, lists, index, rng).tolist()) == {6, 0, 1}
+
+
+def test_unused_slots_are_saved_up_for_one_list_at_most() -> None:
+    belief, lists, rng = _warm(5, 6, 0.5), _lists(11), np.random.default_rng(4)
+    for _ in range(50):
+        assert _new_in(belief, _chosen(belief, lists, _index("random", belief, rng) * (belief.counted > 0), rng)) == 0
+    assert belief.slots_for_new == SLOTS
+    taken = [_new_in(belief, _chosen(belief, lists, _index("new ones best", belief, rng), rng)) for _ in range(9)]
+    assert taken[0] == SLOTS
+    assert sum(taken) <= SLOTS + 8 * 0.5 * SLOTS
+
+
+def test_nothing_is_held_back_from_a_cold_start_until_a_list_has_nothing_new() -> None:
+    belief, lists, rng = lived_plainly(Setting(SLOTS, 7, 100)), _lists(7), np.random.default_rng(5)
+    for _ in range(3):
+        index, ranking = _index("new ones best", belief, rng), np.zeros(SLOTS, np.int64)
+        with interpreted():
+            arrange(lists, index, belief.position_bias, ranking, rng)
+            before = ranking.tolist()
+            assert not hold_back(belief, lists, index, ranking, rng)
+        assert ranking.tolist() == before
+        assert _new_in(belief, ranking) > 0
+        assert belief.slots_for_new == math.inf
+        assert not any(is_new(belief, item) for item in range(7))
+        update(belief, ranking, NO_CLICK)
+    assert (belief.counted > 0).all()
+    _chosen(belief, lists, _index("random", belief, rng), rng)
+    # from here on there is something to keep
+    assert belief.slots_for_new == 0.0
+    belief.counted[2] = 0.0
+    assert [is_new(belief, item) for item in range(7)] == [item == 2 for item in range(7)]
+    assert 2 not in _chosen(belief, lists, _index("new ones best", belief, rng), rng)
+
+
+def test_where_all_that_is_left_is_new_it_is_shown() -> None:
+    belief, lists, rng = _warm(2, 5), _lists(7), np.random.default_rng(7)
+    belief.counted[2] = 0.0  # counted to fill the list that the others were counted in
+    for _ in range(10):
+        ranking = _chosen(belief, lists, _index("new ones best", belief, rng), rng)
+        assert {0, 1} < set(ranking.tolist())
+        assert _new_in(belief, ranking) == 1
+        assert belief.slots_for_new == 0.0
+
+
+def test_exclusions_of_a_decision_are_kept_and_what_they_leave_is_shown() -> None:
+    belief, lists, rng = _warm(5, 4), _lists(9, per_decision=True), np.random.default_rng(8)
+    worth, nobody = np.ones(9), np.zeros(0, np.int64)
+    taken, free = 0, 0
+    for now in range(60):
+        excluded = np.array([0, 1, 2, 5]) if now % 2 else nobody
+        with interpreted():
+            impose(lists, worth, excluded, pins(SLOTS, 9 - len(excluded)))
+        ranking = _chosen(belief, lists, _index("new ones best and equal", belief, rng), rng)
+        assert not set(ranking.tolist()) & set(excluded.tolist())
+        if now % 2:
+            # two known ones are left for three slots
+            assert {3, 4} <= set(ranking.tolist()) or _new_in(belief, ranking) <= 1 + 0.2 * SLOTS * 2
+            assert _new_in(belief, ranking) >= 1
+        else:
+            taken, free = taken + _new_in(belief, ranking), free + 1
+    assert taken <= 0.2 * SLOTS * 60
+    # two slots for three items, one of them closed: nothing is made up
+    with interpreted():
+        impose(lists, worth, np.array([0, 1, 2, 3, 4, 5, 6]), pins(SLOTS, 2))
+    assert sorted(_chosen(belief, lists, _index("all equal", belief, rng), rng).tolist()) == [EMPTY, 7, 8]
+
+
+def test_a_pinned_newcomer_stays_where_it_is() -> None:
+    belief, lists, rng = _warm(5, 4), _lists(9, per_decision=True), np.random.default_rng(9)
+    with interpreted():
+        impose(lists, np.ones(9), np.zeros(0, np.int64), pins(SLOTS, 9, {7: 1}))
+    ranking = _chosen(belief, lists, _index("new ones best", belief, rng), rng)
+    assert ranking[1] == 7
+    assert _new_in(belief, ranking) == 1

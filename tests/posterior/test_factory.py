@@ -1,0 +1,475 @@
+"""The belief for pages as they are: crowds, outcomes on their way, lists that are folded, and what it starts from."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import special
+
+from slotwise import NO_CLICK, Setting, policy
+from slotwise.core.errors import InvalidInput
+from slotwise.core.types import EMPTY, FloatArray
+from slotwise.jit import interpreted
+from slotwise.policies import policies
+from slotwise.posterior import Lived, imagine, update, update_by_tally
+from slotwise.posterior.factory import is_lived
+from slotwise.posterior.feature_regression import rely_on
+from slotwise.posterior.hyperparameters import fit_bias, learn_levels, refresh, weigh_lists
+from slotwise.posterior.posterior_interface import expect, settle, turn_to
+from slotwise.posterior.sampling import bring_to_hand, draw_shared
+from slotwise.posterior.updates import fold_rarest, keep_house
+from tests.chance import assert_frequencies, assert_mean_is
+from tests.posterior.plainly import drawn_rounds, list_sum, lived_plainly
+
+BIAS = np.array([1.0, 0.6, 0.3])
+ALPHA = np.array([0.6, 0.2, 0.4, 0.1])
+
+
+def _after(segments: int, rounds: int, seed: int, **options: Any) -> Lived:
+    """Crowds that prefer the items in turn, and are seen in turn."""
+    belief, rng = lived_plainly(Setting(3, 4, 1_000, segments=segments), **options), np.random.default_rng(seed)
+    for segment in range(segments):
+        turn_to(belief, segment)
+        for ranking, clicked in drawn_rounds(np.outer(BIAS, np.roll(ALPHA, segment)), rounds, rng):
+            update(belief, ranking, clicked)
+    for _ in range(5):
+        keep_house(belief, 1)
+    return belief
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """All that a plain record holds, copied, but for scratch room."""
+    found: dict[str, Any] = {}
+    for name in inspect.get_annotations(type(value)) or type(value).__slots__:
+        field = getattr(value, name)
+        found[name] = field.copy() if isinstance(field, np.ndarray) else _fields(field) if name in NESTED else field
+    return found
+
+
+NESTED = ("seen", "memory", "plain", "featured")
+
+
+def _assert_same(one: dict[str, Any], other: dict[str, Any]) -> None:
+    for name, value in one.items():
+        if isinstance(value, dict):
+            _assert_same(value, other[name])
+        else:
+            assert np.array_equal(value, other[name], equal_nan=True), name
+
+
+def _drawn(belief: Lived, seed: int) -> tuple[FloatArray, FloatArray]:
+    rng = np.random.default_rng(seed)
+    draw_shared(belief, rng)
+    bring_to_hand(belief, rng)
+    return belief.shape.copy(), belief.rate.copy()
+
+
+@pytest.mark.parametrize("segments", [1, 3])
+@pytest.mark.parametrize("passes", ["hard", "soft"])
+def test_what_was_expected_and_is_settled_leaves_no_trace(segments: int, passes: str) -> None:
+    belief = _after(segments, 100, seed=1, passes=passes)
+    shape, rate = _drawn(belief, 2)
+    before = _fields(belief)
+    lists = [np.array(ranking) for ranking in ([0, 1, 2], [3, EMPTY, 1], [0, 1, 2])]
+    for ranking in lists:
+        expect(belief, ranking)
+    narrowed_shape, narrowed_rate = _drawn(belief, 2)
+    assert (narrowed_shape > shape).all()
+    assert (narrowed_rate > rate).all()
+    for ranking in reversed(lists):
+        settle(belief, ranking)
+    assert [x.tolist() for x in _drawn(belief, 2)] == [shape.tolist(), rate.tolist()]
+    after = _fields(belief)
+    for state in (before, after):
+        assert not state.pop("at_hand")
+    _assert_same(before, after)
+
+
+def test_what_is_in_flight_narrows_and_moves_nothing() -> None:
+    """As if it had gone as expected: E passes more for a rate of E, and as many clicks as leave the mean."""
+    belief = _after(1, 200, seed=3)
+    shape, rate = _drawn(belief, 4)
+    bias = belief.position_bias.copy()
+    for _ in range(50):
+        expect(belief, np.array([0, 1, 2]))
+    later_shape, later_rate = _drawn(belief, 4)
+    assert later_shape / later_rate == pytest.approx(shape / rate, rel=1e-12)
+    passed = 50 * (belief.no_clicks + 1.0) / (belief.rounds + 2.0)
+    assert later_rate - rate == pytest.approx(np.append(passed * bias, 0.0), rel=1e-9, abs=1e-9)
+    # the variance of the three on the list shrinks, that of the other stays
+    assert ((later_shape / later_rate**2) < (shape / rate**2)).tolist() == [True, True, True, False]
+
+
+def test_what_is_in_flight_narrows_crowds_likewise() -> None:
+    belief = _after(3, 60, seed=5)
+    turn_to(belief, 1)
+    samples = []
+    for flying in (0, 400):
+        for _ in range(flying):
+            expect(belief, np.array([0, 1, 2]))
+        rng = np.random.default_rng(6)
+        drawn = []
+        for _ in range(1_500):
+            draw_shared(belief, rng)
+            bring_to_hand(belief, rng)
+            # a random part of the mean is that of the bias: it is the same for both
+            drawn.append(np.log(rng.standard_gamma(belief.shape) / belief.rate))
+        samples.append(np.array(drawn))
+    before, after = (one.std(axis=0) for one in samples)
+    assert (after[:3] < 0.9 * before[:3]).all()
+    assert after[3] == pytest.approx(before[3], rel=0.1)
+    # in logs a narrower Gamma is a little higher, by half of the variance that it lost
+    assert_mean_is((before**2 - after**2)[:3] / 2, (samples[1] - samples[0].mean(axis=0))[:, :3])
+
+
+def test_a_round_is_learned_by_the_segment_that_saw_it() -> None:
+    belief, rng = lived_plainly(Setting(3, 4, 1_000, segments=3)), np.random.default_rng(7)
+    for segment, clicks in ((0, 20), (2, 5), (0, 3)):
+        turn_to(belief, segment)
+        for _ in range(clicks):
+            imagine(belief, rng)
+            update(belief, np.array([segment, 3, 1]), 0)
+            update(belief, np.array([segment, 3, 1]), NO_CLICK)
+    assert belief.clicks[0].tolist() == [[23, 0, 0, 0], [0, 0, 0, 0], [0, 0, 5, 0]]
+    assert belief.slot_clicks[0, :, 0].tolist() == [23, 0, 5]
+    for segment in (0, 1, 2, 0):
+        turn_to(belief, segment)
+        imagine(belief, rng)
+        assert belief.shape == pytest.approx(belief.own_taste + belief.clicks[0, segment], rel=1e-12)
+        expected = belief.own_taste / belief.drawn_level + belief.passes[segment] @ belief.position_bias
+        assert belief.rate == pytest.approx(expected, rel=1e-12)
+
+
+def test_crowds_that_differ_are_told_apart_and_a_new_one_starts_from_all() -> None:
+    belief = lived_plainly(Setting(3, 4, 1_000, segments=3))
+    rng = np.random.default_rng(8)
+    alpha = np.array([[0.8, 0.1, 0.3, 0.05], [0.1, 0.8, 0.3, 0.05]])
+    for segment in (0, 1):
+        turn_to(belief, segment)
+        for ranking, clicked in drawn_rounds(np.outer(BIAS, alpha[segment]), 1_500, rng):
+            update(belief, ranking, clicked)
+    for _ in range(5):
+        keep_house(belief, 1)
+    for segment in (0, 1):
+        scaled = belief.mean[segment] * belief.mean_bias[segment, 0]
+        assert scaled == pytest.approx(alpha[segment], rel=0.25, abs=0.03)
+    # never seen: nobody's own, and the level of each item, which is between the crowds that are known
+    assert belief.own_level[2].tolist() == [1.0] * 4
+    assert belief.mean[2] == pytest.approx(belief.level, rel=1e-12)
+    low, high = belief.mean[:2].min(axis=0), belief.mean[:2].max(axis=0)
+    assert ((0.8 * low < belief.mean[2]) & (belief.mean[2] < 1.2 * high)).all()
+    assert belief.mean[2, 3] < 0.5 * belief.mean[2, :3].min()
+    # as uncertain as crowds differ
+    turn_to(belief, 2)
+    imagine(belief, rng)
+    assert belief.shape == pytest.approx(np.full(4, belief.own_taste))
+    assert belief.own_taste < 5.0
+
+
+@pytest.mark.parametrize("segments", [1, 2])
+def test_a_new_item_starts_where_its_features_say(segments: int) -> None:
+    rng, items = np.random.default_rng(9), 40
+    features = rng.normal(size=(items, 2))
+    features[-2:] = [[1.5, 0.0], [-1.5, 0.0]]
+    alpha = np.exp(-1.5 + features @ [0.8, 0.0]) * rng.gamma(8.0, 1 / 8.0, items)
+    setting = Setting(1, items, 1_000, np.ones(1), segments=segments, features=features)
+    belief = lived_plainly(setting, passes="hard")
+    passes = np.full((1, items), 100.0)
+    passes[:, -2:] = 0.0
+    for _ in range(3):
+        update_by_tally(belief, rng.poisson(alpha * passes).astype(float), passes)
+    assert belief.mean[0, -2:] == pytest.approx(np.exp([-1.5 + 1.2, -1.5 - 1.2]), rel=0.35)
+    # drawn with the weights: of both the log is normal around what the weights say
+    drawn = []
+    for _ in range(500):
+        draw_shared(belief, rng)
+        drawn.append(np.log(belief.item_shape / belief.prior_rate[-2:]))
+    sd = np.sqrt(np.diag(belief.featured.root @ belief.featured.root.T))
+    assert_mean_is(np.log(belief.item_mean[-2:]), drawn)
+    assert np.std(drawn, axis=0) == pytest.approx(np.hypot(sd[0], 1.5 * sd[1]), rel=0.35)
+
+
+def test_what_is_imagined_has_the_mode_and_spread_of_the_bias() -> None:
+    belief, rng = _after(1, 150, seed=10), np.random.default_rng(11)
+    drawn = []
+    for _ in range(1_500):
+        draw_shared(belief, rng)
+        drawn.append(np.log(belief.drawn_bias))
+    assert_mean_is(belief.mode, drawn)
+    assert_mean_is(np.diag(belief.spread @ belief.spread.T), (np.array(drawn) - belief.mode) ** 2)
+
+
+def test_a_part_of_the_draws_has_all_of_its_spread() -> None:
+    """Whatever others are narrowed to, and all of them where all are to."""
+    narrow, wide = (_after(1, 150, seed=10, bias_spread=spread, whole_draws=1.0) for spread in (0.5, 1.0))
+    for belief in (narrow, wide):
+        draw_shared(belief, np.random.default_rng(11))
+    assert narrow.drawn_bias == pytest.approx(wide.drawn_bias, rel=1e-9)
+    some, rng = _after(1, 150, seed=10, whole_draws=0.3), np.random.default_rng(12)
+    seen = []
+    for _ in range(400):
+        draw_shared(some, rng)
+        seen.append(some.is_whole)
+    assert_frequencies([0.3, 0.7], [sum(seen), 400 - sum(seen)])
+
+
+@pytest.mark.parametrize("is_whole", [False, True], ids=["narrowed", "whole"])
+def test_draws_of_weights_are_narrowed_unless_they_have_all_of_their_spread(is_whole: bool) -> None:
+    setting = Setting(3, 4, 1_000, features=np.array([[-1.0], [0.5], [1.0], [2.0]]))
+    belief = lived_plainly(setting, weights_spread=0.25, whole_draws=1.0 if is_whole else 0.0)
+    rely_on(belief, True)
+    rng, drawn = np.random.default_rng(20), []
+    for _ in range(2_000):
+        draw_shared(belief, rng)
+        drawn.append(belief.drawn_weights.copy())
+    expected = (1.0 if is_whole else 0.25) * belief.featured.root[1, 1]
+    # six standard errors
+    assert np.std([weights[1] for weights in drawn]) == pytest.approx(expected, rel=6.0 / np.sqrt(4_000))
+
+
+LEVEL_SHAPE, LEVEL_MEAN, OWN = 2.0, 0.5, 4.0
+PART_CLICKED = np.array([[0.5, 0.1, 0.3], [0.3, 0.2, 0.9], [0.8, 0.1, 0.2]])
+
+
+def _three_crowds(passed: float, **options: Any) -> Lived:
+    """λ is told, s, μ and κ are held, and slots are the same to all."""
+    clicks = np.round(passed * PART_CLICKED)
+    belief = lived_plainly(Setting(1, 3, 100, np.ones(1), segments=3), passes="hard", **options)
+    belief.own_slots, belief.item_shape, belief.item_mean[:] = 1e9, LEVEL_SHAPE, LEVEL_MEAN
+    belief.counted[:] = 1.0
+    belief.clicks[0], belief.slot_clicks[0], belief.passes[:] = clicks, clicks.sum(axis=1, keepdims=True), passed
+    fit_bias(belief)
+    for _ in range(200):
+        belief.own_taste = OWN
+        learn_levels(belief)
+    belief.own_taste = OWN
+    return belief
+
+
+@pytest.mark.parametrize("passed", [15.0, 150.0])
+def test_the_level_of_an_item_is_as_uncertain_as_what_it_is_to_crowds_leaves_it(passed: float) -> None:
+    """Against the posterior of log m with ε integrated out, on a grid."""
+    s, mean, own = LEVEL_SHAPE, LEVEL_MEAN, OWN
+    clicks, belief = np.round(passed * PART_CLICKED), _three_crowds(passed)
+    rng, drawn = np.random.default_rng(14), []
+    for _ in range(2_000):
+        draw_shared(belief, rng)
+        drawn.append(np.log(belief.drawn_level))
+    grid = np.linspace(-6.0, 3.0, 3_001)[:, None]
+    density = s * grid - s / mean * np.exp(grid)
+    for row in clicks:
+        density = density + row * grid - (own + row) * np.log(own + np.exp(grid) * passed)
+    weight = np.exp(density - density.max(axis=0))
+    weight /= weight.sum(axis=0)
+    centre = (weight * grid).sum(axis=0)
+    sd = np.sqrt((weight * (grid - centre) ** 2).sum(axis=0))
+    # a Gamma leans to the left, in logs, and this posterior to the right: its mean is off by a quarter of its sd
+    assert np.mean(drawn, axis=0) == pytest.approx(centre, abs=0.3 * sd.max())
+    # the error of an sd from so many draws is 1.6 %
+    assert np.std(drawn, axis=0) == pytest.approx(sd, rel=0.15)
+
+
+@pytest.mark.parametrize("passed", [3.0, 15.0, 150.0])
+def test_where_levels_are_not_drawn_the_evidence_says_how_uncertain_they_are(passed: float) -> None:
+    """The same means, and the same spread of log α, as with levels that are drawn and α drawn given them."""
+    settled, drawing, rng = _three_crowds(passed, draws_levels=False), _three_crowds(passed), np.random.default_rng(15)
+    for segment in range(3):
+        turn_to(settled, segment)
+        turn_to(drawing, segment)
+        shape, rate = _drawn(settled, 1)
+        drawn = []
+        for _ in range(2_000):
+            draw_shared(drawing, rng)
+            bring_to_hand(drawing, rng)
+            drawn.append(rng.gamma(drawing.shape) / drawing.rate)
+        # the error of a mean from so many draws is at most 2 %, that of a variance 4 %
+        assert shape / rate == pytest.approx(np.mean(drawn, axis=0), rel=0.1)
+        assert special.polygamma(1, shape) == pytest.approx(np.var(np.log(drawn), axis=0), rel=0.3)
+
+
+@pytest.mark.parametrize("shape", [0.4, 1.0, 20.0])
+def test_of_one_crowd_a_prior_is_seen_as_one_click_at_most(shape: float) -> None:
+    belief, rng = _after(1, 50, seed=16), np.random.default_rng(17)
+    belief.item_shape = shape
+    draw_shared(belief, rng)
+    bring_to_hand(belief, rng)
+    exposure = belief.rate - belief.prior_rate
+    assert belief.rate - belief.assumed == pytest.approx(exposure + belief.prior_rate * min(1.0, 1.0 / shape))
+
+
+def test_of_several_crowds_a_prior_is_seen_as_one_click_at_most() -> None:
+    """What the others say of an item was seen: as if the evidence of its level had been without the rest of s."""
+    belief, rng = _three_crowds(15.0, draws_levels=False), np.random.default_rng(18)
+    belief.item_shape = 8.0
+    draw_shared(belief, rng)
+    bring_to_hand(belief, np.random.default_rng(19))
+    rate, seen = belief.rate.copy(), belief.rate - belief.assumed
+    belief.level_evidence -= 7.0
+    bring_to_hand(belief, np.random.default_rng(19))
+    assert seen == pytest.approx(belief.rate)
+    assert (seen < rate).all()
+
+
+def test_lists_are_folded_without_losing_a_round() -> None:
+    """At estimates that stay, passes are Σ T/(1+S) by hand, however often the table was full."""
+    belief, rng = lived_plainly(Setting(3, 5, 1_000, segments=2), room=12), np.random.default_rng(12)
+    belief.mean[:] = rng.uniform(0.1, 1.0, (2, 5))
+    belief.mean_bias[:] = rng.uniform(0.2, 1.0, (2, 3))
+    expected, folds = np.zeros((2, 5, 3)), 0
+    for _ in range(600):
+        ranking, segment = rng.permutation(5)[:3], int(rng.integers(0, 2))
+        if rng.random() < 0.2:
+            ranking[1] = EMPTY
+        turn_to(belief, segment)
+        update(belief, ranking, int(rng.integers(-1, 1)))
+        for slot, item in enumerate(ranking):
+            if item != EMPTY:
+                expected[segment, item, slot] += 1.0 / (1.0 + list_sum(belief, segment, ranking))
+        if belief.seen.count == 12 and rng.random() < 0.2:
+            fold_rarest(belief)
+            folds += 1
+            assert belief.seen.count < 12
+    assert folds > 10
+    assert belief.passes == pytest.approx(expected, rel=1e-9)
+    weigh_lists(belief, 0, belief.passes)
+    assert belief.passes == pytest.approx(expected, rel=1e-9)
+
+
+def test_rounds_and_a_whole_tally_come_to_the_same() -> None:
+    """With hard passes; soft ones know more than a tally tells."""
+    one, other = (lived_plainly(Setting(3, 4, 1_000), passes="hard") for _ in range(2))
+    clicks, passes = np.zeros((3, 4)), np.zeros((3, 4))
+    for ranking, clicked in drawn_rounds(np.outer(BIAS, ALPHA), 300, np.random.default_rng(13)):
+        update(one, ranking, clicked)
+        if clicked == NO_CLICK:
+            passes[np.arange(3), ranking] += 1.0
+        else:
+            clicks[clicked, ranking[clicked]] += 1.0
+    update_by_tally(other, clicks, passes)
+    for name in ("clicks", "slot_clicks", "passes", "folded", "rounds", "no_clicks"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    for belief in (one, other):
+        for _ in range(10):
+            keep_house(belief, 1)
+    assert one.mode == pytest.approx(other.mode, abs=1e-4)
+    assert one.mean == pytest.approx(other.mean, rel=1e-3)
+
+
+def test_with_one_crowd_of_several_seen_a_tally_says_what_it_says_to_one() -> None:
+    rng, items, bias = np.random.default_rng(9), 40, np.array([1.0, 0.5])
+    alpha, passes = np.exp(rng.normal(-1.5, 0.8, items)), np.full((2, items), 100.0)
+    clicks = rng.poisson(np.outer(bias, alpha) * passes).astype(float)
+    means = []
+    for segments in (1, 2):
+        belief = lived_plainly(Setting(2, items, 1_000, bias, segments=segments), passes="hard")
+        update_by_tally(belief, clicks, passes)
+        means.append(belief.mean[0] * belief.mean_bias[0, 0])
+    assert means[1] == pytest.approx(means[0], rel=0.1)
+
+
+@pytest.mark.parametrize("bias", ["known", "unknown"])
+@pytest.mark.parametrize("acts", ["rounds", "epochs"])
+def test_posterior_sampling_takes_it_only_where_something_needs_it(bias: str, acts: str) -> None:
+    """By default it has a simpler posterior."""
+    chosen = policy("posterior-sampling", bias=bias, acts=acts)
+    plain = Setting(3, 4, 100, BIAS)
+    crowds, features = Setting(3, 4, 100, BIAS, segments=2), Setting(3, 4, 100, BIAS, features=np.ones((4, 1)))
+    with interpreted():
+        assert not isinstance(_belief(chosen.start(plain)), Lived)
+        assert isinstance(_belief(chosen.with_option("passes", "soft").start(plain)), Lived)
+        assert isinstance(_belief(chosen.with_option("memory", 500).start(plain)), Lived)
+        for setting in (crowds, features):
+            assert isinstance(_belief(chosen.start(setting)), Lived)
+
+
+def _belief(started: Any) -> Any:
+    return started.belief if hasattr(started, "belief") else started.policy.belief
+
+
+def test_all_that_can_take_it_are_tried() -> None:
+    takes = {entry.id for entry in policies() if "passes" in inspect.signature(entry.make).parameters}
+    assert takes == {"posterior-sampling", "random-bound"}
+
+
+def test_what_needs_it() -> None:
+    assert not is_lived(Setting(2, 4, 10), "hard", "none")
+    assert is_lived(Setting(2, 4, 10), "hard", "auto")
+    with pytest.raises(InvalidInput, match="passes must be hard or soft, got 'medium'"):
+        is_lived(Setting(2, 4, 10), "medium", "none")  # type: ignore[arg-type]
+
+
+def _with_pairs(features: FloatArray, alpha: FloatArray, seed: int) -> Lived:
+    """After 100 passes and their clicks of every item in one slot, in all segments but for the last item's."""
+    rng, (segments, items) = np.random.default_rng(seed), alpha.shape
+    belief = lived_plainly(Setting(1, items, 1_000, np.ones(1), segments=segments, features=features), passes="hard")
+    passes = np.full((1, items), 100.0)
+    passes[:, -1] = 0.0
+    for segment in range(segments):
+        turn_to(belief, segment)
+        update_by_tally(belief, rng.poisson(alpha[segment] * passes).astype(float), passes)
+    for _ in range(3):
+        refresh(belief)
+    return belief
+
+
+def test_an_item_starts_where_features_of_it_and_the_segment_say() -> None:
+    """One feature of items and one of pairs; of an item that nobody saw both are known."""
+    rng, weights, segments, items = np.random.default_rng(10), np.array([-1.5, 0.6, 0.8]), 4, 20
+    scores = []
+    for seed in range(16):
+        of_pairs = rng.normal(size=(segments, items))
+        # no item is more by it to everybody, so that items alone teach nothing of its weight
+        of_pairs -= of_pairs.mean(axis=0)
+        features = np.dstack([np.tile(rng.normal(size=items), (segments, 1)), of_pairs])
+        mean = np.exp(weights[0] + features @ weights[1:])
+        own = rng.gamma(10.0, 0.1, items) * rng.gamma(20.0, 1 / 20.0, (segments, items))
+        belief = _with_pairs(features, mean * own, seed)
+        assert np.log(belief.mean[:, -1]) == pytest.approx(np.log(mean[:, -1]), abs=0.8)
+        assert np.std(np.log(belief.mean[:, -1])) > 0.2
+        sd = np.sqrt(np.diag(belief.featured.root @ belief.featured.root.T))
+        scores.append((belief.featured.weights - weights) / sd)
+    found = np.array(scores)
+    # the ridge and the constant's made-up items move it by less than half a standard deviation
+    assert_mean_is(np.clip(found.mean(axis=0), -0.5, 0.5), found)
+    # χ² of 48 scores, nearly independent: its 99.99 % interval, and a little for what is approximated
+    assert 0.35 < (found**2).mean() < 2.1
+
+
+def test_features_that_are_the_same_in_all_segments_are_features_of_items() -> None:
+    rng = np.random.default_rng(11)
+    features, alpha = rng.normal(size=(6, 2)), rng.gamma(2.0, 0.2, (3, 6))
+    of_items, of_pairs = _with_pairs(features, alpha, 1), _with_pairs(np.array([features] * 3), alpha, 1)
+    for name in ("mean", "own_level", "level", "own_mean"):
+        assert getattr(of_pairs, name) == pytest.approx(getattr(of_items, name), rel=1e-9), name
+    assert of_pairs.featured.weights == pytest.approx(of_items.featured.weights, rel=1e-9)
+    assert (of_items.own_mean == 1.0).all()
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        (np.ones((2, 4, 1)), r"features must be of each of the 1 segments, got shape \(2, 4, 1\)"),
+        (np.ones((3, 2)), r"features must have a row for each of the 4 items, got shape \(3, 2\)"),
+        (np.ones(4), r"features must have a row for each of the 4 items, got shape \(4,\)"),
+        (np.full((4, 1), np.nan), "features must be finite numbers"),
+    ],
+)
+def test_features_that_do_not_fit_are_refused(features: FloatArray, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        lived_plainly(Setting(2, 4, 10, features=features))
+
+
+PRIORS = ("own_taste", "own_slots", "ridge", "bias_shape", "bias_spread", "new_items_at_most")
+
+
+@pytest.mark.parametrize("option", PRIORS)
+def test_wrong_priors_are_refused_by_name(option: str) -> None:
+    for wrong in (0.0, -1.0, float("nan"), "much", None):
+        with pytest.raises(InvalidInput, match=option):
+            lived_plainly(Setting(2, 4, 10), **{option: wrong})
+    if option == "new_items_at_most":
+        with pytest.raises(InvalidInput, match=r"new_items_at_most must be at most 1, got 1\.5"):
+            lived_plainly(Setting(2, 4, 10), new_items_at_most=1.5)

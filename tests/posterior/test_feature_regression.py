@@ -1,0 +1,194 @@
+"""What is learned of items by their features: against scipy, and what the data were drawn from."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import optimize, special
+
+from slotwise import Setting
+from slotwise.core.types import FloatArray
+from slotwise.posterior import Lived, update_by_tally
+from slotwise.posterior.feature_regression import (
+    MOST_SHAPE,
+    RIDGE,
+    RIDGES,
+    SAY_NOTHING,
+    SHAPE_SPREAD,
+    ItemFit,
+    fit_items,
+    learn_items,
+)
+from slotwise.posterior.gamma_prior import EXTRA_ITEMS
+from slotwise.posterior.hyperparameters import refresh
+from slotwise.posterior.posterior_interface import turn_to
+from tests.chance import assert_mean_is
+from tests.posterior.plainly import lived_plainly
+
+pytestmark = pytest.mark.usefixtures("interpreting")
+
+FEATURES, WEIGHTS, NOTHING = 3, np.array([-1.5, 0.8, -0.5, 0.0]), np.array([-1.5, 0.0, 0.0, 0.0])
+
+
+def _with_features(weights: FloatArray, seed: int, items: int = 40, shape: float = 3.0) -> Lived:
+    rng = np.random.default_rng(seed)
+    features = rng.normal(size=(items, FEATURES))
+    mean = np.exp(weights[0] + features @ weights[1:])
+    belief = lived_plainly(Setting(1, items, 1_000, np.ones(1), features=features), passes="hard")
+    passes = np.full((1, items), 100.0)
+    update_by_tally(belief, rng.poisson(rng.gamma(shape, mean / shape) * passes).astype(float), passes)
+    for _ in range(3):
+        refresh(belief)
+    return belief
+
+
+def test_weights_of_features_are_found_within_their_stated_error() -> None:
+    """The scores (β̂ - β)/sd of independent data sets have mean 0 and variance 1, but for what the ridge draws in."""
+    scores = []
+    for seed in range(24):
+        belief = _with_features(WEIGHTS, seed)
+        sd = np.sqrt(np.diag(belief.featured.root @ belief.featured.root.T))
+        scores.append((belief.featured.weights - WEIGHTS) / sd)
+        assert 0.05 < sd.max() < 0.2
+    found = np.array(scores)
+    # the constant's made-up items and the ridge move it by less than half a standard deviation
+    assert_mean_is(np.clip(found.mean(axis=0), -0.5, 0.5), found)
+    # χ² of 96 scores, nearly independent: its 99.99 % interval, and a little for what is approximated
+    assert 0.5 < (found**2).mean() < 1.7
+
+
+def test_features_are_relied_on_where_they_say_something() -> None:
+    useful, useless = (_with_features(weights, seed=6) for weights in (WEIGHTS, NOTHING))
+    assert useful.trusts_features
+    assert useful.item_mean.tolist() == useful.featured.mean.tolist()
+    assert useful.item_shape == useful.featured.shape > 2.0 * useful.plain.shape
+    assert useful.featured.ridge < RIDGE < useless.featured.ridge
+    assert not useless.trusts_features
+    assert useless.item_mean.tolist() == [useless.plain.mean[0]] * 40
+    assert useless.item_shape == useless.plain.shape
+
+
+@pytest.mark.parametrize("passes", [30.0, 30_000.0])
+def test_few_items_of_two_kinds_are_not_taken_for_items_that_just_differ(passes: float) -> None:
+    """Though a shape that lets items differ, as before anything is known, makes features look useless."""
+    kinds = np.array([[1.0], [-1.0]] * 3)
+    belief, clicks = lived_plainly(Setting(1, 6, 1_000, np.ones(1), features=kinds), passes="hard"), 0.5 * passes
+    shown = np.full((1, 6), passes)
+    update_by_tally(belief, np.where(kinds.T > 0.0, clicks, 0.1 * clicks), shown)
+    for _ in range(3):
+        refresh(belief)
+    assert belief.trusts_features
+    assert belief.plain.shape < 1.5 < 8.0 < belief.featured.shape
+
+
+def _log_likelihood(belief: Lived, shape: float, weights: FloatArray) -> float:
+    """Of clicks that are negative binomial."""
+    clicks, exposure = belief.clicks[0, 0], belief.exposure[0]
+    mean = np.exp(belief.features[:, : len(weights)] @ weights)
+    likely = special.gammaln(shape + clicks) - special.gammaln(shape) + shape * np.log(shape / mean)
+    return float((likely - (shape + clicks) * np.log(shape / mean + exposure)).sum())
+
+
+def _made_up(shape: float, constant: float) -> float:
+    """The same of the made-up items, a click in one unit of exposure each, which hold the constant."""
+    likely = math.log(shape) + shape * (math.log(shape) - constant)
+    return float(EXTRA_ITEMS * (likely - (shape + 1.0) * math.log(shape * math.exp(-constant) + 1.0)))
+
+
+def _information(fit: ItemFit, belief: Lived, shape: float, weights: FloatArray, ridge: float) -> FloatArray:
+    """That of the made-up items is as it is, whichever shape is tried for the others."""
+    features = belief.features[:, : len(weights)]
+    expected = np.exp(features @ weights) * belief.exposure[0]
+    found = (features.T * (shape * expected / (shape + expected))) @ features
+    middle, held = math.exp(weights[0]), fit.shape
+    found[0, 0] += EXTRA_ITEMS * held * middle / (held + middle)
+    return np.asarray(found + ridge * np.diag([0.0, *np.ones(len(weights) - 1)]))
+
+
+def _likely(belief: Lived, fit: ItemFit, ridge: float) -> float:
+    """How likely the clicks are with a ridge, as a logarithm: its own mode by scipy, and Laplace's method there."""
+    shape = fit.shape
+
+    def loss(tried: FloatArray) -> float:
+        found = _log_likelihood(belief, shape, tried) + _made_up(shape, tried[0])
+        return 0.5 * ridge * float((tried[1:] ** 2).sum()) - found
+
+    best = optimize.minimize(loss, fit.weights)
+    _, determinant = np.linalg.slogdet(_information(fit, belief, shape, best.x, ridge))
+    of_shape = 0.5 * (math.log(shape) / SHAPE_SPREAD) ** 2
+    return 0.5 * (len(fit.weights) - 1) * math.log(ridge) - float(best.fun) - 0.5 * float(determinant) - of_shape
+
+
+@pytest.mark.parametrize("weights", [WEIGHTS, 0.2 * WEIGHTS, NOTHING])
+def test_the_ridge_has_the_average_variance_of_weights_given_the_clicks(weights: FloatArray) -> None:
+    belief = _with_features(weights, seed=6)
+    parts = special.softmax([_likely(belief, belief.featured, ridge) for ridge in RIDGES])
+    assert belief.featured.ridge == pytest.approx(1.0 / (parts / RIDGES).sum(), rel=0.1)
+
+
+@pytest.mark.parametrize("part", [0.0, 0.2, 0.4, 1.0])
+def test_the_fit_that_makes_clicks_likelier_is_relied_on(part: float) -> None:
+    belief = _with_features(NOTHING + part * (WEIGHTS - NOTHING), seed=9)
+    by_features = special.logsumexp([_likely(belief, belief.featured, ridge) for ridge in RIDGES])
+    lead = by_features - math.log(len(RIDGES)) - _likely(belief, belief.plain, RIDGE)
+    # all ridges by one expansion, and not each by its own
+    assert fit_items(belief, belief.featured) - fit_items(belief, belief.plain) == pytest.approx(lead, abs=0.1)
+    learn_items(belief)
+    assert belief.trusts_features == (lead > math.log(SAY_NOTHING / (1.0 - SAY_NOTHING)))
+
+
+@pytest.mark.parametrize("shape", [0.7, 3.0, 15.0])
+def test_the_shape_is_where_clicks_are_likeliest(shape: float) -> None:
+    """With β integrated out by Laplace's method, and log s normal around 0 before anything is known."""
+    belief = _with_features(WEIGHTS, seed=7, shape=shape)
+    fit = belief.featured
+
+    def loss(log_shape: float) -> float:
+        tried = math.exp(log_shape)
+        _, determinant = np.linalg.slogdet(_information(fit, belief, tried, fit.weights, fit.ridge))
+        of_shape = 0.5 * (log_shape / SHAPE_SPREAD) ** 2
+        return float(0.5 * determinant + of_shape) - _log_likelihood(belief, tried, fit.weights)
+
+    best = math.exp(optimize.minimize_scalar(loss, bounds=(-3.0, 4.6), method="bounded").x)
+    assert fit.shape == pytest.approx(best, rel=0.02)
+
+
+def test_the_shape_is_bounded_where_features_explain_everything() -> None:
+    assert _with_features(WEIGHTS, seed=8, items=200, shape=1e6).item_shape == MOST_SHAPE
+
+
+def test_the_shape_is_about_1_where_there_is_nothing_to_learn_it_by() -> None:
+    belief = lived_plainly(Setting(1, 5, 1_000, np.ones(1), features=np.eye(5)[:, :2]), passes="hard")
+    for _ in range(5):
+        refresh(belief)
+    assert belief.featured.shape == pytest.approx(1.0, rel=0.01)
+    assert belief.featured.ridge == pytest.approx(RIDGE)
+    assert not belief.trusts_features
+
+
+def test_the_shape_stays_where_it_is_with_several_crowds() -> None:
+    """How crowds differ is learned from the same clicks, which must not make items seem to be what features say."""
+    rng, segments, items, own_taste, shape = np.random.default_rng(1), 4, 25, 2.0, 4.0
+    features = rng.normal(size=(items, FEATURES))
+    level = rng.gamma(shape, np.exp(WEIGHTS[0] + features @ WEIGHTS[1:]) / shape)
+    setting = Setting(1, items, 1_000, np.ones(1), segments=segments, features=features)
+    belief, passes = lived_plainly(setting, passes="hard"), np.full((1, items), 300.0)
+    for segment in range(segments):
+        turn_to(belief, segment)
+        alpha = level * rng.gamma(own_taste, 1.0 / own_taste, items)
+        update_by_tally(belief, rng.poisson(alpha * passes).astype(float), passes)
+    for _ in range(40):
+        refresh(belief)
+    # the logarithm of what is learned from 25 items has a standard deviation of about 0.35
+    assert abs(math.log(belief.item_shape / shape)) < 4 * 0.35
+
+
+def test_features_that_say_the_same_twice_do_no_harm() -> None:
+    features = np.random.default_rng(10).normal(size=(30, 1)) * np.array([1e7, 1e7])
+    belief = lived_plainly(Setting(1, 30, 1_000, np.ones(1), features=features), passes="hard")
+    passes = np.full((1, 30), 50.0)
+    update_by_tally(belief, np.random.default_rng(11).poisson(0.2 * passes).astype(float), passes)
+    assert np.isfinite(belief.featured.weights).all()
+    assert math.isfinite(belief.featured.ridge)

@@ -1,0 +1,228 @@
+"""Forgetting: counts fade as they would be weighed by hand, and the half-life in use is the one that foresees best."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import optimize, special
+
+from slotwise import NO_CLICK, Setting, policy
+from slotwise.core.errors import InvalidInput
+from slotwise.core.types import FloatArray
+from slotwise.posterior import Lived, imagine, update
+from slotwise.posterior.forgetting import FADE, GRID, LEAD, end_period, half_lives, starting_memory
+from slotwise.posterior.posterior_interface import turn_to
+from slotwise.posterior.updates import keep_house
+from tests.posterior.plainly import drawn_rounds, list_sum, lived_plainly
+
+BIAS, ALPHA = np.array([1.0, 0.5]), np.array([0.9, 0.3, 0.6, 0.1])
+GAMMA = np.outer(BIAS, ALPHA)
+
+
+def _periods(count: int, rounds: int, seed: int) -> list[list[tuple[Any, int, int]]]:
+    """Rounds by period, each with the segment that saw it."""
+    rng = np.random.default_rng(seed)
+    return [
+        [(*one, int(rng.integers(0, 2))) for one in drawn_rounds(GAMMA, rounds, rng)] for _ in range(count)
+    ]  # fmt: skip
+
+
+def _counts(period: list[tuple[Any, int, int]], segments: int = 2) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """By hand: clicks of cells, clicks of slots, passes."""
+    clicks, slot_clicks, passes = np.zeros((segments, 4)), np.zeros((segments, 2)), np.zeros((segments, 4, 2))
+    for ranking, clicked, segment in period:
+        if clicked == NO_CLICK:
+            passes[segment, ranking, np.arange(2)] += 1.0
+        else:
+            clicks[segment, ranking[clicked]] += 1.0
+            slot_clicks[segment, clicked] += 1.0
+    return clicks, slot_clicks, passes
+
+
+def _take_in(belief: Lived, period: list[tuple[Any, int, int]]) -> None:
+    for ranking, clicked, segment in period:
+        turn_to(belief, segment)
+        update(belief, ranking, clicked)
+
+
+@pytest.mark.parametrize("half_life", [70.0, 2_000.0, 333.3])
+def test_counts_fade_as_if_periods_were_weighed_by_hand(half_life: float) -> None:
+    belief = lived_plainly(Setting(2, 4, 10_000, segments=2), passes="hard", memory=half_life)
+    rounds = max(1.0, min(1_000.0, half_life / 20.0))
+    assert belief.memory.period == rounds
+    rounds = math.ceil(rounds)
+    periods = _periods(6, rounds, seed=1)
+    for period in periods:
+        _take_in(belief, period)
+        assert belief.memory.left <= 0.0
+        end_period(belief)
+    # as many rounds as there were, even where a period ends within one
+    weights = [2.0 ** (-age * rounds / half_life) for age in reversed(range(len(periods)))]
+    for found, part in ((belief.clicks[0], 0), (belief.slot_clicks[0], 1), (belief.passes, 2)):
+        expected = sum(w * _counts(period)[part] for w, period in zip(weights, periods, strict=True))
+        assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    passed = sum(w * _counts(p)[2].sum() / 2 for w, p in zip(weights, periods, strict=True))
+    clicked = sum(w * _counts(p)[0].sum() for w, p in zip(weights, periods, strict=True))
+    assert belief.rounds == pytest.approx(passed + clicked, rel=1e-12)
+    assert belief.memory.left == belief.memory.period
+
+
+def test_lists_fade_likewise() -> None:
+    """With soft passes it is the rounds of each list that fade, and they are weighed by the estimates of the moment."""
+    belief = lived_plainly(Setting(2, 4, 10_000, segments=2), memory=400.0)
+    periods = _periods(4, 20, seed=2)
+    for period in periods:
+        _take_in(belief, period)
+        end_period(belief)
+    expected: dict[tuple[int, ...], float] = {}
+    for age, period in enumerate(reversed(periods)):
+        for ranking, _, segment in period:
+            key = (segment, *ranking.tolist())
+            expected[key] = expected.get(key, 0.0) + 2.0 ** (-age * 20 / 400.0)
+    seen = belief.seen
+    found = {tuple(seen.lists[n].tolist()): float(seen.rounds[0, n]) for n in range(seen.count)}
+    assert found == pytest.approx(expected, rel=1e-12)
+    passes = np.zeros((2, 4, 2))
+    for (segment, *ranking), rounds in expected.items():
+        passes[segment, ranking, np.arange(2)] += rounds / (1.0 + list_sum(belief, segment, ranking))
+    assert belief.passes == pytest.approx(passes, rel=1e-12)
+
+
+def test_what_is_not_over_counts_in_full() -> None:
+    belief = lived_plainly(Setting(2, 4, 10_000, segments=2), passes="hard", memory=400.0)
+    first, second = _periods(2, 20, seed=3)
+    _take_in(belief, first)
+    end_period(belief)
+    _take_in(belief, second[:13])
+    for found, part in ((belief.clicks[0], 0), (belief.passes, 2)):
+        assert found == pytest.approx(_counts(first)[part] + _counts(second[:13])[part], rel=1e-12)
+
+
+def _log_probability(
+    belief: Lived, past: list[FloatArray], now: tuple[FloatArray, FloatArray, FloatArray], mode: FloatArray
+) -> float:
+    """Σ [log Γ(A+n) - log Γ(A) + A log B - (A+n) log(B+e)] + Σ n log λ, by scipy."""
+    bias = np.exp(mode)
+    shape = belief.item_shape + past[0][0]
+    rate = belief.item_shape / belief.item_mean + past[2][0] @ bias
+    clicks, exposure = now[0][0], now[2][0] @ bias
+    cells = special.gammaln(shape + clicks) - special.gammaln(shape)
+    cells = cells + shape * np.log(rate) - (shape + clicks) * np.log(rate + exposure)
+    return float(cells[exposure > 0.0].sum() + now[1][0] @ mode)
+
+
+def test_scores_are_log_probabilities_of_what_came() -> None:
+    belief = lived_plainly(Setting(2, 4, 10_000), passes="hard", memory="auto")
+    rng, rounds = np.random.default_rng(4), 1_000
+    kept = [0.5 ** (rounds / half_life) for half_life in GRID]
+    past = [[np.zeros((1, 4)), np.zeros((1, 2)), np.zeros((1, 4, 2))] for _ in GRID]
+    scores = np.zeros(len(GRID))
+    for _ in range(4):
+        period = [(*one, 0) for one in drawn_rounds(GAMMA, rounds, rng)]
+        _take_in(belief, period)
+        now = _counts(period, segments=1)
+        for number in range(len(GRID)):
+            mode = _mode(belief, past[number])
+            scores[number] = FADE * scores[number] + _log_probability(belief, past[number], now, mode)
+            past[number] = [kept[number] * old + new for old, new in zip(past[number], now, strict=True)]
+        # what is learned of all is that of the beginning of the period, as in `keep_house`
+        end_period(belief)
+        # Newton's method stops within 1e-4 of the mode, which is flat
+        assert belief.memory.scores == pytest.approx(scores, rel=1e-5)
+        for _ in range(3):
+            keep_house(belief, 1)
+
+
+def _mode(belief: Lived, past: list[FloatArray]) -> FloatArray:
+    c, s = belief.bias_shape, belief.item_shape
+
+    def loss(log_bias: FloatArray) -> float:
+        bias = np.exp(log_bias)
+        rate = s / belief.item_mean + past[2][0] @ bias
+        shown = past[2][0].sum(axis=1) > 0.0
+        of_slots = (c + past[1][0]) * log_bias - c * bias
+        return float(((s + past[0][0]) * np.log(rate))[shown].sum() - of_slots.sum())
+
+    found: FloatArray = optimize.minimize(loss, np.zeros(2), tol=1e-12).x
+    return found
+
+
+def _lived_through(gammas: list[FloatArray], seed: int, passes: str = "soft") -> list[float]:
+    """The half-life in use at the end of each period of a world that has these odds, one period after another."""
+    belief, rng = lived_plainly(Setting(2, 4, 10_000), passes=passes, memory="auto"), np.random.default_rng(seed)
+    in_use = []
+    for gamma in gammas:
+        for number, (ranking, clicked) in enumerate(drawn_rounds(gamma, 1_000, rng)):
+            if number % 100 == 0:
+                imagine(belief, rng)
+            update(belief, ranking, clicked)
+        imagine(belief, rng)
+        in_use.append(float(belief.memory.half_lives[belief.memory.best]))
+    return in_use
+
+
+@pytest.mark.parametrize("passes", ["hard", "soft"])
+def test_nothing_is_forgotten_until_tastes_change(passes: str) -> None:
+    """Of 30 other seeds 4 left never for one or two of the first eight periods, and all forgot after the change."""
+    reversed_taste = np.outer(BIAS, ALPHA[::-1])
+    in_use = _lived_through([GAMMA] * 8 + [reversed_taste] * 3, seed=5, passes=passes)
+    assert in_use[:8].count(math.inf) >= 5
+    assert max(in_use[9:]) <= 30_000.0
+
+
+@pytest.mark.parametrize("passes", ["hard", "soft"])
+def test_what_may_forget_does_as_what_never_does_until_it_forgets(passes: str) -> None:
+    """To the last bit; five lists are remembered, so that others are folded on the way."""
+    setting, rounds = Setting(2, 4, 10_000), drawn_rounds(GAMMA, 6_500, np.random.default_rng(6))
+    never, may = (lived_plainly(setting, passes=passes, memory=memory, room=5) for memory in ("none", "auto"))
+    for number, (ranking, clicked) in enumerate(rounds):
+        for belief in (never, may):
+            update(belief, ranking, clicked)
+            if number % 50 == 0:
+                imagine(belief, np.random.default_rng(number))
+        for field in ("position_bias", "shape", "rate"):
+            assert getattr(may, field).tolist() == getattr(never, field).tolist()
+    assert may.memory.best == 0
+    assert np.abs(may.memory.scores).min() > 0.0
+
+
+def test_never_is_left_only_for_a_clear_lead() -> None:
+    belief = lived_plainly(Setting(2, 4, 10_000), memory="auto")
+    for lead, best in ((LEAD - 0.1, 0), (LEAD + 0.1, 3)):
+        belief.memory.scores[:] = 0.0
+        belief.memory.scores[3] = lead / FADE
+        belief.memory.left = 0.0
+        end_period(belief)  # without a round: all scores fade alike
+        assert belief.memory.best == best
+
+
+def test_nothing_ends_where_nothing_is_forgotten() -> None:
+    memory = starting_memory("none", 2, 4, 2)
+    assert memory.period == memory.left == math.inf
+    assert len(memory.half_lives) == memory.then.size == 0
+    assert half_lives(None).tolist() == []
+    assert half_lives("auto").tolist() == list(GRID)
+    assert half_lives(500).tolist() == [500.0]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (-5, "memory must be positive and finite, got -5"),
+        (0, "memory must be positive and finite, got 0"),
+        (math.nan, "memory must be positive and finite, got nan"),
+        (math.inf, "memory must be positive and finite, got inf"),
+        ("a week", "memory must be none, auto or a half-life in rounds, got 'a week'"),
+        ("1000", "memory must be none, auto or a half-life in rounds, got '1000'"),
+        (True, "memory must be a number, got True"),
+        ([100], r"memory must be a number, got \[100\]"),
+    ],
+)
+def test_bad_values_are_refused_by_name(wrong: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        half_lives(wrong)
+    with pytest.raises(InvalidInput, match=message):
+        policy("random-bound", memory=wrong).start(Setting(2, 4, 10))

@@ -1,0 +1,245 @@
+"""What is learned of all together: against scipy, what the data were drawn from, and simpler beliefs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import optimize, special
+
+from slotwise import NO_CLICK, Rankings, Setting
+from slotwise.core.types import EMPTY, FloatArray
+from slotwise.estimators import maximum_likelihood
+from slotwise.posterior import Lived, imagine, update, update_by_tally
+from slotwise.posterior.gamma_prior import NO_EXPOSURE
+from slotwise.posterior.hyperparameters import (
+    find_mode,
+    fit_bias,
+    refresh,
+    take_means,
+    weigh_lists,
+)
+from slotwise.posterior.posterior_interface import turn_to
+from tests.chance import assert_mean_is
+from tests.posterior.plainly import drawn_rounds, list_sum, lived_plainly
+
+pytestmark = pytest.mark.usefixtures("interpreting")
+
+SHAPE, RATE, STRENGTH = 0.7, 1.3, 2.0
+
+
+def _held(belief: Lived, shape: float = SHAPE, rate: float = RATE) -> Lived:
+    """With a prior of items that is given and not learned."""
+    belief.item_shape = shape
+    belief.item_mean[:] = shape / rate
+    return belief
+
+
+def _counts(segments: int, seed: int) -> tuple[FloatArray, FloatArray]:
+    """Clicks and passes, segments × slots × items; one cell was never passed."""
+    rng = np.random.default_rng(seed)
+    passes = rng.integers(0, 60, (segments, 3, 4)).astype(float)
+    passes[-1, :, 3] = 0.0
+    return rng.poisson(0.3 * passes).astype(float), passes
+
+
+@pytest.mark.parametrize("segments", [1, 3])
+def test_the_mode_is_the_maximum(segments: int) -> None:
+    """ℓ(log λ) = Σ_k [(c + N_k) log λ_k - cλ_k] - Σ_cells (a + N) log(b + Σ_k λ_k δ_k Ñ_k), by scipy."""
+    belief = _held(lived_plainly(Setting(3, 4, 100, segments=segments), passes="hard", bias_shape=STRENGTH))
+    clicks, passes = _counts(segments, 1)
+    rng = np.random.default_rng(2)
+    if segments > 1:
+        belief.own_taste = 5.0
+        belief.level[:] = rng.uniform(0.2, 0.5, 4)
+        belief.slot_level[:] = rng.uniform(0.8, 1.2, (segments, 3))
+    shape = SHAPE if segments == 1 else 5.0
+    rate = np.full(4, RATE) if segments == 1 else 5.0 / belief.level
+
+    def loss(log_bias: FloatArray) -> float:
+        bias = np.exp(log_bias)
+        of_slots = (STRENGTH + clicks.sum(axis=(0, 2))) * log_bias - STRENGTH * bias
+        exposure = np.einsum("k,sk,skj->sj", bias, belief.slot_level, passes)
+        return float(((shape + clicks.sum(axis=1)) * np.log(rate + exposure)).sum() - of_slots.sum())
+
+    belief.counted[:] = 1.0
+    for _ in range(2):
+        find_mode(belief, belief.mode, clicks.sum(axis=1), clicks.sum(axis=2), passes.transpose(0, 2, 1))
+    best = optimize.minimize(loss, np.zeros(3), tol=1e-10).x
+    assert belief.mode == pytest.approx(best, abs=1e-5)
+    # and the root that draws are made with is that of the curvature there
+    step, shifts = 1e-3, 1e-3 * np.eye(3)
+    signs = ((-1, -1), (-1, 1), (1, -1), (1, 1))
+    curvature = [
+        [sum(s * t * loss(best + s * a + t * b) for s, t in signs) / 4 / step**2 for b in shifts] for a in shifts
+    ]
+    lower = np.tril(belief.cholesky)
+    assert lower @ lower.T == pytest.approx(np.array(curvature), rel=1e-3, abs=1e-3)
+
+
+def _with_counts(**options: Any) -> Lived:
+    belief = _held(lived_plainly(Setting(3, 4, 100), passes="hard", bias_shape=STRENGTH, **options))
+    clicks, passes = _counts(1, 1)
+    belief.clicks[0], belief.slot_clicks[0] = clicks.sum(axis=1), clicks.sum(axis=2)
+    belief.folded[0] = belief.passes[:] = passes.transpose(0, 2, 1)
+    belief.rounds = belief.counted[:] = 1_000.0
+    return belief
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.5])
+def test_the_spread_is_a_root_of_the_inverse_curvature(scale: float) -> None:
+    belief = _with_counts(bias_spread=scale)
+    fit_bias(belief)
+    lower = np.tril(belief.cholesky)
+    assert belief.spread @ belief.spread.T == pytest.approx(scale**2 * np.linalg.inv(lower @ lower.T))
+    assert np.array_equal(belief.spread, np.triu(belief.spread))
+
+
+def test_draws_of_the_bias_have_the_mode_as_their_mean_and_that_spread() -> None:
+    belief, rng = _with_counts(), np.random.default_rng(1)
+    fit_bias(belief)
+    # as if there were nothing more to learn
+    belief.outdated = math.inf
+    drawn = []
+    for _ in range(4_000):
+        imagine(belief, rng)
+        drawn.append(np.log(belief.position_bias))
+    assert_mean_is(belief.mode, drawn)
+    assert_mean_is(np.diag(belief.spread @ belief.spread.T), (np.array(drawn) - belief.mode) ** 2)
+
+
+def _crowds(taste: float, seed: int, segments: int = 4, items: int = 30) -> Lived:
+    """Poisson clicks of crowds with ε ~ Gamma(taste, taste), λ told, and all learned that is learned of them."""
+    rng = np.random.default_rng(seed)
+    belief = lived_plainly(Setting(2, items, 1_000, np.array([1.0, 0.5]), segments=segments), passes="hard")
+    level = rng.gamma(3.0, 0.1, items)
+    for segment in range(segments):
+        alpha = level * (rng.gamma(taste, 1.0 / taste, items) if taste < math.inf else 1.0)
+        passes = np.full((2, items), 200.0)
+        turn_to(belief, segment)
+        update_by_tally(belief, rng.poisson(np.outer([1.0, 0.5], alpha) * passes).astype(float), passes)
+    for _ in range(20):
+        refresh(belief)
+    return belief
+
+
+def test_how_alike_crowds_are_is_learned() -> None:
+    same, near, far = (_crowds(taste, seed=4) for taste in (math.inf, 30.0, 2.0))
+    assert same.own_taste > 100.0
+    # 120 cells say log κ to about ± 0.15
+    assert near.own_taste == pytest.approx(30.0, rel=0.5)
+    assert far.own_taste == pytest.approx(2.0, rel=0.5)
+    assert same.own_taste > near.own_taste > far.own_taste
+    # and the spread of items among themselves with it
+    assert same.item_shape == pytest.approx(3.0, rel=0.6)
+
+
+def test_how_alike_crowds_are_is_where_em_stays() -> None:
+    """κ maximises Σ_cells log ∫ Poisson·Gamma given the levels, and the made-up cells' expected term; by scipy."""
+    belief = _crowds(5.0, seed=5)
+    clicks, exposure, level = belief.clicks[0], belief.exposure, belief.level
+    start, extra = 20.0, 2.0
+
+    def loss(log_taste: float) -> float:
+        k = math.exp(log_taste)
+        rate = k / level
+        cells = special.gammaln(k + clicks) - special.gammaln(k)
+        cells = cells + k * np.log(rate) - (k + clicks) * np.log(rate + exposure)
+        # a made-up cell has E ε = 1 and E log ε = ψ(20) - log 20
+        made_up = k * math.log(k) - special.gammaln(k) + k * (special.digamma(start) - math.log(start)) - k
+        return -float(cells.sum() + extra * made_up)
+
+    best = math.exp(optimize.minimize_scalar(loss, bounds=(-2.0, 8.0), method="bounded").x)
+    assert belief.own_taste == pytest.approx(best, rel=0.02)
+
+
+def test_items_without_exposure_teach_nothing() -> None:
+    one, other = (lived_plainly(Setting(1, items, 100, np.ones(1)), passes="hard") for items in (3, 4))
+    passes = np.array([[30.0, 20.0, 40.0, 0.0]])
+    clicks = np.array([[9.0, 1.0, 4.0, 5.0]])
+    update_by_tally(one, clicks[:, :3], passes[:, :3])
+    update_by_tally(other, clicks, passes)
+    assert one.item_shape == other.item_shape
+    assert other.exposure[0, 3] < NO_EXPOSURE
+
+
+ALPHA, BIAS = np.array([0.9, 0.3, 1.5, 0.6]), np.array([1.0, 0.5])
+
+
+def _at_the_truth(belief: Lived) -> None:
+    belief.mean[:] = ALPHA
+    belief.mean_bias[:] = BIAS
+
+
+def test_soft_passes_at_the_truth_are_rounds_over_one_plus_the_sum() -> None:
+    """T_A/(1+S_A) for each pair of a list, whatever was clicked: the mean of hard passes, of a smaller variance."""
+    soft = lived_plainly(Setting(2, 4, 1_000))
+    expected, rng = np.zeros((4, 2)), np.random.default_rng(7)
+    hard, counts = [], []
+    for ranking, clicked in drawn_rounds(np.outer(BIAS, ALPHA), 2_000, rng):
+        if rng.random() < 0.1:
+            ranking[1], clicked = EMPTY, NO_CLICK
+        _at_the_truth(soft)
+        update(soft, ranking, clicked)
+        weight = 1.0 / (1.0 + list_sum(soft, 0, ranking))
+        for slot, item in enumerate(ranking):
+            if item != EMPTY:
+                expected[item, slot] += weight
+        if ranking[1] != EMPTY:
+            hard.append(float(clicked == NO_CLICK) - weight)
+        counts.append(weight)
+    assert soft.passes[0] == pytest.approx(expected, rel=1e-12)
+    assert soft.no_clicks == pytest.approx(sum(counts), rel=1e-12)
+    # weighed anew from the table it is the same
+    weigh_lists(soft, 0, soft.passes)
+    assert soft.passes[0] == pytest.approx(expected, rel=1e-12)
+    assert_mean_is(0.0, hard)
+
+
+def _fixed_point(belief: Lived, times: int = 100) -> None:
+    for _ in range(times):
+        fit_bias(belief)
+        take_means(belief)
+
+
+def _soft(strength: float, shape: float, rate: float, rounds: list[tuple[Any, int]]) -> Lived:
+    belief = _held(lived_plainly(Setting(2, 4, 1_000), bias_shape=strength), shape, rate)
+    for ranking, clicked in rounds:
+        update(belief, ranking, clicked)
+    _fixed_point(belief)
+    return belief
+
+
+def test_soft_passes_settle_at_the_joint_maximum() -> None:
+    """Of Σ N log γ - Σ_A T_A log(1+S_A) with both Gamma priors on log λ and log α; by scipy."""
+    rounds = drawn_rounds(np.outer(BIAS, ALPHA), 300, np.random.default_rng(8))
+    belief = _soft(STRENGTH, SHAPE, RATE, rounds)
+
+    def loss(parameters: FloatArray) -> float:
+        bias, alpha = np.exp(parameters[:2]), np.exp(parameters[2:])
+        found = (STRENGTH * (parameters[:2] - bias)).sum() + (SHAPE * parameters[2:] - RATE * alpha).sum()
+        for ranking, clicked in rounds:
+            gamma = bias * alpha[ranking]
+            found += (0.0 if clicked == NO_CLICK else math.log(gamma[clicked])) - math.log1p(gamma.sum())
+        return -float(found)
+
+    best = np.exp(optimize.minimize(loss, np.zeros(6), tol=1e-8).x)
+    assert belief.mean_bias[0] == pytest.approx(best[:2], rel=1e-3)
+    assert belief.mean[0] == pytest.approx(best[2:], rel=1e-3)
+
+
+def test_soft_passes_with_hardly_a_prior_are_maximum_likelihood() -> None:
+    """Most visits click here, and hard passes, which leave those out, are not."""
+    rounds = drawn_rounds(np.outer(BIAS, 2.0 * ALPHA), 1_000, np.random.default_rng(9))
+    estimate = maximum_likelihood(Rankings.of_rounds(*map(np.array, zip(*rounds, strict=True)), items=4))
+    belief = _soft(1e-3, 1e-3, 1e-3, rounds)
+    scale = belief.mean_bias[0, 0]
+    assert belief.mean_bias[0] / scale == pytest.approx(estimate.position_bias, rel=2e-3)
+    assert belief.mean[0] * scale == pytest.approx(estimate.attractiveness, rel=2e-3)
+    hard = _held(lived_plainly(Setting(2, 4, 1_000), passes="hard", bias_shape=1e-3), 1e-3, 1e-3)
+    for ranking, clicked in rounds:
+        update(hard, ranking, clicked)
+    _fixed_point(hard, 5)
+    assert np.abs(hard.mean[0] * hard.mean_bias[0, 0] / estimate.attractiveness - 1.0).max() > 0.02

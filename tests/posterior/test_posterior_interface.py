@@ -1,0 +1,92 @@
+"""What holds of every belief: rounds and tallies come to the same, and wrong priors are refused by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from slotwise import NO_CLICK, Setting, policy
+from slotwise.core.errors import InvalidInput
+from slotwise.core.types import EMPTY
+from slotwise.posterior import imagine, joint_gibbs, told_bias, update, update_by_tally
+
+pytestmark = pytest.mark.usefixtures("interpreting")
+
+SHAPE, RATE = 0.7, 1.3
+
+
+def test_rounds_and_a_whole_tally_come_to_the_same() -> None:
+    rng = np.random.default_rng(2)
+    setting = Setting(2, 4, 50, np.array([1.0, 0.4]))
+    told = [told_bias(setting, shape=SHAPE, rate=RATE) for _ in range(2)]
+    clicks, passes = np.zeros((2, 4)), np.zeros((2, 4))
+    for now in range(50):
+        ranking = rng.permutation(4)[:2]
+        if now % 5 == 0:
+            ranking[1] = EMPTY
+        clicked = NO_CLICK if now % 3 else 0
+        update(told[0], ranking, clicked)
+        if clicked == NO_CLICK:
+            for slot in range(2):
+                passes[slot, ranking[slot]] += ranking[slot] != EMPTY
+        else:
+            clicks[0, ranking[0]] += 1.0
+    update_by_tally(told[1], clicks, passes)
+    for belief in told:
+        imagine(belief, np.random.default_rng(3))
+    assert told[0].shape == pytest.approx(told[1].shape)
+    assert told[0].rate == pytest.approx(told[1].rate, rel=1e-3)
+
+
+def test_a_belief_that_remembers_whole_lists_says_why_it_takes_no_tally() -> None:
+    prior = {"shape": 1.0, "rate": 1.0, "bias_shape": 1.0, "bias_rate": 1.0}
+    belief = joint_gibbs(Setting(2, 3, 10), np.ones(3), **prior)
+    with pytest.raises(InvalidInput, match="does not follow from a tally"):
+        update_by_tally(belief, np.zeros((2, 3)), np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("bias", ["known", "unknown"])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"shape": None}, "shape must be a number, got None"),
+        ({"shape": "x"}, "shape must be a number, got 'x'"),
+        ({"rate": float("nan")}, "rate must be positive and finite, got nan"),
+        ({"rate": -1}, "rate must be positive and finite, got -1"),
+        ({"rate": 0.0}, "rate must be positive and finite, got 0.0"),
+        ({"shape": [1.0, 2.0]}, "shape must have one entry per item, 3, got 2"),
+        ({"shape": [1.0, -2.0, 1.0]}, "shape must be positive and finite, got -2.0 for item 2"),
+        ({"shape": [[1.0]]}, "shape must be a list of at least one number"),
+        ({"acts": "daily"}, "acts must be rounds or epochs, got 'daily'"),
+    ],
+)
+def test_a_wrong_prior_is_refused_by_name(bias: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        policy("posterior-sampling", bias=bias, **options).start(Setting(2, 3, 10, np.array([1.0, 0.5])))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("id", "option"),
+    [
+        ("random-bound", "bias_shape"),
+        ("random-bound", "bias_spread"),
+        ("posterior-sampling", "bias_rate"),
+        ("posterior-sampling", "bias_shape"),
+    ],
+)
+def test_a_wrong_prior_of_the_bias_is_refused_by_name(id: str, option: str) -> None:
+    for wrong in (0.0, float("inf"), "wide", None):
+        with pytest.raises(InvalidInput, match=option):
+            policy(id, **{option: wrong}).start(Setting(2, 3, 10))
+
+
+def test_a_prior_may_differ_by_item() -> None:
+    """What is expected of an item before it is seen decides whether it is shown first."""
+    eager = policy("posterior-sampling", bias="known", shape=[1e4, 1.0, 1.0, 1.0], rate=[1e4, 1e3, 1e3, 1e3])
+    started = eager.start(Setting(1, 4, 10, np.array([1.0])))
+    from slotwise.policies import choose
+
+    assert choose(started, np.random.default_rng(1)).tolist() == [0]

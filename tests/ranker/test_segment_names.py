@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+from slotwise.core.errors import InvalidInput
+from slotwise.ranker import Learner
+from slotwise.ranker import learner as module
+from slotwise.ranker.background_compile import compiling
+
+IDS = ["a", "b", "c", "d"]
+
+
+def _clicked(shown: tuple[str, ...], taste: dict[str, float], rng: np.random.Generator) -> str | None:
+    """Two slots, the second half as visible as the first."""
+    weights = np.array([1.0, *(bias * taste[item] for bias, item in zip((1.0, 0.5), shown, strict=False))])
+    picked = int(rng.choice(len(weights), p=weights / weights.sum()))
+    return shown[picked - 1] if picked else None
+
+
+def test_two_crowds_of_opposite_tastes_are_shown_different_lists() -> None:
+    """The last hundred lists of each are the best one but for a few: the seed is fixed, and so is the outcome."""
+    tastes = dict(zip(IDS, (1.5, 0.8, 0.2, 0.1), strict=True)), dict(zip(IDS, (0.1, 0.2, 0.8, 1.5), strict=True))
+    learner, rng = Learner(IDS, 2, segments=2, rng=np.random.default_rng(1)), np.random.default_rng(2)
+    last: list[list[tuple[str, ...]]] = [[], []]
+    for now in range(4_800):
+        segment = now % 2
+        shown = learner.choose(segment=segment)
+        learner.learn(shown, _clicked(shown, tastes[segment], rng), segment)
+        if now >= 4_600:
+            last[segment].append(shown)
+    assert np.mean([shown == ("a", "b") for shown in last[0]]) > 0.8
+    assert np.mean([shown == ("d", "c") for shown in last[1]]) > 0.8
+    assert learner.best_list(0) == ("a", "b")
+    assert learner.best_list(1) == ("d", "c")
+    of_all, of_first = learner.estimates(), learner.estimates(segment=0)
+    assert of_all.clicks.sum() == learner.tally.clicks.sum() > of_first.clicks.sum() > 0
+    assert learner.tally == learner.tally_of(0) + learner.tally_of(1)
+    assert of_first["a"].low > of_first["d"].high
+
+
+def test_what_one_crowd_likes_is_expected_of_a_new_one() -> None:
+    learner = Learner(IDS, 2, segments=2, rng=np.random.default_rng(3))
+    seen = np.array([[50, 5, 5, 5], [20, 3, 3, 3]]), np.full((2, 4), 100)
+    for segment in (0, 1):
+        learner.absorb(*seen, segment=segment)
+    known = learner.estimates(segment=1)["a"]
+    assert learner.add_segment() == 2
+    found = learner.estimates(segment=2)
+    assert found["a"].clicks == found["a"].shown == 0
+    assert found["a"].attractiveness > 3 * found["b"].attractiveness
+    assert found["a"].high - found["a"].low > known.high - known.low
+    assert learner.best_list(2)[0] == "a"
+    lists = learner.choose_several(20, segment=2)
+    assert sum("a" in shown for shown in lists) >= 18
+
+
+def test_for_everybody_is_as_if_there_were_one_segment() -> None:
+    one, two = (Learner(IDS, 2, segments=segments) for segments in (1, 2))
+    parts = [(np.full((2, 4), 3 + part), np.full((2, 4), 30)) for part in (0, 1)]
+    for segment, part in enumerate(parts):
+        one.absorb(*part)
+        two.absorb(*part, segment=segment)
+    assert two.tally == one.tally
+    assert two.estimates().as_dict() == one.estimates().as_dict()
+    assert two.best_list() == one.best_list()
+    assert two.shown.tolist() == one.shown.tolist()
+
+
+def test_a_new_segment_changes_nothing_for_those_that_are_there() -> None:
+    """The policy starts anew only where it has no room, and then from the same counts."""
+    learner, rng = Learner(IDS, 2, segments=3, rng=np.random.default_rng(4)), np.random.default_rng(5)
+    for now in range(60):
+        shown = learner.choose(segment=now % 3)
+        learner.learn(shown, shown[0] if rng.random() < 0.3 else None, now % 3)
+    before = [learner.tally_of(segment) for segment in range(3)]
+    at_work = learner._at_work.record
+    assert learner.add_segment() == 3
+    assert learner._at_work.record is at_work
+    assert learner.add_segment() == 4
+    assert learner._at_work.record is None
+    learner.choose(segment=4)
+    assert [learner.tally_of(segment) for segment in range(3)] == before
+    assert learner.tally_of(4).rounds == 0
+
+
+def test_lists_in_flight_are_those_of_their_segment() -> None:
+    learner = Learner(IDS, 2, segments=2)
+    learner.expect(["a", "b"], segment=1)
+    with pytest.raises(InvalidInput, match=r"no outcome of \['a', 'b'\] is expected of segment 0"):
+        learner.settle(["a", "b"], segment=0)
+    learner.add("e")  # starts anew, with what is on its way
+    learner.choose()
+    learner.settle(["a", "b"], segment=1)
+    with pytest.raises(InvalidInput, match="is expected of segment 1"):
+        learner.settle(["a", "b"], segment=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"segments": 0}, "segments must be at least 1, got 0"),
+        ({"segments": 2_001}, "segments must be at most 2000, got 2001"),
+        ({"segments": 2.5}, "segments must be a whole number, got 2.5"),
+        ({"segments": 2, "policy": "pbm-ucb", "position_bias": [1.0, 0.5]}, "segments is 2, but pbm-ucb takes all"),
+        ({"memory": "auto", "policy": "pbm-ucb", "position_bias": [1.0, 0.5]}, "pbm-ucb has no option memory"),
+        ({"memory": "soon"}, "memory must be none, auto or a half-life in rounds, got 'soon'"),
+        ({"memory": float("nan")}, "memory must be positive and finite, got nan"),
+        ({"memory": np.array([3.0, 4.0])}, r"memory must be a number, got array\(\[3., 4.\]\)"),
+        ({"memory": True}, "memory must be a number, got True"),
+        ({"memory": -3.0}, "memory must be positive and finite, got -3.0"),
+        ({"memory": 100.0, "policy": "random-bound:memory=5"}, "memory is 100.0, but the policy is random-bound"),
+        ({"new_items_at_most": 1.5}, "new_items_at_most must be at most 1, got 1.5"),
+        (
+            {"new_items_at_most": 0.1, "policy": "posterior-sampling"},
+            "new_items_at_most is 0.1, but posterior-sampling has no option",
+        ),
+    ],
+)
+def test_what_a_policy_cannot_do_is_refused_by_name(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Learner(IDS, 2, **arguments)
+
+
+def test_segments_that_are_not_there_are_refused_and_nothing_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    learner, nothing = Learner(IDS, 2, segments=2), np.zeros((2, 4), int)
+    for call in (
+        lambda segment: learner.choose(segment=segment),
+        lambda segment: learner.choose_several(2, segment=segment),
+        lambda segment: learner.learn(["a"], None, segment),
+        lambda segment: learner.expect(["a"], segment),
+        lambda segment: learner.settle(["a"], segment),
+        lambda segment: learner.absorb(nothing, nothing, segment=segment),
+        lambda segment: learner.estimates(segment=segment),
+        lambda segment: learner.best_list(segment),
+        lambda segment: learner.tally_of(segment),
+    ):
+        with pytest.raises(InvalidInput, match="segment must be at most 1, got 2"):
+            call(2)
+        with pytest.raises(InvalidInput, match="segment must be a whole number, got 'mobile'"):
+            call("mobile")
+    assert learner.tally.rounds == 0
+    monkeypatch.setattr(module, "MOST_SEGMENTS", 2)
+    with pytest.raises(InvalidInput, match="segments must be at most 2, got one more"):
+        learner.add_segment()
+    with compiling("never"):
+        alike = Learner(IDS, 2, policy="pbm-ucb", position_bias=[1.0, 0.5])
+    with pytest.raises(InvalidInput, match="pbm-ucb takes all visitors for alike"):
+        alike.add_segment()
+    assert alike.segments == 1
+    assert len(alike.choose()) == 2
+
+
+def test_a_start_anew_believes_what_was_absorbed_in_pieces() -> None:
+    """Before the first decision tallies are only counted; after it each is absorbed. Both believe the same of all."""
+    rng = np.random.default_rng(6)
+    tallies = [(rng.poisson(5.0, (2, 4)), rng.poisson(40.0, (2, 4))) for _ in range(3)]
+    early, late = (Learner(IDS, 2, segments=3, rng=np.random.default_rng(7)) for _ in range(2))
+    late.choose()
+    for learner in (early, late):
+        for segment, tally in enumerate(tallies):
+            learner.absorb(*tally, segment=segment)
+    assert early._at_work.record is None
+    early.choose()
+    one, other = (learner._at_work.turned(0).belief for learner in (early, late))
+    assert one.clicks.tolist() == other.clicks.tolist()
+    # in the first slot: attractiveness alone has no scale
+    assert one.mean * one.mean_bias[:, :1] == pytest.approx(other.mean * other.mean_bias[:, :1], rel=0.02)
+    assert early.estimates(segment=1).as_dict() == late.estimates(segment=1).as_dict()
+
+
+def test_with_many_segments_what_is_learned_of_all_is_learned_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not once for each of them: the time that it takes grows with the number of segments itself."""
+    times: list[int] = []
+    refreshing = importlib.import_module("slotwise.posterior.updates")
+    refresh = refreshing.refresh
+
+    def counted(belief: Any) -> None:
+        times.append(1)
+        refresh(belief)
+
+    monkeypatch.setattr(refreshing, "refresh", counted)
+    with compiling("never"):
+        learner = Learner(IDS, 2, segments=40)
+        for segment in range(40):
+            learner.absorb(np.ones((2, 4), int), np.full((2, 4), 9), segment=segment)
+        before = len(times)
+        learner.choose()
+    # five for the start with nothing, five for all segments together, and one for the decision
+    assert len(times) - before <= 11

@@ -1,0 +1,51 @@
+"""What a worker's learner knows is what the store has counted, segment by segment."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from slotwise.service.runtime import Worker
+from slotwise.service.schemas.decision_request import Wish
+from slotwise.service.schemas.definition import Definition
+from slotwise.service.storage.decision_types import Outcome
+from tests.service.serving import Clock
+from tests.waiting import FOR_EVER
+
+
+def test_a_learner_follows_counts_of_segments_that_are_no_longer_told_apart(tmp_path: Path) -> None:
+    clock = Clock()
+    mobile, new = Wish(context={"device": "mobile"}, pin={"a": 1}), Wish(context={"visitor": "new"}, pin={"a": 1})
+
+    def told_apart(**segments: list[str]) -> Definition:
+        return Definition.model_validate(
+            {"slots": 1, "items": ["a", "b"], "window_seconds": 60.0, "segments": segments}
+        )
+
+    async def visit(worker: Worker, wish: Wish) -> None:
+        decision = await worker.decide("home", wish)
+        await worker.report(decision.id, Outcome("clicked", "a"))
+
+    async def counted(worker: Worker) -> list[int]:
+        clock.now += 60.0
+        await worker.finalise()
+        await worker.refresh()
+        (placement,) = worker.known()
+        return [int(placement.learner.tally_of(segment).clicks[0, 0]) for segment in range(len(placement.segments))]
+
+    async def run() -> None:
+        async with Worker(f"sqlite:///{tmp_path}/store.db", clock=clock, write_seconds=FOR_EVER) as worker:
+            await worker.put("home", told_apart(device=["mobile"]))
+            await visit(worker, mobile)
+            assert await counted(worker) == [0, 1]
+            await visit(worker, mobile)
+            await worker.put("home", told_apart(visitor=["new"]))
+            # what was counted of mobiles is other now; so is the one that is still pending
+            assert await counted(worker) == [2, 0]
+            await visit(worker, new)
+            await visit(worker, Wish(pin={"a": 1}))
+            assert await counted(worker) == [3, 1]
+            await visit(worker, Wish(pin={"a": 1}))
+            assert await counted(worker) == [4, 1]
+
+    asyncio.run(run())

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from slotwise.service.reports.ab_test import LEAST_CLICKS, Comparison, Stratum, Sums, compare
+from tests.chance import FALSE_ALARM, assert_mean_is
+
+LOOK_EVERY = 250
+EXPERIMENTS = 300
+LEVEL = 0.95
+
+
+class Experiment:
+    """Decisions one after the other: who was in the holdout, what came of it, and what the effect on it was."""
+
+    def __init__(self, seed: int, *, decisions: int, uplift: float, values: bool = False, shares: tuple[float, ...]):
+        rng = np.random.default_rng(seed)
+        self.per_share = decisions // len(shares)
+        share = np.repeat(shares, self.per_share)
+        self.holdout = rng.random(decisions) < share
+        # the time of the year changes what everybody clicks, and the learned arm learns
+        season = 0.1 + 0.1 * (np.arange(decisions) >= decisions // 2)
+        self.effect = uplift * np.linspace(0.5, 1.5, decisions)
+        rate = season + np.where(self.holdout, 0.0, self.effect)
+        self.brought = (rng.random(decisions) < rate).astype(float)
+        if values:
+            # of mean 1, skewed to the right
+            self.brought *= rng.lognormal(-0.32, 0.8, decisions)
+        # views, what they brought and its squares, by arm and until each decision
+        rows = np.stack([np.ones(decisions), self.brought, self.brought**2])
+        arms = np.stack([rows * ~self.holdout, rows * self.holdout])
+        self._until = np.concatenate([np.zeros((2, 3, 1)), arms.cumsum(axis=2)], axis=2)
+
+    def looks(self) -> Iterator[tuple[list[Stratum], float]]:
+        """The strata after so many decisions each, and the average effect until then."""
+        effect = self.effect.cumsum() / np.arange(1, len(self.effect) + 1)
+        for until in range(LOOK_EVERY, len(effect) + 1, LOOK_EVERY):
+            yield self.strata(until), float(effect[until - 1])
+
+    def strata(self, until: int) -> list[Stratum]:
+        """One for each share."""
+        starts = range(0, until, self.per_share)
+        return [self.stratum(start, min(until, start + self.per_share)) for start in starts]
+
+    def stratum(self, start: int, end: int) -> Stratum:
+        """Of the decisions in between."""
+        learned, holdout = self._until[:, :, end] - self._until[:, :, start]
+        return Stratum(_sums(*learned), _sums(*holdout))
+
+
+def _sums(views: float, total: float, squares: float) -> Sums:
+    return Sums(round(views), total, squares)
+
+
+def _of_clicks(strata: list[Stratum]) -> Comparison:
+    return compare(strata, least=LEAST_CLICKS, both_ways=True)
+
+
+def _mistakes(*, uplift: float, values: bool = False, shares: tuple[float, ...] = (0.2,)) -> dict[str, int]:
+    """In how many experiments an interval missed the truth at any look."""
+    mistakes = dict.fromkeys(("plain", "anytime", "ratio"), 0)
+    for seed in range(EXPERIMENTS):
+        experiment = Experiment(seed, decisions=10_000, uplift=uplift, values=values, shares=shares)
+        missed = set()
+        for strata, effect in experiment.looks():
+            found = compare(strata) if values else _of_clicks(strata)
+            if found.difference is None or found.ratio is None:
+                continue
+            for name, (low, high) in (("plain", found.difference.plain), ("anytime", found.difference.anytime)):
+                if not low <= effect <= high:
+                    missed.add(name)
+            if uplift == 0.0 and not found.ratio.anytime.low <= 1.0 <= found.ratio.anytime.high:
+                missed.add("ratio")
+        for name in missed:
+            mistakes[name] += 1
+    return mistakes
+
+
+def _most_by_chance() -> float:
+    """What a sequence of exactly its level exceeds with a probability of `FALSE_ALARM`."""
+    return float(stats.binom.isf(FALSE_ALARM, EXPERIMENTS, 1.0 - LEVEL))
+
+
+@pytest.mark.parametrize(
+    ("uplift", "values", "shares"),
+    [(0.0, False, (0.2,)), (0.03, False, (0.2,)), (0.0, True, (0.2,)), (0.03, True, (0.1,)), (0.0, False, (0.4, 0.1))],
+)
+def test_whoever_looks_again_and_again_is_rarely_wrong_with_the_anytime_interval_and_often_with_the_plain_one(
+    uplift: float, values: bool, shares: tuple[float, ...]
+) -> None:
+    mistakes = _mistakes(uplift=uplift, values=values, shares=shares)
+    assert mistakes["anytime"] <= _most_by_chance()
+    assert mistakes["ratio"] <= _most_by_chance()
+    assert mistakes["plain"] > 1.5 * _most_by_chance()
+
+
+def test_a_change_of_the_share_does_not_bias_the_difference() -> None:
+    # the holdout is small in the half of the year in which everybody clicks twice as much
+    experiments = [Experiment(seed, decisions=10_000, uplift=0.0, shares=(0.5, 0.05)) for seed in range(200)]
+    by_share = [_difference(experiment.strata(10_000)) for experiment in experiments]
+    thrown_together = [_difference([experiment.stratum(0, 10_000)]) for experiment in experiments]
+    assert_mean_is(0.0, by_share)
+    assert np.mean(thrown_together) > 0.02
+
+
+def _difference(strata: list[Stratum]) -> float:
+    found = _of_clicks(strata).difference
+    assert found is not None
+    return found.estimate
+
+
+def test_one_stratum_is_the_difference_of_two_means() -> None:
+    found = compare([Stratum(Sums(900, 450.0, 700.0), Sums(100, 40.0, 50.0))])
+    assert found.difference is not None
+    assert found.ratio is not None
+    assert (found.learned, found.holdout, found.views) == (0.5, 0.4, 1_000)
+    assert found.difference.estimate == pytest.approx(0.1)
+    error = math.sqrt((700 - 450**2 / 900) / 899 / 900 + (50 - 40**2 / 100) / 99 / 100)
+    assert found.difference.plain.high == pytest.approx(0.1 + stats.norm.isf(0.025) * error)
+    assert found.ratio.estimate == pytest.approx(0.5 / 0.4)
+
+
+def test_the_ends_of_the_ratio_are_where_zero_leaves_the_interval_of_the_difference() -> None:
+    learned, holdout = Sums(900, 450.0, 700.0), Sums(300, 100.0, 150.0)
+    found = compare([Stratum(learned, holdout)]).ratio
+    assert found is not None
+    for name in ("plain", "anytime"):
+        low, high = getattr(found, name)
+        for factor, side in ((low, 0), (high, 1)):
+            scaled = Sums(holdout.views, factor * holdout.total, factor**2 * holdout.squares)
+            at_end = compare([Stratum(learned, scaled)]).difference
+            assert at_end is not None
+            assert getattr(at_end, name)[side] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_holdout_that_may_bring_nothing_leaves_the_ratio_without_an_upper_end() -> None:
+    found = _of_clicks([Stratum(Sums.of_clicks(400, 80), Sums.of_clicks(400, 10))]).ratio
+    assert found is not None
+    assert found.plain.high < math.inf
+    assert found.anytime.high == math.inf
+    assert 1.0 < found.anytime.low < found.plain.low < 8.0
+
+
+@pytest.mark.parametrize(
+    ("learned", "holdout", "why"),
+    [
+        (Sums(), Sums(), "there was no time in which both arms had two views"),
+        (Sums.of_clicks(100, 50), Sums.of_clicks(1, 0), "there was no time in which both arms had two views"),
+        (Sums.of_clicks(100, 50), Sums.of_clicks(90, 9), "the holdout arm has 9 views with a click, and 10 are needed"),
+        (
+            Sums.of_clicks(50, 41),
+            Sums.of_clicks(90, 9),
+            "the learned arm has 9 views without a click, and 10 are needed",
+        ),
+    ],
+)
+def test_it_is_too_early_while_the_counts_are_small(learned: Sums, holdout: Sums, why: str) -> None:
+    found = _of_clicks([Stratum(learned, holdout)])
+    assert (found.difference, found.ratio, found.too_early) == (None, None, why)
+
+
+def test_one_value_that_outweighs_all_others_is_too_early() -> None:
+    # a hundred of 1 and one of 1,000
+    found = compare([Stratum(Sums(5_000, 1_100.0, 1_000_100.0), Sums.of_clicks(5_000, 100))])
+    assert found.too_early == "what the learned arm brought tells as much as 1.2 equal values would, and 30 are needed"
+
+
+def test_values_that_are_all_the_same_say_nothing_of_how_sure_a_mean_is() -> None:
+    found = compare([Stratum(Sums(50, 100.0, 200.0), Sums(50, 80.0, 160.0))])
+    assert found.too_early == "every view of the learned arm has brought the same"
+
+
+def test_a_stratum_without_a_holdout_is_left_out() -> None:
+    both = Stratum(Sums.of_clicks(900, 90), Sums.of_clicks(100, 10))
+    alone = Stratum(Sums.of_clicks(5_000, 2_000), Sums())
+    assert _of_clicks([both, alone]) == _of_clicks([both])

@@ -1,0 +1,77 @@
+"""Is all well: what is fine, what somebody should look at, and what is not known yet."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slotwise.service.reports.drift_view import Drift, Drifts
+from slotwise.service.reports.health_checks import Observed, checks_of
+from slotwise.service.reports.model_fit_view import Fit
+from slotwise.service.storage.count_rows import Counters
+
+USUAL = Counters(issued=1000, clicked=300, no_click=650, silent=200, several=3, late=2, duplicates=5)
+FITS = Fit([], [], [], "fine", "The model fits.")
+WELL = Observed(USUAL, None, 0.2, FITS, Drifts(None, 10), None)
+
+
+def levels(found: Observed) -> dict[str, str]:
+    return {check["id"]: check["level"] for check in checks_of(found)}
+
+
+def said(found: Observed, id: str) -> str:
+    return next(check["sentence"] for check in checks_of(found) if check["id"] == id)
+
+
+def counted(**changes: Any) -> Observed:
+    return WELL._replace(counters=replace(USUAL, **changes))
+
+
+def test_where_all_is_well_everything_is_fine() -> None:
+    assert set(levels(WELL).values()) == {"fine"}
+
+
+@pytest.mark.parametrize(
+    ("id", "found"),
+    [
+        ("late", counted(late=11)),
+        ("repeated", counted(conflicts=11)),
+        ("several", counted(several=16)),
+        ("silent", counted(clicked=0, no_click=650, silent=640)),
+        ("fresh", WELL._replace(staleness=1.5)),
+        ("fit", WELL._replace(fit=FITS._replace(level="look"))),
+        ("drift", WELL._replace(drift=Drifts(Drift("tea", 0, 0.2, 0.1, 1, 2), 10))),
+    ],
+)
+def test_one_thing_is_looked_at_and_the_others_are_fine(id: str, found: Observed) -> None:
+    assert {name for name, level in levels(found).items() if level == "look"} == {id}
+
+
+@pytest.mark.parametrize(
+    ("id", "found"),
+    [("late", counted(late=10)), ("repeated", counted(conflicts=10)), ("several", counted(several=15))],
+)
+def test_a_few_are_no_reason_to_look(id: str, found: Observed) -> None:
+    assert levels(found)[id] == "fine"
+
+
+def test_of_a_few_decisions_shares_say_nothing() -> None:
+    few = WELL._replace(counters=Counters(issued=99, clicked=50, no_click=49, late=30, conflicts=30))
+    assert {levels(few)[id] for id in ("late", "repeated")} == {"fine"}
+
+
+def test_before_anything_happened_most_is_not_known() -> None:
+    nothing = Observed(Counters(), None, 0.0, None, Drifts(None, 0), None)
+    assert {id for id, level in levels(nothing).items() if level == "unknown"} == {
+        "late", "silent", "several", "fit", "drift",
+    }  # fmt: skip
+
+
+def test_what_waits_is_said_with_until_when() -> None:
+    waiting = counted(issued=1003)
+    assert said(waiting, "waiting") == "53 decisions wait, and none of them has an outcome yet."
+    until = waiting._replace(reported_until="2026-11-16T02:48:12.089Z")
+    assert said(until, "waiting").endswith("the first with an outcome is counted at 16 November, 02:48 UTC.")
+    assert said(counted(issued=951), "waiting") == "One decision waits, and it has no outcome yet."
