@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from slotwise.cli.shared.command_options import example
-from slotwise.cli.shared.store_options import StoreUrl, opened
-from slotwise.core.errors import InvalidInput
+from slotwise.cli.shared.store_options import StoreUrl, needing_the_service
 
 
 @example("slotwise backup copy.db --store sqlite:///slotwise.db")
@@ -21,8 +20,7 @@ def backup(
 
     The copy is the store as of one moment.
     """
-    with opened(store) as open_store:
-        if not hasattr(open_store, "backup"):
-            raise InvalidInput("backup copies a store in SQLite; for PostgreSQL use pg_dump --schema=slotwise")
-        open_store.backup(file)
+    with needing_the_service():
+        from slotwise.service.runtime.store_maintenance import back_up_store
+    back_up_store(store, file)
     typer.echo(f"copied to {file}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -38,42 +38,27 @@ def bounds(
     if chosen.goal is not None:
         raise InvalidInput(f"the bounds are for clicks, and {problem_name} has values or constraints")
     horizon = chosen.rounds if rounds is None else rounds
-    items, bias = chosen.users.items, chosen.users.position_bias
-    found: dict[str, Any] = {
-        "rounds": horizon,
-        "lower_bound_shape": proven.lower_bound_shape(items, horizon, bias),
-        "lower_bound": None,
-        "lower_bound_asks_for": None,
-        "upper_bound_known_bias": proven.upper_bound_known_bias(items, horizon, bias),
-        "upper_bound_unknown_bias_with_constant_1": proven.upper_bound_unknown_bias(items, horizon, bias),
-    }
-    try:
-        found["lower_bound"] = proven.lower_bound(items, horizon, bias)
-        gap = proven.hardest_gap(items, horizon, bias)
-    except InvalidInput as unmet:
-        found["lower_bound_asks_for"] = str(unmet)
-        gap = 0.25
+    limits = proven.compute_regret_bounds(chosen.users, horizon)
     if hard_instance is not None:
-        users = proven.hard_instance(items, bias, gap)
-        content = {"position_bias": bias.tolist(), "attractiveness": users.attractiveness.tolist()}
+        users = proven.hardest_problem(chosen.users, horizon)
+        content = {"position_bias": users.position_bias.tolist(), "attractiveness": users.attractiveness.tolist()}
         with replacing(hard_instance) as file:
             file.write(json.dumps(content).encode())
     if as_json:
-        print(json.dumps(found))
+        print(json.dumps(limits._asdict()))
         return
-    table = Table(
-        title=f"Regret in {horizon:,} rounds, {items} items, {len(bias)} slots", title_justify="left", box=None
-    )
+    sizes = f"{chosen.users.items} items, {chosen.users.slots} slots"
+    table = Table(title=f"Regret in {horizon:,} rounds, {sizes}", title_justify="left", box=None)
     table.add_column("bound")
     table.add_column("value", justify="right")
-    table.add_row("the lower bound's shape, without its constant: √(JTS₂/S)", f"{found['lower_bound_shape']:,.0f}")
-    lower = found["lower_bound"]
+    table.add_row("the lower bound's shape, without its constant: √(JTS₂/S)", f"{limits.lower_bound_shape:,.0f}")
+    lower = limits.lower_bound
     table.add_row("Proposition 2, any policy: at least", "–" if lower is None else f"{lower:,.1f}")
-    table.add_row("Proposition 1, epoch-ucb: at most", f"{found['upper_bound_known_bias']:,.0f}")
+    table.add_row("Proposition 1, epoch-ucb: at most", f"{limits.upper_bound_known_bias:,.0f}")
     table.add_row(
         "Proposition 3, epoch-ucb-upb: at most, were its constant 1",
-        f"{found['upper_bound_unknown_bias_with_constant_1']:,.0f}",
+        f"{limits.upper_bound_unknown_bias_with_constant_1:,.0f}",
     )
     Console().print(table)
-    if found["lower_bound_asks_for"]:
-        print(f"Proposition 2 does not apply: {found['lower_bound_asks_for']}")
+    if limits.lower_bound_asks_for:
+        print(f"Proposition 2 does not apply: {limits.lower_bound_asks_for}")

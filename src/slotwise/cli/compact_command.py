@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 import typer
 
 from slotwise.cli.shared.command_options import example
-from slotwise.cli.shared.store_options import StoreUrl, opened
-from slotwise.core import validation
-
-DAY = 86_400.0
-#: decisions dropped in one transaction; the service writes in between
-AT_ONCE = 2_000
+from slotwise.cli.shared.store_options import StoreUrl, needing_the_service
 
 
 @example("slotwise compact --store sqlite:///slotwise.db --older-than 30")
@@ -29,12 +23,7 @@ def compact(
     Old hours become days, and every sum stays as it is. Only decisions whose outcome is final are dropped. An outcome
     that arrives for one of them later is answered as unknown. The service may be running.
     """
-    before = time.time() - validation.positive_number("older_than", older_than) * DAY
-    until = time.time() - validation.positive_number("merge_after", merge_after) * DAY
-    dropped = merged = 0
-    with opened(store) as open_store:
-        while count := open_store.compact(before, AT_ONCE):
-            dropped += count
-        while count := open_store.merge_hours(until, AT_ONCE):
-            merged += count
-    typer.echo(f"dropped {dropped:,} decisions, merged the hours of {merged:,} days")
+    with needing_the_service():
+        from slotwise.service.runtime.store_maintenance import compact_store
+    done = compact_store(store, older_than, merge_after)
+    typer.echo(f"dropped {done.decisions:,} decisions, merged the hours of {done.days:,} days")

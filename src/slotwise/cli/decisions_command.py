@@ -9,7 +9,7 @@ import typer
 
 from slotwise.cli.shared.command_options import example
 from slotwise.cli.shared.console import telling
-from slotwise.cli.shared.store_options import StoreUrl, needing_the_service, opened
+from slotwise.cli.shared.store_options import StoreUrl, needing_the_service
 
 
 @example("slotwise decisions --store sqlite:///shop.db --out log --since 2026-11-01")
@@ -28,11 +28,8 @@ def decisions(
     that was written before is replaced. The service may be running.
     """
     with needing_the_service():
-        from slotwise.service.reports.parquet_export import export
-        from slotwise.service.schemas.timestamps import seconds_of
-    first = None if since is None else seconds_of("since", since)
-    last = None if until is None else seconds_of("until", until)
-    with opened(store) as open_store, telling() as tell:
-        done = export(open_store, out, since=first, until=last, placement=placement, tell=tell)
+        from slotwise.service.runtime.store_maintenance import export_decisions
+    with telling() as tell:
+        done = export_decisions(store, out, since=since, until=until, placement=placement, progress=tell)
     left = f"; {done.pending:,} are not final yet and were left out" if done.pending else ""
     typer.echo(f"wrote {done.decisions:,} decisions into {done.files:,} files{left}")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from slotwise.cli.shared.command_options import example
-from slotwise.cli.shared.store_options import StoreUrl, opened
+from slotwise.cli.shared.store_options import StoreUrl, needing_the_service
 from slotwise.core.files import replacing
 
 
@@ -22,10 +22,9 @@ def export(
 
     Its definition, its tally and its counters, without pending decisions.
     """
-    with opened(store) as open_store:
-        from slotwise.service.placements.export_format import to_text
-
-        text = to_text(open_store.carry_out(placement))
+    with needing_the_service():
+        from slotwise.service.runtime.store_maintenance import export_placement
+    text = export_placement(store, placement)
     if out is None:
         typer.echo(text)
         return

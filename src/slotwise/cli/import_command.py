@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from slotwise.cli.shared.command_options import example
-from slotwise.cli.shared.store_options import StoreUrl, opened
+from slotwise.cli.shared.store_options import StoreUrl, needing_the_service
 
 
 @example("slotwise import home.json --store sqlite:///slotwise.db")
@@ -22,12 +21,6 @@ def import_(
 
     The store must not have a placement of that name. A running service takes it up by itself.
     """
-    with opened(store) as open_store:
-        from slotwise.service.placements.export_format import from_file
-        from slotwise.service.schemas.name_rules import checked_name
-
-        placement = from_file(file)
-        if name is not None:
-            placement = dataclasses.replace(placement, name=checked_name(name))
-        open_store.carry_in(placement)
-    typer.echo(f"imported {placement.name}")
+    with needing_the_service():
+        from slotwise.service.runtime.store_maintenance import import_placement
+    typer.echo(f"imported {import_placement(store, file, name)}")

@@ -10,8 +10,11 @@ from slotwise.theory.intervals_unknown_bias import (
     theorem_2_radius,
 )
 from slotwise.theory.regret_bounds import (
+    RegretBounds,
+    compute_regret_bounds,
     hard_instance,
     hardest_gap,
+    hardest_problem,
     lower_bound,
     lower_bound_shape,
     upper_bound_known_bias,
@@ -20,9 +23,12 @@ from slotwise.theory.regret_bounds import (
 
 __all__ = [
     "Intervals",
+    "RegretBounds",
+    "compute_regret_bounds",
     "corollary_1",
     "hard_instance",
     "hardest_gap",
+    "hardest_problem",
     "lemma_3",
     "lemma_3_from_data",
     "lower_bound",

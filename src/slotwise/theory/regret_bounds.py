@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -95,6 +95,52 @@ def hard_instance(items: int, position_bias: Any, gap: float, best: Any = None) 
     attractiveness = np.full(items, 1.0 / bias.sum())
     attractiveness[ranking] += gap * bias / (bias**2).sum()
     return MNL(position_bias=bias, attractiveness=attractiveness)
+
+
+class RegretBounds(NamedTuple):
+    """The bounds of Propositions 1 to 3 for one problem; the fields of `slotwise bounds --json`."""
+
+    rounds: int
+    lower_bound_shape: float
+    #: None if the problem does not meet the conditions of Proposition 2, which `lower_bound_asks_for` names
+    lower_bound: float | None
+    lower_bound_asks_for: str | None
+    upper_bound_known_bias: float
+    upper_bound_unknown_bias_with_constant_1: float
+
+
+def compute_regret_bounds(users: MNL, rounds: int) -> RegretBounds:
+    """Return every bound on the regret of a problem.
+
+    >>> bounds = compute_regret_bounds(MNL(position_bias=[1.0, 0.5], attractiveness=[0.3] * 10), 1_000)
+    >>> round(bounds.lower_bound, 1), round(bounds.lower_bound_shape, 1)
+    (0.1, 91.3)
+    """
+    items, bias = users.items, users.position_bias
+    lower: float | None = None
+    unmet: str | None = None
+    try:
+        lower = lower_bound(items, rounds, bias)
+    except InvalidInput as problem:
+        unmet = str(problem)
+    return RegretBounds(
+        rounds=rounds,
+        lower_bound_shape=lower_bound_shape(items, rounds, bias),
+        lower_bound=lower,
+        lower_bound_asks_for=unmet,
+        upper_bound_known_bias=upper_bound_known_bias(items, rounds, bias),
+        upper_bound_unknown_bias_with_constant_1=upper_bound_unknown_bias(items, rounds, bias),
+    )
+
+
+def hardest_problem(users: MNL, rounds: int) -> MNL:
+    """Return the lower bound's hardest problem of the same size; with ε = ¼ if Proposition 2 does not apply."""
+    items, bias = users.items, users.position_bias
+    try:
+        gap = hardest_gap(items, rounds, bias)
+    except InvalidInput:
+        gap = 0.25
+    return hard_instance(items, bias, gap)
 
 
 def _checked(items: int, rounds: int, position_bias: Any) -> tuple[Any, int, int]:

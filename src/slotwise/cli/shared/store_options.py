@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from slotwise.core.errors import MissingExtra
-
-if TYPE_CHECKING:
-    from slotwise.service.storage import Store
 
 StoreUrl = Annotated[
     str,
@@ -28,15 +25,3 @@ def needing_the_service() -> Iterator[None]:
         if missing.name is None or missing.name.startswith("slotwise"):
             raise
         raise MissingExtra("the service", "serve") from None
-
-
-@contextmanager
-def opened(url: str) -> Iterator[Store]:
-    """A store that exists, closed at the end of the block."""
-    with needing_the_service():
-        from slotwise.service.storage import open_existing
-    store = open_existing(url)
-    try:
-        yield store
-    finally:
-        store.close()
