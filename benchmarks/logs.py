@@ -29,9 +29,9 @@ SLOTS = 10
 BATCH = 500_000
 MEMORY = "2500MB"
 TURNS = 3
-MOST_TIMES_COUNTING, MOST_TIMES_FITTING, MOST_TIMES_SPARK = 3.0, 6.0, 1.5
-MOST_MEMORY = 4.0
-QUERIES, USUAL_IMPRESSIONS, MOST_SECONDS = 3_000, 7, 10.0
+MAX_TIMES_COUNTING, MAX_TIMES_FITTING, MAX_TIMES_SPARK = 3.0, 6.0, 1.5
+MAX_MEMORY = 4.0
+QUERIES, USUAL_IMPRESSIONS, MAX_SECONDS = 3_000, 7, 10.0
 
 
 def main() -> None:
@@ -54,10 +54,10 @@ def _compare(log: Path, items: int) -> None:
     size = log.stat().st_size / 1e9
     print(f"\na log of {IMPRESSIONS * SLOTS:,} rows, {items:,} items, {size:.1f} GB, on all cores")
     turns = [{what: _run(what, log) for what in ("bare", "tally", "fit")} for _ in range(TURNS)]
-    for what, most in (("tally", MOST_TIMES_COUNTING), ("fit", MOST_TIMES_FITTING)):
+    for what, most in (("tally", MAX_TIMES_COUNTING), ("fit", MAX_TIMES_FITTING)):
         _say_times(f"slotwise.logs.{what}", "SELECT slot, item, count(*) … GROUP BY", turns, what, "bare", most)
         memory = max(turn[what]["memory"] for turn in turns)
-        _verdict(f"{memory:.1f} GB of memory", memory <= MOST_MEMORY, f"at most {MOST_MEMORY:g}")
+        _verdict(f"{memory:.1f} GB of memory", memory <= MAX_MEMORY, f"at most {MAX_MEMORY:g}")
 
 
 def _compare_spark(log: Path) -> None:
@@ -65,7 +65,7 @@ def _compare_spark(log: Path) -> None:
     turns = [{what: _run(what, log) for what in ("plain-spark", "spark")} for _ in range(TURNS)]
     _say_times(
         "slotwise.logs.tally", "Spark's GROUP BYs, by impression and then by slot and item", turns, "spark",
-        "plain-spark", MOST_TIMES_SPARK,
+        "plain-spark", MAX_TIMES_SPARK,
     )  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def _pool(log: Path) -> None:
         subprocess.run(command, check=True, capture_output=True)
         seconds.append(time.perf_counter() - started)
     taken = statistics.median(seconds)
-    _verdict(f"{taken:.1f} s", taken <= MOST_SECONDS, f"at most {MOST_SECONDS:g}")
+    _verdict(f"{taken:.1f} s", taken <= MAX_SECONDS, f"at most {MAX_SECONDS:g}")
 
 
 def _say_times(

@@ -151,7 +151,7 @@ const NOT_CONNECTED = new Set([
 ]);
 /** Milliseconds before the first repetition, on average, doubled for each further one; and the most. */
 const FIRST_WAIT = 100;
-const LONGEST_WAIT = 5_000;
+const MAX_WAIT = 5_000;
 
 /** Anything that goes wrong between this client and a service. */
 export class SlotwiseError extends Error {
@@ -460,7 +460,7 @@ export class Client {
     const body = content === undefined ? undefined : JSON.stringify(content);
     for (let attempt = 0; ; attempt++) {
       const last = attempt === this.#retries;
-      let wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** attempt) * 2 * Math.random();
+      let wait = Math.min(MAX_WAIT, FIRST_WAIT * 2 ** attempt) * 2 * Math.random();
       try {
         const answer = await this.#once(method, path, { ...this.#headers, ...headers }, body);
         if (answer.ok) return answer;
@@ -468,7 +468,7 @@ export class Client {
           throw new ServiceProblem(answer.status, problemOf(answer));
         }
         const asked = Number(answer.headers.get("retry-after") ?? 0) * 1000;
-        if (asked > wait) wait = Math.min(LONGEST_WAIT, asked);
+        if (asked > wait) wait = Math.min(MAX_WAIT, asked);
       } catch (failure) {
         if (failure instanceof SlotwiseError) throw failure;
         const { code, reason } = described(failure);

@@ -17,8 +17,8 @@ from slotwise.core.types import FloatArray, IntArray, Ranking
 #: numbers this close, relatively, are meant to be equal
 SAME = 1e-9
 #: Newton's method stops where a step gains less than this
-LEAST_GAIN = 1e-12
-MOST_STEPS = 100
+MIN_GAIN = 1e-12
+MAX_STEPS = 100
 #: of the mean curvature: for what no list says anything of
 RIDGE = 1e-10
 
@@ -177,7 +177,7 @@ def nearest(
 
     z = on_boundary(space)
     current = total(z)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         there = p * np.exp(rows @ z)
         q = there / (nothing + there.sum(axis=1))[:, None]
         gradient = (rates[:, None] * (q - p)).ravel() @ flat
@@ -187,10 +187,10 @@ def nearest(
         newton, along = np.linalg.solve(hessian, np.column_stack([gradient, space.normal])).T
         step = newton - along * (space.normal @ newton) / (space.normal @ along)
         gain = float(gradient @ step)
-        if not gain > LEAST_GAIN * (1.0 + current):
+        if not gain > MIN_GAIN * (1.0 + current):
             break
         part = 1.0
-        while total(z - part * step) > current - 0.25 * part * gain and part > LEAST_GAIN:
+        while total(z - part * step) > current - 0.25 * part * gain and part > MIN_GAIN:
             part *= 0.5
         z = z - part * step
         current = total(z)

@@ -24,7 +24,7 @@ TOLERANCE = 1e-5
 #: up to so many lists, all are looked through for new ones
 FEW_LISTS = 10_000
 #: new lists a round
-MOST_NEW = 50
+MAX_NEW = 50
 #: by how much prices are lowered until no list is overpaid: first much, which is soon shown, so that time is not lost
 SLACKS = (0.1, 0.01, TOLERANCE)
 
@@ -69,7 +69,7 @@ def cheapest_exploration(
         worth = prices @ _worth(page, confused, near)
         if every is not None:
             result = _raised(result, float(price.sum() / max(1.0, worth.max())))
-        new = near[np.argsort(-worth)[: min(MOST_NEW, np.count_nonzero(worth > 1.0 + TOLERANCE / 4))]]
+        new = near[np.argsort(-worth)[: min(MAX_NEW, np.count_nonzero(worth > 1.0 + TOLERANCE / 4))]]
         if every is None and not len(new) and least > 1.0 - TOLERANCE / 4:
             for slack in SLACKS:
                 overpaid = overpaid_lists(page, confused, prices / (1.0 + slack), deadline)

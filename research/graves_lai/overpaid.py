@@ -20,7 +20,7 @@ from slotwise.core.types import BoolArray, FloatArray, IntArray
 
 #: enough to go on with
 MANY = 20
-MOST_STEPS = 60
+MAX_STEPS = 60
 HALVINGS = 20
 #: more than any assignment costs
 FORBIDDEN = 1e100
@@ -70,7 +70,7 @@ def _search(paid: _Paid, allowed: BoolArray) -> tuple[IntArray | None, FloatArra
     """
     usage = np.zeros(allowed.shape)
     sums = None
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         bound, ranking = paid.bound(1.0 if sums is None else sums.there / sums.here, allowed)
         if ranking is None or bound >= 0:
             return ranking, usage, True

@@ -32,7 +32,7 @@ FEWER = 8
 #: the model of `MODELS` that is also fitted to all placements as one
 FIRST = next(iter(MODELS))
 #: odds of an estimator that are smaller are taken for this; those that it does not determine for those of all pairs
-SMALLEST_ODDS = 1e-9
+MIN_ODDS = 1e-9
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def _finite(seen: Rankings, estimate: Estimate) -> FloatArray:
     with np.errstate(invalid="ignore", over="ignore"):
         odds = np.outer(estimate.position_bias, estimate.attractiveness)
     usable = np.isfinite(odds)
-    return np.where(usable, np.maximum(np.where(usable, odds, 1.0), SMALLEST_ODDS), common_odds(seen))
+    return np.where(usable, np.maximum(np.where(usable, odds, 1.0), MIN_ODDS), common_odds(seen))
 
 
 def tables(

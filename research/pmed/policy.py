@@ -25,7 +25,7 @@ GROWTH = 1.5
 GROWTH_AFTER_CHANGE = 1.2
 SWEEPS = 3
 #: more would take ever longer, with the fourth power of the items, and be asked about no better: cuts are bounded too
-MOST_ITEMS = 100
+MAX_ITEMS = 100
 
 
 @learns_all_clicks
@@ -87,8 +87,8 @@ class PMED:
 )
 def pmed(setting: Setting, *, alpha: float = 1.0) -> PMED:
     """PMED; its bound on regret holds for every α above 0."""
-    if setting.items > MOST_ITEMS:
-        raise InvalidInput(f"pmed must have at most {MOST_ITEMS} items, or it would take too long, got {setting.items}")
+    if setting.items > MAX_ITEMS:
+        raise InvalidInput(f"pmed must have at most {MAX_ITEMS} items, or it would take too long, got {setting.items}")
     shape = (setting.items, setting.slots)
     trial = trial_lists(setting.slots, setting.items)
     return PMED(

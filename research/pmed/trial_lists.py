@@ -29,11 +29,11 @@ MARGIN = 1e-4
 TRACE = 1e-6
 #: how much less than 1 a constraint may be, and how many there may be
 SLACK = 1e-2
-MOST_ROUNDS_OF_CUTS = 10
-MOST_CUTS = 200
+MAX_ROUNDS_OF_CUTS = 10
+MAX_CUTS = 200
 NEWTON_STEPS = 25
 #: lists by all ways to move items along, if there are no more
-MOST_LISTS = 600
+MAX_LISTS = 600
 
 
 @record
@@ -67,11 +67,11 @@ class TrialLists:
 def trial_lists(slots: int, items: int) -> TrialLists:
     """The lists that differ from the best by items that move along, one to the place of the next.
 
-    The first comes from beside the page or from the place of the last. If these are more than `MOST_LISTS`, there are
+    The first comes from beside the page or from the place of the last. If these are more than `MAX_LISTS`, there are
     those that replace an item, put one in and let the others slide down, or exchange two.
     """
     lists = _moves(slots, items)
-    most = min(MOST_CUTS, MOST_ROUNDS_OF_CUTS * max(1, items - 1))
+    most = min(MAX_CUTS, MAX_ROUNDS_OF_CUTS * max(1, items - 1))
     shape = (items, slots)
     return TrialLists(
         lists=lists,
@@ -99,7 +99,7 @@ def _moves(slots: int, items: int) -> IntArray:
     best = list(range(slots))
     count = sum(math.perm(slots, steps) for steps in range(1, slots + 1)) * (items - slots + 1)
     found = set[tuple[int, ...]]()
-    longest = slots if count <= MOST_LISTS else 1
+    longest = slots if count <= MAX_LISTS else 1
     for steps in range(1, longest + 1):
         for along in itertools.permutations(range(slots), steps):
             for coming in [*range(slots, items), along[-1]]:
@@ -123,7 +123,7 @@ def find_shares(trial: TrialLists) -> float:
     """Fill `shares` for the `attraction` and `position_bias` that are there; Σ_v x_v cost_v is the loss per log t."""
     _begin(trial)
     items, slots = trial.chance.shape
-    for _ in range(MOST_ROUNDS_OF_CUTS):
+    for _ in range(MAX_ROUNDS_OF_CUTS):
         told = True
         for alternative in range(items - 1):
             if trial.cuts < len(trial.basis) and _confuse(trial, alternative) < 1.0 - SLACK:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from research.pmed.trial_lists import MOST_LISTS, TrialLists, find_shares, trial_lists
+from research.pmed.trial_lists import MAX_LISTS, TrialLists, find_shares, trial_lists
 from slotwise.core.types import FloatArray
 
 pytestmark = pytest.mark.usefixtures("interpreting")
@@ -69,7 +69,7 @@ def test_lists_move_items_along_and_none_is_the_best() -> None:
     assert lists == {(0, 2), (1, 0), (1, 2), (2, 0), (2, 1)}
     many = trial_lists(8, 30).lists
     assert len(many) < 30 * 30
-    assert len(trial_lists(4, 10).lists) <= MOST_LISTS
+    assert len(trial_lists(4, 10).lists) <= MAX_LISTS
     assert all(len(set(ranking)) == 8 for ranking in many.tolist())
     assert trial_lists(1, 1).lists.shape == (0, 1)
 

@@ -10,7 +10,7 @@ from slotwise.jit import interpreted
 
 def test_climbing_finds_what_trying_all_does(monkeypatch: pytest.MonkeyPatch) -> None:
     """On ten of ten problems drawn: users who look at a slot as chance has it, and two crowds who disagree."""
-    monkeypatch.setattr(local_search, "MOST_TRIED", 0)
+    monkeypatch.setattr(local_search, "MAX_TRIED", 0)
     rng = np.random.default_rng(3)
     with interpreted():
         for _ in range(5):

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from slotwise.demo.recent_lists import MOST_LISTS, RecentLists
+from slotwise.demo.recent_lists import MAX_LISTS, RecentLists
 
 
 def test_nothing_was_shown_yet() -> None:
@@ -18,9 +18,9 @@ def test_no_item_is_named_twice_though_it_leads_in_two_slots() -> None:
 
 def test_only_the_last_lists_count() -> None:
     recent = RecentLists()
-    for _ in range(MOST_LISTS):
+    for _ in range(MAX_LISTS):
         recent.add(["old", "b"])
-    for _ in range(MOST_LISTS):
+    for _ in range(MAX_LISTS):
         recent.add(["new", "b"])
     assert [(place.item, place.share) for place in recent.typical()] == [("new", 1.0), ("b", 1.0)]
 

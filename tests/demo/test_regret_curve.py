@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from slotwise.demo.ground_truth import Truth
-from slotwise.demo.regret_curve import LATEST_SECONDS, MOST_POINTS, Curve, Losses
+from slotwise.demo.regret_curve import LATEST_SECONDS, MAX_POINTS, Curve, Losses
 
 
 def test_the_losses_of_many_visitors_are_those_of_each_added_up() -> None:
@@ -23,7 +23,7 @@ def test_a_curve_has_even_distances_and_ends_with_what_was_added_last() -> None:
     curve = Curve()
     for number in range(5_000):
         curve.add(number * 0.7, Losses(visitors=number))
-        assert len(curve.points) <= MOST_POINTS
+        assert len(curve.points) <= MAX_POINTS
         # the last point is the end of the time that goes on
         assert 0.0 < curve.seconds()[-1] - number * 0.7 <= curve.spacing
     assert curve.points[-1].visitors == 4_999

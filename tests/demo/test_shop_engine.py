@@ -169,14 +169,14 @@ def test_visitors_come_by_themselves_and_the_state_says_what_became_of_them(tmp_
 
 def test_nobody_comes_in_while_too_many_wait_for_an_answer(tmp_path: Path) -> None:
     async def crowded(shop: Shop) -> None:
-        shop._calls.unanswered += shop_engine.MOST_UNANSWERED
+        shop._calls.unanswered += shop_engine.MAX_UNANSWERED
         working = asyncio.create_task(shop.stay_open())
         async with asyncio.timeout(FOR_EVER):
             while not shop.is_full():
                 await asyncio.sleep(0.02)
             assert not shop._visits
             assert state(shop)["is_full"]
-            shop._calls.unanswered -= shop_engine.MOST_UNANSWERED
+            shop._calls.unanswered -= shop_engine.MAX_UNANSWERED
             while not shop.visitors:
                 await asyncio.sleep(0.02)
         working.cancel()

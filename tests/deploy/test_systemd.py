@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 PROGRAM = "/opt/slotwise/bin/slotwise"
 #: of 10, as systemd counts what a service could do
-MOST_EXPOSED = 2.0
+MAX_EXPOSED = 2.0
 
 needs_systemd = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here")
 
@@ -57,7 +57,7 @@ def test_the_service_is_shut_in(tmp_path: Path) -> None:
             "systemd-analyze",
             "security",
             "--offline=yes",
-            f"--threshold={MOST_EXPOSED * 10:.0f}",
+            f"--threshold={MAX_EXPOSED * 10:.0f}",
             "--no-pager",
             str(unit),
         ],

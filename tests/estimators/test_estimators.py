@@ -236,7 +236,7 @@ def test_the_accelerated_solver_runs_away_as_the_plain_one_does() -> None:
 
 def test_leaps_take_the_sweeps_to_where_sweeping_takes_them() -> None:
     """Tables that tie slots and items weakly or not at all: sweeps at once end where the same sweeps one by one end."""
-    from slotwise.estimators.algorithm_1 import FLOOR, MOST_SWEEPS, TOLERANCE, room_to_work, sweep
+    from slotwise.estimators.algorithm_1 import FLOOR, MAX_SWEEPS, TOLERANCE, room_to_work, sweep
 
     rng = np.random.default_rng(6)
     crept = 0
@@ -247,7 +247,7 @@ def test_leaps_take_the_sweeps_to_where_sweeping_takes_them() -> None:
         bias, attractiveness = np.ones(slots), np.full(items, START_ATTRACTIVENESS)
         work = room_to_work(slots, items)
         change, sweeps = math.inf, 0
-        while change >= TOLERANCE and sweeps < MOST_SWEEPS - 1:
+        while change >= TOLERANCE and sweeps < MAX_SWEEPS - 1:
             change = sweep(clicks, passes.sum(axis=1), passes.sum(axis=0), bias, attractiveness, work)
             sweeps += 1
         crept += change >= TOLERANCE

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from slotwise.loadtest.visitor_segments import MOST_VALUES, OTHER, Audience
+from slotwise.loadtest.visitor_segments import MAX_VALUES, OTHER, Audience
 from tests.chance import assert_frequencies
 
 TWO_KEYS = Audience({"device": ["mobile", "desktop"], "visitor": ["new", "unlisted-0"]}, other=0.3)
@@ -36,7 +36,7 @@ def test_what_a_request_says_is_in_the_segment_that_the_contract_names() -> None
 
 def test_a_check_asks_for_few_segments() -> None:
     many = Audience({"city": [f"city {number}" for number in range(900)]})
-    assert len(list(many.pairs())) == MOST_VALUES + 1
+    assert len(list(many.pairs())) == MAX_VALUES + 1
     assert not many.is_whole("city")
     assert {segment[0] for segment in many.shares()} == set(many.pairs())
 

@@ -12,7 +12,7 @@ from slotwise import Setting
 from slotwise.core.types import FloatArray
 from slotwise.posterior import Lived, update_by_tally
 from slotwise.posterior.feature_regression import (
-    MOST_SHAPE,
+    MAX_SHAPE,
     RIDGE,
     RIDGES,
     SAY_NOTHING,
@@ -156,7 +156,7 @@ def test_the_shape_is_where_clicks_are_likeliest(shape: float) -> None:
 
 
 def test_the_shape_is_bounded_where_features_explain_everything() -> None:
-    assert _with_features(WEIGHTS, seed=8, items=200, shape=1e6).item_shape == MOST_SHAPE
+    assert _with_features(WEIGHTS, seed=8, items=200, shape=1e6).item_shape == MAX_SHAPE
 
 
 def test_the_shape_is_about_1_where_there_is_nothing_to_learn_it_by() -> None:

@@ -69,7 +69,7 @@ def test_it_is_the_variance_under_the_posterior_of_kappa(clicks: list[list[int]]
 
 def test_where_there_is_one_segment_or_very_many_cells_there_is_nothing_to_add() -> None:
     assert segment_similarity.variance_of_likeness(belief_of([[3, 4]], [[10.0, 10.0]])).tolist() == [0.0, 0.0]
-    many = np.full((3, segment_similarity.MOST_CELLS // 2), 5.0)
+    many = np.full((3, segment_similarity.MAX_CELLS // 2), 5.0)
     assert not segment_similarity.variance_of_likeness(belief_of(many, 9.0 * many)).any()
 
 

@@ -369,7 +369,7 @@ def test_a_process_that_fails_is_quoted(caplog: pytest.LogCaptureFixture) -> Non
 def test_many_items_are_compiled_for_first_and_it_says_so(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("slotwise.ranker.background_compile.MOST_PLAIN_ITEMS", 5)
+    monkeypatch.setattr("slotwise.ranker.background_compile.MAX_PLAIN_ITEMS", 5)
     monkeypatch.setattr("slotwise.ranker.background_compile.is_filled", lambda _: False)
     learner = _learner("random-bound", "background")
     assert not is_plain(learner._started())

@@ -70,7 +70,7 @@ def test_numbers_are_standardised_and_categories_are_those_that_are_shared() -> 
 
 
 def test_the_least_common_categories_have_no_column(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_COLUMNS", 2)
+    monkeypatch.setattr(module, "MAX_COLUMNS", 2)
     items = Items(map(str, range(7)))
     kinds = ["x", "x", "x", "y", "y", "z", "z"]
     features = Features(items, {str(item): {"kind": kind, "price": item} for item, kind in enumerate(kinds)})

@@ -313,7 +313,7 @@ def test_a_segment_that_has_no_name_is_refused(segment: Any, message: str) -> No
 
 
 def test_there_are_not_too_many_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_NAMED", 3)
+    monkeypatch.setattr(module, "MAX_NAMED", 3)
     ranker = Ranker(IDS, 2)
     for name in ("a", "b", "c"):
         ranker.rank(segment=name)

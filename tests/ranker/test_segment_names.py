@@ -143,7 +143,7 @@ def test_segments_that_are_not_there_are_refused_and_nothing_is_counted(monkeypa
         with pytest.raises(InvalidInput, match="segment must be a whole number, got 'mobile'"):
             call("mobile")
     assert learner.tally.rounds == 0
-    monkeypatch.setattr(module, "MOST_SEGMENTS", 2)
+    monkeypatch.setattr(module, "MAX_SEGMENTS", 2)
     with pytest.raises(InvalidInput, match="segments must be at most 2, got one more"):
         learner.add_segment()
     with compiling("never"):

@@ -13,7 +13,7 @@ import numpy as np
 from slotwise.core.types import FloatArray, IntArray, Ranking
 
 #: up to so many rankings every one is tried
-MOST_TRIED = 5_000
+MAX_TRIED = 5_000
 #: climbs that begin from a ranking at random, beside those from rankings that are given
 RANDOM_STARTS = 4
 #: a step must gain more than rounding does
@@ -27,7 +27,7 @@ Rewards = Callable[[Any, IntArray], FloatArray]
 def searched_ranking(
     reward: Reward, users: Any, starts: Iterable[Ranking] = (), rewards: Rewards | None = None
 ) -> Ranking:
-    """A ranking of the highest reward if there are at most `MOST_TRIED`, and of one that looks like it otherwise.
+    """A ranking of the highest reward if there are at most `MAX_TRIED`, and of one that looks like it otherwise.
 
     Then it climbs from each of `starts`, and from some at random: any two slots are exchanged, or any item for one that
     is not shown, whichever gains most, until nothing gains. That is a best ranking among its neighbours; whether it is
@@ -35,7 +35,7 @@ def searched_ranking(
     """
     if rewards is None:
         rewards = partial(_one_by_one, reward)
-    if math.perm(users.items, users.slots) <= MOST_TRIED:
+    if math.perm(users.items, users.slots) <= MAX_TRIED:
         return _best(rewards, users, np.array(list(itertools.permutations(range(users.items), users.slots))))
     rng = np.random.default_rng(0)
     at_random = (rng.permutation(users.items)[: users.slots] for _ in range(RANDOM_STARTS))

@@ -19,7 +19,7 @@ _NOTHING_DONE: Final = frozenset({429, 503})
 #: somebody in between gave up; what was asked may have been done
 _UNSURE: Final = frozenset({502, 504})
 #: seconds before the first repetition, on average; doubled for each further one
-FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
+FIRST_WAIT, MAX_WAIT = 0.1, 5.0
 
 
 class How(TypedDict, total=False):
@@ -69,7 +69,7 @@ class Asking:
         again, headers = how.get("again", True), {**self._headers, **how.get("headers", {})}
         body = None if content is None else json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
         for attempt in range(self._retries + 1):
-            wait = min(LONGEST_WAIT, FIRST_WAIT * 2**attempt) * 2 * random.random()
+            wait = min(MAX_WAIT, FIRST_WAIT * 2**attempt) * 2 * random.random()
             last = attempt == self._retries
             try:
                 answer = self._connections.ask(method, self._path + path, body, headers)
@@ -85,7 +85,7 @@ class Asking:
                     return answer
                 if last or not (answer.status in _NOTHING_DONE or (again and answer.status in _UNSURE)):
                     raise ServiceProblem(answer.status, _problem(answer))
-                wait = max(wait, min(LONGEST_WAIT, answer.retry_after))
+                wait = max(wait, min(MAX_WAIT, answer.retry_after))
             time.sleep(wait)
         raise AssertionError("unreachable")
 

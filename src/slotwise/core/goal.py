@@ -15,7 +15,7 @@ from slotwise.core.errors import InvalidInput, InvalidRanking
 from slotwise.core.types import EMPTY, FloatArray, Ranking
 
 #: a weight times a value must stay finite
-LARGEST_VALUE = 1e100
+MAX_VALUE = 1e100
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -141,10 +141,10 @@ class Goal:
 
 def _values(given: Any) -> FloatArray:
     values = validation.number_vector("values", given)
-    wrong = np.flatnonzero(~((values >= 0) & (values <= LARGEST_VALUE)))
+    wrong = np.flatnonzero(~((values >= 0) & (values <= MAX_VALUE)))
     if wrong.size:
         raise InvalidInput(
-            f"values must be finite and not negative, at most {LARGEST_VALUE:g}, got {float(values[wrong[0]])!r} "
+            f"values must be finite and not negative, at most {MAX_VALUE:g}, got {float(values[wrong[0]])!r} "
             f"for item {wrong[0]}, counted from 0"
         )
     values.flags.writeable = False

@@ -14,7 +14,7 @@ from slotwise.core.types import EMPTY, NO_CLICK, BoolArray, IntArray
 
 _LARGEST = int(np.iinfo(np.int64).max)
 #: rounds that wait to be merged, at least: sorting them one by one would cost more than the counting
-_FEWEST_WAITING = 1024
+_MIN_WAITING = 1024
 
 
 class Rankings:
@@ -201,7 +201,7 @@ class Rankings:
         if lists.shape[1] != self.slots:
             raise InvalidRanking(f"a ranking has one item for each of the {self.slots} slots, got {ranking!r}")
         self._waiting.append((lists[0], int(_clicked([clicked], lists)[0])))
-        if len(self._waiting) >= max(_FEWEST_WAITING, len(self._shown)):
+        if len(self._waiting) >= max(_MIN_WAITING, len(self._shown)):
             self._merge()
 
     def _merge(self) -> None:

@@ -15,11 +15,11 @@ from typing_extensions import TypedDict
 
 from slotwise.demo.clock import PACE
 from slotwise.demo.demo_schemas import State, state
-from slotwise.demo.shop_engine import LONGEST_HALF_LIFE, MOST_TRAFFIC, SHORTEST_HALF_LIFE, WINDOW_SECONDS, Shop
+from slotwise.demo.shop_engine import MAX_HALF_LIFE, MAX_TRAFFIC, MIN_HALF_LIFE, WINDOW_SECONDS, Shop
 from slotwise.service.http.endpoint import BodyLimit, Operation
 from slotwise.service.http.routes.pages import HEADERS, Assets
 
-MOST_BYTES: Final = 1024
+MAX_BYTES: Final = 1024
 
 
 class _Change(BaseModel):
@@ -29,7 +29,7 @@ class _Change(BaseModel):
 class Traffic(_Change):
     """How many visitors come."""
 
-    visitors_per_second: Annotated[float, Field(ge=0.0, le=MOST_TRAFFIC)]
+    visitors_per_second: Annotated[float, Field(ge=0.0, le=MAX_TRAFFIC)]
 
 
 class Mobile(_Change):
@@ -54,7 +54,7 @@ class Swap(_Change):
 class Memory(_Change):
     """After how many of the viewer's seconds a count weighs half; null for never."""
 
-    half_life_seconds: Annotated[float, Field(ge=SHORTEST_HALF_LIFE, le=LONGEST_HALF_LIFE)] | None
+    half_life_seconds: Annotated[float, Field(ge=MIN_HALF_LIFE, le=MAX_HALF_LIFE)] | None
 
 
 class Said(TypedDict):
@@ -100,7 +100,7 @@ class DemoPages:
                     handler,
                     answers={200: "Changed."},
                     refuses=(413, 422),
-                    body_limit=BodyLimit(MOST_BYTES),
+                    body_limit=BodyLimit(MAX_BYTES),
                 ).route()
                 for name, handler in changes
             ),

@@ -12,9 +12,9 @@ from slotwise.demo.clock import PACE
 from slotwise.demo.regret_curve import Losses
 from slotwise.demo.shop import DEVICES, PLACEMENT, Device
 from slotwise.demo.shop_engine import (
-    LONGEST_HALF_LIFE,
-    MOST_TRAFFIC,
-    SHORTEST_HALF_LIFE,
+    MAX_HALF_LIFE,
+    MAX_TRAFFIC,
+    MIN_HALF_LIFE,
     WINDOW_SECONDS,
     Shop,
 )
@@ -128,11 +128,11 @@ def state(shop: Shop) -> State:
         "visitors": shop.visitors,
         "visitors_per_second": shop.visitors_per_second,
         "is_full": shop.is_full(),
-        "most_visitors_per_second": MOST_TRAFFIC,
+        "most_visitors_per_second": MAX_TRAFFIC,
         "mobile_share": shop.mobile_share,
         "half_life_seconds": shop.half_life_seconds,
-        "half_life_from": SHORTEST_HALF_LIFE,
-        "half_life_to": LONGEST_HALF_LIFE,
+        "half_life_from": MIN_HALF_LIFE,
+        "half_life_to": MAX_HALF_LIFE,
         "next_item": None if next_product is None else next_product.name,
         "items": _items(shop),
         "slots": _slots(shop),

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 #: visitors
-MOST_LISTS: Final = 60
+MAX_LISTS: Final = 60
 
 
 class Place(NamedTuple):
@@ -31,7 +31,7 @@ class RecentLists:
     """
 
     def __init__(self) -> None:
-        self._lists: deque[tuple[str, ...]] = deque(maxlen=MOST_LISTS)
+        self._lists: deque[tuple[str, ...]] = deque(maxlen=MAX_LISTS)
 
     def add(self, shown: Sequence[str]) -> None:
         """One more."""

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from slotwise.demo.ground_truth import Truth
 from slotwise.demo.shop import Device
 
-MOST_POINTS: Final = 400
+MAX_POINTS: Final = 400
 #: seconds between two points, as long as there are few
 FIRST_SPACING: Final = 0.5
 #: over which the latest losses are taken
@@ -48,7 +48,7 @@ class Curve:
     >>> curve = Curve()
     >>> for second in range(10_000):
     ...     curve.add(float(second), Losses(visitors=second))
-    >>> len(curve.points) <= MOST_POINTS, curve.spacing, curve.points[0].visitors, curve.points[-1].visitors
+    >>> len(curve.points) <= MAX_POINTS, curve.spacing, curve.points[0].visitors, curve.points[-1].visitors
     (True, 32.0, 32, 9999)
     """
 
@@ -59,7 +59,7 @@ class Curve:
 
     def add(self, seconds: float, losses: Losses) -> None:
         """Up to a time after the last one; where none were added for a while, nothing was known in between."""
-        while int(seconds / self.spacing) >= MOST_POINTS:
+        while int(seconds / self.spacing) >= MAX_POINTS:
             self.points, self.spacing = self.points[1::2], 2.0 * self.spacing
         number = int(seconds / self.spacing)
         self.points[number:] = []

@@ -22,22 +22,22 @@ from slotwise.demo.shop import DEVICES, FIRST, HOLDOUT, LATER, PLACEMENT, VISIBI
 #: of the viewer's seconds, as all of these
 WINDOW_SECONDS: Final = 5.0
 #: how long a visitor looks at the list before anything happens, on average and at the most
-LOOK_SECONDS, LONGEST_LOOK_SECONDS = 0.4, 1.2
+LOOK_SECONDS, MAX_LOOK_SECONDS = 0.4, 1.2
 FIRST_HALF_LIFE: Final = 90.0
-SHORTEST_HALF_LIFE, LONGEST_HALF_LIFE = 10.0, 3600.0
-FIRST_TRAFFIC, MOST_TRAFFIC = 40.0, 100.0
+MIN_HALF_LIFE, MAX_HALF_LIFE = 10.0, 3600.0
+FIRST_TRAFFIC, MAX_TRAFFIC = 40.0, 100.0
 #: between two looks at how many visitors have come, at what was lost, and at what the service has learned
 ARRIVE_SECONDS: Final = 0.05
 POINT_SECONDS: Final = 0.5
 LEARNED_SECONDS: Final = 0.8
 #: requests that wait for their answers; where a machine is too busy for more, nobody else comes in
-MOST_UNANSWERED: Final = 20
+MAX_UNANSWERED: Final = 20
 #: seconds since somebody had to stay outside, for which the shop is called full
 FULL_SECONDS: Final = 3.0
 #: what a service answers to a report after the deadline, with a key and with a token
 LATE: Final = frozenset({403, 410})
 #: changes that are remembered
-MOST_MARKS: Final = 50
+MAX_MARKS: Final = 50
 
 
 def definition() -> dict[str, Any]:
@@ -113,8 +113,8 @@ class Shop:
 
     def set_traffic(self, visitors_per_second: float) -> str:
         """How many come; what was changed, in words."""
-        if not 0.0 <= visitors_per_second <= MOST_TRAFFIC:
-            raise InvalidInput(f"visitors_per_second must be from 0 to {MOST_TRAFFIC:g}, got {visitors_per_second!r}")
+        if not 0.0 <= visitors_per_second <= MAX_TRAFFIC:
+            raise InvalidInput(f"visitors_per_second must be from 0 to {MAX_TRAFFIC:g}, got {visitors_per_second!r}")
         self.visitors_per_second = visitors_per_second
         return self._mark(f"{visitors_per_second:g} visitors per second")
 
@@ -154,14 +154,14 @@ class Shop:
         """After which time what was seen counts half; None where nothing is forgotten."""
         if half_life_seconds is None:
             memory, said = None, "it forgets nothing"
-        elif SHORTEST_HALF_LIFE <= half_life_seconds <= LONGEST_HALF_LIFE:
+        elif MIN_HALF_LIFE <= half_life_seconds <= MAX_HALF_LIFE:
             memory, said = (
                 {"half_life_hours": hours_in_shop(half_life_seconds)},
                 f"what was seen {half_life_seconds:g} s ago counts half",
             )
         else:
             raise InvalidInput(
-                f"half_life_seconds must be null or from {SHORTEST_HALF_LIFE:g} to {LONGEST_HALF_LIFE:g}, "
+                f"half_life_seconds must be null or from {MIN_HALF_LIFE:g} to {MAX_HALF_LIFE:g}, "
                 f"got {half_life_seconds!r}"
             )
         await self._calls.ask("PATCH", _PATH, {"memory": memory})
@@ -176,7 +176,7 @@ class Shop:
         return next(product.name for product in self.products if product.id == item)
 
     def _mark(self, said: str) -> str:
-        self.marks = [*self.marks, (self.seconds(), said)][-MOST_MARKS:]
+        self.marks = [*self.marks, (self.seconds(), said)][-MAX_MARKS:]
         return said
 
     async def _let_in(self) -> None:
@@ -185,7 +185,7 @@ class Shop:
             await asyncio.sleep(ARRIVE_SECONDS)
             now = self.seconds()
             arriving = int(self._rng.poisson(self.visitors_per_second * (now - before)))
-            before, room = now, MOST_UNANSWERED - self._calls.unanswered
+            before, room = now, MAX_UNANSWERED - self._calls.unanswered
             if arriving > room:
                 # they would report too late, and it would be taken for no click
                 arriving, self._turned_away = max(0, room), now
@@ -216,7 +216,7 @@ class Shop:
             if visit.seen:
                 self.losses = self.losses.plus(self.truth, device, shown)
         for outcome in visit.reports:
-            await asyncio.sleep(min(self._rng.exponential(LOOK_SECONDS), LONGEST_LOOK_SECONDS / len(visit.reports)))
+            await asyncio.sleep(min(self._rng.exponential(LOOK_SECONDS), MAX_LOOK_SECONDS / len(visit.reports)))
             if visit.browser:
                 await self._calls.ask("POST", "/v1/outcomes", {"token": decision["token"], **outcome})
             else:

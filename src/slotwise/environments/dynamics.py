@@ -15,9 +15,9 @@ from slotwise.core.errors import InvalidInput
 from slotwise.environments.availability import NEVER
 
 #: a page of more would be a mistake in a file
-MOST_ITEMS = 100_000
+MAX_ITEMS = 100_000
 #: rounds are 64-bit integers, and one in 10¹⁶ waits 37 times as long as the mean
-LONGEST_MEAN = 1e15
+MAX_MEAN = 1e15
 #: in size of logarithms: beyond it, what is drawn need not be finite
 WIDEST = 20.0
 #: of a list, and of an item's attractiveness
@@ -48,7 +48,7 @@ class Delay:
 
     def __post_init__(self) -> None:
         validation.whole_number("delay.rounds", self.rounds, at_least=0, at_most=NEVER // 4)
-        _not_negative("delay.mean_rounds", self.mean_rounds, at_most=LONGEST_MEAN)
+        _not_negative("delay.mean_rounds", self.mean_rounds, at_most=MAX_MEAN)
         validation.whole_number("delay.every", self.every, at_least=1, at_most=NEVER // 4)
 
 
@@ -76,11 +76,11 @@ class Churn:
     def __post_init__(self) -> None:
         _positive("churn.middle", self.middle, at_most=HEAVIEST)
         _not_negative("churn.spread", self.spread, at_most=WIDEST)
-        _not_negative("churn.arrivals", self.arrivals, at_most=LONGEST_MEAN)
+        _not_negative("churn.arrivals", self.arrivals, at_most=MAX_MEAN)
         validation.whole_number("churn.every", self.every, at_least=1, at_most=NEVER)
-        if self.lifetime is not None and _positive("churn.lifetime", self.lifetime, at_most=LONGEST_MEAN) < 1.0:
+        if self.lifetime is not None and _positive("churn.lifetime", self.lifetime, at_most=MAX_MEAN) < 1.0:
             raise InvalidInput(f"churn.lifetime must be at least 1 round, got {self.lifetime!r}")
-        validation.whole_number("churn.start", self.start, at_least=0, at_most=MOST_ITEMS)
+        validation.whole_number("churn.start", self.start, at_least=0, at_most=MAX_ITEMS)
         _not_negative("churn.agreement", self.agreement, at_most=1.0)
         validation.whole_number("churn.features", self.features, at_least=0, at_most=1_000)
         _not_negative("churn.explained", self.explained, at_most=1.0)

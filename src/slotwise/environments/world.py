@@ -15,7 +15,7 @@ from slotwise.core.feature_encoder import encode
 from slotwise.core.policy_task import Setting
 from slotwise.core.types import FloatArray
 from slotwise.environments.availability import NEVER, check_presence, rounds_per_item
-from slotwise.environments.dynamics import HEAVIEST, MOST_ITEMS, Churn, Cycle, Delay, Jump, Segment, Walk
+from slotwise.environments.dynamics import HEAVIEST, MAX_ITEMS, Churn, Cycle, Delay, Jump, Segment, Walk
 
 #: shares may be rounded
 SHARES_OFF_BY = 1e-6
@@ -197,8 +197,8 @@ class World:
         """J, of all items that there may be within so many rounds."""
         churn = self.churn
         total = self.items + (churn.start + churn.most_arrivals(rounds) if churn else 0)
-        if total > MOST_ITEMS:
-            raise InvalidInput(f"churn.arrivals must bring at most {MOST_ITEMS} items, got {total} in {rounds} rounds")
+        if total > MAX_ITEMS:
+            raise InvalidInput(f"churn.arrivals must bring at most {MAX_ITEMS} items, got {total} in {rounds} rounds")
         return total
 
     def setting(self, rounds: int) -> Setting:

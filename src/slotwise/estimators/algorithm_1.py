@@ -22,7 +22,7 @@ from slotwise.jit import jit
 TOLERANCE = 1e-7
 #: no parameter goes below it
 FLOOR = 1e-9
-MOST_SWEEPS = 2000
+MAX_SWEEPS = 2000
 #: how often to look whether the parameters only creep, and which pace of a log parameter counts as rest
 LEAP_EVERY = 32
 AT_REST = 1e-10
@@ -75,7 +75,7 @@ def solve_from_scratch(clicks: FloatArray, passes: FloatArray) -> tuple[FloatArr
     slot_passes, item_passes = passes.sum(axis=1), passes.sum(axis=0)
     sweeps = solve(clicks, slot_passes, item_passes, position_bias, attractiveness, room_to_work(slots, items))
     at_rest = (
-        sweeps < MOST_SWEEPS
+        sweeps < MAX_SWEEPS
         and bool(clicks.any())
         and bool(np.isfinite(attractiveness).all())
         # a clicked item or slot at the floor has run away, it has not come to rest
@@ -94,21 +94,21 @@ def solve(
     attractiveness: FloatArray,
     work: FloatArray,
 ) -> int:
-    """Sweep in place from where the parameters stand; returns the sweeps taken, MOST_SWEEPS if they never rested.
+    """Sweep in place from where the parameters stand; returns the sweeps taken, MAX_SWEEPS if they never rested.
 
     `work` is what `room_to_work` makes.
     """
     done = 0
     leapt = 0
-    while done < MOST_SWEEPS - 1:
+    while done < MAX_SWEEPS - 1:
         done += 1
         if sweep(clicks, slot_passes, item_passes, position_bias, attractiveness, work) < TOLERANCE:
             return done
-        if (done % LEAP_EVERY == 0 or leapt > LEAP_EVERY) and done < MOST_SWEEPS - 3:
-            most = MOST_SWEEPS - 1 - done
+        if (done % LEAP_EVERY == 0 or leapt > LEAP_EVERY) and done < MAX_SWEEPS - 3:
+            most = MAX_SWEEPS - 1 - done
             leapt = _leap(clicks, slot_passes, item_passes, position_bias, attractiveness, work, most)
             done += leapt
-    return MOST_SWEEPS
+    return MAX_SWEEPS
 
 
 def room_to_work(slots: int, items: int) -> FloatArray:

@@ -18,9 +18,9 @@ from slotwise.jit import jit, record
 
 #: the change of a log λ beyond which a step with an old H is not trusted, and one with a new H is cut
 TRUSTED_STEP = 0.5
-LONGEST_STEP = 1.0
-MOST_OLD_STEPS = 6
-MOST_NEW_STEPS = 40
+MAX_STEP = 1.0
+MAX_OLD_STEPS = 6
+MAX_NEW_STEPS = 40
 
 
 @record
@@ -54,7 +54,7 @@ def settle(
     position_bias: FloatArray,
     attractiveness: FloatArray,
 ) -> int:
-    """Solve in place from where the parameters stand; returns the steps and sweeps taken, MOST_SWEEPS if without rest.
+    """Solve in place from where the parameters stand; returns the steps and sweeps taken, MAX_SWEEPS if without rest.
 
     First with the H of the nearby estimate, then with H where the parameters are. Slots that the clicks do not tie to
     the first one are held still by both; they, and data that no Newton step can settle, are left to plain sweeps.
@@ -63,7 +63,7 @@ def settle(
     solver.start_bias[:] = position_bias
     solver.start_attractiveness[:] = attractiveness
     steps = 0
-    for _ in range(MOST_OLD_STEPS):
+    for _ in range(MAX_OLD_STEPS):
         steps += 1
         length = _step_length(solver.nearby, clicks, slot_passes, position_bias, attractiveness, work)
         if not length < TRUSTED_STEP:
@@ -74,13 +74,13 @@ def settle(
                 return steps
             break
     settled = False
-    for _ in range(MOST_NEW_STEPS):
+    for _ in range(MAX_NEW_STEPS):
         steps += 1
         at_algorithm_1(solver.here, clicks, item_passes, position_bias, attractiveness)
         length = _step_length(solver.here, clicks, slot_passes, position_bias, attractiveness, work)
         if not length < math.inf:
             break
-        cut = min(1.0, LONGEST_STEP / length) if length > 0.0 else 1.0
+        cut = min(1.0, MAX_STEP / length) if length > 0.0 else 1.0
         change = _step(solver.here, cut, clicks, item_passes, position_bias, attractiveness, work)
         if change < TOLERANCE:
             settled = True

@@ -19,7 +19,7 @@ from slotwise.jit import jit
 
 #: the largest relative change of a parameter in the last sweep
 TOLERANCE = 1e-10
-MOST_SWEEPS = 10_000
+MAX_SWEEPS = 10_000
 
 
 @register(
@@ -44,7 +44,7 @@ def scaling(counts: Counts) -> Estimate:
     # an item that was clicked and never passed says nothing of its slots
     used = tally.clicks[:, tally.passes.any(axis=0)].sum(axis=1)
     unknown_without_use(position_bias, tally.clicks.sum(axis=1), used)
-    known = evidence(counts, tally, position_bias, attractiveness, weigh, at_rest=sweeps < MOST_SWEEPS)
+    known = evidence(counts, tally, position_bias, attractiveness, weigh, at_rest=sweeps < MAX_SWEEPS)
     return Estimate(attractiveness, position_bias, converged, is_identifiable(tally), sweeps, known)
 
 
@@ -61,7 +61,7 @@ def solve_from_scratch(clicks: FloatArray, passes: FloatArray) -> tuple[FloatArr
     slot_clicks = clicks[:, passes.any(axis=0)].sum(axis=1)
     sweeps = _solve(slot_clicks, clicks.sum(axis=0), passes, position_bias, attractiveness)
     finite = bool(np.isfinite(attractiveness).all() and np.isfinite(position_bias).all())
-    at_rest = sweeps < MOST_SWEEPS and bool(clicks.any()) and finite
+    at_rest = sweeps < MAX_SWEEPS and bool(clicks.any()) and finite
     return position_bias, attractiveness, sweeps, at_rest
 
 
@@ -74,7 +74,7 @@ def _solve(
     attractiveness: FloatArray,
 ) -> int:
     anchor = 1.0
-    for done in range(1, MOST_SWEEPS):
+    for done in range(1, MAX_SWEEPS):
         change = 0.0
         for item in range(len(item_clicks)):
             exposure = 0.0
@@ -100,7 +100,7 @@ def _solve(
             attractiveness[item] *= anchor
         if change < TOLERANCE:
             return done
-    return MOST_SWEEPS
+    return MAX_SWEEPS
 
 
 @jit

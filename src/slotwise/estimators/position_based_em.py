@@ -19,7 +19,7 @@ from slotwise.estimators.likelihoods.newton import Point, climb
 from slotwise.estimators.likelihoods.schur_system import Curvature
 
 #: no click is more certain than this
-MOST_CERTAIN = 1.0 - 1e-6
+MAX_CERTAIN = 1.0 - 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class _Likelihood:
     def at(self, position_bias: FloatArray, attractiveness: FloatArray) -> Point:
         """The log-posterior, its score and its Newton step; -∞ where a click would be more than certain."""
         chance = np.outer(position_bias, attractiveness)
-        if chance[self.shown].max(initial=0.0) >= MOST_CERTAIN:
+        if chance[self.shown].max(initial=0.0) >= MAX_CERTAIN:
             nowhere = np.zeros(len(attractiveness)), np.zeros(len(position_bias))
             return Point(-np.inf, *nowhere, lambda items, slots: (items, slots))
         there = expected(self.rankings, odds_of(chance))
@@ -101,5 +101,5 @@ class _Likelihood:
 
 def odds_of(chance: FloatArray) -> FloatArray:
     """q/(1 - q), with q no more than nearly certain: a pair that was never shown may come out above 1."""
-    below = np.minimum(chance, MOST_CERTAIN)
+    below = np.minimum(chance, MAX_CERTAIN)
     return np.asarray(below / (1.0 - below))

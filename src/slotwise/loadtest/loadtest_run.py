@@ -20,14 +20,14 @@ from slotwise.loadtest.http_connection import Address
 from slotwise.loadtest.loadtest_report import Drive
 from slotwise.loadtest.session import Course
 from slotwise.loadtest.simulated_visitors import Habits, Visitors
-from slotwise.loadtest.target_placement import LONGEST_WINDOW, SHORTEST_WINDOW, Driven, existing, made, tastes_for
+from slotwise.loadtest.target_placement import MAX_WINDOW, MIN_WINDOW, Driven, existing, made, tastes_for
 from slotwise.loadtest.visitor_segments import DEVICES
 from slotwise.policies import PolicyEntry, default_policy
 from slotwise.simulation.progress import Bar
 
-MOST_USERS: Final = 1_000
-MOST_ROUNDS: Final = 10_000_000
-LONGEST_SECONDS: Final = 86_400.0
+MAX_USERS: Final = 1_000
+MAX_ROUNDS: Final = 10_000_000
+MAX_SECONDS: Final = 86_400.0
 #: seconds, of a placement that is made for the drive
 DEFAULT_WINDOW: Final = 0.5
 
@@ -59,13 +59,13 @@ def drive(
     Or it is the `placement` of that name, with its own items, slots, segments, policy and window. It is not changed,
     but learns from what the visitors do. Without `users` their tastes are drawn from the seed.
     """
-    validation.whole_number("users", visitors, at_least=1, at_most=MOST_USERS)
-    validation.whole_number("rounds", rounds, at_least=1, at_most=MOST_ROUNDS)
+    validation.whole_number("users", visitors, at_least=1, at_most=MAX_USERS)
+    validation.whole_number("rounds", rounds, at_least=1, at_most=MAX_ROUNDS)
     validation.whole_number("seed", seed, at_least=0)
-    if validation.positive_number("seconds", seconds) > LONGEST_SECONDS:
-        raise InvalidInput(f"seconds must be at most {LONGEST_SECONDS:g}, got {seconds!r}")
-    if window is not None and not SHORTEST_WINDOW <= validation.positive_number("window", window) <= LONGEST_WINDOW:
-        raise InvalidInput(f"window must be {SHORTEST_WINDOW:g} to {LONGEST_WINDOW:g} seconds, got {window!r}")
+    if validation.positive_number("seconds", seconds) > MAX_SECONDS:
+        raise InvalidInput(f"seconds must be at most {MAX_SECONDS:g}, got {seconds!r}")
+    if window is not None and not MIN_WINDOW <= validation.positive_number("window", window) <= MAX_WINDOW:
+        raise InvalidInput(f"window must be {MIN_WINDOW:g} to {MAX_WINDOW:g} seconds, got {window!r}")
     if rate is not None:
         validation.positive_number("rate", rate)
     if placement is None and users is None:

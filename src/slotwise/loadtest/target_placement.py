@@ -17,7 +17,7 @@ from slotwise.loadtest.visitor_segments import Audience
 from slotwise.policies import PolicyEntry, default_policy
 from slotwise.policies.policy_registry import parse
 
-SHORTEST_WINDOW, LONGEST_WINDOW = 0.1, 60.0
+MIN_WINDOW, MAX_WINDOW = 0.1, 60.0
 #: how long after the last deadline everything must have been counted
 SETTLE_SECONDS: Final = 15.0
 LOOK_AGAIN_SECONDS: Final = 0.2
@@ -55,7 +55,7 @@ class Driven:
     @property
     def is_awaited(self) -> bool:
         """Whether its window is short enough to wait for the last deadline."""
-        return self.window <= LONGEST_WINDOW
+        return self.window <= MAX_WINDOW
 
     def verdict(self, client: Client, ledger: Ledger) -> Verdict:
         """Wait for the last deadline, if it is near, and compare the counts."""

@@ -11,7 +11,7 @@ from typing import Final
 #: where the service counts visitors of whom a key says nothing, or nothing that is listed
 OTHER: Final = "other"
 #: values of a key that visitors have, so that a check asks for few segments whatever the placement lists
-MOST_VALUES: Final = 10
+MAX_VALUES: Final = 10
 
 #: a value for each key of the segments
 Segment = tuple[tuple[str, str], ...]
@@ -36,7 +36,7 @@ class Audience:
         for key, listed in self.segments.items():
             value = OTHER
             if rng.random() >= self.other:
-                value = context[key] = rng.choice(listed[:MOST_VALUES])
+                value = context[key] = rng.choice(listed[:MAX_VALUES])
             elif rng.random() < 0.5:
                 context[key] = _unlisted(listed)
             segment.append((key, value))
@@ -46,7 +46,7 @@ class Audience:
         """Which share of the visitors is in each segment."""
         each = []
         for key, listed in self.segments.items():
-            known = listed[:MOST_VALUES]
+            known = listed[:MAX_VALUES]
             share = (1.0 - self.other) / len(known)
             each.append([*(((key, value), share) for value in known), ((key, OTHER), self.other)])
         found = {}
@@ -60,12 +60,12 @@ class Audience:
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Each key with each value that a visitor may have."""
         for key, listed in self.segments.items():
-            for value in (*listed[:MOST_VALUES], OTHER):
+            for value in (*listed[:MAX_VALUES], OTHER):
                 yield key, value
 
     def is_whole(self, key: str) -> bool:
         """Whether the values of this key that visitors may have are all that there are."""
-        return len(self.segments[key]) <= MOST_VALUES
+        return len(self.segments[key]) <= MAX_VALUES
 
 
 #: of the placement that a drive makes

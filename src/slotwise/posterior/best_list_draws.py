@@ -15,7 +15,7 @@ from slotwise.posterior.posterior_interface import imagine
 
 #: draws of the probability to be in the best list: as many as this for all items together, within limits
 DRAWN_ITEMS = 10_000_000
-FEWEST_DRAWS, MOST_DRAWS = 100, 400
+MIN_DRAWS, MAX_DRAWS = 100, 400
 #: the same counts always say the same
 SEED = 0
 
@@ -75,7 +75,7 @@ def best_list_chances(
     slots, items = len(belief.position_bias), len(belief.shape)
     left_out = np.zeros(0, np.int64) if excluded is None else excluded
     lists = _lists(slots, items, position_bias, np.ones(items) if values is None else values, left_out)
-    draws = int(np.clip(DRAWN_ITEMS // items, FEWEST_DRAWS, MOST_DRAWS)) if draws is None else draws
+    draws = int(np.clip(DRAWN_ITEMS // items, MIN_DRAWS, MAX_DRAWS)) if draws is None else draws
     rng = np.random.default_rng(SEED) if rng is None else rng
     counts = np.zeros(items)
     _count_best(belief, lists, draws, np.zeros(items), np.zeros(slots, np.int64), counts, rng)

@@ -20,8 +20,8 @@ from slotwise.posterior.gamma_prior import (
     ATTRACTIVENESS_SHAPE,
     EULER,
     EXTRA_ITEMS,
-    LEAST_SHAPE,
-    LONGEST_STEP,
+    MAX_STEP,
+    MIN_SHAPE,
     NO_EXPOSURE,
     digamma,
     shape_of,
@@ -34,11 +34,11 @@ SAY_NOTHING = 0.8
 RIDGES = (2.5, 5.0, 10.0, 20.0, 40.0, 80.0)
 RIDGE = len(RIDGES) / sum(1.0 / ridge for ridge in RIDGES)
 #: s is no larger where there are features: items are then what these say, for all that matters
-MOST_SHAPE = 100.0
+MAX_SHAPE = 100.0
 #: the standard deviation of log s before anything is known, around 0
 SHAPE_SPREAD = 2.0
 #: the longest step of log s, and the difference that its second derivative is taken by
-LONGEST_SHAPE_STEP = 0.5
+MAX_SHAPE_STEP = 0.5
 DIFFERENCE = 0.1
 
 
@@ -229,7 +229,7 @@ def _step(belief: Any, fit: ItemFit) -> None:
     solve(fit.factor, step, 0)
     inverse_root(fit.factor, 1.0, fit.root)
     for column in range(columns):
-        weights[column] += min(LONGEST_STEP, max(-LONGEST_STEP, step[column]))
+        weights[column] += min(MAX_STEP, max(-MAX_STEP, step[column]))
     for item in range(len(fit.mean)):
         total = 0.0
         for column in range(columns):
@@ -284,7 +284,7 @@ def _shape_by_em(belief: Any, fit: ItemFit) -> float:
             a, b = shape + clicks, shape / mean + exposure
             count += 1.0
             gap += a / b / mean - digamma(a) + math.log(b) + math.log(mean)
-    return max(LEAST_SHAPE, shape_of(max(1e-5, gap / count - 1.0)))
+    return max(MIN_SHAPE, shape_of(max(1e-5, gap / count - 1.0)))
 
 
 @jit
@@ -311,10 +311,10 @@ def _learn_shape(belief: Any, fit: ItemFit) -> None:
     now = math.log(fit.shape)
     slope = _slope_of_shape(room, now)
     bend = (_slope_of_shape(room, now + DIFFERENCE) - slope) / DIFFERENCE
-    step = math.copysign(LONGEST_SHAPE_STEP, slope)
+    step = math.copysign(MAX_SHAPE_STEP, slope)
     if bend < 0.0:
-        step = min(LONGEST_SHAPE_STEP, max(-LONGEST_SHAPE_STEP, -slope / bend))
-    fit.shape = min(MOST_SHAPE, max(LEAST_SHAPE, math.exp(now + step)))
+        step = min(MAX_SHAPE_STEP, max(-MAX_SHAPE_STEP, -slope / bend))
+    fit.shape = min(MAX_SHAPE, max(MIN_SHAPE, math.exp(now + step)))
 
 
 @jit

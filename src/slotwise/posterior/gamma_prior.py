@@ -12,9 +12,9 @@ ATTRACTIVENESS_RATE = 0.1
 #: c of the position bias, λ_k ~ Gamma(c, c); the standard deviation of log λ is about 1/√c
 BIAS_SHAPE = 2.0
 #: a Newton step of log λ, and of a weight of a feature, is cut to this length
-LONGEST_STEP = 1.0
+MAX_STEP = 1.0
 #: while hardly anything was clicked the fit would say that all attractiveness is in one item, and never look at others
-LEAST_SHAPE = 0.05
+MIN_SHAPE = 0.05
 #: less than any pass gives, and more than rounding leaves
 NO_EXPOSURE = 1e-6
 #: made-up items among those that the prior is learned from

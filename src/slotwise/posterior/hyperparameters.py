@@ -22,15 +22,15 @@ from slotwise.core.small_linalg import factorise, inverse_root, solve
 from slotwise.core.types import EMPTY, FloatArray
 from slotwise.jit import inlined, jit
 from slotwise.posterior.feature_regression import learn_items
-from slotwise.posterior.gamma_prior import LEAST_SHAPE, LONGEST_STEP, NO_EXPOSURE, digamma, shape_of
+from slotwise.posterior.gamma_prior import MAX_STEP, MIN_SHAPE, NO_EXPOSURE, digamma, shape_of
 
 #: how often, each time, lists are weighed and all is learned, one after the other; the next time goes on from there
 TIMES = 2
 #: EM steps each time
 STEPS = 3
 #: Newton's method for the mode of log λ ends with a step shorter than this, or after so many
-SHORTEST_STEP = 0.01
-MOST_STEPS = 50
+MIN_STEP = 0.01
+MAX_STEPS = 50
 #: κ and τ before anything is known, when crowds are taken to be alike, and of the made-up cells and slots that they are
 #: learned from besides the real ones
 OWN_TASTE = 20.0
@@ -38,7 +38,7 @@ OWN_SLOTS = 200.0
 EXTRA_CELLS = 2.0
 EXTRA_SLOTS = 2.0
 #: κ and τ are no larger: crowds are then alike for all that matters
-MOST_ALIKE = 1e4
+MAX_ALIKE = 1e4
 
 
 @jit
@@ -118,13 +118,13 @@ def weight_of(belief: Any, number: int) -> float:
 @jit
 def find_mode(belief: Any, mode: FloatArray, clicks: FloatArray, slot_clicks: FloatArray, passes: FloatArray) -> None:
     """Newton's method for the mode of log λ given these counts, from the last one on; leaves L with LLᵀ = -ℓ″."""
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         _newton_step(belief, mode, clicks, slot_clicks, passes)
         longest = 0.0
         for slot in range(len(mode)):
-            mode[slot] += min(LONGEST_STEP, max(-LONGEST_STEP, belief.step[slot]))
+            mode[slot] += min(MAX_STEP, max(-MAX_STEP, belief.step[slot]))
             longest = max(longest, abs(belief.step[slot]))
-        if longest < SHORTEST_STEP:
+        if longest < MIN_STEP:
             break
 
 
@@ -213,7 +213,7 @@ def learn_levels(belief: Any) -> None:
                 gap += a / b - digamma(a) + math.log(b)
             else:
                 belief.own_level[segment, item] = mean
-    belief.own_taste = min(MOST_ALIKE, max(LEAST_SHAPE, shape_of(max(1e-5, gap / count - 1.0))))
+    belief.own_taste = min(MAX_ALIKE, max(MIN_SHAPE, shape_of(max(1e-5, gap / count - 1.0))))
 
 
 @jit
@@ -233,4 +233,4 @@ def _learn_slots(belief: Any) -> None:
                 belief.slot_level[segment, slot] = a / b
                 count += 1.0
                 gap += a / b - digamma(a) + math.log(b)
-    belief.own_slots = min(MOST_ALIKE, max(1.0, shape_of(max(1e-5, gap / count - 1.0))))
+    belief.own_slots = min(MAX_ALIKE, max(1.0, shape_of(max(1e-5, gap / count - 1.0))))

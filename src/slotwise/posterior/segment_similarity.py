@@ -19,24 +19,24 @@ from typing import Any
 import numpy as np
 
 from slotwise.core.types import FloatArray
-from slotwise.posterior.hyperparameters import MOST_ALIKE, OWN_TASTE
+from slotwise.posterior.hyperparameters import MAX_ALIKE, OWN_TASTE
 
 #: values of κ that are tried, evenly in log κ: from crowds that have little in common to crowds that are alike
-GRID = np.geomspace(0.3, MOST_ALIKE, 16)
+GRID = np.geomspace(0.3, MAX_ALIKE, 16)
 #: cells that the prior of κ is made of
 MADE_UP_CELLS = 0.5
 #: cells beyond which κ is known well enough, and finding out how well would take long
-MOST_CELLS = 5_000
+MAX_CELLS = 5_000
 NEWTON_STEPS = 8
 #: of Newton's method in log m
-LONGEST_STEP = 1.0
+MAX_STEP = 1.0
 
 
 def variance_of_likeness(belief: Any) -> FloatArray:
     """How much more log α of each item varies in the segment at hand, because κ is not known; none of one segment."""
     segments, items = belief.exposure.shape
     seen = belief.exposure.any(axis=1)
-    if segments == 1 or seen.sum() * items > MOST_CELLS:
+    if segments == 1 or seen.sum() * items > MAX_CELLS:
         return np.zeros(items)
     at = belief.segment
     # other segments than this one tell of κ only where they were seen
@@ -73,7 +73,7 @@ def _levels(
         pull = (kappa + clicks) / (kappa + expected)
         slope = shape - prior_rate * level + total - (pull * expected).sum(axis=1)
         curvature = prior_rate * level + (pull * expected * kappa / (kappa + expected)).sum(axis=1)
-        log_level += np.clip(slope / curvature, -LONGEST_STEP, LONGEST_STEP)
+        log_level += np.clip(slope / curvature, -MAX_STEP, MAX_STEP)
     level = np.exp(log_level)
     expected = level[:, None, :] * scale
     each = (

@@ -33,9 +33,9 @@ from slotwise.ranker.warmup_script import Rehearsal
 When = Literal["background", "first", "never"]
 SETTING = "SLOTWISE_COMPILE"
 #: a plain decision among more items than this takes longer than anybody would call an answer: about 20 µs per item
-MOST_PLAIN_ITEMS = 10_000
+MAX_PLAIN_ITEMS = 10_000
 #: and the estimates, which are hundreds of decisions, are worth waiting for the kernels if there are more than this
-MOST_PLAIN_ESTIMATED = 1_000
+MAX_PLAIN_ESTIMATED = 1_000
 
 log = logging.getLogger("slotwise")
 _asked: ContextVar[When | None] = ContextVar("when to compile", default=None)
@@ -69,7 +69,7 @@ def kernels_for(policy: PolicyEntry, slots: int, items: int, *, bias_is_known: b
     with _lock:
         kernels = _in_preparation.setdefault(play.text, Kernels(play))
     kernels.prepare()
-    if items > MOST_PLAIN_ITEMS and kernels.is_in_preparation():
+    if items > MAX_PLAIN_ITEMS and kernels.is_in_preparation():
         log.warning(f"compiling before the first decision among {items:,} items: half a minute, once on this machine")
         kernels.wait()
     return kernels
@@ -99,7 +99,7 @@ class Kernels:
 
     def for_estimates(self, items: int) -> AbstractContextManager[None]:
         """The same for estimates; those of many items wait for the kernels."""
-        if items > MOST_PLAIN_ESTIMATED:
+        if items > MAX_PLAIN_ESTIMATED:
             self.wait()
         return self.or_interpreted()
 

@@ -15,7 +15,7 @@ from slotwise.core.types import FloatArray
 from slotwise.ranker.item_arguments import Items
 
 #: numbers that an item may have, a category being one: what is learned of them takes time in proportion to the square
-MOST_COLUMNS = 100
+MAX_COLUMNS = 100
 
 Given = Mapping[str, Mapping[str, float | str]]
 
@@ -86,5 +86,5 @@ class Features:
         rows = [[self._known.get(item, {}).get(name) for name in names] for item in range(items)]
         shared = Counter(
             (column, value) for row in rows for column, value in enumerate(row) if isinstance(value, str)
-        ).most_common(max(0, MOST_COLUMNS - sum(not self._is_text[name] for name in names)))
+        ).most_common(max(0, MAX_COLUMNS - sum(not self._is_text[name] for name in names)))
         return Encoder.of(rows).keeping({category for category, items in shared if items > 1}).encode(rows)

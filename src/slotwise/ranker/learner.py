@@ -30,7 +30,7 @@ from slotwise.ranker.policy_runner import AtWork
 from slotwise.ranker.posterior_cache import Beliefs, best_list
 from slotwise.ranker.request_constraints import Rules, Ruling
 from slotwise.ranker.segment_counts import Counts
-from slotwise.simulation.runner import MOST_ROUNDS
+from slotwise.simulation.runner import MAX_ROUNDS
 
 
 class Learner:
@@ -322,7 +322,7 @@ class Learner:
         return Setting(
             self.slots,
             len(self._items),
-            MOST_ROUNDS,
+            MAX_ROUNDS,
             self.position_bias,
             rules_per_decision=True,
             segments=self._room,

@@ -25,7 +25,7 @@ from slotwise.ranker.segment_names import Name, Segments, checked_name
 #: rankings that may wait for their outcome; beyond that the oldest are forgotten
 PENDING_LIMIT = 100_000
 #: segments that may be named
-MOST_NAMED = 1_000
+MAX_NAMED = 1_000
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ class Ranker:
         """The number of a segment, new or not."""
         number = self._segments.known(name)
         if number is None:
-            if len(self._segments.names) == MOST_NAMED:
+            if len(self._segments.names) == MAX_NAMED:
                 raise InvalidInput(
                     f"segment {validation.short(name)} is one too many: {len(self._segments.names):,} were named before"
                 )

@@ -34,7 +34,7 @@ from slotwise.simulation.world_state import begin
 
 RECORDED_ROUNDS = 200
 #: counts are 64-bit integers
-MOST_ROUNDS = 2**62
+MAX_ROUNDS = 2**62
 #: how long a stretch of compiled rounds aims to take: as long as Ctrl-C may have to wait
 STRETCH_SECONDS = 0.2
 
@@ -80,7 +80,7 @@ def simulate(
     >>> warm["epoch-ucb"].mean < results["epoch-ucb"].mean
     True
     """
-    horizon = validation.whole_number("rounds", rounds, at_least=1, at_most=MOST_ROUNDS)
+    horizon = validation.whole_number("rounds", rounds, at_least=1, at_most=MAX_ROUNDS)
     if isinstance(users, World):
         if goal is not None:
             raise InvalidInput("a goal cannot be followed in a World, whose regret is in clicks; leave out one of them")

@@ -159,7 +159,7 @@ def test_maximum_likelihood_has_the_smallest_errors_at_one_point(small: MNL) -> 
     every = np.ones(4, bool), np.ones(3, bool)
     exact = joint.log_errors(best.position_bias, best.attractiveness, *every)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("slotwise.estimators.likelihoods.joint_likelihood.MOST_INVERTED", 0)
+        patch.setattr("slotwise.estimators.likelihoods.joint_likelihood.MAX_INVERTED", 0)
         bound = joint.log_errors(best.position_bias, best.attractiveness, *every)
     for below, above in zip(exact, bound, strict=True):
         assert (below <= above * (1 + 1e-9)).all()

@@ -56,7 +56,7 @@ def test_placements_and_weights_are_kept_apart_and_counted() -> None:
 
 
 def test_a_large_log_is_sampled_by_whole_impressions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_IMPRESSIONS", 300)
+    monkeypatch.setattr(module, "MAX_IMPRESSIONS", 300)
     log = pa.table({"items": [["a", "b"]] * 3_000, "clicked": [["b", "a"]] * 3_000})
     (found,) = click_sets(log)
     assert _as_counts(found) == {("a", "b", True, True, 1): found.impressions}

@@ -11,7 +11,7 @@ import pytest
 
 from slotwise.core.errors import InvalidInput
 from slotwise.logs import fit, fits
-from slotwise.logs.counting.strata import DAY, MOST_PERIODS, MOST_SEGMENTS, Periods
+from slotwise.logs.counting.strata import DAY, MAX_PERIODS, MAX_SEGMENTS, Periods
 from tests.logs.strata import DAYS, check_alike, drawn
 from tests.postgres import Postgres
 
@@ -126,7 +126,7 @@ def test_what_cannot_be_told_apart_is_refused_by_name(
 
 
 def test_a_column_of_many_values_is_no_segment() -> None:
-    views = MOST_SEGMENTS + 1
+    views = MAX_SEGMENTS + 1
     log = {
         "impression": range(views),
         "slot": [1] * views,
@@ -142,10 +142,10 @@ def test_a_column_of_many_values_is_no_segment() -> None:
 def test_periods_are_few_and_hold_all_of_the_log(span: float) -> None:
     first = 1_772_323_200.0 + 4_321.0
     periods = Periods.between(first, first + span)
-    assert 1 <= periods.count <= MOST_PERIODS
+    assert 1 <= periods.count <= MAX_PERIODS
     assert periods.start <= first
     assert first + span < periods.at(periods.count)
-    assert Periods.between(5.0, 5.0 + span).count <= MOST_PERIODS
+    assert Periods.between(5.0, 5.0 + span).count <= MAX_PERIODS
 
 
 def test_milliseconds_are_recognised_and_a_stray_time_spoils_nothing() -> None:

@@ -18,7 +18,7 @@ PAGES = Columns(placement="page", order="turn")
 @pytest.fixture
 def at_once(interpreting: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Count small logs as they are read too, some rows at a time."""
-    monkeypatch.setattr(streaming, "FEWEST_ROWS", 0)
+    monkeypatch.setattr(streaming, "MIN_ROWS", 0)
     monkeypatch.setattr(row_stream, "ROWS", 64)
 
 
@@ -75,7 +75,7 @@ def test_only_odd_impressions_are_judged_row_by_row(at_once: None) -> None:
 def test_a_fit_is_the_same_however_its_log_is_counted(interpreting: None, monkeypatch: pytest.MonkeyPatch) -> None:
     log = table(dirty_rows(5, together=1.0, in_order=False))
     before = fits(log, PAGES)
-    monkeypatch.setattr(streaming, "FEWEST_ROWS", 0)
+    monkeypatch.setattr(streaming, "MIN_ROWS", 0)
     for one, other in zip(before, fits(log, PAGES), strict=True):
         assert one.tally == other.tally
         assert one.rankings == other.rankings
@@ -88,7 +88,7 @@ def test_a_log_that_is_too_long_to_keep_is_read_again_for_its_likelihood(
     log = table(dirty_rows(3, together=1.0))
     (kept,) = fits(log)
     # room for the first parts only
-    monkeypatch.setattr(row_cache, "MOST_BYTES", 2_000)
+    monkeypatch.setattr(row_cache, "MAX_BYTES", 2_000)
     (read_again,) = fits(log)
     assert kept.log_likelihood == pytest.approx(read_again.log_likelihood, rel=1e-12)
 

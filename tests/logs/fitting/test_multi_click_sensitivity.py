@@ -74,7 +74,7 @@ def test_several_placements_are_told_together(monkeypatch: pytest.MonkeyPatch) -
     assert "lists changed" in words or "for the same lists" in words
     assert "in the middle of the placements: first " in words
     # where the log is not read again, what to do is said
-    monkeypatch.setattr(multi_click_sensitivity, "MOST_READ_AGAIN", 100)
+    monkeypatch.setattr(multi_click_sensitivity, "MAX_READ_AGAIN", 100)
     assert "again with --multi-click" in words_of(fits(log, PAGES, each_rule=True))
 
 

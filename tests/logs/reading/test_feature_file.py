@@ -11,7 +11,7 @@ import pytest
 
 from slotwise import logs
 from slotwise.core.errors import InvalidInput, SlotwiseError
-from slotwise.logs.reading.feature_file import MOST_COLUMNS, encoded, read_features
+from slotwise.logs.reading.feature_file import MAX_COLUMNS, encoded, read_features
 
 TABLE = {"item": [1, 2, 3], "price": [9.5, 20, None], "kind": ["tea", None, "milk"]}
 
@@ -60,8 +60,8 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 def test_features_of_other_items_and_too_many_are_refused() -> None:
     with pytest.raises(InvalidInput, match="none of them is, such as 'x'; it has 'a'"):
         encoded({"x": [1.0]}, ["a"])
-    ids = [str(number) for number in range(MOST_COLUMNS + 1)]
-    with pytest.raises(InvalidInput, match=f"at most {MOST_COLUMNS} numbers"):
+    ids = [str(number) for number in range(MAX_COLUMNS + 1)]
+    with pytest.raises(InvalidInput, match=f"at most {MAX_COLUMNS} numbers"):
         encoded({id: [f"kind {id}"] for id in ids}, ids)
     with pytest.raises(InvalidInput, match="as many for each item"):
         encoded({"a": [1.0], "b": [1.0, 2.0]}, ["a", "b"])

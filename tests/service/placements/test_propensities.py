@@ -13,7 +13,7 @@ from scipy import stats
 
 from slotwise.service.decisions.decide import decide
 from slotwise.service.placements.placement_registry import Placements
-from slotwise.service.placements.propensities import MOST_LISTS, MOST_SPENT, Propensities
+from slotwise.service.placements.propensities import MAX_LISTS, MAX_SPENT, Propensities
 from slotwise.service.placements.propensity_queue import NO_CONDITIONS, Conditions
 from slotwise.service.runtime import Worker
 from slotwise.service.runtime.worker import FILL_AT_ONCE
@@ -103,7 +103,7 @@ def test_items_are_shown_as_often_as_their_propensities_say(store: str, wish: Wi
                     observed[belief, slot, ITEMS.index(item)] += 1.0 / DECISIONS
                     # what is kept with the decision is that, but for its own list
                     said = predicted[belief, slot, ITEMS.index(item)]
-                    assert found[decision.id][slot] == pytest.approx(said, abs=1.0 / MOST_LISTS)
+                    assert found[decision.id][slot] == pytest.approx(said, abs=1.0 / MAX_LISTS)
         await placements.close()
 
     asyncio.run(test())
@@ -124,8 +124,8 @@ def test_where_nothing_is_known_every_item_is_as_likely_as_the_others(store: str
             for slot, (item, propensity) in enumerate(zip(decision.items, propensities, strict=True)):
                 given = item == ITEMS[slot]
                 # of ten pairs, and the list itself may be counted too: none is further off but with that probability
-                least, most = stats.binom.interval(1.0 - 1e-7, MOST_LISTS, 0.2)
-                drawn = (propensity - 0.5 * given) / 0.5 * MOST_LISTS
+                least, most = stats.binom.interval(1.0 - 1e-7, MAX_LISTS, 0.2)
+                drawn = (propensity - 0.5 * given) / 0.5 * MAX_LISTS
                 assert least - 1.0 <= drawn <= most + 1.0
 
     drive(store, test, holdout=0.5)
@@ -247,7 +247,7 @@ def test_they_are_null_where_there_are_too_many_items(store: str) -> None:
         await worker.fill_propensities()
         assert await found(worker, decision.id) is None
 
-    drive(store, test, items=[f"item {number}" for number in range(MOST_SPENT // 100)])
+    drive(store, test, items=[f"item {number}" for number in range(MAX_SPENT // 100)])
 
 
 def test_more_conditions_than_can_be_afforded_are_null(store: str) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from slotwise.service.reports.ab_test import LEAST_CLICKS, Comparison, Stratum, Sums, compare
+from slotwise.service.reports.ab_test import MIN_CLICKS, Comparison, Stratum, Sums, compare
 from tests.chance import FALSE_ALARM, assert_mean_is
 
 LOOK_EVERY = 250
@@ -58,7 +58,7 @@ def _sums(views: float, total: float, squares: float) -> Sums:
 
 
 def _of_clicks(strata: list[Stratum]) -> Comparison:
-    return compare(strata, least=LEAST_CLICKS, both_ways=True)
+    return compare(strata, least=MIN_CLICKS, both_ways=True)
 
 
 def _mistakes(*, uplift: float, values: bool = False, shares: tuple[float, ...] = (0.2,)) -> dict[str, int]:

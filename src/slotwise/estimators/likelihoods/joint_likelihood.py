@@ -25,12 +25,12 @@ from slotwise.estimators.uncertainty.sandwich_errors import Sandwich
 SWEEPS = 2
 #: conjugate gradients stop when the residual, in the norm of the preconditioner, is this part of what it was
 ACCURACY = 1e-2
-MOST_ROUNDS = 60
+MAX_ROUNDS = 60
 #: the same where the solution itself is wanted
 FINE_ACCURACY = 1e-5
-MOST_FINE_ROUNDS = 500
+MAX_FINE_ROUNDS = 500
 #: the most parameters whose information is inverted as a matrix
-MOST_INVERTED = 1500
+MAX_INVERTED = 1500
 #: the most parameters and lists whose Newton step is solved as a matrix, which is then quicker than by gradients
 SMALL, FEW_LISTS = 200, 1_000
 
@@ -149,7 +149,7 @@ class Joint:
         of_items: FloatArray,
         of_slots: FloatArray,
         accuracy: float = ACCURACY,
-        most_rounds: int = MOST_ROUNDS,
+        most_rounds: int = MAX_ROUNDS,
     ) -> tuple[FloatArray, FloatArray]:
         items = len(of_items)
         free = np.concatenate([above.items > 0, above.slots > 0])
@@ -207,7 +207,7 @@ class Joint:
         above = self.bound(position_bias, attractiveness, pairs)
         prior = self.item_rate * attractiveness, np.where(above.slots > 0, self.slot_rate * position_bias, 0.0)
         free = np.concatenate([items & (above.items > 0), slots & (above.slots > 0)])
-        if free.sum() > MOST_INVERTED:
+        if free.sum() > MAX_INVERTED:
             gamma = np.outer(np.where(slots, position_bias, 0.0), np.where(items, attractiveness, 0.0))
             pairs = np.where(gamma > 0, pairs, 0.0)
             above = self.bound(np.where(slots, position_bias, 0.0), np.where(items, attractiveness, 0.0), pairs)
@@ -230,7 +230,7 @@ class Joint:
         above = self.bound(position_bias, attractiveness, pairs)
         prior = np.concatenate([self.item_rate * attractiveness, self.slot_rate * position_bias])
         known = np.where(above.items > 0, of_items, 0.0), np.where(above.slots > 0, of_slots, 0.0)
-        found = self._conjugate_gradients(chances, prior, above, *known, FINE_ACCURACY, MOST_FINE_ROUNDS)
+        found = self._conjugate_gradients(chances, prior, above, *known, FINE_ACCURACY, MAX_FINE_ROUNDS)
         return math.sqrt(max(0.0, float(known[0] @ found[0] + known[1] @ found[1])))
 
 

@@ -12,8 +12,8 @@ from slotwise.core.types import FloatArray
 
 #: the largest change of a logarithm in the last step, and in any step
 TOLERANCE = 1e-9
-LONGEST_STEP = 3.0
-MOST_STEPS = 60
+MAX_STEP = 3.0
+MAX_STEPS = 60
 #: a parameter beyond this, or below its inverse, has run away
 RUNAWAY = 1e8
 #: the part of the objective that is rounding
@@ -39,7 +39,7 @@ class Objective(Protocol):
 
 
 def climb(
-    objective: Objective, position_bias: FloatArray, attractiveness: FloatArray, most_steps: int = MOST_STEPS
+    objective: Objective, position_bias: FloatArray, attractiveness: FloatArray, most_steps: int = MAX_STEPS
 ) -> tuple[FloatArray, FloatArray, int, bool]:
     """Newton steps, halved where they do not climb: λ, α, the steps taken, and whether they came to rest.
 
@@ -51,7 +51,7 @@ def climb(
         length = max(np.abs(of_items).max(), np.abs(of_slots).max())
         if not np.isfinite(length):
             break
-        cut = min(1.0, LONGEST_STEP / max(length, 1e-300))
+        cut = min(1.0, MAX_STEP / max(length, 1e-300))
         while True:
             trial = position_bias * np.exp(cut * of_slots), attractiveness * np.exp(cut * of_items)
             there = objective.at(*trial)

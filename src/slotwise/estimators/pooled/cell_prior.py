@@ -23,7 +23,7 @@ from slotwise.estimators.pooled.exposure_prior import Shown
 
 #: κ before anything is known, the standard deviation of its logarithm, and how far it may go
 USUAL_SHAPE, SHAPE_SPREAD = 2.0, 1.0
-LEAST_SHAPE, MOST_SHAPE = 0.05, 1e4
+MIN_SHAPE, MAX_SHAPE = 0.05, 1e4
 #: the standard deviation of the level around what all impressions together say of it
 LEVEL_SPREAD = 2.0
 #: the variance of effects before anything is known, worth so many effects; that of slots is known to be large
@@ -31,7 +31,7 @@ USUAL_VARIANCE, WORTH = 0.1, 2.0
 USUAL_SLOT_VARIANCE = 1.0
 #: where items are in one slot as often as in another, but for chance, where they were says nothing; the part of their
 #: differences that is not chance is squared, as a small one may be chance after all
-LEAST_VARIANCE = 1e-6
+MIN_VARIANCE = 1e-6
 #: that of what it says how often an item was shown, which may be nothing
 HOW_OFTEN_VARIANCE = 0.02
 
@@ -79,7 +79,7 @@ class CellPrior:
     kinds: tuple[tuple[slice, float], ...]
     shown: Shown
     #: below this no cell's shape goes
-    least_shape: float = LEAST_SHAPE
+    least_shape: float = MIN_SHAPE
     placements: Effects | None = None
     items: Effects | None = None
     #: κ before anything is known
@@ -103,7 +103,7 @@ class CellPrior:
         after = 1 + by_slot.shape[1]
         last = after + often.shape[1]
         every = (
-            (slice(1, after), max(LEAST_VARIANCE, USUAL_SLOT_VARIANCE * shown.real**2)),
+            (slice(1, after), max(MIN_VARIANCE, USUAL_SLOT_VARIANCE * shown.real**2)),
             (slice(after, last), HOW_OFTEN_VARIANCE),
             (slice(last, design.shape[1]), USUAL_VARIANCE),
         )

@@ -19,12 +19,12 @@ import numpy as np
 from scipy.special import psi
 
 from slotwise.core.types import FloatArray
-from slotwise.estimators.pooled.cell_prior import LEAST_SHAPE, MOST_SHAPE, SHAPE_SPREAD, CellPrior, Effects
+from slotwise.estimators.pooled.cell_prior import MAX_SHAPE, MIN_SHAPE, SHAPE_SPREAD, CellPrior, Effects
 
-LONGEST_STEP = 1.0
+MAX_STEP = 1.0
 STEPS = 2
 #: the part of κ, at most, that a cell without clicks may take away
-MOST_TAKEN = 0.7
+MAX_TAKEN = 0.7
 #: of log κ: how far the first step goes that looks for it, and how near is near enough
 FIRST_STEP, ACCURACY = 0.1, 1e-4
 
@@ -93,8 +93,8 @@ def _step(
         lever = cross / bend
         of_groups = (slope - cross.T @ step) / bend
         one.spread = 1.0 / bend + (lever * (inverse @ lever)).sum(axis=0)
-        one.values = one.values + np.clip(of_groups, -LONGEST_STEP, LONGEST_STEP)
-    step = step * min(1.0, LONGEST_STEP / max(1e-300, float(np.abs(step).max())))
+        one.values = one.values + np.clip(of_groups, -MAX_STEP, MAX_STEP)
+    step = step * min(1.0, MAX_STEP / max(1e-300, float(np.abs(step).max())))
     prior.weights = prior.weights + step[count:]
     prior.learn_variances(np.diag(inverse)[count:])
     bias = bias.copy()
@@ -110,7 +110,7 @@ def _follow(prior: CellPrior, one: Effects, by_cell: FloatArray, exposure: Float
     groups = len(one.values)
     slope = np.bincount(one.group, beside - shapes, groups) - one.values / one.variance
     bend = np.bincount(one.group, beside * (1.0 - own), groups) + 1.0 / one.variance
-    one.values = one.values + np.clip(slope / bend, -LONGEST_STEP, LONGEST_STEP)
+    one.values = one.values + np.clip(slope / bend, -MAX_STEP, MAX_STEP)
     one.spread = np.asarray(1.0 / bend)
 
 
@@ -118,7 +118,7 @@ def _learn_shape(prior: CellPrior, by_cell: FloatArray, exposure: FloatArray) ->
     told = exposure > 0.0
     clicks, expected, chance = by_cell[told], (prior.mean * exposure)[told], prior.by_chance[told]
     # what clicks say can be less than nothing where they are likely, and κ + N must be positive, as it is in the end
-    least = max(LEAST_SHAPE, -float(clicks.min(initial=0.0)) / MOST_TAKEN)
+    least = max(MIN_SHAPE, -float(clicks.min(initial=0.0)) / MAX_TAKEN)
 
     def slope(log_shape: float) -> float:
         """Of minus the logarithm of the density, in log κ."""
@@ -127,8 +127,8 @@ def _learn_shape(prior: CellPrior, by_cell: FloatArray, exposure: FloatArray) ->
         rises = psi(shape + clicks) - psi(shape) - np.log1p(expected / shape) - (clicks - expected) / (shape + expected)
         return float((log_shape - math.log(prior.usual_shape)) / SHAPE_SPREAD**2 - moved @ rises)
 
-    start = min(max(prior.shape, least), MOST_SHAPE)
-    prior.shape = math.exp(_zero_of(slope, math.log(start), math.log(least), math.log(MOST_SHAPE)))
+    start = min(max(prior.shape, least), MAX_SHAPE)
+    prior.shape = math.exp(_zero_of(slope, math.log(start), math.log(least), math.log(MAX_SHAPE)))
     prior.least_shape = least
 
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from slotwise.core.types import FloatArray, IntArray
-from slotwise.estimators.likelihoods.joint_likelihood import MOST_INVERTED, Joint
+from slotwise.estimators.likelihoods.joint_likelihood import MAX_INVERTED, Joint
 from slotwise.estimators.likelihoods.list_kernels import add_slope_of_determinant, information
 from slotwise.estimators.pooled.block_solver import Block
 from slotwise.estimators.pooled.cell_prior import CellPrior
@@ -31,7 +31,7 @@ from slotwise.estimators.pooled.placement_cells import Cells, Likelihood
 from slotwise.estimators.uncertainty.intervals import Intervals, around_mean
 
 #: numbers in the matrices that are held at once
-MOST_STACKED = 4_000_000
+MAX_STACKED = 4_000_000
 
 
 class _Found(NamedTuple):
@@ -122,7 +122,7 @@ class PooledErrors:
         after, lists = self.cells.slots - 1, self.cells.lists
         total = self._of_priors
         score = np.zeros(len(total))
-        if not self.free or lists is None or np.diff(self.cells.ends).max() > MOST_INVERTED:
+        if not self.free or lists is None or np.diff(self.cells.ends).max() > MAX_INVERTED:
             return np.zeros(after + 1)
         for numbers in self._alike:
             block, drawn = self._block(numbers), self._stacked(self._drawn, numbers)
@@ -167,7 +167,7 @@ class PooledErrors:
         found = []
         for size in np.unique(sizes):
             numbers = np.flatnonzero(sizes == size)
-            at_once = max(1, MOST_STACKED // (int(size) + len(self._of_priors)) ** 2)
+            at_once = max(1, MAX_STACKED // (int(size) + len(self._of_priors)) ** 2)
             found += [numbers[first : first + at_once] for first in range(0, len(numbers), at_once)]
         return found
 
@@ -178,7 +178,7 @@ class PooledErrors:
         None where they are too large together, or where there is only one placement.
         """
         numbers = ((np.diff(self.cells.ends) + len(self._of_priors)) ** 2).sum()
-        is_small = len(self.cells.seen) > 1 and numbers <= MOST_STACKED
+        is_small = len(self.cells.seen) > 1 and numbers <= MAX_STACKED
         return [self._block(each) for each in self._alike] if is_small else []
 
     @cached_property
@@ -209,7 +209,7 @@ class PooledErrors:
         """The information on what is placements' own, and what it says of what is shared."""
         drawn, design = self._stacked(self._drawn, numbers), self._stacked(self.prior.design[self.which], numbers)
         (count, size), after = drawn.shape, self.cells.slots - 1
-        if isinstance(self.likelihood, Joint) and size <= MOST_INVERTED:
+        if isinstance(self.likelihood, Joint) and size <= MAX_INVERTED:
             matrix = np.array([self._information(number) for number in numbers])
             items, of_slots, slots = matrix[:, :size, :size], matrix[:, :size, size:], matrix[:, size:, size:]
             items[:, np.arange(size), np.arange(size)] += drawn

@@ -22,7 +22,7 @@ from slotwise.estimators.estimate import Estimate
 from slotwise.estimators.identifiability import groups
 from slotwise.estimators.likelihoods.joint_likelihood import Joint
 from slotwise.estimators.likelihoods.list_kernels import subtract_squares
-from slotwise.estimators.likelihoods.newton import MOST_STEPS, climb
+from slotwise.estimators.likelihoods.newton import MAX_STEPS, climb
 from slotwise.estimators.pooled.cell_prior import USUAL_SHAPE, CellPrior
 from slotwise.estimators.pooled.marginal_likelihood import learn_prior
 from slotwise.estimators.pooled.placement_cells import Cells, Likelihood
@@ -33,12 +33,12 @@ from slotwise.estimators.uncertainty.standard_errors import Counts, with_priors
 #: c of a slot's prior Gamma(c, c), beside the first slot
 BIAS_SHAPE = 1.0
 #: times that the prior is learned anew, at most, and the change of κ and of log M at which it is not
-MOST_ROUNDS = 40
+MAX_ROUNDS = 40
 SETTLED = 1e-2
 #: Newton steps between; the last ones go all the way
 STEPS = 1
 #: a placement with fewer clicks shares the slots of all: its own would be theirs
-FEWEST_CLICKS = 20
+MIN_CLICKS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,14 +141,14 @@ class Learned:
         return self.prior.rate
 
     def alone(
-        self, number: int, strength: float, start: PooledErrors | None = None, steps: int = MOST_STEPS
+        self, number: int, strength: float, start: PooledErrors | None = None, steps: int = MAX_STEPS
     ) -> PooledErrors | None:
         """A placement with slots of its own; None where it has hardly any clicks to know them by.
 
         It may start from where another strength has led, and end after some steps.
         """
         which, shared = self.together.cells.of_placement(number), self.together.position_bias
-        if self.together.cells.clicks[:, which].sum() < FEWEST_CLICKS:
+        if self.together.cells.clicks[:, which].sum() < MIN_CLICKS:
             return None
         cells = self.together.cells.only(number) if start is None else start.cells
         slot_prior = np.full(cells.slots, strength), strength / shared[: cells.slots]
@@ -164,7 +164,7 @@ def _learned(cells: Cells, prior: CellPrior, known: FloatArray | None) -> Pooled
     bias = np.ones(cells.slots) if known is None else known[: cells.slots].copy()
     slot_prior = np.full(cells.slots, BIAS_SHAPE), np.full(cells.slots, BIAS_SHAPE)
     alpha, before = prior.mean, np.zeros(1)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         likelihood = cells.likelihood((prior.shapes, prior.rate), slot_prior, free=free)
         bias, alpha, _, _ = climb(likelihood, bias, alpha, STEPS)
         clicks, passes = _told(cells, likelihood, bias, alpha)
@@ -200,7 +200,7 @@ def _at_rest(
     which: slice,
     *,
     free: bool = True,
-    steps: int = MOST_STEPS,
+    steps: int = MAX_STEPS,
 ) -> PooledErrors:
     """The maximum given the prior, of which `which` are these cells and `rate` is theirs."""
     likelihood = cells.likelihood((prior.shapes[which], rate), slot_prior, free=free)

@@ -109,7 +109,7 @@ def checked_level(level: float) -> float:
 
 
 #: sweeps of `limit_without_clicks`; each doubles the digits, after a few to come near
-_MOST_STEPS = 60
+_MAX_STEPS = 60
 
 
 def limit_without_clicks(weights: FloatArray, passes: FloatArray, level: float) -> FloatArray:
@@ -125,7 +125,7 @@ def limit_without_clicks(weights: FloatArray, passes: FloatArray, level: float) 
     finite = np.isfinite(limit)
     # the sum of logarithms is concave and starts below the target, so that Newton steps never pass the solution
     at, passed = limit[finite], passes[:, finite]
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         silence = sum(count * np.log1p(weight * at) for weight, count in zip(weights, passed, strict=True))
         slope = sum(count * weight / (1.0 + weight * at) for weight, count in zip(weights, passed, strict=True))
         step = (target - silence) / slope

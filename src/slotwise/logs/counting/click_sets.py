@@ -17,7 +17,7 @@ from slotwise.logs.reading.log_source import LogOptions, LogSource
 from slotwise.logs.reading.sql_functions import bucket
 
 #: a larger log is sampled down to about this many impressions, which tell models apart just as well
-MOST_IMPRESSIONS = 200_000
+MAX_IMPRESSIONS = 200_000
 #: impressions are sampled by a hash of their id, which falls into one of this many parts
 PARTS = 1_000_003
 
@@ -108,8 +108,8 @@ def click_sets(source: Any, columns: Columns | None = None, **options: Unpack[Lo
 def _rows(log: CleanLog) -> pa.Table:
     """The rows of all impressions, or of a sample of them."""
     rows, total = log.rows, sum(found.counted for found in log.pages.values())
-    if total > MOST_IMPRESSIONS:
-        rows = rows.filter(bucket([rows[key] for key in log.keys], PARTS) < int(PARTS * MOST_IMPRESSIONS / total))
+    if total > MAX_IMPRESSIONS:
+        rows = rows.filter(bucket([rows[key] for key in log.keys], PARTS) < int(PARTS * MAX_IMPRESSIONS / total))
     names = [*log.keys, "slot", "item", "clicked", *(["weight"] if "weight" in rows.columns else [])]
     return rows.select(*names).to_pyarrow()
 

@@ -13,7 +13,7 @@ from slotwise.logs.counting.row_stream import Rows
 from slotwise.logs.counting.streaming_kernels import Integers
 
 #: bytes that may be kept; a longer log is read once more
-MOST_BYTES = 1_000_000_000
+MAX_BYTES = 1_000_000_000
 #: the key of an impression that was not counted
 LEFT_OUT = np.array([-1])
 
@@ -33,7 +33,7 @@ class KeptRows:
     @property
     def all_there(self) -> bool:
         """Whether none was passed over."""
-        return self.wanted and self.bytes <= MOST_BYTES
+        return self.wanted and self.bytes <= MAX_BYTES
 
     def add(self, starts: Integers, regular: BoolArray, rows: Rows) -> None:
         """Keep these rows, as long as there is room for all."""

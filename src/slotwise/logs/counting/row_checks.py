@@ -11,7 +11,7 @@ from slotwise.logs.counting.cleaning_rules import RULES
 from slotwise.logs.reading.layout import Layout
 
 #: a slot beyond this means that the wrong column was named
-MOST_SLOTS = 1_000
+MAX_SLOTS = 1_000
 #: slots are taken to be counted from 0 if slot 0 has at least this many rows for each row of slot 1
 STRAY = 0.1
 
@@ -47,8 +47,8 @@ def check_rows(layout: Layout, rows: ir.Table) -> tuple[dict[str, int], int, int
         raise InvalidInput(f"the log has no slot in any of its {counts['rows']:,} rows")
     if first < 0:
         raise InvalidInput(f"{columns.slot} must be counted from 0 or 1, got {first}")
-    if last > MOST_SLOTS:
-        raise InvalidInput(f"{columns.slot} must be at most {MOST_SLOTS}, got {last}: is it the column of the slots?")
+    if last > MAX_SLOTS:
+        raise InvalidInput(f"{columns.slot} must be at most {MAX_SLOTS}, got {last}: is it the column of the slots?")
     if first == 0:
         _refuse_stray_zero(rows, columns.slot)
     counts["slots_from_0"] = int(first == 0)

@@ -23,10 +23,10 @@ from slotwise.logs.reading.value_parsing import SEPARATOR
 #: what a stratum's name is joined by: ASCII's record separator, which is in no name
 JOINED = "\x1e"
 #: more segments are not segments but visitors, queries or times
-MOST_SEGMENTS = 200
+MAX_SEGMENTS = 200
 #: of placements, segments and periods
-MOST_STRATA = 20_000
-MOST_PERIODS = 48
+MAX_STRATA = 20_000
+MAX_PERIODS = 48
 HOUR, DAY = 3_600.0, 86_400.0
 #: how long a period may be, in seconds: the shortest that makes few enough of them
 WIDTHS = (60.0, 600.0, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 28 * DAY, 84 * DAY, 364 * DAY)
@@ -63,12 +63,12 @@ class Periods:
         Periods(start=1789992000.0, width=43200.0, count=41, is_time=True)
         """
         if first < FIRST_TIME:
-            width = (last - first) / MOST_PERIODS or 1.0
-            return cls(first, width, MOST_PERIODS if last > first else 1, is_time=False)
+            width = (last - first) / MAX_PERIODS or 1.0
+            return cls(first, width, MAX_PERIODS if last > first else 1, is_time=False)
         for width in (*WIDTHS, math.inf):
             start = math.floor(first / width) * width if math.isfinite(width) else first
             count = math.floor((last - start) / width) + 1
-            if count <= MOST_PERIODS:
+            if count <= MAX_PERIODS:
                 break
         return cls(start, width, count, is_time=True)
 
@@ -148,9 +148,9 @@ def stratify(
     named = keep(pages.select(*keys, slotwise_stratum=ibis.literal(JOINED).join(stratum)))
     found = Stratified("placement" in keys, bool(strata.segment), periods)
     count = int(named.slotwise_stratum.nunique().to_pyarrow().as_py())
-    if count > MOST_STRATA:
+    if count > MAX_STRATA:
         raise InvalidInput(
-            f"placements, segments and periods must be at most {MOST_STRATA:,} together, got {count:,} with an "
+            f"placements, segments and periods must be at most {MAX_STRATA:,} together, got {count:,} with an "
             "impression: leave out the time, or take a segment of fewer values"
         )
     rows = usable.drop(*(name for name in (SEGMENT, TIME) if name in usable.columns)).join(named, list(keys))
@@ -165,9 +165,9 @@ def _refuse_segments(pages: ir.Table, names: tuple[str, ...]) -> None:
         one, two = (example[0][name].replace(SEPARATOR, ", ") for name in (SEGMENT, "other"))
         raise InvalidInput(f"{told} must be the same in all rows of an impression, got {one!r} and {two!r} in one")
     count = int(pages[SEGMENT].nunique().to_pyarrow().as_py())
-    if count > MOST_SEGMENTS:
+    if count > MAX_SEGMENTS:
         raise InvalidInput(
-            f"{told} must have at most {MOST_SEGMENTS} different values, like a device or a country, got {count:,}: a "
+            f"{told} must have at most {MAX_SEGMENTS} different values, like a device or a country, got {count:,}: a "
             "page or a query is a placement, and of numbers take ranges"
         )
 

@@ -26,13 +26,13 @@ from slotwise.logs.counting.row_stream import KEY, Rows, RowStream
 from slotwise.logs.counting.streaming_kernels import Integers, add_log_sums, count_runs
 
 #: smaller logs are counted in less time than it takes to load the kernels
-FEWEST_ROWS = 500_000
+MIN_ROWS = 500_000
 #: counts have 32 bits
-MOST_ROWS = 2**31
+MAX_ROWS = 2**31
 #: counts are kept for each slot of each item: a log with more of these, most of them 0, is counted by the engine
-MOST_CELLS = 50_000_000
+MAX_CELLS = 50_000_000
 #: of the impressions, at most this share may be in pieces
-MOST_IN_PIECES = 0.05
+MAX_IN_PIECES = 0.05
 #: what a row must not carry, as each of these is another way to count
 UNSUITED = ("weight", "propensity", "item_propensity")
 
@@ -124,17 +124,17 @@ def stream(
     Rows that are `complete` have no gaps. About `sample` of the impressions are kept, or up to twice as many; all, if
     it is None. `told` is the share of the rows that was read so far.
     """
-    suited = FEWEST_ROWS <= rows < MOST_ROWS and not any(name in usable.columns for name in UNSUITED)
+    suited = MIN_ROWS <= rows < MAX_ROWS and not any(name in usable.columns for name in UNSUITED)
     if not suited or usable.get_backend().name != "duckdb":
         return None
     numbered = RowStream.of(usable, tuple(key for key in keys if key != "impression"), complete=complete)
-    if numbered is None or numbered.pairs.num_rows * slots > MOST_CELLS:
+    if numbered is None or numbered.pairs.num_rows * slots > MAX_CELLS:
         return None
     counter = _Counter(numbered, rows, slots, sample)
     if not counter.count(np.zeros(0, np.int64), lambda read: told(read / rows)):
         return None
     pieces = counter.in_pieces()
-    if len(pieces) > MOST_IN_PIECES * counter.pages[:, 0].sum():
+    if len(pieces) > MAX_IN_PIECES * counter.pages[:, 0].sum():
         return None
     if len(pieces):
         # once more, without those
@@ -214,7 +214,7 @@ class _Counter:
         else:
             self.keys.append(keys)
             self.doubtful.append(_twice(keys))
-        return sum(map(len, self.doubtful)) <= MOST_IN_PIECES * int(self.pages[:, 0].sum())
+        return sum(map(len, self.doubtful)) <= MAX_IN_PIECES * int(self.pages[:, 0].sum())
 
     def in_pieces(self) -> Integers:
         """The keys of the impressions that are in more than one piece, or may be, in order."""

@@ -19,9 +19,9 @@ from slotwise.logs.reading.columns import Columns
 from slotwise.logs.reading.log_source import LogOptions, LogSource
 
 #: placements that models are compared on, those with the most impressions: more take longer and tell no more
-MOST_PLACEMENTS = 20
+MAX_PLACEMENTS = 20
 #: a longer log is not read a second time for its several clicks
-MOST_READ_AGAIN = 1_000_000
+MAX_READ_AGAIN = 1_000_000
 #: placements that an error names
 MAX_NAMED = 5
 
@@ -96,9 +96,9 @@ def choose_click_model(fits: Sequence[Fit], source: LogSource) -> Comparison | N
     If impressions have several clicks and the log is not too long, it is read again with all of its clicks. Otherwise
     models are compared on the clicks that the fits counted, at most one an impression.
     """
-    largest = sorted(fits, key=lambda fit: -fit.impressions)[:MOST_PLACEMENTS]
+    largest = sorted(fits, key=lambda fit: -fit.impressions)[:MAX_PLACEMENTS]
     has_several = any(fit.tally.multi_click for fit in largest)
-    if has_several and sum(fit.impressions for fit in fits) <= MOST_READ_AGAIN:
+    if has_several and sum(fit.impressions for fit in fits) <= MAX_READ_AGAIN:
         names = {fit.placement for fit in largest}
         sets = [each for each in click_sets(source) if each.placement in names]
     else:

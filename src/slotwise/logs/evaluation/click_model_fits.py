@@ -27,7 +27,7 @@ from slotwise.logs.evaluation.holdout_comparison import multinomial_logit
 
 #: expectation-maximisation has come to rest when no impression's log-likelihood changes by more, on average
 TOLERANCE = 1e-7
-MOST_STEPS = 2_000
+MAX_STEPS = 2_000
 
 
 def fit_pbm(sets: ClickSets) -> FittedPBM:
@@ -105,7 +105,7 @@ Step = Callable[[FloatArray, FloatArray], tuple[float, tuple[FloatArray, FloatAr
 def _until_at_rest(step: Step, start: tuple[FloatArray, FloatArray], impressions: int) -> tuple[FloatArray, FloatArray]:
     """Expectation-maximisation: step after step until the log-likelihood gains next to nothing."""
     found, height = start, -np.inf
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         before = height
         height, further = step(*found)
         if abs(height - before) <= TOLERANCE * impressions:

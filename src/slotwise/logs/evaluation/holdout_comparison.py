@@ -20,7 +20,7 @@ from slotwise.estimators.position_based_em import position_based
 from slotwise.logs.fitting.holdout_split import PART, split
 
 #: a larger log is sampled down to this many impressions, which tell the models apart just as well
-MOST_IMPRESSIONS = 100_000
+MAX_IMPRESSIONS = 100_000
 WEAK_SHAPE = 1.0
 #: a difference is clear if it is more than this many standard errors
 CLEAR = 2.0
@@ -33,7 +33,7 @@ REMEDIES = {
     "slots only": "items hardly differ here, or too little was seen of each to tell by how much.",
     "all alike": "too little was seen to tell slots and items apart.",
 }
-SMALLEST_ODDS = 1e-9
+MIN_ODDS = 1e-9
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,8 @@ def held_out(rankings: Rankings, seed: int = 0, part: float = PART) -> HeldOut:
     'items only'
     """
     rng = np.random.default_rng(seed)
-    if rankings.rounds > MOST_IMPRESSIONS:
-        rankings, _ = split(rankings, MOST_IMPRESSIONS / rankings.rounds, rng)
+    if rankings.rounds > MAX_IMPRESSIONS:
+        rankings, _ = split(rankings, MAX_IMPRESSIONS / rankings.rounds, rng)
     rankings = _only_shown(rankings)
     kept_out, rest = split(rankings, part, rng)
     if not kept_out.rounds:
@@ -183,7 +183,7 @@ def common_odds(seen: Rankings) -> float:
         weight = lengths * np.exp(log_odds)
         return float(times @ (weight / (1.0 + weight)) * total / max(times.sum(), 1.0) - clicks)
 
-    low, high = np.log(SMALLEST_ODDS), -np.log(SMALLEST_ODDS)
+    low, high = np.log(MIN_ODDS), -np.log(MIN_ODDS)
     if not lengths.any() or missing(low) >= 0.0 or missing(high) <= 0.0:
         return float(clicks / total)
     while low < (middle := (low + high) / 2.0) < high and high - low > 1e-13:

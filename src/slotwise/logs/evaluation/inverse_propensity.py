@@ -19,7 +19,7 @@ from slotwise.logs.counting.logged_propensities import Logged
 from slotwise.logs.fitting.click_rate import Rate, around, wilson
 
 #: with less evidence than this many impressions would give, the intervals are not to be trusted
-FEWEST_EFFECTIVE = 100.0
+MIN_EFFECTIVE = 100.0
 #: the mean of the weights is 1 if propensities are what they say, give or take some standard errors
 SUSPICIOUS = 4.0
 #: with fewer clicks than this, in effect, sums of weighed clicks are not normal yet
@@ -209,7 +209,7 @@ def warnings_of(found: ByPropensity) -> list[str]:
     if found.unseen:
         slots = ", ".join(f"slot {slot}" for slot in found.unseen)
         warnings.append(f"What the target shows in {slots} the log never showed there: clicks on that are missing.")
-    if found.effective_impressions < FEWEST_EFFECTIVE:
+    if found.effective_impressions < MIN_EFFECTIVE:
         warnings.append(
             f"By inverse propensity this rests on {found.matching:,} impressions that are worth "
             f"{found.effective_impressions:.0f}: too few to rely on."

@@ -32,7 +32,7 @@ SAMPLE = 200_000
 SHRUNKEN = "maximum-a-posteriori"
 ESTIMATOR_NAMES = (POOLED, *(entry.id for entry in estimators() if entry.position_bias == "unknown"))
 #: lists are all read, not sampled, where so large a part of at most so many impressions has a click: passes say little
-MOSTLY_CLICKED, MOST_LISTS = 0.5, 2_000_000
+MOSTLY_CLICKED, MAX_LISTS = 0.5, 2_000_000
 #: receives the step that begins, and the completed share of it, None if unknown
 Progress = Callable[[str, float | None], None]
 NO_STRATA = Strata()
@@ -110,7 +110,7 @@ def fit_log(source: LogSource, settings: FitSettings, progress: Progress | None 
 def _mostly_clicked(counted: Sequence[LogTally]) -> bool:
     """Whether passes say so little that a sample of the lists will not do."""
     total, clicked = (sum(getattr(one, name) for one in counted) for name in ("counted", "clicked"))
-    return bool(total <= MOST_LISTS and clicked > MOSTLY_CLICKED * total)
+    return bool(total <= MAX_LISTS and clicked > MOSTLY_CLICKED * total)
 
 
 def _estimate(estimator: str, one: Whole, sampled: bool) -> Estimate:

@@ -14,7 +14,7 @@ from slotwise.logs.reading.columns import Strata
 from slotwise.logs.reading.log_source import LogSource
 
 #: a longer log is not read again for it
-MOST_READ_AGAIN = 1_000_000
+MAX_READ_AGAIN = 1_000_000
 
 
 def fit_under_each_rule(
@@ -22,9 +22,9 @@ def fit_under_each_rule(
 ) -> list[Fit]:
     """Return the fits with `by_rule` filled, if impressions have several clicks in a known order.
 
-    The log is read and fitted again under each other rule, unless it has more than `MOST_READ_AGAIN` impressions.
+    The log is read and fitted again under each other rule, unless it has more than `MAX_READ_AGAIN` impressions.
     """
-    if not any(_is_ordered(fit) for fit in fits) or sum(fit.impressions for fit in fits) > MOST_READ_AGAIN:
+    if not any(_is_ordered(fit) for fit in fits) or sum(fit.impressions for fit in fits) > MAX_READ_AGAIN:
         return list(fits)
     answers: dict[str | None, dict[MultiClick, Answer]] = {fit.placement: {} for fit in fits}
     for rule in MULTI_CLICK:

@@ -17,7 +17,7 @@ from slotwise.core.types import FloatArray
 #: the features of an item: numbers and text, and None for what is not known
 Row = Sequence[float | str | None]
 #: numbers that features come to, of which each category of a text is one
-MOST_COLUMNS = 200
+MAX_COLUMNS = 200
 READERS = {".parquet": "read_parquet", ".json": "read_json_auto", ".jsonl": "read_json_auto"}
 
 
@@ -66,9 +66,9 @@ def encoded(features: Mapping[str, Row], item_ids: Sequence[str]) -> FloatArray:
             f"features must be of items of the log: none of them is, such as {known!r}; it has {shown!r}"
         )
     numbers = encode([list(features.get(id, unknown)) for id in item_ids])
-    if numbers.shape[1] > MOST_COLUMNS:
+    if numbers.shape[1] > MAX_COLUMNS:
         raise InvalidInput(
-            f"features must come to at most {MOST_COLUMNS} numbers, of which each category of a text is one, "
+            f"features must come to at most {MAX_COLUMNS} numbers, of which each category of a text is one, "
             f"got {numbers.shape[1]}"
         )
     return np.asarray(numbers)

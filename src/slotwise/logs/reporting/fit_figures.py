@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 BEST, WORST = 30, 5
 #: an item without a click that may be worth more than this many times the best is as good as unknown
 UNTOLD = 2.0
-LONGEST_NAME = 28
+MAX_NAME = 28
 BLUE, ORANGE = PALETTE[0], PALETTE[1]
 
 
@@ -168,7 +168,7 @@ def log_scale(axes: Axes, label: str) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def shortened(name: str, longest: int = LONGEST_NAME) -> str:
+def shortened(name: str, longest: int = MAX_NAME) -> str:
     """A name that leaves room for the picture."""
     # matplotlib would take a dollar for the start of a formula
     cut = name if len(name) <= longest else name[: longest - 1] + "…"

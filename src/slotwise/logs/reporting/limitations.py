@@ -16,7 +16,7 @@ from slotwise.logs.fitting.number_format import and_more
 #: names that are listed before "and 37 more"
 LISTED = 3
 #: of more items, names are not compared
-MOST_NAMES = 100_000
+MAX_NAMES = 100_000
 ALL_COMPARABLE = "All slots and all items can be compared with each other."
 
 
@@ -124,7 +124,7 @@ def _one_slot(fit: Fit) -> list[str]:
 def _alike(fit: Fit) -> list[str]:
     """Items that may be one, by their names."""
     names: dict[str, list[str]] = {}
-    for id in fit.item_ids if len(fit.item_ids) <= MOST_NAMES else ():
+    for id in fit.item_ids if len(fit.item_ids) <= MAX_NAMES else ():
         names.setdefault(" ".join(id.casefold().split()), []).append(id)
     twins = [same for same in names.values() if len(same) > 1]
     if not twins:

@@ -18,7 +18,7 @@ from slotwise.logs.fitting.number_format import interval, number
 from slotwise.logs.reporting.placement_report import PlacementReport
 
 #: rows of a table of items on the page; all of them are in items.csv
-MOST_ROWS = 30
+MAX_ROWS = 30
 
 Rows = list[list[str]]
 
@@ -30,7 +30,7 @@ def slots(fit: Fit) -> Rows:
 
 def items(fit: Fit) -> Rows:
     """Item, attractiveness, interval, times shown, clicks; the most attractive first, as a decision would have them."""
-    order = np.argsort(-fit.shrunken.attractiveness, kind="stable")[:MOST_ROWS]
+    order = np.argsort(-fit.shrunken.attractiveness, kind="stable")[:MAX_ROWS]
     ids, *columns = fit.columns("items").values()
     return _estimates([ids[item] for item in order], *(column[order] for column in columns))
 

@@ -17,7 +17,7 @@ NAMED, LISTED, WORTH_SAYING = 3, 3, 1.25
 #: standard errors that decide it: there are many items and segments, of which few may be named by chance
 SURE = 3.5
 #: of fewer clicks than about this many, standard errors say little
-LEAST_VARIANCE = 10.0
+MIN_VARIANCE = 10.0
 
 
 class Liked(NamedTuple):
@@ -58,7 +58,7 @@ def _off(clicks: IntArray, passes: IntArray, usual: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = usual / passes * (clicks + passes)
         found = (clicks - usual) / np.sqrt(variance)
-    return np.where(np.isfinite(found) & (variance >= LEAST_VARIANCE), found, 0.0)
+    return np.where(np.isfinite(found) & (variance >= MIN_VARIANCE), found, 0.0)
 
 
 def segments_in_words(fit: Fit) -> list[str]:

@@ -11,7 +11,7 @@ from slotwise.core.policy_task import Setting
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, Ranking
 from slotwise.jit import inlined, jit, record
 from slotwise.optimize.list_solver import arrange
-from slotwise.policies.indices.pairwise_bounds import MOST_STEPS, PARABOLA, STEP, Bound, bernstein, exploration, is_kl
+from slotwise.policies.indices.pairwise_bounds import MAX_STEPS, PARABOLA, STEP, Bound, bernstein, exploration, is_kl
 from slotwise.policies.interface import absorb, choose, learn, lists_for
 from slotwise.policies.policy_registry import register
 
@@ -160,7 +160,7 @@ def _most_likely(clicks: float, trials: FloatArray, position_bias: FloatArray, v
     """
     least = clicks / variation
     alpha = start if start < math.inf else least
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         expected, slope = 0.0, 0.0
         for slot in range(len(trials)):
             share = position_bias[slot] / (1.0 + position_bias[slot] * alpha)
@@ -191,7 +191,7 @@ def _kl_bound(
             alpha = mean * math.exp(min(near, 300.0))
     elif not 0.0 < alpha < math.inf:
         alpha = level / slope_at_mean
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         distance = math.log(alpha / mean) if mean > 0.0 else 1.0
         excess, slope = -level - clicks * distance, -clicks
         for slot in range(len(trials)):

@@ -15,7 +15,7 @@ from slotwise.policies.interface import choose, learn_clicks, learns_all_clicks,
 from slotwise.policies.policy_registry import register
 
 #: steps to the mode, which need not be exact: the draw is, wherever its two tangents are
-MOST_STEPS = 20
+MAX_STEPS = 20
 STEP = 1e-2
 
 
@@ -99,7 +99,7 @@ def find_mode(clicks: float, misses: FloatArray, position_bias: FloatArray, star
     if clicks == 0.0:
         return 0.0
     mode = min(max(start, 1e-6), 0.999999)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         # of θ times the derivative, which is concave and falls
         left, slope = clicks, 0.0
         for slot in range(len(misses)):

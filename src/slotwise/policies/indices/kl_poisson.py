@@ -8,7 +8,7 @@ from slotwise.jit import inlined
 
 #: Newton's method for the bound stops after a step this small, relative to the bonus; its square is left
 TOLERANCE = 1e-3
-MOST_STEPS = 20
+MAX_STEPS = 20
 #: up to here the series for the bound is right to five digits, and from here on it is no good start
 NEAR = 0.5
 FAR = 3.0
@@ -37,7 +37,7 @@ def upper_ratio(goal: float) -> float:
     else:
         # kl(m, q) ≥ (q - m)²/(2q) puts the root below this
         x = goal + math.sqrt(goal * (goal + 2.0))
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         step = (x - math.log1p(x) - goal) * (1.0 + x) / x
         x -= step
         if abs(step) <= TOLERANCE * x:

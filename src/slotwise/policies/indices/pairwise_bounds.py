@@ -29,7 +29,7 @@ Bound = Literal["kl", "bernstein"]
 STEP = 1e-3
 #: so near the estimate the likelihood is a parabola, and its logarithms would cancel
 PARABOLA = 1e-4
-MOST_STEPS = 100
+MAX_STEPS = 100
 
 
 def is_kl(bound: Bound) -> bool:
@@ -81,7 +81,7 @@ def kl_bound(clicks: float, passes: float, level: float, start: float) -> float:
     if near < PARABOLA:
         return mean * math.exp(near)
     odds = start if mean * (1.0 + 0.5 * near) < start < math.inf else mean * math.exp(min(near, 300.0))
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         distance = math.log(odds / mean)
         excess = trials * math.log((1.0 + odds) / (1.0 + mean)) - clicks * distance - level
         step = excess / (trials * odds / (1.0 + odds) - clicks)

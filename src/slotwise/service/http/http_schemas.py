@@ -17,9 +17,9 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
-from slotwise.core.goal import LARGEST_VALUE
+from slotwise.core.goal import MAX_VALUE
 from slotwise.service.schemas.definition import EXAMPLE, Definition, FollowingWindow, Mode
-from slotwise.service.schemas.name_rules import LONGEST_NAME
+from slotwise.service.schemas.name_rules import MAX_NAME
 from slotwise.service.schemas.report_schemas import CHANGE, ChangeDocument, FieldProblem, closed
 from slotwise.service.storage.decision_types import Arm, Kind, Outcome
 
@@ -41,9 +41,9 @@ _ONE_REQUIRED: Final[dict[str, Any]] = {
 }
 
 #: in one outcome
-MOST_CLICKS: Final = 20
-ClickedItem = Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
-Clicks = Annotated[list[ClickedItem], Field(min_length=1, max_length=MOST_CLICKS)]
+MAX_CLICKS: Final = 20
+ClickedItem = Annotated[str, StringConstraints(max_length=MAX_NAME)]
+Clicks = Annotated[list[ClickedItem], Field(min_length=1, max_length=MAX_CLICKS)]
 
 
 def _listed(clicked: Any) -> Any:
@@ -75,7 +75,7 @@ class ReportedOutcome(BaseModel):
     """What was clicked, an item or several in the order of the clicks, of which the first counts; null for nothing."""
     shown: Literal[False] = False
     """False where nobody saw the list."""
-    value: Annotated[float, Field(ge=0, le=LARGEST_VALUE, allow_inf_nan=False)] | None = None
+    value: Annotated[float, Field(ge=0, le=MAX_VALUE, allow_inf_nan=False)] | None = None
     """What the click brought."""
 
     @model_validator(mode="after")
@@ -105,7 +105,7 @@ class BrowserOutcome(ReportedOutcome):
         json_schema_extra={**_ONE_REQUIRED, "examples": [{"token": _TOKEN, "clicked": "tea"}]},
     )
 
-    token: Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
+    token: Annotated[str, StringConstraints(max_length=MAX_NAME)]
 
 
 @with_config(

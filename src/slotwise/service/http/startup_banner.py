@@ -11,7 +11,7 @@ from slotwise.service.service_settings import Settings
 from slotwise.service.storage.sqlite import PREFIX, path_of
 
 #: placements that are named
-MOST_NAMED: Final = 5
+MAX_NAMED: Final = 5
 
 
 def greeting(settings: Settings, port: int, placements: Mapping[str, int]) -> str:
@@ -82,7 +82,7 @@ def _next(url: str, placements: Mapping[str, int], *, has_key: bool) -> list[str
             """-d '{"slots": 2, "items": ["tea", "coffee", "juice"]}'""",
         ]
     name, decisions = max(placements.items(), key=lambda pair: pair[1])
-    named = ", ".join([*placements][:MOST_NAMED]) + (", …" if len(placements) > MOST_NAMED else "")
+    named = ", ".join([*placements][:MAX_NAMED]) + (", …" if len(placements) > MAX_NAMED else "")
     said = [f"{len(placements):,} placement{'s' if len(placements) > 1 else ''}: {named}."]
     if decisions:
         return [*said, f"{decisions:,} decisions so far in {name}."]

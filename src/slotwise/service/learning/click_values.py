@@ -12,7 +12,7 @@ from slotwise.service.schemas.definition import Definition
 from slotwise.service.storage.count_rows import TallyRow
 
 #: no item is worth less than this part of the mean: a value must be above 0
-LEAST_PART: Final = 1e-6
+MIN_PART: Final = 1e-6
 
 
 def values_of(definition: Definition, items: Sequence[str], rows: Iterable[TallyRow]) -> FloatArray:
@@ -58,5 +58,5 @@ def learned(clicks: FloatArray, value: FloatArray, squares: FloatArray) -> Float
     true = max(0.0, (between - (items - 1) * noise) / spread)
     # τ²n/(τ²n + σ²), which is whole where there is no luck and nothing where there are no differences
     weight = np.divide(clicks * true, clicks * true + noise, out=np.zeros(len(clicks)), where=clicks * true > 0.0)
-    found: FloatArray = np.maximum(mean + weight * (means - mean), LEAST_PART * mean)
+    found: FloatArray = np.maximum(mean + weight * (means - mean), MIN_PART * mean)
     return found

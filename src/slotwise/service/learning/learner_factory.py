@@ -16,7 +16,7 @@ from slotwise.service.schemas.segment_rules import Segments
 from slotwise.service.storage.count_rows import TallyRow
 
 #: retired items of which something is known that are kept in mind, those shown most: they tell of the slots
-MOST_RETIRED: Final = 20_000
+MAX_RETIRED: Final = 20_000
 
 
 def retired_items(definition: Definition, rows: Iterable[TallyRow]) -> list[str]:
@@ -26,7 +26,7 @@ def retired_items(definition: Definition, rows: Iterable[TallyRow]) -> list[str]
         shown[row.item] = shown.get(row.item, 0) + row.shows
     for item in definition.items:
         shown.pop(item.id, None)
-    return sorted(sorted(shown, key=lambda item: -shown[item])[:MOST_RETIRED])
+    return sorted(sorted(shown, key=lambda item: -shown[item])[:MAX_RETIRED])
 
 
 def learner_of(

@@ -19,7 +19,7 @@ WHOLE_SHARE: Final = 0.05
 #: no window that follows is shorter, in seconds, unless it may not be so long
 SHORTEST: Final = 60.0
 #: so many clicks must be expected beyond the window before it is believed
-LEAST_BEYOND: Final = 10
+MIN_BEYOND: Final = 10
 
 
 def window_of(delays: Mapping[int, int], wanted: FollowingWindow) -> float:
@@ -34,7 +34,7 @@ def window_of(delays: Mapping[int, int], wanted: FollowingWindow) -> float:
     (132, 349)
     """
     clicks = sum(delays.values())
-    if clicks * (1.0 - wanted.catch) < LEAST_BEYOND:
+    if clicks * (1.0 - wanted.catch) < MIN_BEYOND:
         return wanted.at_most
     caught = 0
     for number, more in sorted(delays.items()):

@@ -13,7 +13,7 @@ from slotwise.service.schemas.item_schema import ItemSettings
 from slotwise.service.schemas.report_schemas import ChangedItems, FieldChange
 
 #: of the items that a change names
-MOST_NAMED: Final = 100
+MAX_NAMED: Final = 100
 
 #: from a definition to another; from None where there is none, or none that can be read
 Revision = Callable[[Definition | None], Definition]
@@ -137,4 +137,4 @@ def difference(before: Definition | None, after: Definition) -> dict[str, Any]:
 
 
 def _named(ids: list[str]) -> ChangedItems:
-    return {"count": len(ids), "items": ids[:MOST_NAMED]}
+    return {"count": len(ids), "items": ids[:MAX_NAMED]}

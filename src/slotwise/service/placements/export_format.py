@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from slotwise.core.errors import SlotwiseError, UnreadableFile
 from slotwise.ranker.background_compile import compiling
 from slotwise.service.learning.learner_factory import try_out
-from slotwise.service.schemas.definition import MOST_SLOTS, Definition
+from slotwise.service.schemas.definition import MAX_SLOTS, Definition
 from slotwise.service.schemas.name_rules import Name, PlacementName
 from slotwise.service.schemas.validation_errors import faults
 from slotwise.service.storage.count_rows import (
@@ -33,7 +33,7 @@ FORMAT: Final = "slotwise placement 2"
 #: millions of them fit into 64 bits together
 _Count = Annotated[int, Field(ge=0, le=10**12)]
 _Sum = Annotated[float, Field(ge=0, le=1e200, allow_inf_nan=False)]
-_Slot = Annotated[int, Field(ge=1, le=MOST_SLOTS)]
+_Slot = Annotated[int, Field(ge=1, le=MAX_SLOTS)]
 #: as a store writes it
 _Segment = Annotated[str, Field(max_length=1_000_000)]
 _Hours = Literal[0, 1, 24]

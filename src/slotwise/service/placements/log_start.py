@@ -12,7 +12,7 @@ import numpy as np
 
 from slotwise.core.errors import InvalidInput
 from slotwise.service.placements.warm_start import Counted, from_counts
-from slotwise.service.schemas.definition import LONGEST_HALF_LIFE, SHORTEST_HALF_LIFE
+from slotwise.service.schemas.definition import MAX_HALF_LIFE, MIN_HALF_LIFE
 from slotwise.service.schemas.segment_rules import OTHER
 from slotwise.service.storage import open_store
 from slotwise.service.storage.placement_transfer import Portable
@@ -97,7 +97,7 @@ def _half_life_hours(fit: Fit) -> float | None:
     if fit.changes is None or fit.changes.half_life is None:
         return None
     hours = fit.changes.half_life * fit.changes.periods.width / HOUR
-    return min(max(hours, SHORTEST_HALF_LIFE), LONGEST_HALF_LIFE)
+    return min(max(hours, MIN_HALF_LIFE), MAX_HALF_LIFE)
 
 
 def _reject_numbers(fit: Fit) -> None:

@@ -23,9 +23,9 @@ from slotwise.service.storage.placements_table import Version
 Answer = TypeVar("Answer")
 CountersByPlacement = Mapping[str, Mapping[Arm, Counters]]
 #: items of the placements that are brought up to date in one turn
-MOST_TOGETHER: Final = 2_000
+MAX_TOGETHER: Final = 2_000
 #: a decision among more items than this takes more than a few milliseconds as long as nothing is compiled
-MOST_PLAIN_ITEMS: Final = 200
+MAX_PLAIN_ITEMS: Final = 200
 #: between two looks at the store; together with the look itself well below the bound
 REFRESH_SECONDS: Final = 0.4
 #: how long a decision waits for a placement that is not in memory yet
@@ -150,7 +150,7 @@ class Placements:
 
         def load(placements: Sequence[Placement]) -> None:
             for placement in placements:
-                if len(placement.numbers) > MOST_PLAIN_ITEMS:
+                if len(placement.numbers) > MAX_PLAIN_ITEMS:
                     placement.learner.kernels.wait()
                 placement.learner.kernels.load()
 
@@ -197,8 +197,8 @@ class Placements:
         items = 0
         for version in versions:
             known = self._known.get(version.placement)
-            size = MOST_TOGETHER if known is None else len(known.numbers)
-            if together and items + size > MOST_TOGETHER:
+            size = MAX_TOGETHER if known is None else len(known.numbers)
+            if together and items + size > MAX_TOGETHER:
                 yield together
                 together, items = [], 0
             together.append(version)

@@ -23,7 +23,7 @@ from slotwise.service.schemas.segment_rules import Segments
 from slotwise.service.storage.count_rows import PeriodRow, TallyRow
 
 #: how many lists are drawn at once: a call costs more than a draw where items are few
-MOST_DRAWN, DRAWN_ITEMS = 16, 16_000
+MAX_DRAWN, DRAWN_ITEMS = 16, 16_000
 
 
 @dataclass
@@ -65,7 +65,7 @@ class Placement:
             return self.learner.choose(exclude, pin, number)
         drawn = self.drawn.get(number)
         if not drawn:
-            many = max(1, min(MOST_DRAWN, DRAWN_ITEMS // len(self.numbers)))
+            many = max(1, min(MAX_DRAWN, DRAWN_ITEMS // len(self.numbers)))
             drawn = self.drawn[number] = self.learner.choose_several(many, number, pin=pin)
         return drawn.pop()
 

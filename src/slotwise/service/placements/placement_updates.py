@@ -25,11 +25,11 @@ from slotwise.service.storage.batch_writer import Writer
 from slotwise.service.storage.placements_table import Change, Put
 
 #: how often a change is made again because another one came in between
-MOST_TRIES: Final = 20
+MAX_TRIES: Final = 20
 #: decisions that are looked at in one transaction when a placement is deleted; others wait for it, so it is kept short
 DROPPED_AT_ONCE: Final = 2_000
 #: changes that are listed, the newest
-MOST_LISTED: Final = 1_000
+MAX_LISTED: Final = 1_000
 
 log = logging.getLogger("slotwise.service")
 
@@ -87,12 +87,12 @@ class ChangeDesk:
             with store.snapshot():
                 if store.version(name) is None:
                     raise _unknown(name)
-                return store.changes(name, MOST_LISTED)
+                return store.changes(name, MAX_LISTED)
 
         return [change_document(change) for change in await self._placements.read(read)]
 
     async def _revise(self, name: str, revision: Revision, expected: Expected, *, must_exist: bool = False) -> Changed:
-        for _ in range(MOST_TRIES):
+        for _ in range(MAX_TRIES):
             found = await self._placements.read(lambda store: _read(store, name))
             if must_exist and not found.version:
                 raise _unknown(name)
@@ -112,7 +112,7 @@ class ChangeDesk:
                     extra={"placement": name, "new": not found.version, "items": len(after.items)},
                 )
                 return await self._done(name, found)
-        raise StoreUnavailable(f"the placement {name!r} was changed {MOST_TRIES} times meanwhile")
+        raise StoreUnavailable(f"the placement {name!r} was changed {MAX_TRIES} times meanwhile")
 
     async def _done(self, name: str, found: _Found) -> Changed:
         placement = await self._placements.find(name)

@@ -15,20 +15,20 @@ from slotwise.service.placements.placement_state import Placement
 from slotwise.service.placements.propensity_queue import Conditions, DrawnAgain
 
 #: lists drawn for a belief and conditions, and the fewest that are worth it
-MOST_LISTS: Final = 500
-LEAST_LISTS: Final = 100
+MAX_LISTS: Final = 500
+MIN_LISTS: Final = 100
 #: what a list costs beside its items, each of which costs 1: about a tenth of a microsecond
 LIST_COST: Final = 100
 #: what may be spent between two looks at the store: a tenth of the time, as long as little is known of the items, and a
 #: hundredth once much is; and what may be spent on one belief and conditions, where that is enough for the fewest
-MOST_SPENT: Final = 400_000
-MOST_SPENT_ON_ONE: Final = 150_000
+MAX_SPENT: Final = 400_000
+MAX_SPENT_ON_ONE: Final = 150_000
 #: what is spent before others get their turn
 SPENT_AT_ONCE: Final = 10_000
 #: conditions of which one belief's draws are remembered
-MOST_CONDITIONS: Final = 64
+MAX_CONDITIONS: Final = 64
 #: what is found and cannot be written
-MOST_UNWRITTEN: Final = 10_000
+MAX_UNWRITTEN: Final = 10_000
 
 Propensity = tuple[str, tuple[float, ...]]
 
@@ -39,12 +39,12 @@ class Propensities:
     def __init__(self, observe: Callable[[Literal["known", "unknown"], int], None] = lambda _, __: None) -> None:
         self._turn = asyncio.Lock()
         self._observe = observe
-        self._left = MOST_SPENT
+        self._left = MAX_SPENT
         self._found: list[Propensity] = []
 
     def replenish(self) -> None:
         """Spend again as much as may be spent between two looks at the store."""
-        self._left = MOST_SPENT
+        self._left = MAX_SPENT
 
     async def settle(self, placement: Placement) -> None:
         """Find them for all decisions that were made from a placement's belief, which may move when this is over."""
@@ -70,7 +70,7 @@ class Propensities:
 
     def give_back(self, found: Sequence[Propensity]) -> None:
         """What is yet to be written."""
-        self._found = [*self._found, *found][:MOST_UNWRITTEN]
+        self._found = [*self._found, *found][:MAX_UNWRITTEN]
 
     async def _draw(self, placement: Placement, conditions: Conditions) -> DrawnAgain | None:
         definition = placement.definition
@@ -83,10 +83,10 @@ class Propensities:
             only = placement.choose(*conditions.wishes, conditions.segment)
             return DrawnAgain(1, Counter(enumerate(only)), *held_out)
         cost = LIST_COST + len(placement.numbers)
-        lists = min(MOST_LISTS, self._left // cost, max(LEAST_LISTS, MOST_SPENT_ON_ONE // cost))
-        too_many = len(placement.ledger.drawn) >= MOST_CONDITIONS
+        lists = min(MAX_LISTS, self._left // cost, max(MIN_LISTS, MAX_SPENT_ON_ONE // cost))
+        too_many = len(placement.ledger.drawn) >= MAX_CONDITIONS
         # as plain Python, until the kernels are there, a list takes a hundred times as long
-        if lists < LEAST_LISTS or too_many or not placement.learner.kernels.are_there:
+        if lists < MIN_LISTS or too_many or not placement.learner.kernels.are_there:
             return None
         self._left -= lists * cost
         pairs = Counter[tuple[int, str]]()

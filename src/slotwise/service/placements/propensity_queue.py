@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from slotwise.service.storage.decision_types import Arm, Decision
 
 #: decisions that wait; of those beyond, nothing will be known
-MOST_WAITING: Final = 10_000
+MAX_WAITING: Final = 10_000
 
 
 class Conditions(NamedTuple):
@@ -85,7 +85,7 @@ class Ledger:
 
     def note(self, decision: Decision, conditions: Conditions) -> None:
         """Remember a decision."""
-        if self._count < MOST_WAITING:
+        if self._count < MAX_WAITING:
             self._count += 1
             self.waiting.setdefault(conditions, []).append(decision)
 

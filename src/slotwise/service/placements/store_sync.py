@@ -27,7 +27,7 @@ from slotwise.service.storage.count_rows import PeriodRow, TallyRow
 from slotwise.service.storage.placements_table import Version
 
 #: a learned value that changed by less, relatively, is left as it is
-LEAST_CHANGE: Final = 0.001
+MIN_CHANGE: Final = 0.001
 
 log = logging.getLogger("slotwise.service")
 
@@ -136,5 +136,5 @@ def _new_values(known: Placement) -> dict[str, float]:
     return {
         item: value
         for item, value in zip(items, values.tolist(), strict=True)
-        if abs(value - before[item]) > LEAST_CHANGE * before[item]
+        if abs(value - before[item]) > MIN_CHANGE * before[item]
     }

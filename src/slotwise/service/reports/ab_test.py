@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 LEVEL: Final = 0.95
 #: what an arm must have before an average is taken to be about normal: of clicks and of views without one, and of
 #: values, of which there are as many as of equal ones that would be as uncertain
-LEAST_CLICKS: Final = 10
-LEAST_VALUES: Final = 30
+MIN_CLICKS: Final = 10
+MIN_VALUES: Final = 30
 #: of how many views, half of them in either arm, the anytime-valid interval is the narrowest
 NARROWEST_AT: Final = 10_000.0
 
@@ -115,7 +115,7 @@ class Comparison:
     too_early: str | None = None
 
 
-def compare(strata: Iterable[Stratum], *, least: int = LEAST_VALUES, both_ways: bool = False) -> Comparison:
+def compare(strata: Iterable[Stratum], *, least: int = MIN_VALUES, both_ways: bool = False) -> Comparison:
     """The difference and the ratio of what a view brings, with a plain and an anytime-valid interval for each.
 
     Each arm needs `least` values, counted as `Sums.brought` does; `both_ways`, for clicks, as many views without one.
@@ -138,7 +138,7 @@ def compare(strata: Iterable[Stratum], *, least: int = LEAST_VALUES, both_ways: 
     The interval of the ratio holds every r for which 0 is in the interval of m_1 - r·m_0 (Fieller's construction), so
     that it is as valid as the other; it has no upper end where the holdout's mean may be 0.
 
-    >>> found = compare([Stratum(Sums.of_clicks(20_000, 2_300), Sums.of_clicks(5_000, 500))], least=LEAST_CLICKS)
+    >>> found = compare([Stratum(Sums.of_clicks(20_000, 2_300), Sums.of_clicks(5_000, 500))], least=MIN_CLICKS)
     >>> found.difference.estimate, [round(end, 4) for end in found.difference.plain]
     (0.015, [0.0056, 0.0244])
     >>> [round(end, 4) for end in found.difference.anytime], [round(end, 2) for end in found.ratio.plain]

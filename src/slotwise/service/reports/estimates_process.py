@@ -23,7 +23,7 @@ from slotwise.service.reports.lru_cache import SingleFlight
 from slotwise.service.reports.overview import Question
 from slotwise.service.reports.placement_estimates import known_estimates
 from slotwise.service.reports.uplift import Span
-from slotwise.service.schemas.definition import MOST_ITEMS
+from slotwise.service.schemas.definition import MAX_ITEMS
 from slotwise.service.schemas.overview_schemas import ItemsPage, OverviewDocument
 from slotwise.service.storage import open_store
 from slotwise.service.storage.count_rows import hour_of
@@ -112,7 +112,7 @@ def _prepare() -> None:
 
 
 #: the last estimates of this process: a user who looks at an overview searches its items next
-_known = known_estimates(max_entries=1, max_items=MOST_ITEMS)
+_known = known_estimates(max_entries=1, max_items=MAX_ITEMS)
 
 
 def _answer(store: str, method: str, hour: int, *arguments: Any) -> Any:

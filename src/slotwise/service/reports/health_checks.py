@@ -15,10 +15,10 @@ from slotwise.service.storage.count_rows import Counters
 #: before so many decisions, shares of them say nothing
 FEWEST: Final = 100
 #: shares above which somebody should have a look
-MOST_LATE: Final = 0.01
-MOST_CONFLICTS: Final = 0.01
-MOST_SEVERAL: Final = 0.05
-MOST_SILENT: Final = 0.95
+MAX_LATE: Final = 0.01
+MAX_CONFLICTS: Final = 0.01
+MAX_SEVERAL: Final = 0.05
+MAX_SILENT: Final = 0.95
 
 
 class Observed(NamedTuple):
@@ -72,7 +72,7 @@ def _late(counters: Counters) -> Check:
     if not counters.issued:
         return {"id": "late", "level": "unknown", "sentence": "No decision has been made yet."}
     sentence = f"{counters.late:,} of {counters.issued:,} decisions had an outcome after their deadline."
-    level = _level(counters.late, counters.issued, MOST_LATE)
+    level = _level(counters.late, counters.issued, MAX_LATE)
     return {
         "id": "late",
         "level": level,
@@ -84,7 +84,7 @@ def _silent(counters: Counters) -> Check:
     if not counters.no_click:
         return {"id": "silent", "level": "unknown", "sentence": "No view without a click is counted yet."}
     share = f"{100 * counters.silent / counters.no_click:.0f} % of the views without a click were never reported"
-    if counters.silent > MOST_SILENT * counters.no_click and counters.no_click >= FEWEST and not counters.clicked:
+    if counters.silent > MAX_SILENT * counters.no_click and counters.no_click >= FEWEST and not counters.clicked:
         return {
             "id": "silent",
             "level": "look",
@@ -100,7 +100,7 @@ def _repeated(counters: Counters) -> Check:
     )
     return {
         "id": "repeated",
-        "level": _level(counters.conflicts, counters.issued, MOST_CONFLICTS),
+        "level": _level(counters.conflicts, counters.issued, MAX_CONFLICTS),
         "sentence": sentence,
     }
 
@@ -108,7 +108,7 @@ def _repeated(counters: Counters) -> Check:
 def _several(counters: Counters) -> Check:
     if not counters.clicked:
         return {"id": "several", "level": "unknown", "sentence": "No click is counted yet."}
-    level = _level(counters.several, counters.clicked, MOST_SEVERAL)
+    level = _level(counters.several, counters.clicked, MAX_SEVERAL)
     sentence = (
         f"{100 * counters.several / counters.clicked:.1f} % of the lists with a click have clicks on several items."
     )

@@ -30,8 +30,8 @@ By = Literal["hour", "day"]
 #: how far back a history goes where it is not said, in days
 USUAL_DAYS: Final[Mapping[By, int]] = {"hour": 7, "day": 90}
 #: what is kept of the end of a period: items that are less likely to be in the best list are left out
-LEAST_PROBABILITY: Final = 0.01
-MOST_CHANGES: Final = 1_000
+MIN_PROBABILITY: Final = 0.01
+MAX_CHANGES: Final = 1_000
 _Row = TypeVar("_Row", HistoryRow, PeriodCounters)
 
 
@@ -74,7 +74,7 @@ def read_past(store: Store, name: str, by: By, span: HistorySpan) -> Past:
         store.period_ends(name, *span),
         [
             change_document(change)
-            for change in reversed(store.changes(name, MOST_CHANGES))
+            for change in reversed(store.changes(name, MAX_CHANGES))
             if span.since <= change.time < span.until
         ],
     )
@@ -106,7 +106,7 @@ def believed(found: EstimatesDocument) -> str:
         "probabilities": {
             item: round(chance, 4)
             for item, chance in likely.items()
-            if chance >= LEAST_PROBABILITY or item in found["best_list"]
+            if chance >= MIN_PROBABILITY or item in found["best_list"]
         },
     }
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))

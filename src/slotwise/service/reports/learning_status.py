@@ -23,7 +23,7 @@ CLOSE: Final = 0.2
 #: without a decision for so long, a placement is quiet
 QUIET_SECONDS: Final = DAY
 #: more views than that are not foretold
-MOST_VIEWS: Final = 1_000_000
+MAX_VIEWS: Final = 1_000_000
 #: 95 % of a normal distribution are within so many standard deviations
 _WITHIN: Final = NormalDist().inv_cdf(0.975)
 
@@ -182,7 +182,7 @@ def views_needed(pair: Pair, seen: int) -> int | None:
         return None
     times = (NormalDist().inv_cdf(SETTLED) * pair.error / pair.lead) ** 2
     more = seen * (times - 1.0)
-    if more > MOST_VIEWS:
+    if more > MAX_VIEWS:
         return None
     more = max(10.0, more)
     digits = 1 - math.floor(math.log10(more))

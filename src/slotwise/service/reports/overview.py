@@ -32,8 +32,8 @@ from slotwise.service.storage.count_rows import DAY, HOUR, Counters
 from slotwise.service.storage.placements_table import Version
 
 #: items and segments that an overview has
-MOST_ITEMS: Final = 50
-MOST_SEGMENTS: Final = 50
+MAX_ITEMS: Final = 50
+MAX_SEGMENTS: Final = 50
 #: how far back a list is followed that has been the best
 BEST_DAYS: Final = 90
 #: placements with a cached hourly summary
@@ -118,10 +118,10 @@ class OverviewDesk:
             "pays_in_period": pays(recent, definition.holdout, every_day=False),
             "period": asked.period,
             "best_list": _best_list(definition, more, something),
-            "items": relevant(found["items"], more.values, more.shown_list, something=something)[:MOST_ITEMS],
+            "items": relevant(found["items"], more.values, more.shown_list, something=something)[:MAX_ITEMS],
             "position_bias": _slots(look, fitted if not asked.segment else None, more),
             "decisions": _counts(look.counters, found),
-            "by_segment": sorted(found["by_segment"], key=lambda one: -one["decisions"]["issued"])[:MOST_SEGMENTS],
+            "by_segment": sorted(found["by_segment"], key=lambda one: -one["decisions"]["issued"])[:MAX_SEGMENTS],
             "checks": checks_of(observed),
             "shadow": found["shadow"],
             "memory": found["memory"],

@@ -20,7 +20,7 @@ from slotwise.service.storage.count_rows import DAY, HistoryRow, Period, PeriodC
 from slotwise.service.storage.decision_types import Arm
 
 #: items that are told apart
-MOST_ITEMS: Final = 5
+MAX_ITEMS: Final = 5
 _WITHIN: Final = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 
 
@@ -114,7 +114,7 @@ def _shown(
     total: dict[str, int] = defaultdict(int)
     for row in rows:
         total[row.item] += row.shows
-    items = sorted(total, key=lambda item: (-total[item], item))[:MOST_ITEMS]
+    items = sorted(total, key=lambda item: (-total[item], item))[:MAX_ITEMS]
     number, place = ({one: at for at, one in enumerate(all)} for all in (items, starts))
     slots = max((row.slot + 1 for row in rows), default=0)
     shows = [[[0] * len(starts) for _ in items] for _ in range(slots)]

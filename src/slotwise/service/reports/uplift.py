@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple, TypedDict, Unpack
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
-from slotwise.service.reports.ab_test import LEAST_CLICKS, LEAST_VALUES, Interval, Stratum, Sums, compare
+from slotwise.service.reports.ab_test import MIN_CLICKS, MIN_VALUES, Interval, Stratum, Sums, compare
 from slotwise.service.schemas.definition import Definition
 from slotwise.service.schemas.report_schemas import ArmDocument, IntervalDocument, RatioDocument, UpliftDocument
 from slotwise.service.schemas.timestamps import rfc3339, seconds_of
@@ -22,7 +22,7 @@ from slotwise.service.storage.decision_types import Arm
 from slotwise.service.storage.placements_table import Change
 
 #: the newest changes of a definition that are looked through for a change of the share
-MOST_CHANGES: Final = 10_000
+MAX_CHANGES: Final = 10_000
 _PERIOD: Final = re.compile(r"([1-9][0-9]{0,3})([hdw])", re.ASCII)
 _SECONDS: Final = {"h": HOUR, "d": DAY, "w": 7 * DAY}
 _ARMS: Final[tuple[Arm, ...]] = ("learned", "holdout")
@@ -103,7 +103,7 @@ def read_evidence(
     clicks: list[ItemClicks] = []
     if values and not _bring_values(arms):
         clicks = [*filter(is_wanted, store.item_clicks(name, since, until, by_segment=by_segment))]
-    return Evidence(span, arms, clicks, _changes_of_share(store.changes(name, MOST_CHANGES)), values)
+    return Evidence(span, arms, clicks, _changes_of_share(store.changes(name, MAX_CHANGES)), values)
 
 
 def uplift(evidence: Evidence) -> UpliftDocument | None:
@@ -123,7 +123,7 @@ def uplift(evidence: Evidence) -> UpliftDocument | None:
     measure = measure_of(evidence)
     of_clicks = measure == "click_rate"
     strata = _strata(evidence)
-    found = compare(strata, least=LEAST_CLICKS if of_clicks else LEAST_VALUES, both_ways=of_clicks)
+    found = compare(strata, least=MIN_CLICKS if of_clicks else MIN_VALUES, both_ways=of_clicks)
     difference, ratio = found.difference, found.ratio
     values = {
         "learned": sum((stratum.learned for stratum in strata), Sums()),

@@ -53,7 +53,7 @@ PROBE_SECONDS: Final = 2.0
 #: how long a reading may take
 READ_SECONDS: Final = 10.0
 #: a worker that has not seen the store for so long is not ready
-LONGEST_STALENESS: Final = 5.0
+MAX_STALENESS: Final = 5.0
 
 log = logging.getLogger("slotwise.service")
 
@@ -301,7 +301,7 @@ class Worker:
         if not self._is_started:
             raise StillStarting("the worker is still starting")
         await asyncio.wait_for(self._writer.call(lambda store: store.probe()), PROBE_SECONDS)
-        if self._placements.staleness() > LONGEST_STALENESS:
+        if self._placements.staleness() > MAX_STALENESS:
             raise StoreUnavailable(f"the snapshot is {self._placements.staleness():.0f} seconds old")
 
     async def _keep_last_ends(self) -> None:

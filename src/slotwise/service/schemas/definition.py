@@ -23,20 +23,20 @@ from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, SlotwiseError
 from slotwise.core.feature_encoder import check_value
 from slotwise.core.policy_task import MAX_SEGMENTS, Setting
-from slotwise.service.schemas.item_schema import MOST_FEATURES, Finite, Item, ListedItem, Strict
-from slotwise.service.schemas.name_rules import LONGEST_NAME, Name
-from slotwise.service.schemas.segment_rules import MOST_COMBINATIONS, OTHER, Segments
+from slotwise.service.schemas.item_schema import MAX_FEATURES, Finite, Item, ListedItem, Strict
+from slotwise.service.schemas.name_rules import MAX_NAME, Name
+from slotwise.service.schemas.segment_rules import MAX_COMBINATIONS, OTHER, Segments
 
-MOST_ITEMS: Final = 100_000
-MOST_SLOTS: Final = 100
+MAX_ITEMS: Final = 100_000
+MAX_SLOTS: Final = 100
 #: items times slots: what a placement takes in memory, and in time that others wait
-MOST_PAIRS: Final = 2_000_000
+MAX_PAIRS: Final = 2_000_000
 #: of one slot beside another: beyond that, sums of what is learned are no numbers any more
-SMALLEST_BIAS, LARGEST_BIAS = 1e-9, 1e9
-SHORTEST_WINDOW, LONGEST_WINDOW = 0.1, 30 * 86_400.0
+MIN_BIAS, MAX_BIAS = 1e-9, 1e9
+MIN_WINDOW, MAX_WINDOW = 0.1, 30 * 86_400.0
 #: hours
-SHORTEST_HALF_LIFE, LONGEST_HALF_LIFE = 1.0, 24 * 365 * 10.0
-SHORTEST_STICKY, LONGEST_STICKY = 1.0, 30 * 86_400.0
+MIN_HALF_LIFE, MAX_HALF_LIFE = 1.0, 24 * 365 * 10.0
+MIN_STICKY, MAX_STICKY = 1.0, 30 * 86_400.0
 
 EXAMPLE: Final[dict[str, Any]] = {
     "slots": 3,
@@ -59,7 +59,7 @@ def _key_of_segments(key: str) -> str:
 class FollowingWindow(Strict):
     """A window that follows the delays of the clicks that are reported."""
 
-    at_most: Annotated[Finite, Field(ge=SHORTEST_WINDOW, le=LONGEST_WINDOW)]
+    at_most: Annotated[Finite, Field(ge=MIN_WINDOW, le=MAX_WINDOW)]
     """The longest it may be, and what it is until enough is known. Five decisions in a hundred always wait so long."""
     catch: Annotated[Finite, Field(ge=0.5, lt=1)] = 0.995
     """The share of the clicks within `at_most` that the window is to catch; it is the shortest from a minute on."""
@@ -68,11 +68,11 @@ class FollowingWindow(Strict):
 class HalfLife(Strict):
     """How fast what was counted fades."""
 
-    half_life_hours: Annotated[Finite, Field(ge=SHORTEST_HALF_LIFE, le=LONGEST_HALF_LIFE)]
+    half_life_hours: Annotated[Finite, Field(ge=MIN_HALF_LIFE, le=MAX_HALF_LIFE)]
     """After so many hours a count weighs half as much."""
 
 
-_Seconds = Annotated[Finite, Field(ge=SHORTEST_WINDOW, le=LONGEST_WINDOW)]
+_Seconds = Annotated[Finite, Field(ge=MIN_WINDOW, le=MAX_WINDOW)]
 Window = Annotated[
     Annotated[_Seconds, Tag("=number")] | Annotated[FollowingWindow, Tag("=object")], _object_or("=number")
 ]
@@ -85,18 +85,17 @@ class Definition(Strict):
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
-    slots: Annotated[int, Field(ge=1, le=MOST_SLOTS)]
-    items: Annotated[list[ListedItem], Field(min_length=1, max_length=MOST_ITEMS)]
+    slots: Annotated[int, Field(ge=1, le=MAX_SLOTS)]
+    items: Annotated[list[ListedItem], Field(min_length=1, max_length=MAX_ITEMS)]
     """Ids, or objects with an id and a value; at least as many as slots."""
-    policy: Annotated[str, StringConstraints(max_length=LONGEST_NAME)] | None = None
+    policy: Annotated[str, StringConstraints(max_length=MAX_NAME)] | None = None
     """The id of a registered policy; null is the default."""
     window_seconds: Window = 1800.0
     """How long an outcome may take; a decision is counted when it is over."""
     holdout: Annotated[Finite, Field(ge=0, le=1)] = 0.0
     """The share of decisions that show the items in the order given here, to compare with."""
     position_bias: (
-        Annotated[list[Annotated[Finite, Field(ge=SMALLEST_BIAS, le=LARGEST_BIAS)]], Field(max_length=MOST_SLOTS)]
-        | None
+        Annotated[list[Annotated[Finite, Field(ge=MIN_BIAS, le=MAX_BIAS)]], Field(max_length=MAX_SLOTS)] | None
     ) = None
     """How visible each slot is; null where that is to be learned."""
     segments: dict[Annotated[Name, AfterValidator(_key_of_segments)], Annotated[list[Name], Field(min_length=1)]] = (
@@ -110,11 +109,11 @@ class Definition(Strict):
     mode: Mode = "live"
     """Whether lists are learned and tried (live), the best one of what is known is shown to all (frozen), or the items
     are shown in the order given here while the estimates say what would have been shown (shadow)."""
-    pin: dict[str, Annotated[int, Field(ge=1, le=MOST_SLOTS)]] = Field(default={})
+    pin: dict[str, Annotated[int, Field(ge=1, le=MAX_SLOTS)]] = Field(default={})
     """Items to the slots in which everybody sees them, counted from 1; a decision's own wishes go before."""
     new_items_at_most: Annotated[Finite, Field(gt=0, le=1)] | None = None
     """The share of the slots for items without a counted outcome; null leaves that to the policy."""
-    sticky_seconds: Annotated[Finite, Field(ge=SHORTEST_STICKY, le=LONGEST_STICKY)] | None = None
+    sticky_seconds: Annotated[Finite, Field(ge=MIN_STICKY, le=MAX_STICKY)] | None = None
     """How long a decision's `visitor` sees the same list; null for a list of its own for each view."""
 
     @model_validator(mode="after")
@@ -125,11 +124,11 @@ class Definition(Strict):
                 "slots must be at most the number of items, {items}, got {slots}",
                 {"items": len(self.items), "slots": self.slots},
             )
-        if len(self.items) * self.slots > MOST_PAIRS:
+        if len(self.items) * self.slots > MAX_PAIRS:
             raise PydanticCustomError(
                 "too_many_pairs",
                 "items times slots must be at most {most}, got {given}",
-                {"most": MOST_PAIRS, "given": len(self.items) * self.slots},
+                {"most": MAX_PAIRS, "given": len(self.items) * self.slots},
             )
         seen = set[str]()
         for item in self.items:
@@ -194,7 +193,7 @@ class Definition(Strict):
         listed = math.prod(len(values) for values in self.segments.values())
         combinations = len(Segments(self.segments))
         for kind, most, given in (
-            ("of the values that are listed", MOST_COMBINATIONS, listed),
+            ("of the values that are listed", MAX_COMBINATIONS, listed),
             ("with other as one more value of each key", MAX_SEGMENTS, combinations),
         ):
             if given > most:
@@ -203,11 +202,11 @@ class Definition(Strict):
                     "segments must have at most {most} combinations {kind}, got {given}",
                     {"most": most, "kind": kind, "given": given},
                 )
-        if combinations > 1 and combinations * len(self.items) * self.slots > MOST_PAIRS:
+        if combinations > 1 and combinations * len(self.items) * self.slots > MAX_PAIRS:
             raise PydanticCustomError(
                 "too_many_pairs",
                 "items times slots times segments must be at most {most}, got {given}",
-                {"most": MOST_PAIRS, "given": combinations * len(self.items) * self.slots},
+                {"most": MAX_PAIRS, "given": combinations * len(self.items) * self.slots},
             )
 
     def _check_features(self) -> None:
@@ -219,11 +218,11 @@ class Definition(Strict):
                     check_value(f"the feature {name!r} of {item.id!r}", value, is_text, f"that of {first!r} is")
                 except InvalidInput as error:
                     raise PydanticCustomError("feature", "{why}", {"why": str(error)}) from error
-        if len(kinds) > MOST_FEATURES:
+        if len(kinds) > MAX_FEATURES:
             raise PydanticCustomError(
                 "too_many_features",
                 "items must have at most {most} different features, got {given}",
-                {"most": MOST_FEATURES, "given": len(kinds)},
+                {"most": MAX_FEATURES, "given": len(kinds)},
             )
 
     @property

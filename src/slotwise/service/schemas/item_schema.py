@@ -18,11 +18,11 @@ from pydantic import (
 # pydantic reads the one in `typing` from Python 3.12 on only
 from typing_extensions import TypedDict
 
-from slotwise.core.goal import LARGEST_VALUE
+from slotwise.core.goal import MAX_VALUE
 from slotwise.service.schemas.name_rules import Name
 from slotwise.service.schemas.report_schemas import closed
 
-MOST_FEATURES: Final = 50
+MAX_FEATURES: Final = 50
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -43,9 +43,9 @@ class ItemSettings(Strict):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"value": 2.5, "features": {"price": 3.2}}, {}]})
 
-    value: Annotated[Finite, Field(gt=0, le=LARGEST_VALUE)] | None = None
+    value: Annotated[Finite, Field(gt=0, le=MAX_VALUE)] | None = None
     """What a click on it is worth beside clicks on the others; 1 where it is not said."""
-    features: Annotated[dict[Name, Feature], Field(max_length=MOST_FEATURES)] = {}
+    features: Annotated[dict[Name, Feature], Field(max_length=MAX_FEATURES)] = {}
     """What is known of it, numbers and texts by name: what is learned of an item tells of those that are like it."""
 
 

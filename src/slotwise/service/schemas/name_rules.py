@@ -11,7 +11,7 @@ from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.service.schemas.validation_errors import faults
 
-LONGEST_NAME: Final = 200
+MAX_NAME: Final = 200
 
 
 def _without_control_characters(name: str) -> str:
@@ -20,9 +20,7 @@ def _without_control_characters(name: str) -> str:
     return name
 
 
-Name = Annotated[
-    str, StringConstraints(min_length=1, max_length=LONGEST_NAME), AfterValidator(_without_control_characters)
-]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME), AfterValidator(_without_control_characters)]
 #: it stands between two slashes in an address
 PlacementName = Annotated[Name, StringConstraints(pattern=r"^[^/]*$")]
 

@@ -17,7 +17,7 @@ from slotwise.core.errors import InvalidInput
 #: what a value that is not listed, or missing, is called
 OTHER: Final = "other"
 #: combinations of values that are listed
-MOST_COMBINATIONS: Final = 1_000
+MAX_COMBINATIONS: Final = 1_000
 
 Known = Mapping[str, str]
 

@@ -12,7 +12,7 @@ from slotwise.service.schemas.report_schemas import FieldProblem
 #: before the name of a kind that a value may be of; it is not part of where something is wrong
 KIND: Final = "="
 #: characters of where it is
-LONGEST_FIELD: Final = 200
+MAX_FIELD: Final = 200
 
 
 def faults(problem: ValidationError, *, whole: str = "body") -> list[FieldProblem]:
@@ -20,7 +20,7 @@ def faults(problem: ValidationError, *, whole: str = "body") -> list[FieldProble
     found: list[FieldProblem] = []
     for error in problem.errors(include_url=False, include_context=False)[:20]:
         field = ".".join(str(part) for part in error["loc"] if not str(part).startswith(KIND)) or whole
-        fault: FieldProblem = {"field": field[:LONGEST_FIELD], "detail": error["msg"]}
+        fault: FieldProblem = {"field": field[:MAX_FIELD], "detail": error["msg"]}
         said = error["type"] == "missing" or ", got " in error["msg"]
         if error["loc"] and "token" not in error["loc"] and not said:
             fault["value"] = validation.short(error["input"])

@@ -18,9 +18,9 @@ from slotwise.service.storage.sql_base import PATIENCE
 
 Answer = TypeVar("Answer")
 #: what may wait; more is refused, so that memory stays bounded when the disk cannot keep up
-MOST_WAITING: Final = 10_000
+MAX_WAITING: Final = 10_000
 #: what goes into one transaction
-MOST_AT_ONCE: Final = 1_000
+MAX_AT_ONCE: Final = 1_000
 
 #: from the beginning of one transaction to that of the next, at least: a few requests share it before the disk is busy
 SECONDS_BETWEEN: Final = 0.002
@@ -96,7 +96,7 @@ class Writer:
 
     def _submit(self, work: Any) -> asyncio.Future[Any]:
         future: asyncio.Future[Any] = self._loop.create_future()
-        if not self._open or self._waiting >= MOST_WAITING:
+        if not self._open or self._waiting >= MAX_WAITING:
             why = "more is waiting to be written than can be" if self._open else "the service is stopping"
             future.set_exception(StoreUnavailable(why))
             return future
@@ -149,7 +149,7 @@ class Writer:
                 while more is not None:
                     if more.take():
                         jobs += more.jobs
-                    if len(jobs) >= MOST_AT_ONCE:
+                    if len(jobs) >= MAX_AT_ONCE:
                         break
                     more = self._jobs.get_nowait()
             stopping = more is None

@@ -19,9 +19,9 @@ Row = tuple[Any, ...]
 #: seconds that a transaction may take unless somebody is in a hurry: a large placement is read or deleted in one
 PATIENCE: Final = 30.0
 #: ids named in one statement
-MOST_IDS: Final = 500
+MAX_IDS: Final = 500
 #: rows of values in one statement; as many as there are where these are few, otherwise one of some sizes
-MOST_ROWS: Final = 64
+MAX_ROWS: Final = 64
 FEW_ROWS: Final = 16
 
 
@@ -92,7 +92,7 @@ class Database(ABC):
         returned: list[Row] = []
         while start < count:
             left = count - start
-            size = left if left <= FEW_ROWS else min(MOST_ROWS, 1 << (left.bit_length() - 1))
+            size = left if left <= FEW_ROWS else min(MAX_ROWS, 1 << (left.bit_length() - 1))
             values = [*chain.from_iterable(rows if size == count else rows[start : start + size])]
             returned += self.all(_of_many(statement, len(rows[0]), size), values)
             start += size
@@ -143,5 +143,5 @@ def _of_many(statement: str, columns: int, rows: int) -> str:
 
 def chunks(values: Sequence[str]) -> Iterator[Sequence[str]]:
     """A few hundred at a time."""
-    for start in range(0, len(values), MOST_IDS):
-        yield values[start : start + MOST_IDS]
+    for start in range(0, len(values), MAX_IDS):
+        yield values[start : start + MAX_IDS]

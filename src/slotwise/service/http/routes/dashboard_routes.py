@@ -13,8 +13,8 @@ from slotwise.service.http.routes.placement_routes import NO_SEGMENT, ByInQuery,
 from slotwise.service.reports.dashboard_queries import Dashboard
 from slotwise.service.reports.response_cache import CachedResponse
 from slotwise.service.runtime import Worker
-from slotwise.service.schemas.definition import MOST_ITEMS
-from slotwise.service.schemas.name_rules import LONGEST_NAME
+from slotwise.service.schemas.definition import MAX_ITEMS
+from slotwise.service.schemas.name_rules import MAX_NAME
 from slotwise.service.schemas.overview_schemas import ItemsPage, NamedState, OverviewDocument, TimelineDocument
 
 Answer = TypeVar("Answer")
@@ -29,10 +29,10 @@ OverPeriod = Annotated[
 Search = Annotated[
     str,
     InQuery(),
-    Field(description="What names of items must have in them.", examples=["te"], max_length=LONGEST_NAME),
+    Field(description="What names of items must have in them.", examples=["te"], max_length=MAX_NAME),
 ]
 Offset = Annotated[
-    int, InQuery(), Field(description="How many to leave out, from the first on.", examples=[0], ge=0, le=MOST_ITEMS)
+    int, InQuery(), Field(description="How many to leave out, from the first on.", examples=[0], ge=0, le=MAX_ITEMS)
 ]
 Limit = Annotated[int, InQuery(), Field(description="How many at most.", examples=[50], ge=1, le=500)]
 

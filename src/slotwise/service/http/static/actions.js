@@ -9,7 +9,7 @@ import { ROOT } from "./root.js";
 import { difference, lines, settings } from "./settings.js";
 
 /** So many items are put into order by hand, and not more. */
-const MOST_IN_ORDER = 500;
+const MAX_IN_ORDER = 500;
 
 const idOf = (item) => (typeof item === "string" ? item : item.id);
 
@@ -164,7 +164,7 @@ async function changeSettings(called) {
 
 async function reorder(called) {
   const { definition, tag } = await look(called);
-  if (definition.items.length > MOST_IN_ORDER) return `With more than ${MOST_IN_ORDER} items, send the order with PUT or PATCH.`;
+  if (definition.items.length > MAX_IN_ORDER) return `With more than ${MAX_IN_ORDER} items, send the order with PUT or PATCH.`;
   const order = el("textarea", { rows: 10, required: true, spellcheck: "false" }, definition.items.map(idOf).join("\n"));
   const byId = new Map(definition.items.map((item) => [idOf(item), item]));
   const done = await confirm({
