@@ -41,7 +41,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     folders: Counter[str] = Counter()
     for test, cost in tests.items():
         folders[test.partition("::")[0].rpartition("/")[0]] += cost
-    for title, costs in (("folder", folders), ("test", tests)):
-        terminalreporter.write_line(f"processor time by {title}, {sum(costs.values()):,.0f} s in all")
-        for name, cost in costs.most_common(MAX_LISTED):
+    for title, sums in (("folder", folders), ("test", tests)):
+        terminalreporter.write_line(f"processor time by {title}, {sum(sums.values()):,.0f} s in all")
+        for name, cost in sums.most_common(MAX_LISTED):
             terminalreporter.write_line(f"{cost:9.1f} s  {name}")
