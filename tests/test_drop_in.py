@@ -54,7 +54,7 @@ def test_a_file_of_each_kind_is_all_it_takes(tests: list[str], which: str, tmp_p
     for file in ("README.md", "CONTRIBUTING.md", "CITATION.cff", "pyproject.toml"):
         shutil.copy(ROOT / file, tmp_path)
     examples = EXAMPLE.findall((ROOT / "CONTRIBUTING.md").read_text())
-    assert {folder for folder, _, _ in examples} == {"policies", "estimate", "choice"}
+    assert {folder for folder, _, _ in examples} == {"policies", "estimators", "click_models"}
     dropped, ids = [], []
     for folder, name, code in examples:
         file = tmp_path / "src" / "slotwise" / folder / name
