@@ -96,7 +96,7 @@ FAULTS = [
     ),
     Fault(
         "a shuffle never leaves an entry in its place",
-        "rng.py",
+        "core/random.py",
         "j = start + below(i - start + 1, rng)",
         "j = start + below(i - start, rng)",
         "tests/core/test_random.py::test_shuffle_is_uniform_and_stays_within_its_bounds",
@@ -124,7 +124,7 @@ FAULTS = [
     ),
     Fault(
         "a no-click counts twice for the first slot",
-        "tally.py",
+        "core/tally.py",
         "passes[slot, ranking[slot]] += 1\n",
         "passes[slot, ranking[slot]] += 2 if slot == 0 else 1\n",
         "tests/core/test_tally.py::test_clicks_less_gamma_passes_is_a_martingale_under_any_policy[toprank]",
@@ -793,7 +793,7 @@ FAULTS = [
     Fault(
         "a fit reads only the first click where there are several",
         "logs/evaluation/click_model_choice.py",
-        "has_several = any(fit.multi_click for fit in largest)",
+        "has_several = any(fit.tally.multi_click for fit in largest)",
         "has_several = False",
         "tests/logs/evaluation/test_click_model_choice.py::test_where_some_click_several_times_all_clicks_are_read_and_both_are_said",
     ),
