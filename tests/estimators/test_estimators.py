@@ -12,7 +12,7 @@ from slotwise import MNL, NO_CLICK, Tally, simulate
 from slotwise.core.errors import InvalidInput
 from slotwise.core.rankings import Rankings
 from slotwise.estimators import ESTIMATORS, algorithm_1, groups, is_identifiable, known_bias, scaling
-from slotwise.estimators.algorithm_1 import START_ATTRACTIVENESS, solve_from_scratch
+from slotwise.estimators.algorithm_1 import START_ATTRACTIVENESS, EpochCounts, solve_from_scratch
 from slotwise.estimators.algorithm_1_newton import settle, solver
 from slotwise.simulation.data_collection import at_random
 
@@ -216,9 +216,7 @@ def test_the_accelerated_solver_finds_the_same_fixed_point(small: MNL) -> None:
         if not converged:
             continue
         fast_bias, fast = np.ones(small.slots), np.full(small.items, START_ATTRACTIVENESS)
-        steps = settle(
-            solver(small.slots, small.items), clicks, passes.sum(axis=1), passes.sum(axis=0), fast_bias, fast
-        )
+        steps = settle(solver(small.slots, small.items), EpochCounts.of(clicks, passes), fast_bias, fast)
         taken.append(steps)
         assert fast == pytest.approx(attractiveness, abs=1e-5)
         assert fast_bias == pytest.approx(bias, abs=1e-5)
@@ -229,7 +227,7 @@ def test_the_accelerated_solver_runs_away_as_the_plain_one_does() -> None:
     clicks, passes = DIVERGING.clicks.astype(float), DIVERGING.passes.astype(float)
     plain_bias, plain, _, _ = solve_from_scratch(clicks, passes)
     bias, attractiveness = np.ones(2), np.full(3, START_ATTRACTIVENESS)
-    settle(solver(2, 3), clicks, passes.sum(axis=1), passes.sum(axis=0), bias, attractiveness)
+    settle(solver(2, 3), EpochCounts.of(clicks, passes), bias, attractiveness)
     assert bias == pytest.approx(plain_bias)
     assert attractiveness == pytest.approx(plain)
 
@@ -248,7 +246,7 @@ def test_leaps_take_the_sweeps_to_where_sweeping_takes_them() -> None:
         work = room_to_work(slots, items)
         change, sweeps = math.inf, 0
         while change >= TOLERANCE and sweeps < MAX_SWEEPS - 1:
-            change = sweep(clicks, passes.sum(axis=1), passes.sum(axis=0), bias, attractiveness, work)
+            change = sweep(EpochCounts.of(clicks, passes), bias, attractiveness, work)
             sweeps += 1
         crept += change >= TOLERANCE
         fast_bias, fast, _, _ = solve_from_scratch(clicks, passes)

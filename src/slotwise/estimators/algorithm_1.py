@@ -8,6 +8,7 @@ No likelihood is maximised here, whatever its name in the paper: at rest, Σ_k(N
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +32,21 @@ STRAIGHT = 0.05
 FARTHEST = 1.0
 START_ATTRACTIVENESS = 0.5
 START_BIAS = 1.0
+
+
+class EpochCounts(NamedTuple):
+    """The counts that Algorithm 1 reads."""
+
+    #: slots × items
+    clicks: FloatArray
+    #: per slot, and per item
+    slot_passes: FloatArray
+    item_passes: FloatArray
+
+    @classmethod
+    def of(cls, clicks: FloatArray, passes: FloatArray) -> EpochCounts:
+        """Of the two matrices of a tally."""
+        return cls(clicks, passes.sum(axis=1), passes.sum(axis=0))
 
 
 @register(
@@ -72,8 +88,7 @@ def solve_from_scratch(clicks: FloatArray, passes: FloatArray) -> tuple[FloatArr
     slots, items = clicks.shape
     position_bias = np.full(slots, START_BIAS)
     attractiveness = np.full(items, START_ATTRACTIVENESS)
-    slot_passes, item_passes = passes.sum(axis=1), passes.sum(axis=0)
-    sweeps = solve(clicks, slot_passes, item_passes, position_bias, attractiveness, room_to_work(slots, items))
+    sweeps = solve(EpochCounts.of(clicks, passes), position_bias, attractiveness, room_to_work(slots, items))
     at_rest = (
         sweeps < MAX_SWEEPS
         and bool(clicks.any())
@@ -86,14 +101,7 @@ def solve_from_scratch(clicks: FloatArray, passes: FloatArray) -> tuple[FloatArr
 
 
 @jit
-def solve(
-    clicks: FloatArray,
-    slot_passes: FloatArray,
-    item_passes: FloatArray,
-    position_bias: FloatArray,
-    attractiveness: FloatArray,
-    work: FloatArray,
-) -> int:
+def solve(counts: EpochCounts, position_bias: FloatArray, attractiveness: FloatArray, work: FloatArray) -> int:
     """Sweep in place from where the parameters stand; returns the sweeps taken, MAX_SWEEPS if they never rested.
 
     `work` is what `room_to_work` makes.
@@ -102,11 +110,11 @@ def solve(
     leapt = 0
     while done < MAX_SWEEPS - 1:
         done += 1
-        if sweep(clicks, slot_passes, item_passes, position_bias, attractiveness, work) < TOLERANCE:
+        if sweep(counts, position_bias, attractiveness, work) < TOLERANCE:
             return done
         if (done % LEAP_EVERY == 0 or leapt > LEAP_EVERY) and done < MAX_SWEEPS - 3:
             most = MAX_SWEEPS - 1 - done
-            leapt = _leap(clicks, slot_passes, item_passes, position_bias, attractiveness, work, most)
+            leapt = _leap(counts, position_bias, attractiveness, work, most)
             done += leapt
     return MAX_SWEEPS
 
@@ -118,13 +126,7 @@ def room_to_work(slots: int, items: int) -> FloatArray:
 
 @jit
 def _leap(
-    clicks: FloatArray,
-    slot_passes: FloatArray,
-    item_passes: FloatArray,
-    position_bias: FloatArray,
-    attractiveness: FloatArray,
-    work: FloatArray,
-    most: int,
+    counts: EpochCounts, position_bias: FloatArray, attractiveness: FloatArray, work: FloatArray, most: int
 ) -> int:
     """Take two sweeps and, where the parameters only creep, up to `most` sweeps at once; returns how many.
 
@@ -132,12 +134,12 @@ def _leap(
     sweep, long after the others have come to rest. Two sweeps show each logarithm's pace and how the pace changes; the
     sweeps ahead are then a sum, as far as the change stays small.
     """
-    slots, items = clicks.shape
+    slots, items = counts.clicks.shape
     first, second = items, items + slots + items
     _copy(position_bias, attractiveness, work, first)
-    sweep(clicks, slot_passes, item_passes, position_bias, attractiveness, work)
+    sweep(counts, position_bias, attractiveness, work)
     _copy(position_bias, attractiveness, work, second)
-    sweep(clicks, slot_passes, item_passes, position_bias, attractiveness, work)
+    sweep(counts, position_bias, attractiveness, work)
     leap = float(most - 2)
     moving = False
     for i in range(slots + items):
@@ -174,15 +176,9 @@ def _copy(position_bias: FloatArray, attractiveness: FloatArray, work: FloatArra
 
 
 @jit
-def sweep(
-    clicks: FloatArray,
-    slot_passes: FloatArray,
-    item_passes: FloatArray,
-    position_bias: FloatArray,
-    attractiveness: FloatArray,
-    work: FloatArray,
-) -> float:
+def sweep(counts: EpochCounts, position_bias: FloatArray, attractiveness: FloatArray, work: FloatArray) -> float:
     """Lines 2 and 3 of the loop: every λ, then every α. Returns the largest change."""
+    clicks, slot_passes = counts.clicks, counts.slot_passes
     slots, items = clicks.shape
     change = 0.0
     for item in range(items):
@@ -191,18 +187,15 @@ def sweep(
         new = max(FLOOR, dot_row(clicks, slot, work) / slot_passes[slot]) if slot_passes[slot] > 0.0 else FLOOR
         change = max(change, abs(new - position_bias[slot]))
         position_bias[slot] = new
-    return max(change, update_attractiveness(clicks, item_passes, position_bias, attractiveness, work))
+    return max(change, update_attractiveness(counts, position_bias, attractiveness, work))
 
 
 @jit
 def update_attractiveness(
-    clicks: FloatArray,
-    item_passes: FloatArray,
-    position_bias: FloatArray,
-    attractiveness: FloatArray,
-    work: FloatArray,
+    counts: EpochCounts, position_bias: FloatArray, attractiveness: FloatArray, work: FloatArray
 ) -> float:
     """α_j = Σ_k N_kj/λ_k / Ñ_·j in place; returns the largest change."""
+    clicks, item_passes = counts.clicks, counts.item_passes
     slots, items = clicks.shape
     change = 0.0
     for item in range(items):

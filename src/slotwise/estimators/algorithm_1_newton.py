@@ -12,7 +12,15 @@ import math
 import numpy as np
 
 from slotwise.core.types import FloatArray
-from slotwise.estimators.algorithm_1 import FLOOR, TOLERANCE, dot_row, room_to_work, solve, update_attractiveness
+from slotwise.estimators.algorithm_1 import (
+    FLOOR,
+    TOLERANCE,
+    EpochCounts,
+    dot_row,
+    room_to_work,
+    solve,
+    update_attractiveness,
+)
 from slotwise.estimators.uncertainty.implicit_derivatives import Derivatives, apply_inverse, at_algorithm_1, derivatives
 from slotwise.jit import jit, record
 
@@ -46,14 +54,7 @@ def solver(slots: int, items: int) -> Solver:
 
 
 @jit
-def settle(
-    solver: Solver,
-    clicks: FloatArray,
-    slot_passes: FloatArray,
-    item_passes: FloatArray,
-    position_bias: FloatArray,
-    attractiveness: FloatArray,
-) -> int:
+def settle(solver: Solver, counts: EpochCounts, position_bias: FloatArray, attractiveness: FloatArray) -> int:
     """Solve in place from where the parameters stand; returns the steps and sweeps taken, MAX_SWEEPS if without rest.
 
     First with the H of the nearby estimate, then with H where the parameters are. Slots that the clicks do not tie to
@@ -65,10 +66,10 @@ def settle(
     steps = 0
     for _ in range(MAX_OLD_STEPS):
         steps += 1
-        length = _step_length(solver.nearby, clicks, slot_passes, position_bias, attractiveness, work)
+        length = _step_length(solver.nearby, counts, position_bias, attractiveness, work)
         if not length < TRUSTED_STEP:
             break
-        change = _step(solver.nearby, 1.0, clicks, item_passes, position_bias, attractiveness, work)
+        change = _step(solver.nearby, 1.0, counts, position_bias, attractiveness, work)
         if change < TOLERANCE:
             if solver.nearby.regular:
                 return steps
@@ -76,12 +77,12 @@ def settle(
     settled = False
     for _ in range(MAX_NEW_STEPS):
         steps += 1
-        at_algorithm_1(solver.here, clicks, item_passes, position_bias, attractiveness)
-        length = _step_length(solver.here, clicks, slot_passes, position_bias, attractiveness, work)
+        at_algorithm_1(solver.here, counts.clicks, counts.item_passes, position_bias, attractiveness)
+        length = _step_length(solver.here, counts, position_bias, attractiveness, work)
         if not length < math.inf:
             break
         cut = min(1.0, MAX_STEP / length) if length > 0.0 else 1.0
-        change = _step(solver.here, cut, clicks, item_passes, position_bias, attractiveness, work)
+        change = _step(solver.here, cut, counts, position_bias, attractiveness, work)
         if change < TOLERANCE:
             settled = True
             break
@@ -90,19 +91,15 @@ def settle(
     if not settled:
         position_bias[:] = solver.start_bias
         attractiveness[:] = solver.start_attractiveness
-    return solve(clicks, slot_passes, item_passes, position_bias, attractiveness, work)
+    return solve(counts, position_bias, attractiveness, work)
 
 
 @jit
 def _step_length(
-    at: Derivatives,
-    clicks: FloatArray,
-    slot_passes: FloatArray,
-    position_bias: FloatArray,
-    attractiveness: FloatArray,
-    work: FloatArray,
+    at: Derivatives, counts: EpochCounts, position_bias: FloatArray, attractiveness: FloatArray, work: FloatArray
 ) -> float:
     """Put the step H⁻¹f of log λ into `at.vector`; returns its largest entry."""
+    clicks, slot_passes = counts.clicks, counts.slot_passes
     slots, items = clicks.shape
     step = at.vector
     for item in range(items):
@@ -120,8 +117,7 @@ def _step_length(
 def _step(
     at: Derivatives,
     cut: float,
-    clicks: FloatArray,
-    item_passes: FloatArray,
+    counts: EpochCounts,
     position_bias: FloatArray,
     attractiveness: FloatArray,
     work: FloatArray,
@@ -132,4 +128,4 @@ def _step(
         new = max(FLOOR, position_bias[slot] * math.exp(cut * at.vector[slot]))
         change = max(change, abs(new - position_bias[slot]))
         position_bias[slot] = new
-    return max(change, update_attractiveness(clicks, item_passes, position_bias, attractiveness, work))
+    return max(change, update_attractiveness(counts, position_bias, attractiveness, work))

@@ -7,7 +7,7 @@ from slotwise import Tally
 from slotwise.core.errors import InvalidInput, UnknownName
 from slotwise.environments import paper_problems
 from slotwise.estimators import sensitivity
-from slotwise.estimators.algorithm_1 import solve_from_scratch
+from slotwise.estimators.algorithm_1 import EpochCounts, solve_from_scratch
 from slotwise.estimators.algorithm_1_newton import solver
 from slotwise.estimators.uncertainty.implicit_derivatives import at_algorithm_1
 from slotwise.estimators.uncertainty.sensitivity import finite_differences, trial
@@ -88,10 +88,8 @@ def test_the_policies_differences_are_those_of_the_plain_definition(tally: Tally
     solving = solver(tally.slots, tally.items)
     at_algorithm_1(solving.nearby, clicks, passes.sum(axis=0), bias, attractiveness)
     beta_squared = np.zeros(tally.items)
-    finite_differences(
-        solving, trial(tally.slots, tally.items), clicks, passes, passes.sum(axis=1), passes.sum(axis=0), bias,
-        attractiveness, beta_squared,
-    )  # fmt: skip
+    counts, room = EpochCounts.of(clicks, passes), trial(tally.slots, tally.items)
+    finite_differences(solving, room, counts, passes, bias, attractiveness, beta_squared)
     assert np.array_equal(clicks, tally.clicks), "the counts must be put back"
     plain = sensitivity(tally, method="finite-difference")
     assert np.sqrt(beta_squared) == pytest.approx(plain, rel=0.02)

@@ -15,6 +15,7 @@ import numpy as np
 from slotwise.core.errors import InvalidInput, UnknownName
 from slotwise.core.tally import Tally
 from slotwise.core.types import FloatArray
+from slotwise.estimators.algorithm_1 import EpochCounts
 from slotwise.estimators.algorithm_1 import solve_from_scratch as solve_algorithm_1
 from slotwise.estimators.algorithm_1_newton import Solver, settle
 from slotwise.estimators.iterative_scaling import solve_from_scratch as solve_scaling
@@ -172,15 +173,14 @@ def analytic(
 def finite_differences(
     solver: Solver,
     room: Trial,
-    clicks: FloatArray,
+    counts: EpochCounts,
     passes: FloatArray,
-    slot_passes: FloatArray,
-    item_passes: FloatArray,
     position_bias: FloatArray,
     attractiveness: FloatArray,
     beta_squared: FloatArray,
 ) -> None:
     """β² of Algorithm 1 as the paper has it: estimate again with one more click on each pair that was shown."""
+    clicks = counts.clicks
     slots, items = clicks.shape
     at = solver.nearby
     bias, trial = room.position_bias, room.attractiveness
@@ -191,7 +191,7 @@ def finite_differences(
                 continue
             clicks[slot, item] += 1.0
             _guess(at, room, slot, item, position_bias, attractiveness)
-            settle(solver, clicks, slot_passes, item_passes, bias, trial)
+            settle(solver, counts, bias, trial)
             clicks[slot, item] -= 1.0
             for other in range(items):
                 beta_squared[other] += passes[slot, item] * (trial[other] - attractiveness[other]) ** 2

@@ -11,7 +11,7 @@ from slotwise.core import validation
 from slotwise.core.policy_task import Setting
 from slotwise.core.tally import add_counts, count_epoch, count_no_clicks
 from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
-from slotwise.estimators.algorithm_1 import START_ATTRACTIVENESS, START_BIAS
+from slotwise.estimators.algorithm_1 import START_ATTRACTIVENESS, START_BIAS, EpochCounts
 from slotwise.estimators.algorithm_1_newton import Solver, settle, solver
 from slotwise.estimators.uncertainty.implicit_derivatives import at_algorithm_1
 from slotwise.estimators.uncertainty.sensitivity import Trial, analytic, finite_differences, trial
@@ -105,14 +105,13 @@ def _choose(policy: EpochUCBUnknownBias, rng: np.random.Generator) -> Ranking:
     bias, attractiveness, beta_squared = policy.position_bias, policy.attractiveness, policy.beta_squared
     solver, room = policy.solver, policy.trial
     if policy.epochs > 0.0:
-        settle(solver, clicks, slot_passes, item_passes, bias, attractiveness)
+        counts = EpochCounts(clicks, slot_passes, item_passes)
+        settle(solver, counts, bias, attractiveness)
         at_algorithm_1(solver.nearby, clicks, item_passes, bias, attractiveness)
         if policy.analytic:
             analytic(solver.nearby, room, passes, attractiveness, beta_squared)
         else:
-            finite_differences(
-                solver, room, clicks, passes, slot_passes, item_passes, bias, attractiveness, beta_squared
-            )
+            finite_differences(solver, room, counts, passes, bias, attractiveness, beta_squared)
     for slot in range(len(bias)):
         # left empty until now: believed as visible as at the start, or it would never be tried
         if slot_passes[slot] == 0.0:
