@@ -64,7 +64,7 @@ $(WARM): $(CORE)
 # those of the paper's policies
 $(PAPER): $(CORE)
 	@echo "compiling the paper's policies …"
-	@$(BIN)/python -m slotwise.simulation.compile_policies paper
+	@$(BIN)/python -m slotwise.paper.paper_warmup
 	@touch $(PAPER)
 
 paper: $(RUN) $(PAPER)

@@ -19,17 +19,23 @@ from slotwise.core.random import stream
 from slotwise.core.types import FloatArray
 from slotwise.environments import Problem, further_problems, paper_problems, random_problem
 from slotwise.paper.result_cache import Store, program_hash, writable_folder
-from slotwise.policies.policy_registry import compared_in, policies, policy
 from slotwise.simulation import simulate
 from slotwise.simulation.progress import Bar
 
 #: what all others are compared with
 PLAIN = "posterior-sampling"
 #: biases learned, then biases told
-UNKNOWN = tuple(entry.id for entry in compared_in("policies"))
+UNKNOWN = (PLAIN, "random-bound")
 KNOWN = tuple(f"{id}:bias=known" for id in UNKNOWN)
 #: on the paper's problems only
-ALSO = tuple(str(policy(entry.id, **options)) for entry in policies() for options in entry.also_compared)
+ALSO = (
+    "posterior-sampling:acts=epochs",
+    "posterior-sampling:likelihood=joint",
+    "pairwise-ucb",
+    "pbm-ucb",
+    "epoch-ucb",
+    "epoch-ucb-upb-star:sensitivity=analytic",
+)
 
 #: the random problems: the stream of this seed, and how many
 CHOOSING_SEED, CHOOSING = 2026, 100

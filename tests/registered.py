@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
@@ -20,6 +21,15 @@ from slotwise.policies import PolicyEntry, default_policy
 from slotwise.policies import policies as registered_policies
 
 ONLY = {id for id in os.environ.get("SLOTWISE_TEST_ONLY", "").split(",") if id}
+
+#: options that the tests of all policies try as well, by id
+TRY_WITH: dict[str, list[dict[str, Any]]] = {
+    "random-bound": [{"bias": "known"}, {"acts": "epochs"}, {"memory": "auto"}],
+    "posterior-sampling": [{"bias": "known"}, {"acts": "epochs"}, {"likelihood": "joint"}],
+    "pairwise-ucb": [{"bound": "bernstein"}],
+    "epoch-ucb-upb": [{"sensitivity": "analytic"}],
+    "epoch-ucb-upb-star": [{"sensitivity": "analytic"}],
+}
 
 Entry = TypeVar("Entry", PolicyEntry, EstimatorEntry, ChoiceModelEntry)
 
@@ -41,8 +51,12 @@ def in_package() -> list[PolicyEntry]:
 
 
 def variants() -> list[PolicyEntry]:
-    """Each as it is, and with the options that it says it is to be tried with."""
-    return [variant for entry in policies() for variant in entry.variants]
+    """Each as it is, and with each of the options in `TRY_WITH`."""
+    return [variant for entry in policies() for variant in _variants(entry)]
+
+
+def _variants(entry: PolicyEntry) -> list[PolicyEntry]:
+    return [entry, *(replace(entry, options=options) for options in TRY_WITH.get(entry.id, []))]
 
 
 def default_first(entries: Iterable[PolicyEntry]) -> list[Any]:

@@ -7,7 +7,8 @@ from slotwise import Setting, policies, policy
 from slotwise.core.errors import InvalidInput, UnknownName
 from slotwise.jit import interpreted
 from slotwise.policies import default_policy
-from slotwise.policies.policy_registry import LIMITS, compared_in, parse, register
+from slotwise.policies.policy_registry import LIMITS, parse, register
+from tests.registered import TRY_WITH
 
 
 def test_the_nearest_names_are_offered() -> None:
@@ -64,13 +65,9 @@ def test_what_is_declared_makes_sense() -> None:
     for entry in policies():
         assert entry.citation
         assert entry.limits.keys() <= LIMITS.keys()
-        for options in (*entry.try_with, *entry.also_compared):
-            policy(entry.id, **options)
-    for study in ("paper", "policies"):
-        places = [entry.legend[study] for entry in compared_in(study)]
-        assert places == sorted(set(places))
-    colours = [entry.colour for entry in policies() if entry.colour is not None]
-    assert len(colours) == len(set(colours))
+    for id, variants in TRY_WITH.items():
+        for options in variants:
+            policy(id, **options)
 
 
 def test_a_limit_may_hold_under_some_options_only() -> None:

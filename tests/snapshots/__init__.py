@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from typer.main import get_command
 
-from slotwise import policies, simulate
+from slotwise import simulate
 from slotwise.cli.command_app import COMMANDS, app_of
 from slotwise.environments import paper_problems
 from slotwise.environments.random_worlds import random_lived_problem
 from slotwise.jit import interpreted
 from tests.commands import slotwise
+from tests.registered import variants
 from tests.service.serving import serving
 
 FOLDER = Path(__file__).parent
@@ -96,10 +97,9 @@ def regret() -> Any:
     world = random_lived_problem(np.random.default_rng(6))
     digests = {}
     with interpreted():
-        for entry in policies():
-            for variant in entry.variants:
-                results = simulate(paper_problems()["b"].users, [variant], rounds=150, replications=1, seed=9)
-                digests[str(variant)] = _rounded(next(iter(results.values())).mean)
+        for variant in variants():
+            results = simulate(paper_problems()["b"].users, [variant], rounds=150, replications=1, seed=9)
+            digests[str(variant)] = _rounded(next(iter(results.values())).mean)
         for id in ("random-bound", "posterior-sampling", "random-bound:memory=auto"):
             results = simulate(world.users, [id], rounds=300, replications=1, seed=9)
             digests[f"{id} (changing)"] = _rounded(next(iter(results.values())).mean)

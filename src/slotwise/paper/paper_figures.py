@@ -13,11 +13,23 @@ from slotwise.core.plotting import bare, new_figure
 from slotwise.paper.coverage import INTERVALS, Coverage
 from slotwise.policies import policies
 from slotwise.simulation import Results
-from slotwise.simulation.plot import colours_of, tidy
 from slotwise.simulation.plot import figure as regret_figure
+from slotwise.simulation.plot import tidy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+#: the paper's policies in the order of its legend, and the colour of each in every figure
+COLOURS = {
+    "epoch-ucb": "#0072B2",
+    "epoch-ucb-w": "#56B4E9",
+    "epoch-ucb-upb": "#E69F00",
+    "epoch-ucb-upb-star": "#D55E00",
+    "mnl-bandit": "#5D3A9B",
+    "toprank": "#009E73",
+    "pbm-ucb": "#000000",
+}
 
 
 def names() -> dict[str, str]:
@@ -27,7 +39,7 @@ def names() -> dict[str, str]:
 
 def regret(problem: str, results: Results) -> Figure:
     """The paper's two panels: mean regret through time, and the distribution of final regret."""
-    return regret_figure(results, names(), title=f"Problem ({problem})")
+    return regret_figure(results, names(), f"Problem ({problem})", COLOURS)
 
 
 def between_bounds(users: Mapping[str, MNL], results: Mapping[str, Results]) -> Figure:
@@ -35,9 +47,8 @@ def between_bounds(users: Mapping[str, MNL], results: Mapping[str, Results]) -> 
     drawn = new_figure(4.6 * len(results), 4.6)
     panels = drawn.subplots(1, len(results), squeeze=False)[0]
     for axes, (problem, found) in zip(panels, results.items(), strict=True):
-        colours = colours_of(list(found))
         for label, run in found.items():
-            axes.plot(run.rounds, run.trajectory, color=colours[label], label=names().get(label, label))
+            axes.plot(run.rounds, run.trajectory, color=COLOURS[label], label=names().get(label, label))
         items, bias = users[problem].items, users[problem].position_bias
         rounds = np.unique(np.geomspace(max(1, found.rounds // 1000), found.rounds, 40).astype(int))
         for function, style, text in (

@@ -20,13 +20,13 @@ from slotwise.paper.claims import CLAIMS
 from slotwise.paper.paper_report import write_report
 from slotwise.paper.paper_tables import COLUMNS, Paper, Plan, markdown, table
 from slotwise.paper.result_cache import Store, program_hash, writable_folder
-from slotwise.policies.policy_registry import compared_in, policy
+from slotwise.policies.policy_registry import policy
 from slotwise.simulation import Results, Run
 from slotwise.simulation.progress import Bar
 from slotwise.simulation.runner import Replication, recorded_rounds, run_replications
 
 #: in the order of the paper's legend
-POLICIES = tuple(entry.id for entry in compared_in("paper"))
+POLICIES = tuple(paper_figures.COLOURS)
 RECORDED = 200
 #: of many files in one folder that cannot be used, this many are named one by one
 NAMED_ONE_BY_ONE = 3

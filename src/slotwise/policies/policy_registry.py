@@ -1,4 +1,4 @@
-"""The policies by name, each registered in the file that defines it, with what tests, studies and docs ask of it."""
+"""The policies by name, each registered in the file that defines it, with its limits."""
 
 from __future__ import annotations
 
@@ -55,18 +55,8 @@ class PolicyEntry:
     default: bool = False
     #: options that only an unknown bias has a use for
     unknown_bias_options: frozenset[str] = frozenset()
-    #: options that the tests try it with, besides none
-    try_with: Sequence[Options] = ()
     #: by keys of `LIMITS`
     declared_limits: Mapping[str, Limit] = field(default_factory=dict)
-    #: fields that a tally does not determine, so that `absorb` can only estimate them
-    estimated_from_tally: frozenset[str] = frozenset()
-    #: its colour in every figure
-    colour: str | None = None
-    #: the studies that compare it, and its place in their legends: "paper", "policies", "lived", "contextual"
-    legend: Mapping[str, int] = field(default_factory=dict)
-    #: options with which the study of policies compares it on the paper's problems only; {} is without any
-    also_compared: Sequence[Options] = ()
     #: whether it is here to be compared with: compiled when it is asked for, and not at set-up
     rival: bool = False
     options: dict[str, Any] = field(default_factory=dict)
@@ -123,11 +113,6 @@ class PolicyEntry:
             validation.one_of("bias", value, BIAS_OPTIONS)
         return replace(self, options={**self.options, option: value})
 
-    @property
-    def variants(self) -> list[PolicyEntry]:
-        """The policy as it is, and with each of the options to try it with."""
-        return [self, *(replace(self, options=dict(options)) for options in self.try_with)]
-
     def start(self, setting: Setting, tally: Tally | None = None) -> Any:
         """A policy that knows `setting`, without the position bias if it is to learn that, and `tally`."""
         self.check(setting)
@@ -170,12 +155,7 @@ def register(
     citation: str,
     default: bool = False,
     unknown_bias_options: Sequence[str] = (),
-    try_with: Sequence[Options] = (),
     limits: Mapping[str, str | Limit] | None = None,
-    estimated_from_tally: Sequence[str] = (),
-    colour: str | None = None,
-    legend: Mapping[str, int] | None = None,
-    also_compared: Sequence[Options] = (),
     rival: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate the function that makes a policy from a `Setting`; its keyword-only arguments are the options.
@@ -196,12 +176,7 @@ def register(
             make=make,
             default=default,
             unknown_bias_options=frozenset(unknown_bias_options),
-            try_with=tuple(try_with),
             declared_limits=declared,
-            estimated_from_tally=frozenset(estimated_from_tally),
-            colour=colour,
-            legend=dict(legend or {}),
-            also_compared=tuple(also_compared),
             rival=rival,
         )
         return make
@@ -237,15 +212,6 @@ def default_policy(*, known_bias: bool = False) -> PolicyEntry:
     """
     (default,) = (entry for entry in policies() if entry.default)
     return default.with_option("bias", "known") if known_bias else default
-
-
-def compared_in(study: str) -> list[PolicyEntry]:
-    """The policies that a study compares, in the order of its legend.
-
-    >>> [entry.name for entry in compared_in("paper")][:2]
-    ['Epoch-UCB', 'Epoch-UCB-W']
-    """
-    return sorted((entry for entry in policies() if study in entry.legend), key=lambda entry: entry.legend[study])
 
 
 def policy(id: str, **options: Any) -> PolicyEntry:

@@ -54,10 +54,7 @@ class PosteriorSampling:
     position_bias="either",
     citation="Thompson (1933), with Gibbs sampling of attractiveness and position bias",
     unknown_bias_options=("bias_shape", "bias_rate", "likelihood"),
-    try_with=[{"bias": "known"}, {"acts": "epochs"}, {"likelihood": "joint"}],
     limits={"tally": Limit("it remembers whole lists, which do not follow from a tally", {"likelihood": "joint"})},
-    legend={"policies": 1, "lived": 2, "contextual": 3},
-    also_compared=[{"acts": "epochs"}, {"likelihood": "joint"}],
 )
 def posterior_sampling(
     setting: Setting,

@@ -98,11 +98,7 @@ class RandomBound:
     position_bias="either",
     citation="slotwise: bounds at random levels on a belief that pools, forgets and knows what is in flight",
     default=True,
-    # only estimated from a tally, which counts no part of a pass where something was clicked, and no lists
-    estimated_from_tally=("passes", "rounds"),
     unknown_bias_options=("bias_shape", "bias_spread"),
-    try_with=[{"bias": "known"}, {"acts": "epochs"}, {"memory": "auto"}],
-    legend={"policies": 2, "lived": 1},
 )
 def random_bound(
     setting: Setting,

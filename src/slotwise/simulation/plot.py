@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from slotwise.core.plotting import PALETTE, bare, new_figure
-from slotwise.policies import policies
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,29 +16,25 @@ if TYPE_CHECKING:
     from slotwise.simulation.results import Results
 
 
-def colours_of(labels: list[str]) -> dict[str, str]:
-    """A colour for each label: its policy's own if that has one, else the next of the palette that is not taken."""
-    own = {entry.id: entry.colour for entry in policies() if entry.colour is not None}
-    chosen = {label: own[label] for label in labels if label in own}
-    others = [label for label in labels if label not in chosen]
-    free = [colour for colour in PALETTE if colour not in chosen.values()] or list(PALETTE)
-    return chosen | {label: free[place % len(free)] for place, label in enumerate(others)}
-
-
-def figure(results: Results, names: Mapping[str, str] | None = None, title: str = "") -> Figure:
+def figure(
+    results: Results,
+    names: Mapping[str, str] | None = None,
+    title: str = "",
+    colours: Mapping[str, str] | None = None,
+) -> Figure:
     """Mean cumulative regret with its standard error on the left, final regret of every replication on the right."""
     labels = list(results)
+    colours = colours or {label: PALETTE[place % len(PALETTE)] for place, label in enumerate(labels)}
     drawn = new_figure(11, max(4.2, 0.42 * len(labels) + 1.6))
     through_time, at_the_end = drawn.subplots(1, 2)
-    _draw_trajectories(through_time, results, names or {})
-    _draw_endings(at_the_end, results, names or {})
+    _draw_trajectories(through_time, results, names or {}, colours)
+    _draw_endings(at_the_end, results, names or {}, colours)
     if title:
         drawn.suptitle(title)
     return drawn
 
 
-def _draw_trajectories(axes: Axes, results: Results, names: Mapping[str, str]) -> None:
-    colours = colours_of(list(results))
+def _draw_trajectories(axes: Axes, results: Results, names: Mapping[str, str], colours: Mapping[str, str]) -> None:
     for label, run in results.items():
         mean = np.concatenate([[0.0], run.trajectory])
         axes.plot(np.concatenate([[0], run.rounds]), mean, color=colours[label], label=names.get(label, label))
@@ -54,8 +49,8 @@ def _draw_trajectories(axes: Axes, results: Results, names: Mapping[str, str]) -
     tidy(axes)
 
 
-def _draw_endings(axes: Axes, results: Results, names: Mapping[str, str]) -> None:
-    labels, colours = list(results), colours_of(list(results))
+def _draw_endings(axes: Axes, results: Results, names: Mapping[str, str], colours: Mapping[str, str]) -> None:
+    labels = list(results)
     places = np.arange(len(labels))[::-1]
     if results.replications > 1:
         boxes = axes.boxplot(

@@ -51,7 +51,6 @@ class OFUMNL:
         "goal": "it knows no values and no constraints",
         "tally": "what it remembers, the features of those who clicked, does not follow from a tally",
     },
-    legend={"contextual": 1},
     rival=True,
 )
 def ofu_mnl(setting: Setting, *, width: float = 0.1, ridge: float = 1.0) -> OFUMNL:

@@ -52,9 +52,6 @@ class PairwiseUCB:
     name="Pairwise-UCB",
     position_bias="known",
     citation="slotwise; in the line of Saha and Gaillard (2024) and of Chen, Dai, Lyu and Zhou (2026)",
-    try_with=[{"bound": "bernstein"}],
-    legend={"contextual": 4},
-    also_compared=[{}],
 )
 def pairwise_ucb(setting: Setting, *, bound: Bound = "kl") -> PairwiseUCB:
     """Pairwise-UCB with the `kl` or the `bernstein` bound."""

@@ -55,7 +55,6 @@ class TSMNL:
         "goal": "it knows no values and no constraints",
         "tally": "what it remembers, the features of those who clicked, does not follow from a tally",
     },
-    legend={"contextual": 2},
     rival=True,
 )
 def ts_mnl(setting: Setting, *, width: float = 0.5, ridge: float = 1.0) -> TSMNL:

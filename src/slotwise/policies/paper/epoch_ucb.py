@@ -41,9 +41,6 @@ class EpochUCB:
     name="Epoch-UCB",
     position_bias="known",
     citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, Algorithm 2",
-    colour="#0072B2",
-    legend={"paper": 1},
-    also_compared=[{}],
 )
 def epoch_ucb(setting: Setting) -> Epochs:
     """Algorithm 2."""

@@ -65,10 +65,7 @@ class EpochUCBUnknownBias:
     name="Epoch-UCB UPB",
     position_bias="unknown",
     citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, Algorithm 3",
-    try_with=[{"sensitivity": "analytic"}],
     limits={"values": LOCKED_IN},
-    colour="#E69F00",
-    legend={"paper": 3},
 )
 def epoch_ucb_upb(setting: Setting, *, sensitivity: Sensitivity = "finite-difference") -> Epochs:
     """Algorithm 3."""

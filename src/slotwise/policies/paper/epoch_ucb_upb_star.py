@@ -17,11 +17,7 @@ WIDTH = 0.125
     name="Epoch-UCB* UPB",
     position_bias="unknown",
     citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, §6",
-    try_with=[{"sensitivity": "analytic"}],
     limits={"values": LOCKED_IN},
-    colour="#D55E00",
-    legend={"paper": 4},
-    also_compared=[{"sensitivity": "analytic"}],
 )
 def epoch_ucb_upb_star(setting: Setting, *, sensitivity: Sensitivity = "finite-difference") -> Epochs:
     """Rank by α + 0.5 √(β² log(√J·l)) in epoch l."""

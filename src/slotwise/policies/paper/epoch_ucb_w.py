@@ -16,8 +16,6 @@ WIDTH = 24.0
     name="Epoch-UCB-W",
     position_bias="known",
     citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, §6, after Agrawal et al. (2019)",
-    colour="#56B4E9",
-    legend={"paper": 2},
 )
 def epoch_ucb_w(setting: Setting) -> Epochs:
     """Rank by ᾱ + √(48 min(1, 2ᾱ) c'/Λ) + 48c'/Λ with c' = log(√J·l/√2)."""

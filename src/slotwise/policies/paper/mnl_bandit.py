@@ -46,8 +46,6 @@ class MNLBandit:
     name="MNL-bandit",
     position_bias="unknown",
     citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, Algorithm 4",
-    colour="#5D3A9B",
-    legend={"paper": 5},
 )
 def mnl_bandit(setting: Setting) -> Epochs:
     """Algorithm 4."""

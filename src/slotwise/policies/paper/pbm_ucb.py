@@ -49,10 +49,6 @@ class PBMUCB:
     position_bias="known",
     citation="Lagrée, Vernade and Cappé, Multiple-Play Bandits in the Position-Based Model (2016)",
     limits={"empty slots": "it estimates α/(1+S) and not α, and so finds cheap items less harmful than they are"},
-    estimated_from_tally=["shows", "exposure", "mean"],
-    colour="#000000",
-    legend={"paper": 7},
-    also_compared=[{}],
 )
 def pbm_ucb(setting: Setting) -> PBMUCB:
     """PBM-UCB, one decision a round."""

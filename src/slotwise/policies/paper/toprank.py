@@ -49,8 +49,6 @@ class TopRank:
         "goal": "it knows no values and no constraints",
         "tally": "what it remembers, who was clicked beside whom, does not follow from a tally",
     },
-    colour="#009E73",
-    legend={"paper": 6, "contextual": 5},
 )
 def toprank(setting: Setting) -> TopRank:
     """TopRank with δ = 1/T."""
