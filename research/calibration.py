@@ -19,10 +19,16 @@ from slotwise.core.policy_task import Setting
 from slotwise.core.random import stream
 from slotwise.core.types import FloatArray, IntArray
 from slotwise.jit import jit
-from slotwise.posterior import Lived, gibbs_bias, imagine, joint_gibbs, lived, update, update_by_tally
-from slotwise.posterior.feature_regression import learn_items, rely_on
-from slotwise.posterior.hyperparameters import fit_bias, learn_levels, take_means
-from slotwise.posterior.sampling import bring_to_hand, draw_shared
+from slotwise.posterior import (
+    HierarchicalPosterior,
+    gibbs_bias,
+    imagine,
+    joint_gibbs,
+    lived,
+    update,
+    update_by_tally,
+)
+from slotwise.posterior.fixed_prior import fit_weights_with_prior, fit_with_prior, redraw, set_counts
 from slotwise.simulation.plot import tidy
 
 if TYPE_CHECKING:
@@ -150,7 +156,7 @@ def _choices(sampler: str, data: str, rng: np.random.Generator) -> IntArray:
     truth = np.array([attractiveness[0], bias[1] * attractiveness[1], bias[1] / bias[0]])
     samples = np.zeros((DRAWS, 3))
     if sampler in ("integrated", "soft"):
-        _fit(belief, SHAPE, np.full(ITEMS, SHAPE / rate), 1.0)
+        fit_with_prior(belief, SHAPE, np.full(ITEMS, SHAPE / rate), 1.0, TIMES)
         _sample_lived(belief, sampled, samples, 0, rng)
     else:
         _sample(belief, sampled, samples, rng)
@@ -179,7 +185,7 @@ def _crowds(sampler: str, data: str, rng: np.random.Generator) -> IntArray:  # n
     setting = Setting(SLOTS, ITEMS, ROUNDS, segments=SEGMENTS)
     belief = lived(setting, passes="hard", bias_shape=BIAS_SHAPE, own_slots=1e9)
     _count(belief, level * own, bias, rng)
-    _fit(belief, SHAPE, np.full(ITEMS, SHAPE / RATE), OWN_TASTE)
+    fit_with_prior(belief, SHAPE, np.full(ITEMS, SHAPE / RATE), OWN_TASTE, TIMES)
     samples = np.zeros((DRAWS, 3))
     _sample_lived(belief, np.ones(ITEMS), samples, 1, rng)
     return np.asarray((samples < [level[0], own[0, 0], level[0] * own[0, 0]]).sum(axis=0))
@@ -195,7 +201,7 @@ def _features(sampler: str, data: str, rng: np.random.Generator) -> IntArray:  #
     setting = Setting(SLOTS, FEATURED, ROUNDS, features=features)
     belief = lived(setting, passes="hard", bias_shape=BIAS_SHAPE, ridge=RIDGE)
     _count(belief, attractiveness[None], bias, rng, new=1)
-    _fit_weights(belief, SHAPE, RIDGE)
+    fit_weights_with_prior(belief, SHAPE, RIDGE, TIMES)
     truth = [weights[1], bias[0] * attractiveness[0], attractiveness[-1] / attractiveness[0]]
     samples = np.zeros((DRAWS, 3))
     _sample_lived(belief, np.ones(FEATURED), samples, 2, rng)
@@ -209,56 +215,23 @@ def _constant(rng: np.random.Generator) -> float:
     return float(np.interp(rng.random(), np.cumsum(density) / density.sum(), grid))
 
 
-def _count(belief: Lived, attractiveness: FloatArray, bias: FloatArray, rng: np.random.Generator, new: int = 0) -> None:
+def _count(
+    belief: HierarchicalPosterior, attractiveness: FloatArray, bias: FloatArray, rng: np.random.Generator, new: int = 0
+) -> None:
     """Put Poisson counts into a belief, of all items but the `new` ones at the end, and have it learn nothing yet."""
     passes = rng.integers(0, 2 * ROUNDS // (SLOTS * ITEMS), (*attractiveness.shape, SLOTS)).astype(np.float64)
     passes[:, passes.shape[1] - new :] = 0.0
-    clicks = rng.poisson(attractiveness[:, :, None] * bias * passes)
-    belief.clicks[0] = clicks.sum(axis=2)
-    belief.slot_clicks[0] = clicks.sum(axis=1)
-    belief.folded[0] = passes
-    belief.passes[:] = passes
-    belief.counted[:] = passes.sum(axis=(0, 2))
-
-
-@jit
-def _fit(belief: Any, shape: float, mean: FloatArray, own_taste: float) -> None:
-    """All that is believed of the data, with the priors held that are learned elsewhere."""
-    belief.item_shape = shape
-    belief.own_taste = own_taste
-    for item in range(len(mean)):
-        belief.item_mean[item] = mean[item]
-    for _ in range(TIMES):
-        fit_bias(belief)
-        for _ in range(3):
-            learn_levels(belief)
-            belief.own_taste = own_taste
-        take_means(belief)
-
-
-@jit
-def _fit_weights(belief: Any, shape: float, ridge: float) -> None:
-    """The same, where the weights of features are found with the bias."""
-    belief.featured.shape = shape
-    rely_on(belief, True)
-    for _ in range(TIMES):
-        fit_bias(belief)
-        learn_items(belief)
-        belief.featured.shape = shape
-        belief.featured.ridge = ridge
-        rely_on(belief, True)
-    fit_bias(belief)
-    take_means(belief)
+    clicks = rng.poisson(attractiveness[:, :, None] * bias * passes).astype(np.float64)
+    set_counts(belief, clicks, passes)
 
 
 @jit
 def _sample_lived(
-    belief: Any, attractiveness: FloatArray, samples: FloatArray, kind: int, rng: np.random.Generator
+    belief: HierarchicalPosterior, attractiveness: FloatArray, samples: FloatArray, kind: int, rng: np.random.Generator
 ) -> None:
     """Draws as `imagine` makes them, each a new one: of a choice's parameters, of a crowd's or of a feature's."""
     for number in range(len(samples)):
-        draw_shared(belief, rng)
-        bring_to_hand(belief, rng)
+        redraw(belief, rng)
         for item in range(len(attractiveness)):
             attractiveness[item] = rng.standard_gamma(belief.shape[item]) / belief.rate[item]
         bias = belief.position_bias
@@ -267,10 +240,10 @@ def _sample_lived(
             samples[number, 1] = bias[1] * attractiveness[1]
             samples[number, 2] = bias[1] / bias[0]
         elif kind == 1:
-            samples[number, 0] = belief.drawn_level[0]
-            samples[number, 1] = attractiveness[0] / belief.drawn_level[0]
+            samples[number, 0] = belief.draw.level[0]
+            samples[number, 1] = attractiveness[0] / belief.draw.level[0]
             samples[number, 2] = attractiveness[0]
         else:
-            samples[number, 0] = belief.drawn_weights[1]
+            samples[number, 0] = belief.draw.weights[1]
             samples[number, 1] = bias[0] * attractiveness[0]
             samples[number, 2] = attractiveness[len(attractiveness) - 1] / attractiveness[0]

@@ -155,8 +155,8 @@ FAULTS = [
     Fault(
         "the sampled bias has a fifth too little spread",
         "posterior/hyperparameters.py",
-        "inverse_root(belief.cholesky, belief.bias_spread, belief.spread)",
-        "inverse_root(belief.cholesky, 0.8 * belief.bias_spread, belief.spread)",
+        "inverse_root(bias.cholesky, bias.scale, bias.root)",
+        "inverse_root(bias.cholesky, 0.8 * bias.scale, bias.root)",
         "tests/posterior/test_hyperparameters.py::test_the_spread_is_a_root_of_the_inverse_curvature[1.0]",
     ),
     Fault(
@@ -339,8 +339,8 @@ FAULTS = [
     Fault(
         "crowds seem a little more alike than they are",
         "posterior/hyperparameters.py",
-        "own + belief.clicks[0, segment, item], own + level * mean * exposure",
-        "own + belief.clicks[0, segment, item], own + 0.95 * level * mean * exposure",
+        "own + counts.clicks[IN_USE, segment, item], own + level * mean * exposure",
+        "own + counts.clicks[IN_USE, segment, item], own + 0.95 * level * mean * exposure",
         "tests/posterior/test_hyperparameters.py::test_how_alike_crowds_are_is_where_em_stays",
     ),
     Fault(
@@ -360,8 +360,8 @@ FAULTS = [
     Fault(
         "how crowds differ makes items seem to be what features say",
         "posterior/feature_regression.py",
-        "part = own / (own + belief.level[item] * seen)",
-        "part, seen = 1.0, belief.exposure[segment, item] * belief.own_level[segment, item]",
+        "part = own / (own + segments.level[item] * seen)",
+        "part, seen = 1.0, segments.exposure[segment, item] * segments.deviation[segment, item]",
         "tests/posterior/test_feature_regression.py::test_the_shape_stays_where_it_is_with_several_crowds",
     ),
     Fault(
@@ -380,14 +380,14 @@ FAULTS = [
     ),
     Fault(
         "a round counts as a little more of a pass than it is worth",
-        "posterior/updates.py",
+        "posterior/counts.py",
         "        weight = 1.0 / total\n",
         "        weight = 1.02 / total\n",
         "tests/posterior/test_hyperparameters.py::test_soft_passes_at_the_truth_are_rounds_over_one_plus_the_sum",
     ),
     Fault(
         "lists are weighed as if a visitor always looked at one item less",
-        "posterior/hyperparameters.py",
+        "posterior/counts.py",
         "for slot in range(lists.shape[1] - 1):",
         "for slot in range(1, lists.shape[1] - 1):",
         "tests/posterior/test_hyperparameters.py::test_soft_passes_settle_at_the_joint_maximum",
@@ -395,29 +395,29 @@ FAULTS = [
     Fault(
         "counts fade by whole periods, whatever was in one",
         "posterior/forgetting.py",
-        "0.5 ** (rounds / memory.half_lives[number])",
-        "0.5 ** (memory.period / memory.half_lives[number])",
+        "0.5 ** (rounds / forgetting.half_lives[number])",
+        "0.5 ** (forgetting.period / forgetting.half_lives[number])",
         "tests/posterior/test_forgetting.py::test_counts_fade_as_if_periods_were_weighed_by_hand[70.0]",
     ),
     Fault(
         "the shortest half-life is favoured by the scale of its bias",
         "posterior/forgetting.py",
-        "score += belief.slot_clicks[1, segment, slot] * mode[slot]",
+        "score += counts.slot_clicks[PERIOD_COUNTS, segment, slot] * mode[slot]",
         "score += 0.0 * mode[slot]",
         "tests/posterior/test_forgetting.py::test_scores_are_log_probabilities_of_what_came",
     ),
     Fault(
         "forgetting needs no reason",
         "posterior/forgetting.py",
-        "(LEAD if memory.best == 0 else 0.0)",
-        "(-LEAD if memory.best == 0 else 0.0)",
+        "(LEAD if forgetting.best == 0 else 0.0)",
+        "(-LEAD if forgetting.best == 0 else 0.0)",
         "tests/posterior/test_forgetting.py::test_nothing_is_forgotten_until_tastes_change[hard]",
     ),
     Fault(
         "what may forget counts anew at the end of each period, forgotten or not",
         "posterior/forgetting.py",
-        "if not changes:",
-        "if False:",
+        "    if is_replaced:\n",
+        "    if True:\n",
         "tests/posterior/test_forgetting.py::test_what_may_forget_does_as_what_never_does_until_it_forgets[soft]",
     ),
     Fault(
@@ -430,8 +430,8 @@ FAULTS = [
     Fault(
         "the bias is drawn with a fifth too little spread for pages as they are",
         "posterior/sampling.py",
-        "drawn += belief.spread[slot, other] * noise[other]",
-        "drawn += 0.8 * belief.spread[slot, other] * noise[other]",
+        "drawn += bias.root[slot, other] * noise[other]",
+        "drawn += 0.8 * bias.root[slot, other] * noise[other]",
         "tests/posterior/test_factory.py::test_what_is_imagined_has_the_mode_and_spread_of_the_bias",
     ),
     Fault(
@@ -514,8 +514,8 @@ FAULTS = [
     Fault(
         "what was seen by one crowd is taken for seen by the next",
         "policies/random_bound.py",
-        "is_drawn_anew = belief.wait <= 0 or not belief.at_hand",
-        "is_drawn_anew = belief.wait <= 0",
+        "is_redrawn = imagine(belief, rng)",
+        "is_redrawn = imagine(belief, rng) and belief.draw.decisions_left <= 0",
         "tests/policies/test_random_bound.py::test_what_was_seen_is_looked_up_with_each_draw_and_each_crowd",
     ),
     Fault(
@@ -528,15 +528,15 @@ FAULTS = [
     Fault(
         "all that a prior assumes is taken for seen where there are several crowds",
         "posterior/sampling.py",
-        "(belief.level_evidence[item] - beyond)",
-        "belief.level_evidence[item]",
+        "(draw.level_evidence[item] - beyond)",
+        "draw.level_evidence[item]",
         "tests/posterior/test_factory.py::test_of_several_crowds_a_prior_is_seen_as_one_click_at_most",
     ),
     Fault(
         "weights of features are drawn with all of their spread",
         "posterior/sampling.py",
-        "spread = 1.0 if belief.is_whole else belief.weights_spread",
-        "spread = 1.0",
+        "(1.0 if is_full else draw.weights_scale)",
+        "1.0",
         "tests/posterior/test_factory.py::test_draws_of_weights_are_narrowed_unless_they_have_all_of_their_spread[narrowed]",
     ),
     Fault(
@@ -556,15 +556,15 @@ FAULTS = [
     Fault(
         "features of segments and items together teach nothing",
         "posterior/feature_regression.py",
-        "_score_cells(belief, fit)\n    for",
+        "_score_cells(counts, items, segments, fit)\n    for",
         "pass\n    for",
         "tests/posterior/test_factory.py::test_an_item_starts_where_features_of_it_and_the_segment_say",
     ),
     Fault(
         "crowds are taken to be twice as alike as they are",
         "posterior/sampling.py",
-        "        prior = belief.own_taste\n",
-        "        prior = 2.5 * belief.own_taste\n",
+        "        prior = segments.similarity\n",
+        "        prior = 2.5 * segments.similarity\n",
         "research/tests/test_calibration.py"
         "::test_the_truth_ranks_nearly_uniformly_where_crowds_and_features_are_approximated[crowds]",
     ),
@@ -578,7 +578,7 @@ FAULTS = [
     ),
     Fault(
         "soft passes leave out what they are for",
-        "posterior/hyperparameters.py",
+        "posterior/counts.py",
         "passes[segment, item, slot] += rounds / total",
         "passes[segment, item, slot] += rounds / total**0.5",
         "research/tests/test_calibration.py::test_soft_passes_are_less_too_sure_where_most_visits_click",

@@ -14,6 +14,7 @@ from slotwise.core.types import EMPTY
 from slotwise.environments import paper_problems
 from slotwise.jit import is_record
 from slotwise.policies import PolicyEntry, absorb, choose, learn
+from slotwise.posterior import HierarchicalPosterior
 from slotwise.simulation.data_collection import at_random
 from tests.registered import default_first, policies, variants
 
@@ -71,13 +72,12 @@ def _counts(started: Any, path: str = "") -> dict[str, Any]:
             found |= _counts(value, f"{path}{name}.")
         elif name in COUNTS:
             found[path + name] = np.array(value)
-    if hasattr(started, "item_shape"):
-        # the clicks alone: a learned prior, and the mean that it makes, depend on when it was learned
-        found[path + "shape"] -= started.item_shape
-        of_prior = [f"{path}{fit}.{name}" for fit in ("plain", "featured") for name in ("shape", "mean")]
-        for name in (path + "mean", path + "exposure", *of_prior):
-            del found[name]
-    elif hasattr(started, "belief") and hasattr(started.belief, "item_shape"):
+    if isinstance(started, HierarchicalPosterior):
+        # the clicks alone: a fitted prior, and the means that it makes, depend on when it was fitted
+        found[path + "shape"] -= started.items.shape
+        fitted = (f"{path}items.", f"{path}segments.")
+        found = {name: value for name, value in found.items() if not name.startswith(fitted)}
+    elif isinstance(getattr(started, "belief", None), HierarchicalPosterior):
         del found[path + "mean"]
     return found
 

@@ -14,7 +14,7 @@ from slotwise.policies import choose, learn
 from slotwise.policies.indices.kl_poisson import upper_bound
 from slotwise.policies.interface import expect, settle, turn_to
 from slotwise.policies.random_bound import KEEP, RandomBound, _is_below, _is_in_order, _look_back, _random_level
-from slotwise.posterior import Lived, is_new
+from slotwise.posterior import HierarchicalPosterior, is_new
 from tests.chance import assert_frequencies
 
 BIAS = np.array([1.0, 0.5])
@@ -81,10 +81,10 @@ def test_sets_are_shown_as_often_as_the_definition_says(rare: float, last: list[
     """Against bounds at levels drawn by NumPy; of the last list it matters how much was seen of its items."""
     level, bonus = (0.7, 0.3) if rare == 0.0 else (0.3, 0.3)
     started, rng = _after(HISTORY, level=level, bonus=bonus, rare=rare), np.random.default_rng(2)
-    rare /= (started.belief.no_clicks + 1.0) / (started.belief.rounds + 2.0)
+    rare /= (started.belief.counts.no_clicks + 1.0) / (started.belief.counts.rounds + 2.0)
     started.ranking[:] = last
     # what is believed is drawn anew
-    started.belief.wait = 0
+    started.belief.draw.decisions_left = 0
     counted = _shares(started, 2_000, rng)
     shape, rate = started.belief.shape, started.belief.rate
     seen = _seen(started)
@@ -172,7 +172,7 @@ def test_what_is_tried_is_put_where_it_is_seen() -> None:
     belief.rate[:] = [1_000.0, 100.0, 100.0, 100.0]
     belief.shape[:] = belief.rate * [0.1, 0.07, 0.01, 0.01]
     # what is believed is as it was just put there
-    belief.wait, belief.at_hand = 10, True
+    belief.draw.decisions_left, belief.is_current = 10, True
     with interpreted():
         _look_back(started)
         assert choose(started, np.random.default_rng(0)).tolist() == [1, 0]
@@ -216,11 +216,11 @@ def _is_seen_to_be_in_order(started: Any) -> bool:
 def test_what_the_prior_assumes_is_not_taken_for_seen() -> None:
     """Whatever it is sure of: the level of an item that was hardly shown is raised."""
     started, rng = _after(HISTORY, bonus=0.5), np.random.default_rng(11)
-    started.belief.item_shape *= 50.0
-    started.belief.wait = 0
+    started.belief.items.shape *= 50.0
+    started.belief.draw.decisions_left = 0
     choose(started, rng)
-    shape, exposure = started.belief.item_shape, started.belief.rate - started.belief.prior_rate
-    seen = exposure + started.belief.prior_rate / shape
+    shape, exposure = started.belief.items.shape, started.belief.rate - started.belief.draw.prior_rate
+    seen = exposure + started.belief.draw.prior_rate / shape
     assert shape > 1.0
     assert np.exp(started.log_seen) == pytest.approx(seen)
     assert started.raised[2] == pytest.approx(0.5 * math.log(seen[0] / seen[2]))
@@ -232,13 +232,13 @@ def test_what_was_seen_is_looked_up_with_each_draw_and_each_crowd() -> None:
     for now in range(600):
         turn_to(started, now % 2)
         learn(started, choose(started, rng).copy(), 0 if now % 2 else NO_CLICK)
-    started.belief.wait = 5
+    started.belief.draw.decisions_left = 5
     for segment in (0, 1):
         turn_to(started, segment)
         choose(started, rng)
         assert np.exp(started.log_seen) == pytest.approx(_seen(started))
     one, rng = _after(HISTORY), np.random.default_rng(13)
-    one.belief.wait, before = 5, one.log_seen.copy()
+    one.belief.draw.decisions_left, before = 5, one.log_seen.copy()
     learn(one, np.array([2, 3]), NO_CLICK)
     choose(one, rng)
     assert one.log_seen.tolist() == before.tolist()
@@ -334,7 +334,7 @@ def test_new_items_are_held_back_once_there_is_something_to_keep() -> None:
     started, rng = _started(Setting(2, 12, 10_000, BIAS), new_items_at_most=0.1), np.random.default_rng(8)
     for now in range(300):
         learn(started, np.array([now % 4, (now + 1) % 4]), NO_CLICK if now % 3 else 0)
-    started.belief.slots_for_new = 0.0
+    started.belief.cold_start.slots_left = 0.0
     assert [is_new(started.belief, item) for item in (0, 3, 4, 11)] == [False, False, True, True]
     shown = np.array([choose(started, rng).copy() for _ in range(300)])
     # none of them is ever learned of, so that all of them stay new
@@ -343,5 +343,5 @@ def test_new_items_are_held_back_once_there_is_something_to_keep() -> None:
 
 @pytest.mark.parametrize("bias", ["known", "unknown"])
 def test_it_always_holds_the_belief_for_pages_as_they_are(bias: str) -> None:
-    assert isinstance(_started(Setting(2, 4, 10, BIAS), bias).belief, Lived)
-    assert isinstance(_started(Setting(2, 4, 10, BIAS), bias, passes="hard").belief, Lived)
+    assert isinstance(_started(Setting(2, 4, 10, BIAS), bias).belief, HierarchicalPosterior)
+    assert isinstance(_started(Setting(2, 4, 10, BIAS), bias, passes="hard").belief, HierarchicalPosterior)

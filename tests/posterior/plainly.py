@@ -9,13 +9,19 @@ import numpy as np
 from slotwise import NO_CLICK, Setting
 from slotwise.core.types import EMPTY, FloatArray, Ranking
 from slotwise.jit import interpreted
-from slotwise.posterior import Lived, lived
+from slotwise.posterior import HierarchicalPosterior, lived
+from slotwise.posterior.state import Bias, Counts, Items, Segments
 
 
-def lived_plainly(setting: Setting, **options: Any) -> Lived:
+def lived_plainly(setting: Setting, **options: Any) -> HierarchicalPosterior:
     """`lived`, to be called by kernels that run as they are written."""
     with interpreted():
         return lived(setting, **options)
+
+
+def parts(belief: HierarchicalPosterior) -> tuple[Counts, Bias, Items, Segments]:
+    """The records that hyperparameters are fitted to and kept in."""
+    return belief.counts, belief.bias, belief.items, belief.segments
 
 
 def drawn_rounds(gamma: FloatArray, rounds: int, rng: np.random.Generator) -> list[tuple[Ranking, int]]:
@@ -30,9 +36,9 @@ def drawn_rounds(gamma: FloatArray, rounds: int, rng: np.random.Generator) -> li
     return found
 
 
-def list_sum(belief: Lived, segment: int, ranking: Any) -> float:
+def list_sum(belief: HierarchicalPosterior, segment: int, ranking: Any) -> float:
     """S_A at the means."""
     return float(
-        sum(belief.mean_bias[segment, slot] * belief.mean[segment, item]
+        sum(belief.segments.mean_bias[segment, slot] * belief.segments.mean[segment, item]
             for slot, item in enumerate(ranking) if item != EMPTY)
     )  # fmt: skip

@@ -17,18 +17,18 @@ from slotwise.jit import interpreted
 from slotwise.optimize.dynamic_constraints import impose, pins
 from slotwise.optimize.list_solver import arrange
 from slotwise.optimize.solver_factory import make_lists
-from slotwise.posterior import Lived, hold_back, is_new, update
+from slotwise.posterior import HierarchicalPosterior, hold_back, is_new, update
 from tests.posterior.plainly import lived_plainly
 
 SLOTS = 3
 
 
-def _warm(known: int, new: int, part: float = 0.2) -> Lived:
+def _warm(known: int, new: int, part: float = 0.2) -> HierarchicalPosterior:
     """Some items with a counted outcome, the others new, and no longer at the beginning."""
     belief = lived_plainly(Setting(SLOTS, known + new, 100), new_items_at_most=part)
     for first in range(0, known, SLOTS):
         update(belief, np.array([(first + slot) % max(known, SLOTS) for slot in range(SLOTS)]), NO_CLICK)
-    belief.slots_for_new = 0.0
+    belief.cold_start.slots_left = 0.0
     return belief
 
 
@@ -37,7 +37,7 @@ def _lists(items: int, goal: Goal | None = None, *, per_decision: bool = False) 
         return make_lists(SLOTS, items, None, goal, per_decision)
 
 
-def _chosen(belief: Lived, lists: Any, index: FloatArray, rng: np.random.Generator) -> Ranking:
+def _chosen(belief: HierarchicalPosterior, lists: Any, index: FloatArray, rng: np.random.Generator) -> Ranking:
     """As policies do it."""
     ranking = np.zeros(SLOTS, np.int64)
     with interpreted():
@@ -46,8 +46,8 @@ def _chosen(belief: Lived, lists: Any, index: FloatArray, rng: np.random.Generat
     return ranking
 
 
-def _new_in(belief: Lived, ranking: Ranking) -> int:
-    return sum(item != EMPTY and belief.counted[item] == 0.0 for item in ranking)
+def _new_in(belief: HierarchicalPosterior, ranking: Ranking) -> int:
+    return sum(item != EMPTY and belief.counts.item_rounds[item] == 0.0 for item in ranking)
 
 
 INDICES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
@@ -58,8 +58,8 @@ INDICES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
 }
 
 
-def _index(name: str, belief: Lived, rng: np.random.Generator) -> FloatArray:
-    return INDICES[name](belief.counted == 0.0, rng.random(len(belief.counted)))
+def _index(name: str, belief: HierarchicalPosterior, rng: np.random.Generator) -> FloatArray:
+    return INDICES[name](belief.counts.item_rounds == 0.0, rng.random(len(belief.counts.item_rounds)))
 
 
 @pytest.mark.parametrize("index", INDICES)
@@ -104,8 +104,13 @@ def test_the_best_of_the_new_ones_come_first_and_the_list_is_otherwise_that_of_t
 def test_unused_slots_are_saved_up_for_one_list_at_most() -> None:
     belief, lists, rng = _warm(5, 6, 0.5), _lists(11), np.random.default_rng(4)
     for _ in range(50):
-        assert _new_in(belief, _chosen(belief, lists, _index("random", belief, rng) * (belief.counted > 0), rng)) == 0
-    assert belief.slots_for_new == SLOTS
+        assert (
+            _new_in(
+                belief, _chosen(belief, lists, _index("random", belief, rng) * (belief.counts.item_rounds > 0), rng)
+            )
+            == 0
+        )
+    assert belief.cold_start.slots_left == SLOTS
     taken = [_new_in(belief, _chosen(belief, lists, _index("new ones best", belief, rng), rng)) for _ in range(9)]
     assert taken[0] == SLOTS
     assert sum(taken) <= SLOTS + 8 * 0.5 * SLOTS
@@ -121,26 +126,26 @@ def test_nothing_is_held_back_from_a_cold_start_until_a_list_has_nothing_new() -
             assert not hold_back(belief, lists, index, ranking, rng)
         assert ranking.tolist() == before
         assert _new_in(belief, ranking) > 0
-        assert belief.slots_for_new == math.inf
+        assert belief.cold_start.slots_left == math.inf
         assert not any(is_new(belief, item) for item in range(7))
         update(belief, ranking, NO_CLICK)
-    assert (belief.counted > 0).all()
+    assert (belief.counts.item_rounds > 0).all()
     _chosen(belief, lists, _index("random", belief, rng), rng)
     # from here on there is something to keep
-    assert belief.slots_for_new == 0.0
-    belief.counted[2] = 0.0
+    assert belief.cold_start.slots_left == 0.0
+    belief.counts.item_rounds[2] = 0.0
     assert [is_new(belief, item) for item in range(7)] == [item == 2 for item in range(7)]
     assert 2 not in _chosen(belief, lists, _index("new ones best", belief, rng), rng)
 
 
 def test_where_all_that_is_left_is_new_it_is_shown() -> None:
     belief, lists, rng = _warm(2, 5), _lists(7), np.random.default_rng(7)
-    belief.counted[2] = 0.0  # counted to fill the list that the others were counted in
+    belief.counts.item_rounds[2] = 0.0  # counted to fill the list that the others were counted in
     for _ in range(10):
         ranking = _chosen(belief, lists, _index("new ones best", belief, rng), rng)
         assert {0, 1} < set(ranking.tolist())
         assert _new_in(belief, ranking) == 1
-        assert belief.slots_for_new == 0.0
+        assert belief.cold_start.slots_left == 0.0
 
 
 def test_exclusions_of_a_decision_are_kept_and_what_they_leave_is_shown() -> None:

@@ -12,23 +12,24 @@ from scipy import special
 from slotwise import NO_CLICK, Setting, policy
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import EMPTY, FloatArray
-from slotwise.jit import interpreted
+from slotwise.jit import interpreted, is_record
 from slotwise.policies import policies
-from slotwise.posterior import Lived, imagine, update, update_by_tally
+from slotwise.posterior import HierarchicalPosterior, imagine, update, update_by_tally
+from slotwise.posterior.counts import fold_rarest, weigh_lists
 from slotwise.posterior.factory import is_lived
 from slotwise.posterior.feature_regression import rely_on
-from slotwise.posterior.hyperparameters import fit_bias, learn_levels, refresh, weigh_lists
+from slotwise.posterior.hyperparameters import fit_bias, learn_levels, refresh
 from slotwise.posterior.posterior_interface import expect, settle, turn_to
 from slotwise.posterior.sampling import bring_to_hand, draw_shared
-from slotwise.posterior.updates import fold_rarest, keep_house
+from slotwise.posterior.updates import keep_house
 from tests.chance import assert_frequencies, assert_mean_is
-from tests.posterior.plainly import drawn_rounds, list_sum, lived_plainly
+from tests.posterior.plainly import drawn_rounds, list_sum, lived_plainly, parts
 
 BIAS = np.array([1.0, 0.6, 0.3])
 ALPHA = np.array([0.6, 0.2, 0.4, 0.1])
 
 
-def _after(segments: int, rounds: int, seed: int, **options: Any) -> Lived:
+def _after(segments: int, rounds: int, seed: int, **options: Any) -> HierarchicalPosterior:
     """Crowds that prefer the items in turn, and are seen in turn."""
     belief, rng = lived_plainly(Setting(3, 4, 1_000, segments=segments), **options), np.random.default_rng(seed)
     for segment in range(segments):
@@ -45,11 +46,8 @@ def _fields(value: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in inspect.get_annotations(type(value)) or type(value).__slots__:
         field = getattr(value, name)
-        found[name] = field.copy() if isinstance(field, np.ndarray) else _fields(field) if name in NESTED else field
+        found[name] = field.copy() if isinstance(field, np.ndarray) else _fields(field) if is_record(field) else field
     return found
-
-
-NESTED = ("seen", "memory", "plain", "featured")
 
 
 def _assert_same(one: dict[str, Any], other: dict[str, Any]) -> None:
@@ -60,7 +58,7 @@ def _assert_same(one: dict[str, Any], other: dict[str, Any]) -> None:
             assert np.array_equal(value, other[name], equal_nan=True), name
 
 
-def _drawn(belief: Lived, seed: int) -> tuple[FloatArray, FloatArray]:
+def _drawn(belief: HierarchicalPosterior, seed: int) -> tuple[FloatArray, FloatArray]:
     rng = np.random.default_rng(seed)
     draw_shared(belief, rng)
     bring_to_hand(belief, rng)
@@ -84,7 +82,7 @@ def test_what_was_expected_and_is_settled_leaves_no_trace(segments: int, passes:
     assert [x.tolist() for x in _drawn(belief, 2)] == [shape.tolist(), rate.tolist()]
     after = _fields(belief)
     for state in (before, after):
-        assert not state.pop("at_hand")
+        assert not state.pop("is_current")
     _assert_same(before, after)
 
 
@@ -97,7 +95,7 @@ def test_what_is_in_flight_narrows_and_moves_nothing() -> None:
         expect(belief, np.array([0, 1, 2]))
     later_shape, later_rate = _drawn(belief, 4)
     assert later_shape / later_rate == pytest.approx(shape / rate, rel=1e-12)
-    passed = 50 * (belief.no_clicks + 1.0) / (belief.rounds + 2.0)
+    passed = 50 * (belief.counts.no_clicks + 1.0) / (belief.counts.rounds + 2.0)
     assert later_rate - rate == pytest.approx(np.append(passed * bias, 0.0), rel=1e-9, abs=1e-9)
     # the variance of the three on the list shrinks, that of the other stays
     assert ((later_shape / later_rate**2) < (shape / rate**2)).tolist() == [True, True, True, False]
@@ -133,13 +131,13 @@ def test_a_round_is_learned_by_the_segment_that_saw_it() -> None:
             imagine(belief, rng)
             update(belief, np.array([segment, 3, 1]), 0)
             update(belief, np.array([segment, 3, 1]), NO_CLICK)
-    assert belief.clicks[0].tolist() == [[23, 0, 0, 0], [0, 0, 0, 0], [0, 0, 5, 0]]
-    assert belief.slot_clicks[0, :, 0].tolist() == [23, 0, 5]
+    assert belief.counts.clicks[0].tolist() == [[23, 0, 0, 0], [0, 0, 0, 0], [0, 0, 5, 0]]
+    assert belief.counts.slot_clicks[0, :, 0].tolist() == [23, 0, 5]
     for segment in (0, 1, 2, 0):
         turn_to(belief, segment)
         imagine(belief, rng)
-        assert belief.shape == pytest.approx(belief.own_taste + belief.clicks[0, segment], rel=1e-12)
-        expected = belief.own_taste / belief.drawn_level + belief.passes[segment] @ belief.position_bias
+        assert belief.shape == pytest.approx(belief.segments.similarity + belief.counts.clicks[0, segment], rel=1e-12)
+        expected = belief.segments.similarity / belief.draw.level + belief.counts.passes[segment] @ belief.position_bias
         assert belief.rate == pytest.approx(expected, rel=1e-12)
 
 
@@ -154,19 +152,19 @@ def test_crowds_that_differ_are_told_apart_and_a_new_one_starts_from_all() -> No
     for _ in range(5):
         keep_house(belief, 1)
     for segment in (0, 1):
-        scaled = belief.mean[segment] * belief.mean_bias[segment, 0]
+        scaled = belief.segments.mean[segment] * belief.segments.mean_bias[segment, 0]
         assert scaled == pytest.approx(alpha[segment], rel=0.25, abs=0.03)
     # never seen: nobody's own, and the level of each item, which is between the crowds that are known
-    assert belief.own_level[2].tolist() == [1.0] * 4
-    assert belief.mean[2] == pytest.approx(belief.level, rel=1e-12)
-    low, high = belief.mean[:2].min(axis=0), belief.mean[:2].max(axis=0)
-    assert ((0.8 * low < belief.mean[2]) & (belief.mean[2] < 1.2 * high)).all()
-    assert belief.mean[2, 3] < 0.5 * belief.mean[2, :3].min()
+    assert belief.segments.deviation[2].tolist() == [1.0] * 4
+    assert belief.segments.mean[2] == pytest.approx(belief.segments.level, rel=1e-12)
+    low, high = belief.segments.mean[:2].min(axis=0), belief.segments.mean[:2].max(axis=0)
+    assert ((0.8 * low < belief.segments.mean[2]) & (belief.segments.mean[2] < 1.2 * high)).all()
+    assert belief.segments.mean[2, 3] < 0.5 * belief.segments.mean[2, :3].min()
     # as uncertain as crowds differ
     turn_to(belief, 2)
     imagine(belief, rng)
-    assert belief.shape == pytest.approx(np.full(4, belief.own_taste))
-    assert belief.own_taste < 5.0
+    assert belief.shape == pytest.approx(np.full(4, belief.segments.similarity))
+    assert belief.segments.similarity < 5.0
 
 
 @pytest.mark.parametrize("segments", [1, 2])
@@ -181,14 +179,14 @@ def test_a_new_item_starts_where_its_features_say(segments: int) -> None:
     passes[:, -2:] = 0.0
     for _ in range(3):
         update_by_tally(belief, rng.poisson(alpha * passes).astype(float), passes)
-    assert belief.mean[0, -2:] == pytest.approx(np.exp([-1.5 + 1.2, -1.5 - 1.2]), rel=0.35)
+    assert belief.segments.mean[0, -2:] == pytest.approx(np.exp([-1.5 + 1.2, -1.5 - 1.2]), rel=0.35)
     # drawn with the weights: of both the log is normal around what the weights say
     drawn = []
     for _ in range(500):
         draw_shared(belief, rng)
-        drawn.append(np.log(belief.item_shape / belief.prior_rate[-2:]))
-    sd = np.sqrt(np.diag(belief.featured.root @ belief.featured.root.T))
-    assert_mean_is(np.log(belief.item_mean[-2:]), drawn)
+        drawn.append(np.log(belief.items.shape / belief.draw.prior_rate[-2:]))
+    sd = np.sqrt(np.diag(belief.items.featured.root @ belief.items.featured.root.T))
+    assert_mean_is(np.log(belief.items.mean[-2:]), drawn)
     assert np.std(drawn, axis=0) == pytest.approx(np.hypot(sd[0], 1.5 * sd[1]), rel=0.35)
 
 
@@ -197,9 +195,9 @@ def test_what_is_imagined_has_the_mode_and_spread_of_the_bias() -> None:
     drawn = []
     for _ in range(1_500):
         draw_shared(belief, rng)
-        drawn.append(np.log(belief.drawn_bias))
-    assert_mean_is(belief.mode, drawn)
-    assert_mean_is(np.diag(belief.spread @ belief.spread.T), (np.array(drawn) - belief.mode) ** 2)
+        drawn.append(np.log(belief.draw.position_bias))
+    assert_mean_is(belief.bias.mode, drawn)
+    assert_mean_is(np.diag(belief.bias.root @ belief.bias.root.T), (np.array(drawn) - belief.bias.mode) ** 2)
 
 
 def test_a_part_of_the_draws_has_all_of_its_spread() -> None:
@@ -207,12 +205,12 @@ def test_a_part_of_the_draws_has_all_of_its_spread() -> None:
     narrow, wide = (_after(1, 150, seed=10, bias_spread=spread, whole_draws=1.0) for spread in (0.5, 1.0))
     for belief in (narrow, wide):
         draw_shared(belief, np.random.default_rng(11))
-    assert narrow.drawn_bias == pytest.approx(wide.drawn_bias, rel=1e-9)
+    assert narrow.draw.position_bias == pytest.approx(wide.draw.position_bias, rel=1e-9)
     some, rng = _after(1, 150, seed=10, whole_draws=0.3), np.random.default_rng(12)
     seen = []
     for _ in range(400):
         draw_shared(some, rng)
-        seen.append(some.is_whole)
+        seen.append(some.is_full_draw)
     assert_frequencies([0.3, 0.7], [sum(seen), 400 - sum(seen)])
 
 
@@ -220,12 +218,12 @@ def test_a_part_of_the_draws_has_all_of_its_spread() -> None:
 def test_draws_of_weights_are_narrowed_unless_they_have_all_of_their_spread(is_whole: bool) -> None:
     setting = Setting(3, 4, 1_000, features=np.array([[-1.0], [0.5], [1.0], [2.0]]))
     belief = lived_plainly(setting, weights_spread=0.25, whole_draws=1.0 if is_whole else 0.0)
-    rely_on(belief, True)
+    rely_on(belief.items, True)
     rng, drawn = np.random.default_rng(20), []
     for _ in range(2_000):
         draw_shared(belief, rng)
-        drawn.append(belief.drawn_weights.copy())
-    expected = (1.0 if is_whole else 0.25) * belief.featured.root[1, 1]
+        drawn.append(belief.draw.weights.copy())
+    expected = (1.0 if is_whole else 0.25) * belief.items.featured.root[1, 1]
     # six standard errors
     assert np.std([weights[1] for weights in drawn]) == pytest.approx(expected, rel=6.0 / np.sqrt(4_000))
 
@@ -234,18 +232,22 @@ LEVEL_SHAPE, LEVEL_MEAN, OWN = 2.0, 0.5, 4.0
 PART_CLICKED = np.array([[0.5, 0.1, 0.3], [0.3, 0.2, 0.9], [0.8, 0.1, 0.2]])
 
 
-def _three_crowds(passed: float, **options: Any) -> Lived:
+def _three_crowds(passed: float, **options: Any) -> HierarchicalPosterior:
     """λ is told, s, μ and κ are held, and slots are the same to all."""
     clicks = np.round(passed * PART_CLICKED)
     belief = lived_plainly(Setting(1, 3, 100, np.ones(1), segments=3), passes="hard", **options)
-    belief.own_slots, belief.item_shape, belief.item_mean[:] = 1e9, LEVEL_SHAPE, LEVEL_MEAN
-    belief.counted[:] = 1.0
-    belief.clicks[0], belief.slot_clicks[0], belief.passes[:] = clicks, clicks.sum(axis=1, keepdims=True), passed
-    fit_bias(belief)
+    belief.segments.slot_similarity, belief.items.shape, belief.items.mean[:] = 1e9, LEVEL_SHAPE, LEVEL_MEAN
+    belief.counts.item_rounds[:] = 1.0
+    belief.counts.clicks[0], belief.counts.slot_clicks[0], belief.counts.passes[:] = (
+        clicks,
+        clicks.sum(axis=1, keepdims=True),
+        passed,
+    )
+    fit_bias(*parts(belief))
     for _ in range(200):
-        belief.own_taste = OWN
-        learn_levels(belief)
-    belief.own_taste = OWN
+        belief.segments.similarity = OWN
+        learn_levels(belief.counts, belief.items, belief.segments)
+    belief.segments.similarity = OWN
     return belief
 
 
@@ -257,7 +259,7 @@ def test_the_level_of_an_item_is_as_uncertain_as_what_it_is_to_crowds_leaves_it(
     rng, drawn = np.random.default_rng(14), []
     for _ in range(2_000):
         draw_shared(belief, rng)
-        drawn.append(np.log(belief.drawn_level))
+        drawn.append(np.log(belief.draw.level))
     grid = np.linspace(-6.0, 3.0, 3_001)[:, None]
     density = s * grid - s / mean * np.exp(grid)
     for row in clicks:
@@ -293,21 +295,21 @@ def test_where_levels_are_not_drawn_the_evidence_says_how_uncertain_they_are(pas
 @pytest.mark.parametrize("shape", [0.4, 1.0, 20.0])
 def test_of_one_crowd_a_prior_is_seen_as_one_click_at_most(shape: float) -> None:
     belief, rng = _after(1, 50, seed=16), np.random.default_rng(17)
-    belief.item_shape = shape
+    belief.items.shape = shape
     draw_shared(belief, rng)
     bring_to_hand(belief, rng)
-    exposure = belief.rate - belief.prior_rate
-    assert belief.rate - belief.assumed == pytest.approx(exposure + belief.prior_rate * min(1.0, 1.0 / shape))
+    exposure = belief.rate - belief.draw.prior_rate
+    assert belief.rate - belief.assumed == pytest.approx(exposure + belief.draw.prior_rate * min(1.0, 1.0 / shape))
 
 
 def test_of_several_crowds_a_prior_is_seen_as_one_click_at_most() -> None:
     """What the others say of an item was seen: as if the evidence of its level had been without the rest of s."""
     belief, rng = _three_crowds(15.0, draws_levels=False), np.random.default_rng(18)
-    belief.item_shape = 8.0
+    belief.items.shape = 8.0
     draw_shared(belief, rng)
     bring_to_hand(belief, np.random.default_rng(19))
     rate, seen = belief.rate.copy(), belief.rate - belief.assumed
-    belief.level_evidence -= 7.0
+    belief.draw.level_evidence -= 7.0
     bring_to_hand(belief, np.random.default_rng(19))
     assert seen == pytest.approx(belief.rate)
     assert (seen < rate).all()
@@ -316,8 +318,8 @@ def test_of_several_crowds_a_prior_is_seen_as_one_click_at_most() -> None:
 def test_lists_are_folded_without_losing_a_round() -> None:
     """At estimates that stay, passes are Σ T/(1+S) by hand, however often the table was full."""
     belief, rng = lived_plainly(Setting(3, 5, 1_000, segments=2), room=12), np.random.default_rng(12)
-    belief.mean[:] = rng.uniform(0.1, 1.0, (2, 5))
-    belief.mean_bias[:] = rng.uniform(0.2, 1.0, (2, 3))
+    belief.segments.mean[:] = rng.uniform(0.1, 1.0, (2, 5))
+    belief.segments.mean_bias[:] = rng.uniform(0.2, 1.0, (2, 3))
     expected, folds = np.zeros((2, 5, 3)), 0
     for _ in range(600):
         ranking, segment = rng.permutation(5)[:3], int(rng.integers(0, 2))
@@ -328,14 +330,14 @@ def test_lists_are_folded_without_losing_a_round() -> None:
         for slot, item in enumerate(ranking):
             if item != EMPTY:
                 expected[segment, item, slot] += 1.0 / (1.0 + list_sum(belief, segment, ranking))
-        if belief.seen.count == 12 and rng.random() < 0.2:
-            fold_rarest(belief)
+        if belief.counts.lists.count == 12 and rng.random() < 0.2:
+            fold_rarest(belief.counts, belief.segments)
             folds += 1
-            assert belief.seen.count < 12
+            assert belief.counts.lists.count < 12
     assert folds > 10
-    assert belief.passes == pytest.approx(expected, rel=1e-9)
-    weigh_lists(belief, 0, belief.passes)
-    assert belief.passes == pytest.approx(expected, rel=1e-9)
+    assert belief.counts.passes == pytest.approx(expected, rel=1e-9)
+    weigh_lists(belief.counts, belief.segments, 0, belief.counts.passes)
+    assert belief.counts.passes == pytest.approx(expected, rel=1e-9)
 
 
 def test_rounds_and_a_whole_tally_come_to_the_same() -> None:
@@ -349,13 +351,13 @@ def test_rounds_and_a_whole_tally_come_to_the_same() -> None:
         else:
             clicks[clicked, ranking[clicked]] += 1.0
     update_by_tally(other, clicks, passes)
-    for name in ("clicks", "slot_clicks", "passes", "folded", "rounds", "no_clicks"):
-        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    for name in ("clicks", "slot_clicks", "passes", "unlisted_passes", "rounds", "no_clicks"):
+        assert np.array_equal(getattr(one.counts, name), getattr(other.counts, name)), name
     for belief in (one, other):
         for _ in range(10):
             keep_house(belief, 1)
-    assert one.mode == pytest.approx(other.mode, abs=1e-4)
-    assert one.mean == pytest.approx(other.mean, rel=1e-3)
+    assert one.bias.mode == pytest.approx(other.bias.mode, abs=1e-4)
+    assert one.segments.mean == pytest.approx(other.segments.mean, rel=1e-3)
 
 
 def test_with_one_crowd_of_several_seen_a_tally_says_what_it_says_to_one() -> None:
@@ -366,7 +368,7 @@ def test_with_one_crowd_of_several_seen_a_tally_says_what_it_says_to_one() -> No
     for segments in (1, 2):
         belief = lived_plainly(Setting(2, items, 1_000, bias, segments=segments), passes="hard")
         update_by_tally(belief, clicks, passes)
-        means.append(belief.mean[0] * belief.mean_bias[0, 0])
+        means.append(belief.segments.mean[0] * belief.segments.mean_bias[0, 0])
     assert means[1] == pytest.approx(means[0], rel=0.1)
 
 
@@ -378,11 +380,11 @@ def test_posterior_sampling_takes_it_only_where_something_needs_it(bias: str, ac
     plain = Setting(3, 4, 100, BIAS)
     crowds, features = Setting(3, 4, 100, BIAS, segments=2), Setting(3, 4, 100, BIAS, features=np.ones((4, 1)))
     with interpreted():
-        assert not isinstance(_belief(chosen.start(plain)), Lived)
-        assert isinstance(_belief(chosen.with_option("passes", "soft").start(plain)), Lived)
-        assert isinstance(_belief(chosen.with_option("memory", 500).start(plain)), Lived)
+        assert not isinstance(_belief(chosen.start(plain)), HierarchicalPosterior)
+        assert isinstance(_belief(chosen.with_option("passes", "soft").start(plain)), HierarchicalPosterior)
+        assert isinstance(_belief(chosen.with_option("memory", 500).start(plain)), HierarchicalPosterior)
         for setting in (crowds, features):
-            assert isinstance(_belief(chosen.start(setting)), Lived)
+            assert isinstance(_belief(chosen.start(setting)), HierarchicalPosterior)
 
 
 def _belief(started: Any) -> Any:
@@ -401,7 +403,7 @@ def test_what_needs_it() -> None:
         is_lived(Setting(2, 4, 10), "medium", "none")  # type: ignore[arg-type]
 
 
-def _with_pairs(features: FloatArray, alpha: FloatArray, seed: int) -> Lived:
+def _with_pairs(features: FloatArray, alpha: FloatArray, seed: int) -> HierarchicalPosterior:
     """After 100 passes and their clicks of every item in one slot, in all segments but for the last item's."""
     rng, (segments, items) = np.random.default_rng(seed), alpha.shape
     belief = lived_plainly(Setting(1, items, 1_000, np.ones(1), segments=segments, features=features), passes="hard")
@@ -411,7 +413,7 @@ def _with_pairs(features: FloatArray, alpha: FloatArray, seed: int) -> Lived:
         turn_to(belief, segment)
         update_by_tally(belief, rng.poisson(alpha[segment] * passes).astype(float), passes)
     for _ in range(3):
-        refresh(belief)
+        refresh(*parts(belief))
     return belief
 
 
@@ -427,10 +429,10 @@ def test_an_item_starts_where_features_of_it_and_the_segment_say() -> None:
         mean = np.exp(weights[0] + features @ weights[1:])
         own = rng.gamma(10.0, 0.1, items) * rng.gamma(20.0, 1 / 20.0, (segments, items))
         belief = _with_pairs(features, mean * own, seed)
-        assert np.log(belief.mean[:, -1]) == pytest.approx(np.log(mean[:, -1]), abs=0.8)
-        assert np.std(np.log(belief.mean[:, -1])) > 0.2
-        sd = np.sqrt(np.diag(belief.featured.root @ belief.featured.root.T))
-        scores.append((belief.featured.weights - weights) / sd)
+        assert np.log(belief.segments.mean[:, -1]) == pytest.approx(np.log(mean[:, -1]), abs=0.8)
+        assert np.std(np.log(belief.segments.mean[:, -1])) > 0.2
+        sd = np.sqrt(np.diag(belief.items.featured.root @ belief.items.featured.root.T))
+        scores.append((belief.items.featured.weights - weights) / sd)
     found = np.array(scores)
     # the ridge and the constant's made-up items move it by less than half a standard deviation
     assert_mean_is(np.clip(found.mean(axis=0), -0.5, 0.5), found)
@@ -442,10 +444,11 @@ def test_features_that_are_the_same_in_all_segments_are_features_of_items() -> N
     rng = np.random.default_rng(11)
     features, alpha = rng.normal(size=(6, 2)), rng.gamma(2.0, 0.2, (3, 6))
     of_items, of_pairs = _with_pairs(features, alpha, 1), _with_pairs(np.array([features] * 3), alpha, 1)
-    for name in ("mean", "own_level", "level", "own_mean"):
-        assert getattr(of_pairs, name) == pytest.approx(getattr(of_items, name), rel=1e-9), name
-    assert of_pairs.featured.weights == pytest.approx(of_items.featured.weights, rel=1e-9)
-    assert (of_items.own_mean == 1.0).all()
+    for name in ("mean", "deviation", "level"):
+        assert getattr(of_pairs.segments, name) == pytest.approx(getattr(of_items.segments, name), rel=1e-9), name
+    assert of_pairs.items.segment_mean == pytest.approx(of_items.items.segment_mean, rel=1e-9)
+    assert of_pairs.items.featured.weights == pytest.approx(of_items.items.featured.weights, rel=1e-9)
+    assert (of_items.items.segment_mean == 1.0).all()
 
 
 @pytest.mark.parametrize(

@@ -10,29 +10,29 @@ from scipy import optimize, special
 
 from slotwise import Setting
 from slotwise.core.types import FloatArray
-from slotwise.posterior import Lived, update_by_tally
+from slotwise.posterior import HierarchicalPosterior, update_by_tally
 from slotwise.posterior.feature_regression import (
     MAX_SHAPE,
     RIDGE,
     RIDGES,
     SAY_NOTHING,
     SHAPE_SPREAD,
-    ItemFit,
     fit_items,
     learn_items,
 )
 from slotwise.posterior.gamma_prior import EXTRA_ITEMS
 from slotwise.posterior.hyperparameters import refresh
 from slotwise.posterior.posterior_interface import turn_to
+from slotwise.posterior.state import ItemFit
 from tests.chance import assert_mean_is
-from tests.posterior.plainly import lived_plainly
+from tests.posterior.plainly import lived_plainly, parts
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 
 FEATURES, WEIGHTS, NOTHING = 3, np.array([-1.5, 0.8, -0.5, 0.0]), np.array([-1.5, 0.0, 0.0, 0.0])
 
 
-def _with_features(weights: FloatArray, seed: int, items: int = 40, shape: float = 3.0) -> Lived:
+def _with_features(weights: FloatArray, seed: int, items: int = 40, shape: float = 3.0) -> HierarchicalPosterior:
     rng = np.random.default_rng(seed)
     features = rng.normal(size=(items, FEATURES))
     mean = np.exp(weights[0] + features @ weights[1:])
@@ -40,7 +40,7 @@ def _with_features(weights: FloatArray, seed: int, items: int = 40, shape: float
     passes = np.full((1, items), 100.0)
     update_by_tally(belief, rng.poisson(rng.gamma(shape, mean / shape) * passes).astype(float), passes)
     for _ in range(3):
-        refresh(belief)
+        refresh(*parts(belief))
     return belief
 
 
@@ -49,8 +49,8 @@ def test_weights_of_features_are_found_within_their_stated_error() -> None:
     scores = []
     for seed in range(24):
         belief = _with_features(WEIGHTS, seed)
-        sd = np.sqrt(np.diag(belief.featured.root @ belief.featured.root.T))
-        scores.append((belief.featured.weights - WEIGHTS) / sd)
+        sd = np.sqrt(np.diag(belief.items.featured.root @ belief.items.featured.root.T))
+        scores.append((belief.items.featured.weights - WEIGHTS) / sd)
         assert 0.05 < sd.max() < 0.2
     found = np.array(scores)
     # the constant's made-up items and the ridge move it by less than half a standard deviation
@@ -61,13 +61,13 @@ def test_weights_of_features_are_found_within_their_stated_error() -> None:
 
 def test_features_are_relied_on_where_they_say_something() -> None:
     useful, useless = (_with_features(weights, seed=6) for weights in (WEIGHTS, NOTHING))
-    assert useful.trusts_features
-    assert useful.item_mean.tolist() == useful.featured.mean.tolist()
-    assert useful.item_shape == useful.featured.shape > 2.0 * useful.plain.shape
-    assert useful.featured.ridge < RIDGE < useless.featured.ridge
-    assert not useless.trusts_features
-    assert useless.item_mean.tolist() == [useless.plain.mean[0]] * 40
-    assert useless.item_shape == useless.plain.shape
+    assert useful.items.uses_features
+    assert useful.items.mean.tolist() == useful.items.featured.mean.tolist()
+    assert useful.items.shape == useful.items.featured.shape > 2.0 * useful.items.constant.shape
+    assert useful.items.featured.ridge < RIDGE < useless.items.featured.ridge
+    assert not useless.items.uses_features
+    assert useless.items.mean.tolist() == [useless.items.constant.mean[0]] * 40
+    assert useless.items.shape == useless.items.constant.shape
 
 
 @pytest.mark.parametrize("passes", [30.0, 30_000.0])
@@ -78,15 +78,15 @@ def test_few_items_of_two_kinds_are_not_taken_for_items_that_just_differ(passes:
     shown = np.full((1, 6), passes)
     update_by_tally(belief, np.where(kinds.T > 0.0, clicks, 0.1 * clicks), shown)
     for _ in range(3):
-        refresh(belief)
-    assert belief.trusts_features
-    assert belief.plain.shape < 1.5 < 8.0 < belief.featured.shape
+        refresh(*parts(belief))
+    assert belief.items.uses_features
+    assert belief.items.constant.shape < 1.5 < 8.0 < belief.items.featured.shape
 
 
-def _log_likelihood(belief: Lived, shape: float, weights: FloatArray) -> float:
+def _log_likelihood(belief: HierarchicalPosterior, shape: float, weights: FloatArray) -> float:
     """Of clicks that are negative binomial."""
-    clicks, exposure = belief.clicks[0, 0], belief.exposure[0]
-    mean = np.exp(belief.features[:, : len(weights)] @ weights)
+    clicks, exposure = belief.counts.clicks[0, 0], belief.segments.exposure[0]
+    mean = np.exp(belief.items.features[:, : len(weights)] @ weights)
     likely = special.gammaln(shape + clicks) - special.gammaln(shape) + shape * np.log(shape / mean)
     return float((likely - (shape + clicks) * np.log(shape / mean + exposure)).sum())
 
@@ -97,17 +97,19 @@ def _made_up(shape: float, constant: float) -> float:
     return float(EXTRA_ITEMS * (likely - (shape + 1.0) * math.log(shape * math.exp(-constant) + 1.0)))
 
 
-def _information(fit: ItemFit, belief: Lived, shape: float, weights: FloatArray, ridge: float) -> FloatArray:
+def _information(
+    fit: ItemFit, belief: HierarchicalPosterior, shape: float, weights: FloatArray, ridge: float
+) -> FloatArray:
     """That of the made-up items is as it is, whichever shape is tried for the others."""
-    features = belief.features[:, : len(weights)]
-    expected = np.exp(features @ weights) * belief.exposure[0]
+    features = belief.items.features[:, : len(weights)]
+    expected = np.exp(features @ weights) * belief.segments.exposure[0]
     found = (features.T * (shape * expected / (shape + expected))) @ features
     middle, held = math.exp(weights[0]), fit.shape
     found[0, 0] += EXTRA_ITEMS * held * middle / (held + middle)
     return np.asarray(found + ridge * np.diag([0.0, *np.ones(len(weights) - 1)]))
 
 
-def _likely(belief: Lived, fit: ItemFit, ridge: float) -> float:
+def _likely(belief: HierarchicalPosterior, fit: ItemFit, ridge: float) -> float:
     """How likely the clicks are with a ridge, as a logarithm: its own mode by scipy, and Laplace's method there."""
     shape = fit.shape
 
@@ -124,26 +126,28 @@ def _likely(belief: Lived, fit: ItemFit, ridge: float) -> float:
 @pytest.mark.parametrize("weights", [WEIGHTS, 0.2 * WEIGHTS, NOTHING])
 def test_the_ridge_has_the_average_variance_of_weights_given_the_clicks(weights: FloatArray) -> None:
     belief = _with_features(weights, seed=6)
-    parts = special.softmax([_likely(belief, belief.featured, ridge) for ridge in RIDGES])
-    assert belief.featured.ridge == pytest.approx(1.0 / (parts / RIDGES).sum(), rel=0.1)
+    parts = special.softmax([_likely(belief, belief.items.featured, ridge) for ridge in RIDGES])
+    assert belief.items.featured.ridge == pytest.approx(1.0 / (parts / RIDGES).sum(), rel=0.1)
 
 
 @pytest.mark.parametrize("part", [0.0, 0.2, 0.4, 1.0])
 def test_the_fit_that_makes_clicks_likelier_is_relied_on(part: float) -> None:
     belief = _with_features(NOTHING + part * (WEIGHTS - NOTHING), seed=9)
-    by_features = special.logsumexp([_likely(belief, belief.featured, ridge) for ridge in RIDGES])
-    lead = by_features - math.log(len(RIDGES)) - _likely(belief, belief.plain, RIDGE)
+    by_features = special.logsumexp([_likely(belief, belief.items.featured, ridge) for ridge in RIDGES])
+    lead = by_features - math.log(len(RIDGES)) - _likely(belief, belief.items.constant, RIDGE)
     # all ridges by one expansion, and not each by its own
-    assert fit_items(belief, belief.featured) - fit_items(belief, belief.plain) == pytest.approx(lead, abs=0.1)
-    learn_items(belief)
-    assert belief.trusts_features == (lead > math.log(SAY_NOTHING / (1.0 - SAY_NOTHING)))
+    counts, items, segments = belief.counts, belief.items, belief.segments
+    by_features, by_constant = (fit_items(counts, items, segments, fit) for fit in (items.featured, items.constant))
+    assert by_features - by_constant == pytest.approx(lead, abs=0.1)
+    learn_items(belief.counts, belief.items, belief.segments)
+    assert belief.items.uses_features == (lead > math.log(SAY_NOTHING / (1.0 - SAY_NOTHING)))
 
 
 @pytest.mark.parametrize("shape", [0.7, 3.0, 15.0])
 def test_the_shape_is_where_clicks_are_likeliest(shape: float) -> None:
     """With β integrated out by Laplace's method, and log s normal around 0 before anything is known."""
     belief = _with_features(WEIGHTS, seed=7, shape=shape)
-    fit = belief.featured
+    fit = belief.items.featured
 
     def loss(log_shape: float) -> float:
         tried = math.exp(log_shape)
@@ -156,16 +160,16 @@ def test_the_shape_is_where_clicks_are_likeliest(shape: float) -> None:
 
 
 def test_the_shape_is_bounded_where_features_explain_everything() -> None:
-    assert _with_features(WEIGHTS, seed=8, items=200, shape=1e6).item_shape == MAX_SHAPE
+    assert _with_features(WEIGHTS, seed=8, items=200, shape=1e6).items.shape == MAX_SHAPE
 
 
 def test_the_shape_is_about_1_where_there_is_nothing_to_learn_it_by() -> None:
     belief = lived_plainly(Setting(1, 5, 1_000, np.ones(1), features=np.eye(5)[:, :2]), passes="hard")
     for _ in range(5):
-        refresh(belief)
-    assert belief.featured.shape == pytest.approx(1.0, rel=0.01)
-    assert belief.featured.ridge == pytest.approx(RIDGE)
-    assert not belief.trusts_features
+        refresh(*parts(belief))
+    assert belief.items.featured.shape == pytest.approx(1.0, rel=0.01)
+    assert belief.items.featured.ridge == pytest.approx(RIDGE)
+    assert not belief.items.uses_features
 
 
 def test_the_shape_stays_where_it_is_with_several_crowds() -> None:
@@ -180,9 +184,9 @@ def test_the_shape_stays_where_it_is_with_several_crowds() -> None:
         alpha = level * rng.gamma(own_taste, 1.0 / own_taste, items)
         update_by_tally(belief, rng.poisson(alpha * passes).astype(float), passes)
     for _ in range(40):
-        refresh(belief)
+        refresh(*parts(belief))
     # the logarithm of what is learned from 25 items has a standard deviation of about 0.35
-    assert abs(math.log(belief.item_shape / shape)) < 4 * 0.35
+    assert abs(math.log(belief.items.shape / shape)) < 4 * 0.35
 
 
 def test_features_that_say_the_same_twice_do_no_harm() -> None:
@@ -190,5 +194,5 @@ def test_features_that_say_the_same_twice_do_no_harm() -> None:
     belief = lived_plainly(Setting(1, 30, 1_000, np.ones(1), features=features), passes="hard")
     passes = np.full((1, 30), 50.0)
     update_by_tally(belief, np.random.default_rng(11).poisson(0.2 * passes).astype(float), passes)
-    assert np.isfinite(belief.featured.weights).all()
-    assert math.isfinite(belief.featured.ridge)
+    assert np.isfinite(belief.items.featured.weights).all()
+    assert math.isfinite(belief.items.featured.ridge)

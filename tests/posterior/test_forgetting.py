@@ -12,11 +12,11 @@ from scipy import optimize, special
 from slotwise import NO_CLICK, Setting, policy
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import FloatArray
-from slotwise.posterior import Lived, imagine, update
+from slotwise.posterior import HierarchicalPosterior, imagine, update
 from slotwise.posterior.forgetting import FADE, GRID, LEAD, end_period, half_lives, starting_memory
 from slotwise.posterior.posterior_interface import turn_to
 from slotwise.posterior.updates import keep_house
-from tests.posterior.plainly import drawn_rounds, list_sum, lived_plainly
+from tests.posterior.plainly import drawn_rounds, list_sum, lived_plainly, parts
 
 BIAS, ALPHA = np.array([1.0, 0.5]), np.array([0.9, 0.3, 0.6, 0.1])
 GAMMA = np.outer(BIAS, ALPHA)
@@ -42,7 +42,7 @@ def _counts(period: list[tuple[Any, int, int]], segments: int = 2) -> tuple[Floa
     return clicks, slot_clicks, passes
 
 
-def _take_in(belief: Lived, period: list[tuple[Any, int, int]]) -> None:
+def _take_in(belief: HierarchicalPosterior, period: list[tuple[Any, int, int]]) -> None:
     for ranking, clicked, segment in period:
         turn_to(belief, segment)
         update(belief, ranking, clicked)
@@ -52,22 +52,22 @@ def _take_in(belief: Lived, period: list[tuple[Any, int, int]]) -> None:
 def test_counts_fade_as_if_periods_were_weighed_by_hand(half_life: float) -> None:
     belief = lived_plainly(Setting(2, 4, 10_000, segments=2), passes="hard", memory=half_life)
     rounds = max(1.0, min(1_000.0, half_life / 20.0))
-    assert belief.memory.period == rounds
+    assert belief.forgetting.period == rounds
     rounds = math.ceil(rounds)
     periods = _periods(6, rounds, seed=1)
     for period in periods:
         _take_in(belief, period)
-        assert belief.memory.left <= 0.0
-        end_period(belief)
+        assert belief.forgetting.rounds_left <= 0.0
+        end_period(belief.forgetting, *parts(belief))
     # as many rounds as there were, even where a period ends within one
     weights = [2.0 ** (-age * rounds / half_life) for age in reversed(range(len(periods)))]
-    for found, part in ((belief.clicks[0], 0), (belief.slot_clicks[0], 1), (belief.passes, 2)):
+    for found, part in ((belief.counts.clicks[0], 0), (belief.counts.slot_clicks[0], 1), (belief.counts.passes, 2)):
         expected = sum(w * _counts(period)[part] for w, period in zip(weights, periods, strict=True))
         assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
     passed = sum(w * _counts(p)[2].sum() / 2 for w, p in zip(weights, periods, strict=True))
     clicked = sum(w * _counts(p)[0].sum() for w, p in zip(weights, periods, strict=True))
-    assert belief.rounds == pytest.approx(passed + clicked, rel=1e-12)
-    assert belief.memory.left == belief.memory.period
+    assert belief.counts.rounds == pytest.approx(passed + clicked, rel=1e-12)
+    assert belief.forgetting.rounds_left == belief.forgetting.period
 
 
 def test_lists_fade_likewise() -> None:
@@ -76,38 +76,41 @@ def test_lists_fade_likewise() -> None:
     periods = _periods(4, 20, seed=2)
     for period in periods:
         _take_in(belief, period)
-        end_period(belief)
+        end_period(belief.forgetting, *parts(belief))
     expected: dict[tuple[int, ...], float] = {}
     for age, period in enumerate(reversed(periods)):
         for ranking, _, segment in period:
             key = (segment, *ranking.tolist())
             expected[key] = expected.get(key, 0.0) + 2.0 ** (-age * 20 / 400.0)
-    seen = belief.seen
+    seen = belief.counts.lists
     found = {tuple(seen.lists[n].tolist()): float(seen.rounds[0, n]) for n in range(seen.count)}
     assert found == pytest.approx(expected, rel=1e-12)
     passes = np.zeros((2, 4, 2))
     for (segment, *ranking), rounds in expected.items():
         passes[segment, ranking, np.arange(2)] += rounds / (1.0 + list_sum(belief, segment, ranking))
-    assert belief.passes == pytest.approx(passes, rel=1e-12)
+    assert belief.counts.passes == pytest.approx(passes, rel=1e-12)
 
 
 def test_what_is_not_over_counts_in_full() -> None:
     belief = lived_plainly(Setting(2, 4, 10_000, segments=2), passes="hard", memory=400.0)
     first, second = _periods(2, 20, seed=3)
     _take_in(belief, first)
-    end_period(belief)
+    end_period(belief.forgetting, *parts(belief))
     _take_in(belief, second[:13])
-    for found, part in ((belief.clicks[0], 0), (belief.passes, 2)):
+    for found, part in ((belief.counts.clicks[0], 0), (belief.counts.passes, 2)):
         assert found == pytest.approx(_counts(first)[part] + _counts(second[:13])[part], rel=1e-12)
 
 
 def _log_probability(
-    belief: Lived, past: list[FloatArray], now: tuple[FloatArray, FloatArray, FloatArray], mode: FloatArray
+    belief: HierarchicalPosterior,
+    past: list[FloatArray],
+    now: tuple[FloatArray, FloatArray, FloatArray],
+    mode: FloatArray,
 ) -> float:
     """Σ [log Γ(A+n) - log Γ(A) + A log B - (A+n) log(B+e)] + Σ n log λ, by scipy."""
     bias = np.exp(mode)
-    shape = belief.item_shape + past[0][0]
-    rate = belief.item_shape / belief.item_mean + past[2][0] @ bias
+    shape = belief.items.shape + past[0][0]
+    rate = belief.items.shape / belief.items.mean + past[2][0] @ bias
     clicks, exposure = now[0][0], now[2][0] @ bias
     cells = special.gammaln(shape + clicks) - special.gammaln(shape)
     cells = cells + shape * np.log(rate) - (shape + clicks) * np.log(rate + exposure)
@@ -129,19 +132,19 @@ def test_scores_are_log_probabilities_of_what_came() -> None:
             scores[number] = FADE * scores[number] + _log_probability(belief, past[number], now, mode)
             past[number] = [kept[number] * old + new for old, new in zip(past[number], now, strict=True)]
         # what is learned of all is that of the beginning of the period, as in `keep_house`
-        end_period(belief)
+        end_period(belief.forgetting, *parts(belief))
         # Newton's method stops within 1e-4 of the mode, which is flat
-        assert belief.memory.scores == pytest.approx(scores, rel=1e-5)
+        assert belief.forgetting.scores == pytest.approx(scores, rel=1e-5)
         for _ in range(3):
             keep_house(belief, 1)
 
 
-def _mode(belief: Lived, past: list[FloatArray]) -> FloatArray:
-    c, s = belief.bias_shape, belief.item_shape
+def _mode(belief: HierarchicalPosterior, past: list[FloatArray]) -> FloatArray:
+    c, s = belief.bias.shape, belief.items.shape
 
     def loss(log_bias: FloatArray) -> float:
         bias = np.exp(log_bias)
-        rate = s / belief.item_mean + past[2][0] @ bias
+        rate = s / belief.items.mean + past[2][0] @ bias
         shown = past[2][0].sum(axis=1) > 0.0
         of_slots = (c + past[1][0]) * log_bias - c * bias
         return float(((s + past[0][0]) * np.log(rate))[shown].sum() - of_slots.sum())
@@ -160,7 +163,7 @@ def _lived_through(gammas: list[FloatArray], seed: int, passes: str = "soft") ->
                 imagine(belief, rng)
             update(belief, ranking, clicked)
         imagine(belief, rng)
-        in_use.append(float(belief.memory.half_lives[belief.memory.best]))
+        in_use.append(float(belief.forgetting.half_lives[belief.forgetting.best]))
     return in_use
 
 
@@ -185,24 +188,24 @@ def test_what_may_forget_does_as_what_never_does_until_it_forgets(passes: str) -
                 imagine(belief, np.random.default_rng(number))
         for field in ("position_bias", "shape", "rate"):
             assert getattr(may, field).tolist() == getattr(never, field).tolist()
-    assert may.memory.best == 0
-    assert np.abs(may.memory.scores).min() > 0.0
+    assert may.forgetting.best == 0
+    assert np.abs(may.forgetting.scores).min() > 0.0
 
 
 def test_never_is_left_only_for_a_clear_lead() -> None:
     belief = lived_plainly(Setting(2, 4, 10_000), memory="auto")
     for lead, best in ((LEAD - 0.1, 0), (LEAD + 0.1, 3)):
-        belief.memory.scores[:] = 0.0
-        belief.memory.scores[3] = lead / FADE
-        belief.memory.left = 0.0
-        end_period(belief)  # without a round: all scores fade alike
-        assert belief.memory.best == best
+        belief.forgetting.scores[:] = 0.0
+        belief.forgetting.scores[3] = lead / FADE
+        belief.forgetting.rounds_left = 0.0
+        end_period(belief.forgetting, *parts(belief))  # without a round: all scores fade alike
+        assert belief.forgetting.best == best
 
 
 def test_nothing_ends_where_nothing_is_forgotten() -> None:
     memory = starting_memory("none", 2, 4, 2)
-    assert memory.period == memory.left == math.inf
-    assert len(memory.half_lives) == memory.then.size == 0
+    assert memory.period == memory.rounds_left == math.inf
+    assert len(memory.half_lives) == memory.past.size == 0
     assert half_lives(None).tolist() == []
     assert half_lives("auto").tolist() == list(GRID)
     assert half_lives(500).tolist() == [500.0]

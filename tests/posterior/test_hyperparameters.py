@@ -12,28 +12,28 @@ from scipy import optimize, special
 from slotwise import NO_CLICK, Rankings, Setting
 from slotwise.core.types import EMPTY, FloatArray
 from slotwise.estimators import maximum_likelihood
-from slotwise.posterior import Lived, imagine, update, update_by_tally
+from slotwise.posterior import HierarchicalPosterior, imagine, update, update_by_tally
+from slotwise.posterior.counts import weigh_lists
 from slotwise.posterior.gamma_prior import NO_EXPOSURE
 from slotwise.posterior.hyperparameters import (
     find_mode,
     fit_bias,
     refresh,
     take_means,
-    weigh_lists,
 )
 from slotwise.posterior.posterior_interface import turn_to
 from tests.chance import assert_mean_is
-from tests.posterior.plainly import drawn_rounds, list_sum, lived_plainly
+from tests.posterior.plainly import drawn_rounds, list_sum, lived_plainly, parts
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 
 SHAPE, RATE, STRENGTH = 0.7, 1.3, 2.0
 
 
-def _held(belief: Lived, shape: float = SHAPE, rate: float = RATE) -> Lived:
+def _held(belief: HierarchicalPosterior, shape: float = SHAPE, rate: float = RATE) -> HierarchicalPosterior:
     """With a prior of items that is given and not learned."""
-    belief.item_shape = shape
-    belief.item_mean[:] = shape / rate
+    belief.items.shape = shape
+    belief.items.mean[:] = shape / rate
     return belief
 
 
@@ -52,65 +52,68 @@ def test_the_mode_is_the_maximum(segments: int) -> None:
     clicks, passes = _counts(segments, 1)
     rng = np.random.default_rng(2)
     if segments > 1:
-        belief.own_taste = 5.0
-        belief.level[:] = rng.uniform(0.2, 0.5, 4)
-        belief.slot_level[:] = rng.uniform(0.8, 1.2, (segments, 3))
+        belief.segments.similarity = 5.0
+        belief.segments.level[:] = rng.uniform(0.2, 0.5, 4)
+        belief.segments.slot_deviation[:] = rng.uniform(0.8, 1.2, (segments, 3))
     shape = SHAPE if segments == 1 else 5.0
-    rate = np.full(4, RATE) if segments == 1 else 5.0 / belief.level
+    rate = np.full(4, RATE) if segments == 1 else 5.0 / belief.segments.level
 
     def loss(log_bias: FloatArray) -> float:
         bias = np.exp(log_bias)
         of_slots = (STRENGTH + clicks.sum(axis=(0, 2))) * log_bias - STRENGTH * bias
-        exposure = np.einsum("k,sk,skj->sj", bias, belief.slot_level, passes)
+        exposure = np.einsum("k,sk,skj->sj", bias, belief.segments.slot_deviation, passes)
         return float(((shape + clicks.sum(axis=1)) * np.log(rate + exposure)).sum() - of_slots.sum())
 
-    belief.counted[:] = 1.0
+    belief.counts.item_rounds[:] = 1.0
+    belief.counts.clicks[0], belief.counts.slot_clicks[0] = clicks.sum(axis=1), clicks.sum(axis=2)
     for _ in range(2):
-        find_mode(belief, belief.mode, clicks.sum(axis=1), clicks.sum(axis=2), passes.transpose(0, 2, 1))
+        passed = np.ascontiguousarray(passes.transpose(0, 2, 1))
+        find_mode(belief.counts, 0, passed, belief.bias, belief.bias.mode, belief.items, belief.segments)
     best = optimize.minimize(loss, np.zeros(3), tol=1e-10).x
-    assert belief.mode == pytest.approx(best, abs=1e-5)
+    assert belief.bias.mode == pytest.approx(best, abs=1e-5)
     # and the root that draws are made with is that of the curvature there
     step, shifts = 1e-3, 1e-3 * np.eye(3)
     signs = ((-1, -1), (-1, 1), (1, -1), (1, 1))
     curvature = [
         [sum(s * t * loss(best + s * a + t * b) for s, t in signs) / 4 / step**2 for b in shifts] for a in shifts
     ]
-    lower = np.tril(belief.cholesky)
+    lower = np.tril(belief.bias.cholesky)
     assert lower @ lower.T == pytest.approx(np.array(curvature), rel=1e-3, abs=1e-3)
 
 
-def _with_counts(**options: Any) -> Lived:
+def _with_counts(**options: Any) -> HierarchicalPosterior:
     belief = _held(lived_plainly(Setting(3, 4, 100), passes="hard", bias_shape=STRENGTH, **options))
-    clicks, passes = _counts(1, 1)
-    belief.clicks[0], belief.slot_clicks[0] = clicks.sum(axis=1), clicks.sum(axis=2)
-    belief.folded[0] = belief.passes[:] = passes.transpose(0, 2, 1)
-    belief.rounds = belief.counted[:] = 1_000.0
+    (clicks, passes), counts = _counts(1, 1), belief.counts
+    counts.clicks[0], counts.slot_clicks[0] = clicks.sum(axis=1), clicks.sum(axis=2)
+    counts.unlisted_passes[0] = counts.passes[:] = passes.transpose(0, 2, 1)
+    counts.rounds = counts.item_rounds[:] = 1_000.0
     return belief
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.5])
 def test_the_spread_is_a_root_of_the_inverse_curvature(scale: float) -> None:
     belief = _with_counts(bias_spread=scale)
-    fit_bias(belief)
-    lower = np.tril(belief.cholesky)
-    assert belief.spread @ belief.spread.T == pytest.approx(scale**2 * np.linalg.inv(lower @ lower.T))
-    assert np.array_equal(belief.spread, np.triu(belief.spread))
+    fit_bias(*parts(belief))
+    lower, root = np.tril(belief.bias.cholesky), belief.bias.root
+    assert root @ root.T == pytest.approx(scale**2 * np.linalg.inv(lower @ lower.T))
+    assert np.array_equal(root, np.triu(root))
 
 
 def test_draws_of_the_bias_have_the_mode_as_their_mean_and_that_spread() -> None:
     belief, rng = _with_counts(), np.random.default_rng(1)
-    fit_bias(belief)
+    fit_bias(*parts(belief))
     # as if there were nothing more to learn
-    belief.outdated = math.inf
+    belief.refit_at = math.inf
     drawn = []
     for _ in range(4_000):
         imagine(belief, rng)
         drawn.append(np.log(belief.position_bias))
-    assert_mean_is(belief.mode, drawn)
-    assert_mean_is(np.diag(belief.spread @ belief.spread.T), (np.array(drawn) - belief.mode) ** 2)
+    mode, root = belief.bias.mode, belief.bias.root
+    assert_mean_is(mode, drawn)
+    assert_mean_is(np.diag(root @ root.T), (np.array(drawn) - mode) ** 2)
 
 
-def _crowds(taste: float, seed: int, segments: int = 4, items: int = 30) -> Lived:
+def _crowds(taste: float, seed: int, segments: int = 4, items: int = 30) -> HierarchicalPosterior:
     """Poisson clicks of crowds with ε ~ Gamma(taste, taste), λ told, and all learned that is learned of them."""
     rng = np.random.default_rng(seed)
     belief = lived_plainly(Setting(2, items, 1_000, np.array([1.0, 0.5]), segments=segments), passes="hard")
@@ -121,25 +124,25 @@ def _crowds(taste: float, seed: int, segments: int = 4, items: int = 30) -> Live
         turn_to(belief, segment)
         update_by_tally(belief, rng.poisson(np.outer([1.0, 0.5], alpha) * passes).astype(float), passes)
     for _ in range(20):
-        refresh(belief)
+        refresh(*parts(belief))
     return belief
 
 
 def test_how_alike_crowds_are_is_learned() -> None:
     same, near, far = (_crowds(taste, seed=4) for taste in (math.inf, 30.0, 2.0))
-    assert same.own_taste > 100.0
+    assert same.segments.similarity > 100.0
     # 120 cells say log κ to about ± 0.15
-    assert near.own_taste == pytest.approx(30.0, rel=0.5)
-    assert far.own_taste == pytest.approx(2.0, rel=0.5)
-    assert same.own_taste > near.own_taste > far.own_taste
+    assert near.segments.similarity == pytest.approx(30.0, rel=0.5)
+    assert far.segments.similarity == pytest.approx(2.0, rel=0.5)
+    assert same.segments.similarity > near.segments.similarity > far.segments.similarity
     # and the spread of items among themselves with it
-    assert same.item_shape == pytest.approx(3.0, rel=0.6)
+    assert same.items.shape == pytest.approx(3.0, rel=0.6)
 
 
 def test_how_alike_crowds_are_is_where_em_stays() -> None:
     """κ maximises Σ_cells log ∫ Poisson·Gamma given the levels, and the made-up cells' expected term; by scipy."""
     belief = _crowds(5.0, seed=5)
-    clicks, exposure, level = belief.clicks[0], belief.exposure, belief.level
+    clicks, exposure, level = belief.counts.clicks[0], belief.segments.exposure, belief.segments.level
     start, extra = 20.0, 2.0
 
     def loss(log_taste: float) -> float:
@@ -152,7 +155,7 @@ def test_how_alike_crowds_are_is_where_em_stays() -> None:
         return -float(cells.sum() + extra * made_up)
 
     best = math.exp(optimize.minimize_scalar(loss, bounds=(-2.0, 8.0), method="bounded").x)
-    assert belief.own_taste == pytest.approx(best, rel=0.02)
+    assert belief.segments.similarity == pytest.approx(best, rel=0.02)
 
 
 def test_items_without_exposure_teach_nothing() -> None:
@@ -161,16 +164,16 @@ def test_items_without_exposure_teach_nothing() -> None:
     clicks = np.array([[9.0, 1.0, 4.0, 5.0]])
     update_by_tally(one, clicks[:, :3], passes[:, :3])
     update_by_tally(other, clicks, passes)
-    assert one.item_shape == other.item_shape
-    assert other.exposure[0, 3] < NO_EXPOSURE
+    assert one.items.shape == other.items.shape
+    assert other.segments.exposure[0, 3] < NO_EXPOSURE
 
 
 ALPHA, BIAS = np.array([0.9, 0.3, 1.5, 0.6]), np.array([1.0, 0.5])
 
 
-def _at_the_truth(belief: Lived) -> None:
-    belief.mean[:] = ALPHA
-    belief.mean_bias[:] = BIAS
+def _at_the_truth(belief: HierarchicalPosterior) -> None:
+    belief.segments.mean[:] = ALPHA
+    belief.segments.mean_bias[:] = BIAS
 
 
 def test_soft_passes_at_the_truth_are_rounds_over_one_plus_the_sum() -> None:
@@ -190,21 +193,21 @@ def test_soft_passes_at_the_truth_are_rounds_over_one_plus_the_sum() -> None:
         if ranking[1] != EMPTY:
             hard.append(float(clicked == NO_CLICK) - weight)
         counts.append(weight)
-    assert soft.passes[0] == pytest.approx(expected, rel=1e-12)
-    assert soft.no_clicks == pytest.approx(sum(counts), rel=1e-12)
+    assert soft.counts.passes[0] == pytest.approx(expected, rel=1e-12)
+    assert soft.counts.no_clicks == pytest.approx(sum(counts), rel=1e-12)
     # weighed anew from the table it is the same
-    weigh_lists(soft, 0, soft.passes)
-    assert soft.passes[0] == pytest.approx(expected, rel=1e-12)
+    weigh_lists(soft.counts, soft.segments, 0, soft.counts.passes)
+    assert soft.counts.passes[0] == pytest.approx(expected, rel=1e-12)
     assert_mean_is(0.0, hard)
 
 
-def _fixed_point(belief: Lived, times: int = 100) -> None:
+def _fixed_point(belief: HierarchicalPosterior, times: int = 100) -> None:
     for _ in range(times):
-        fit_bias(belief)
-        take_means(belief)
+        fit_bias(*parts(belief))
+        take_means(*parts(belief))
 
 
-def _soft(strength: float, shape: float, rate: float, rounds: list[tuple[Any, int]]) -> Lived:
+def _soft(strength: float, shape: float, rate: float, rounds: list[tuple[Any, int]]) -> HierarchicalPosterior:
     belief = _held(lived_plainly(Setting(2, 4, 1_000), bias_shape=strength), shape, rate)
     for ranking, clicked in rounds:
         update(belief, ranking, clicked)
@@ -226,8 +229,8 @@ def test_soft_passes_settle_at_the_joint_maximum() -> None:
         return -float(found)
 
     best = np.exp(optimize.minimize(loss, np.zeros(6), tol=1e-8).x)
-    assert belief.mean_bias[0] == pytest.approx(best[:2], rel=1e-3)
-    assert belief.mean[0] == pytest.approx(best[2:], rel=1e-3)
+    assert belief.segments.mean_bias[0] == pytest.approx(best[:2], rel=1e-3)
+    assert belief.segments.mean[0] == pytest.approx(best[2:], rel=1e-3)
 
 
 def test_soft_passes_with_hardly_a_prior_are_maximum_likelihood() -> None:
@@ -235,11 +238,11 @@ def test_soft_passes_with_hardly_a_prior_are_maximum_likelihood() -> None:
     rounds = drawn_rounds(np.outer(BIAS, 2.0 * ALPHA), 1_000, np.random.default_rng(9))
     estimate = maximum_likelihood(Rankings.of_rounds(*map(np.array, zip(*rounds, strict=True)), items=4))
     belief = _soft(1e-3, 1e-3, 1e-3, rounds)
-    scale = belief.mean_bias[0, 0]
-    assert belief.mean_bias[0] / scale == pytest.approx(estimate.position_bias, rel=2e-3)
-    assert belief.mean[0] * scale == pytest.approx(estimate.attractiveness, rel=2e-3)
+    scale = belief.segments.mean_bias[0, 0]
+    assert belief.segments.mean_bias[0] / scale == pytest.approx(estimate.position_bias, rel=2e-3)
+    assert belief.segments.mean[0] * scale == pytest.approx(estimate.attractiveness, rel=2e-3)
     hard = _held(lived_plainly(Setting(2, 4, 1_000), passes="hard", bias_shape=1e-3), 1e-3, 1e-3)
     for ranking, clicked in rounds:
         update(hard, ranking, clicked)
     _fixed_point(hard, 5)
-    assert np.abs(hard.mean[0] * hard.mean_bias[0, 0] / estimate.attractiveness - 1.0).max() > 0.02
+    assert np.abs(hard.segments.mean[0] * hard.segments.mean_bias[0, 0] / estimate.attractiveness - 1.0).max() > 0.02

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,32 +10,31 @@ from scipy import stats
 from scipy.special import digamma
 
 from slotwise import Setting
+from slotwise.core.types import FloatArray
 from slotwise.posterior import believed, posterior_of, segment_similarity
 from slotwise.posterior.hyperparameters import OWN_TASTE
 from tests.chance import assert_mean_is
 from tests.logs.rounds import rankings
+from tests.posterior.plainly import lived_plainly
 
 BIAS = np.array([1.0, 0.6, 0.3])
 
 
-def belief_of(clicks: Any, exposure: Any, segment: int = 0, own_taste: float = 8.0) -> Any:
-    clicks, exposure = np.array([clicks], float), np.array(exposure, float)
-    return SimpleNamespace(
-        clicks=clicks,
-        exposure=exposure,
-        own_mean=np.ones_like(exposure),
-        own_taste=own_taste,
-        segment=segment,
-        item_shape=2.0,
-        item_mean=np.full(exposure.shape[1], 0.3),
-        level=np.full(exposure.shape[1], 0.3),
-    )
+def _extra_variance(clicks: Any, exposure: Any, segment: int = 0, similarity: float = 8.0) -> FloatArray:
+    """Of items in a segment, given the clicks and the exposure of segments × items."""
+    exposure = np.array(exposure, float)
+    segments, items = exposure.shape
+    belief = lived_plainly(Setting(1, items, 1, segments=segments), own_taste=similarity)
+    belief.counts.clicks[0] = clicks
+    belief.segments.exposure[:] = exposure
+    belief.items.shape = 2.0
+    belief.items.mean[:] = belief.segments.level[:] = 0.3
+    return segment_similarity.variance_of_likeness(belief.counts, belief.items, belief.segments, segment)
 
 
 @pytest.mark.parametrize("clicks", [[[6], [40]], [[20], [24]], [[0], [3]]], ids=["differ", "alike", "hardly seen"])
 def test_it_is_the_variance_under_the_posterior_of_kappa(clicks: list[list[int]]) -> None:
     """Of one item and two segments; m and κ have a grid of their own here, in place of a mode and a curvature."""
-    belief = belief_of(clicks, [[100.0], [100.0]])
     kappa, level = np.meshgrid(segment_similarity.GRID, np.geomspace(1e-4, 30.0, 4_000), indexing="ij")
     log_joint = stats.gamma(2.0, scale=0.15).logpdf(level) + np.log(level)
     for ((count,),) in zip(clicks, strict=True):
@@ -63,23 +61,20 @@ def test_it_is_the_variance_under_the_posterior_of_kappa(clicks: list[list[int]]
     at = {name: np.interp(np.log(8.0), np.log(taste), of) for name, of in (("middle", middle), ("spread", spread))}
     around = log_mean(8.0, at["middle"])
     wanted = of_kappa @ (varies(taste, middle, spread) + (log_mean(taste, middle) - around) ** 2)
-    more = segment_similarity.variance_of_likeness(belief)[0]
+    more = _extra_variance(clicks, [[100.0], [100.0]])[0]
     assert more == pytest.approx(max(0.0, wanted - varies(8.0, **at)), rel=0.15, abs=0.004)
 
 
 def test_where_there_is_one_segment_or_very_many_cells_there_is_nothing_to_add() -> None:
-    assert segment_similarity.variance_of_likeness(belief_of([[3, 4]], [[10.0, 10.0]])).tolist() == [0.0, 0.0]
+    assert _extra_variance([[3, 4]], [[10.0, 10.0]]).tolist() == [0.0, 0.0]
     many = np.full((3, segment_similarity.MAX_CELLS // 2), 5.0)
-    assert not segment_similarity.variance_of_likeness(belief_of(many, 9.0 * many)).any()
+    assert not _extra_variance(many, 9.0 * many).any()
 
 
 def test_a_segment_that_was_never_seen_is_known_the_less_the_less_alike_the_others_are() -> None:
     exposure = [[100.0] * 6, [100.0] * 6, [0.0] * 6]
     like, unlike = ([[20] * 6, [20, 22, 18, 21, 19, 20], [0] * 6], [[5, 40] * 3, [40, 5] * 3, [0] * 6])
-    more = [
-        segment_similarity.variance_of_likeness(belief_of(clicks, exposure, segment=2)).mean()
-        for clicks in (like, unlike)
-    ]
+    more = [_extra_variance(clicks, exposure, segment=2).mean() for clicks in (like, unlike)]
     assert more[1] > 5.0 * more[0]
 
 

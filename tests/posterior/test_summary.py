@@ -73,10 +73,10 @@ def test_a_policy_believes_the_same(tally: Tally, expected: Said) -> None:
     started = default_policy().start(Setting(3, len(ALPHA), 1_000), tally)
     belief, found = started.belief, posterior(tally)
     scale = belief.position_bias[0]
-    assert np.array_equal(belief.position_bias, np.exp(belief.mode))
+    assert np.array_equal(belief.position_bias, np.exp(belief.bias.mode))
     assert (belief.position_bias / scale).tolist() == expected.position_bias
     assert (belief.shape / belief.rate * scale).tolist() == expected.attractiveness
-    assert (belief.item_shape, belief.prior_rate[0] / scale) == (found.prior.shape, found.prior.rate)
+    assert (belief.items.shape, belief.draw.prior_rate[0] / scale) == (found.prior.shape, found.prior.rate)
 
 
 @pytest.mark.usefixtures("interpreting")
@@ -84,7 +84,7 @@ def test_a_policy_that_knows_the_bias_believes_the_same(tally: Tally) -> None:
     started = default_policy(known_bias=True).start(Setting(3, len(ALPHA), 1_000, BIAS), tally)
     found = posterior(tally, BIAS)
     assert (started.belief.shape / started.belief.rate).tolist() == found.estimate.attractiveness.tolist()
-    assert (started.belief.item_shape, started.belief.prior_rate[0]) == (found.prior.shape, found.prior.rate)
+    assert (started.belief.items.shape, started.belief.draw.prior_rate[0]) == (found.prior.shape, found.prior.rate)
 
 
 @pytest.mark.parametrize("id", [None, "posterior-sampling"])
@@ -146,7 +146,7 @@ def test_it_is_the_mode_of_the_bias_and_the_mean_of_attractiveness_given_it(tall
     """By scipy: ℓ with the prior that was learned, then a Gamma mean with it."""
     clicks, passes = tally.clicks, tally.passes
     found = posterior(tally)
-    shape, rate = found.belief.item_shape, found.belief.prior_rate[0]
+    shape, rate = found.belief.items.shape, found.belief.draw.prior_rate[0]
 
     def loss(log_bias: FloatArray) -> float:
         bias = np.exp(log_bias)

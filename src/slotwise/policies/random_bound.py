@@ -162,12 +162,10 @@ def start(setting: Setting, belief: Any, level: float, bonus: float, order: floa
 @choose.register(RandomBound)
 def _choose(policy: RandomBound, rng: np.random.Generator) -> Ranking:
     belief, mean, ranking = policy.belief, policy.mean, policy.ranking
-    # as in `imagine`, which is about to change both
-    is_drawn_anew = belief.wait <= 0 or not belief.at_hand
-    imagine(belief, rng)
-    if belief.is_whole:
+    is_redrawn = imagine(belief, rng)
+    if belief.is_full_draw:
         return _sample(policy, rng)
-    if is_drawn_anew:
+    if is_redrawn:
         _look_back(policy)
     shape, rate = belief.shape, belief.rate
     for item in range(len(mean)):

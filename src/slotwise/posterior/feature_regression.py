@@ -8,13 +8,12 @@ tend to be, integrated out.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from slotwise.core.small_linalg import factorise, inverse_root, solve
 from slotwise.core.types import FloatArray
-from slotwise.jit import inlined, jit, record
+from slotwise.jit import inlined, jit
 from slotwise.posterior.gamma_prior import (
     ATTRACTIVENESS_RATE,
     ATTRACTIVENESS_SHAPE,
@@ -26,6 +25,7 @@ from slotwise.posterior.gamma_prior import (
     digamma,
     shape_of,
 )
+from slotwise.posterior.state import IN_USE, Counts, ItemFit, Items, Segments
 
 #: the chance that features say nothing, before anything is known
 SAY_NOTHING = 0.8
@@ -40,27 +40,6 @@ SHAPE_SPREAD = 2.0
 #: the longest step of log s, and the difference that its second derivative is taken by
 MAX_SHAPE_STEP = 0.5
 DIFFERENCE = 0.1
-
-
-@record
-class ItemFit:
-    """What items are expected to be to everybody: m_j ~ Gamma(s, s/μ_j), μ_j = exp(x_jᵀβ)."""
-
-    #: s, and μ per item
-    shape: float
-    mean: FloatArray
-    #: β of a constant and of the features after it, a root of its covariance, and the ridge for all but the constant
-    weights: FloatArray
-    root: FloatArray
-    ridge: float
-    #: the score of β and the information on it, and what the score would be at β = 0 if that were the same everywhere
-    score: FloatArray
-    information: FloatArray
-    pull: FloatArray
-    #: room: a vector and a matrix of as many columns as there are weights, three numbers of each item
-    noise: FloatArray
-    factor: FloatArray
-    room: FloatArray
 
 
 def starting_fit(items: int, columns: int, ridge: float) -> ItemFit:
@@ -81,64 +60,64 @@ def starting_fit(items: int, columns: int, ridge: float) -> ItemFit:
 
 
 @jit
-def learn_items(belief: Any) -> None:
+def learn_items(counts: Counts, items: Items, segments: Segments) -> None:
     """s and β from the items with exposure: a step of scoring for β, whose clicks are negative binomial, EM for s.
 
     Where features explain much, s is large and EM slow: with features there is a step of Newton's method for s instead.
     """
-    plain, featured = belief.plain, belief.featured
+    plain, featured = items.constant, items.featured
     if len(featured.weights) > 1:
-        lead = fit_items(belief, featured) - fit_items(belief, plain)
-        rely_on(belief, lead > math.log(SAY_NOTHING / (1.0 - SAY_NOTHING)))
+        lead = fit_items(counts, items, segments, featured) - fit_items(counts, items, segments, plain)
+        rely_on(items, lead > math.log(SAY_NOTHING / (1.0 - SAY_NOTHING)))
     else:
-        _score(belief, plain)
-        shape = _shape_by_em(belief, plain)
-        _step(belief, plain)
+        _score(counts, items, segments, plain)
+        shape = _shape_by_em(counts, items, segments, plain)
+        _step(items, plain)
         plain.shape = shape
-        rely_on(belief, False)
+        rely_on(items, False)
 
 
 @jit
-def rely_on(belief: Any, features: bool) -> None:
+def rely_on(items: Items, features: bool) -> None:
     """Expect of items, to everybody and to each crowd, what one of the two fits says."""
-    belief.trusts_features = features
-    belief.item_shape = belief.featured.shape if features else belief.plain.shape
-    segments, items, columns = belief.own_features.shape
-    for item in range(items):
-        belief.item_mean[item] = belief.featured.mean[item] if features else belief.plain.mean[item]
+    items.uses_features = features
+    items.shape = items.featured.shape if features else items.constant.shape
+    number_of_segments, number_of_items, columns = items.segment_features.shape
+    for item in range(number_of_items):
+        items.mean[item] = items.featured.mean[item] if features else items.constant.mean[item]
         if columns > 0:
-            for segment in range(segments):
-                belief.own_mean[segment, item] = _own_mean(belief, segment, item) if features else 1.0
+            for segment in range(number_of_segments):
+                items.segment_mean[segment, item] = _segment_mean(items, segment, item) if features else 1.0
 
 
 @inlined
-def _own_mean(belief: Any, segment: int, item: int) -> float:
+def _segment_mean(items: Items, segment: int, item: int) -> float:
     """ν of a segment and an item, by the fit with features."""
     total = 0.0
-    for column in range(belief.own_features.shape[2]):
-        total += belief.own_features[segment, item, column] * belief.featured.weights[column]
+    for column in range(items.segment_features.shape[2]):
+        total += items.segment_features[segment, item, column] * items.featured.weights[column]
     return math.exp(total)
 
 
 @jit
-def fit_items(belief: Any, fit: ItemFit) -> float:
+def fit_items(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> float:
     """A step of β and s, and the ridge; how likely they make the clicks, as a logarithm, β and ridge integrated out."""
-    _score(belief, fit)
-    likely = _log_likelihood(belief, fit)
+    _score(counts, items, segments, fit)
+    likely = _log_likelihood(counts, items, segments, fit)
     for column in range(len(fit.weights)):
         likely -= fit.pull[column] * fit.weights[column]
         for other in range(len(fit.weights)):
             information = fit.information[max(column, other), min(column, other)]
             likely += 0.5 * fit.weights[column] * information * fit.weights[other]
-    _step(belief, fit)
-    _learn_shape(belief, fit)
+    _step(items, fit)
+    _learn_shape(counts, items, segments, fit)
     return likely + _learn_ridge(fit)
 
 
 @jit
-def _score(belief: Any, fit: ItemFit) -> None:
+def _score(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> None:
     """Score, information and pull at β; the lower triangle of the information."""
-    features, score, information = belief.features, fit.score, fit.information
+    features, score, information = items.features, fit.score, fit.information
     columns, shape = len(fit.weights), fit.shape
     for column in range(columns):
         score[column] = 0.0
@@ -149,9 +128,9 @@ def _score(belief: Any, fit: ItemFit) -> None:
     score[0] = EXTRA_ITEMS * shape * (1.0 - middle) / (shape + middle)
     information[0, 0] = EXTRA_ITEMS * shape * middle / (shape + middle)
     for item in range(len(fit.mean)):
-        if belief.counted[item] == 0.0:
+        if counts.item_rounds[item] == 0.0:
             continue
-        clicks, exposure = _evidence_of(belief, item)
+        clicks, exposure = _evidence_of(counts, items, segments, item)
         if exposure > NO_EXPOSURE:
             expected = fit.mean[item] * exposure
             of_item = shape * (clicks - expected) / (shape + expected)
@@ -160,8 +139,8 @@ def _score(belief: Any, fit: ItemFit) -> None:
                 score[column] += of_item * features[item, column]
                 for other in range(column + 1):
                     information[column, other] += known * features[item, column] * features[item, other]
-    if columns > 1 and belief.own_features.shape[2] > 0:
-        _score_cells(belief, fit)
+    if columns > 1 and items.segment_features.shape[2] > 0:
+        _score_cells(counts, items, segments, fit)
     for column in range(columns):
         fit.pull[column] = score[column]
         for other in range(columns):
@@ -169,44 +148,44 @@ def _score(belief: Any, fit: ItemFit) -> None:
 
 
 @jit
-def _score_cells(belief: Any, fit: ItemFit) -> None:
+def _score_cells(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> None:
     """Add what cells say of β by the features that are of segment and item: their clicks are negative binomial too."""
-    segments, items, columns = belief.own_features.shape
-    own = belief.own_taste
-    for segment in range(segments):
-        for item in range(items):
-            exposure = belief.exposure[segment, item]
+    number_of_segments, number_of_items, columns = items.segment_features.shape
+    own = segments.similarity
+    for segment in range(number_of_segments):
+        for item in range(number_of_items):
+            exposure = segments.exposure[segment, item]
             if exposure > NO_EXPOSURE:
-                expected = belief.level[item] * _own_mean(belief, segment, item) * exposure
-                score = own * (belief.clicks[0, segment, item] - expected) / (own + expected)
+                expected = segments.level[item] * _segment_mean(items, segment, item) * exposure
+                score = own * (counts.clicks[IN_USE, segment, item] - expected) / (own + expected)
                 known = own * expected / (own + expected)
                 for column in range(1, columns):
-                    feature = belief.own_features[segment, item, column]
+                    feature = items.segment_features[segment, item, column]
                     fit.score[column] += score * feature
                     for other in range(1, column + 1):
-                        fit.information[column, other] += known * feature * belief.own_features[segment, item, other]
+                        fit.information[column, other] += known * feature * items.segment_features[segment, item, other]
 
 
 @jit
-def _log_likelihood(belief: Any, fit: ItemFit) -> float:
+def _log_likelihood(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> float:
     """Of the clicks on items and on those that are made up, and of s, but for what is the same with either fit."""
     shape = fit.shape
     total = EXTRA_ITEMS * _negative_binomial(shape, math.exp(fit.weights[0]), 1.0, 1.0)
     total -= 0.5 * (math.log(shape) / SHAPE_SPREAD) ** 2
     for item in range(len(fit.mean)):
-        if belief.counted[item] > 0.0:
-            clicks, exposure = _evidence_of(belief, item)
+        if counts.item_rounds[item] > 0.0:
+            clicks, exposure = _evidence_of(counts, items, segments, item)
             if exposure > NO_EXPOSURE:
                 total += _negative_binomial(shape, fit.mean[item], clicks, exposure)
-    if len(fit.weights) > 1 and belief.own_features.shape[2] > 0:
-        segments, items, _ = belief.own_features.shape
-        for segment in range(segments):
-            for item in range(items):
-                clicks, exposure = belief.clicks[0, segment, item], belief.exposure[segment, item]
+    if len(fit.weights) > 1 and items.segment_features.shape[2] > 0:
+        number_of_segments, number_of_items, _ = items.segment_features.shape
+        for segment in range(number_of_segments):
+            for item in range(number_of_items):
+                clicks, exposure = counts.clicks[IN_USE, segment, item], segments.exposure[segment, item]
                 if exposure > NO_EXPOSURE:
                     # beyond what they would be if what is of segment and item said nothing
-                    level, own = belief.level[item], belief.own_taste
-                    total += _negative_binomial(own, level * _own_mean(belief, segment, item), clicks, exposure)
+                    level, own = segments.level[item], segments.similarity
+                    total += _negative_binomial(own, level * _segment_mean(items, segment, item), clicks, exposure)
                     total -= _negative_binomial(own, level, clicks, exposure)
     return total
 
@@ -220,7 +199,7 @@ def _negative_binomial(shape: float, mean: float, clicks: float, exposure: float
 
 
 @jit
-def _step(belief: Any, fit: ItemFit) -> None:
+def _step(items: Items, fit: ItemFit) -> None:
     """A step of β, with the root of its covariance, and μ after it."""
     step, weights, columns = fit.score, fit.weights, len(fit.weights)
     for column in range(1, columns):
@@ -233,7 +212,7 @@ def _step(belief: Any, fit: ItemFit) -> None:
     for item in range(len(fit.mean)):
         total = 0.0
         for column in range(columns):
-            total += belief.features[item, column] * weights[column]
+            total += items.features[item, column] * weights[column]
         fit.mean[item] = math.exp(total)
 
 
@@ -251,34 +230,34 @@ def _factorise_with(fit: ItemFit, ridge: float) -> None:
 
 
 @inlined
-def _evidence_of(belief: Any, item: int) -> tuple[float, float]:
+def _evidence_of(counts: Counts, items: Items, segments: Segments, item: int) -> tuple[float, float]:
     """Clicks on an item and its exposure, as far as they tell of m, what it is to everybody.
 
     With several crowds ε is learned from the same clicks: with it integrated out, those of a cell say as much as their
     part κ/(κ + mE) would if ε were known.
     """
     clicks, exposure = 0.0, 0.0
-    segments, own = belief.exposure.shape[0], belief.own_taste
-    for segment in range(segments):
-        part, seen = 1.0, belief.exposure[segment, item]
-        if segments > 1:
-            seen *= belief.own_mean[segment, item]
-            part = own / (own + belief.level[item] * seen)
-        clicks += part * belief.clicks[0, segment, item]
+    number_of_segments, own = segments.exposure.shape[0], segments.similarity
+    for segment in range(number_of_segments):
+        part, seen = 1.0, segments.exposure[segment, item]
+        if number_of_segments > 1:
+            seen *= items.segment_mean[segment, item]
+            part = own / (own + segments.level[item] * seen)
+        clicks += part * counts.clicks[IN_USE, segment, item]
         exposure += part * seen
     return clicks, exposure
 
 
 @jit
-def _shape_by_em(belief: Any, fit: ItemFit) -> float:
+def _shape_by_em(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> float:
     """s by EM: log s - ψ(s) = mean(E m/μ - E log(m/μ)) - 1 over items with exposure, and those that are made up."""
     shape, middle = fit.shape, math.exp(fit.weights[0])
     extra = (shape + 1.0) / (shape / middle + 1.0)
     count, gap = EXTRA_ITEMS, EXTRA_ITEMS * (extra / middle - math.log(extra) + EULER + fit.weights[0])
     for item in range(len(fit.mean)):
-        if belief.counted[item] == 0.0:
+        if counts.item_rounds[item] == 0.0:
             continue
-        clicks, exposure = _evidence_of(belief, item)
+        clicks, exposure = _evidence_of(counts, items, segments, item)
         if exposure > NO_EXPOSURE:
             mean = fit.mean[item]
             a, b = shape + clicks, shape / mean + exposure
@@ -288,7 +267,7 @@ def _shape_by_em(belief: Any, fit: ItemFit) -> float:
 
 
 @jit
-def _learn_shape(belief: Any, fit: ItemFit) -> None:
+def _learn_shape(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> None:
     """A step of Newton's method for log s, to where the clicks are likeliest with attractiveness and β integrated out.
 
     Before anything is known log s is normal around 0: few items, or items that are all alike, say little of it.
@@ -296,14 +275,14 @@ def _learn_shape(belief: Any, fit: ItemFit) -> None:
     room, columns = fit.room, len(fit.weights)
     for item in range(len(fit.mean)):
         clicks, exposure, unsure = 0.0, 0.0, 0.0
-        if belief.counted[item] > 0.0:
-            clicks, exposure = _evidence_of(belief, item)
+        if counts.item_rounds[item] > 0.0:
+            clicks, exposure = _evidence_of(counts, items, segments, item)
         if exposure > NO_EXPOSURE:
             # the variance of x_jᵀβ
             for column in range(columns):
                 along = 0.0
                 for other in range(column + 1):
-                    along += belief.features[item, other] * fit.root[other, column]
+                    along += items.features[item, other] * fit.root[other, column]
                 unsure += along * along
         else:
             exposure = 0.0

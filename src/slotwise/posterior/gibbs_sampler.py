@@ -52,7 +52,7 @@ def gibbs_bias(
 
 
 @imagine.register(GibbsBias)
-def _imagine(belief: GibbsBias, rng: np.random.Generator) -> None:
+def _imagine(belief: GibbsBias, rng: np.random.Generator) -> bool:
     bias, passes, attractiveness = belief.position_bias, belief.passes, belief.attractiveness
     items, slots = passes.shape
     bias[:] = belief.bias_rate
@@ -63,6 +63,7 @@ def _imagine(belief: GibbsBias, rng: np.random.Generator) -> None:
     for slot in range(1, slots):
         bias[slot] = rng.standard_gamma(belief.bias_shape[slot]) / bias[slot]
     expose(bias, passes, belief.prior_rate, belief.rate)
+    return True
 
 
 @update.register(GibbsBias)
@@ -121,7 +122,7 @@ def joint_gibbs(
 
 
 @imagine.register(JointGibbs)
-def _imagine_joint(belief: JointGibbs, rng: np.random.Generator) -> None:
+def _imagine_joint(belief: JointGibbs, rng: np.random.Generator) -> bool:
     gibbs, rankings = belief.gibbs, belief.rankings
     passes, bias, attractiveness = gibbs.passes, gibbs.position_bias, gibbs.attractiveness
     passes[:, :] = 0.0
@@ -134,7 +135,7 @@ def _imagine_joint(belief: JointGibbs, rng: np.random.Generator) -> None:
         for slot in range(len(bias)):
             if rankings[number, slot] != EMPTY:
                 passes[rankings[number, slot], slot] += drawn
-    imagine(gibbs, rng)
+    return bool(imagine(gibbs, rng))
 
 
 @update.register(JointGibbs)

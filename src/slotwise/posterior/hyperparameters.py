@@ -16,13 +16,14 @@ several segments the second sum is over segments and items.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from slotwise.core.small_linalg import factorise, inverse_root, solve
-from slotwise.core.types import EMPTY, FloatArray
-from slotwise.jit import inlined, jit
+from slotwise.core.types import FloatArray
+from slotwise.jit import jit
+from slotwise.posterior.counts import weigh_lists
 from slotwise.posterior.feature_regression import learn_items
 from slotwise.posterior.gamma_prior import MAX_STEP, MIN_SHAPE, NO_EXPOSURE, digamma, shape_of
+from slotwise.posterior.state import IN_USE, Bias, Counts, Items, Segments
 
 #: how often, each time, lists are weighed and all is learned, one after the other; the next time goes on from there
 TIMES = 2
@@ -42,121 +43,96 @@ MAX_ALIKE = 1e4
 
 
 @jit
-def refresh(belief: Any) -> None:
+def refresh(counts: Counts, bias: Bias, items: Items, segments: Segments) -> None:
     """Learn everything anew from the counts in use, beginning with what was learned last."""
     for _ in range(TIMES):
-        fit_bias(belief)
+        fit_bias(counts, bias, items, segments)
         for _ in range(STEPS):
-            learn_levels(belief)
-            learn_items(belief)
-        if belief.passes.shape[0] > 1:
+            learn_levels(counts, items, segments)
+            learn_items(counts, items, segments)
+        if counts.passes.shape[0] > 1:
             # from the means of now: those of before a whole tally are far from what it says
-            take_means(belief)
-            _learn_slots(belief)
-            _expose(belief)
-        take_means(belief)
+            take_means(counts, bias, items, segments)
+            _learn_slots(counts, bias, segments)
+            _expose(counts, bias, segments)
+        take_means(counts, bias, items, segments)
 
 
 @jit
-def fit_bias(belief: Any) -> None:
+def fit_bias(counts: Counts, bias: Bias, items: Items, segments: Segments) -> None:
     """Weigh lists at the means, find the mode of the bias and its spread, and what items were exposed to."""
-    if belief.seen.count > 0:
-        weigh_lists(belief, 0, belief.passes)
-    if not belief.is_told:
-        find_mode(belief, belief.mode, belief.clicks[0], belief.slot_clicks[0], belief.passes)
-        inverse_root(belief.cholesky, belief.bias_spread, belief.spread)
-    _expose(belief)
+    if counts.lists.count > 0:
+        weigh_lists(counts, segments, IN_USE, counts.passes)
+    if not bias.is_known:
+        find_mode(counts, IN_USE, counts.passes, bias, bias.mode, items, segments)
+        inverse_root(bias.cholesky, bias.scale, bias.root)
+    _expose(counts, bias, segments)
 
 
 @jit
-def take_means(belief: Any) -> None:
+def take_means(counts: Counts, bias: Bias, items: Items, segments: Segments) -> None:
     """The means of α and of λδ in each cell, given all that is learned of all."""
-    segments, items = belief.mean.shape
-    for segment in range(segments):
-        for slot in range(len(belief.mode)):
-            belief.mean_bias[segment, slot] = math.exp(belief.mode[slot]) * belief.slot_level[segment, slot]
-        for item in range(items):
-            shape, rate = belief.item_shape, belief.item_shape / belief.item_mean[item]
-            if segments > 1:
-                shape, rate = belief.own_taste, belief.own_taste / (belief.level[item] * belief.own_mean[segment, item])
-            belief.mean[segment, item] = (shape + belief.clicks[0, segment, item]) / (
-                rate + belief.exposure[segment, item]
+    number_of_segments, number_of_items = segments.mean.shape
+    for segment in range(number_of_segments):
+        for slot in range(len(bias.mode)):
+            segments.mean_bias[segment, slot] = math.exp(bias.mode[slot]) * segments.slot_deviation[segment, slot]
+        for item in range(number_of_items):
+            shape, rate = items.shape, items.shape / items.mean[item]
+            if number_of_segments > 1:
+                shape, rate = (
+                    segments.similarity,
+                    segments.similarity / (segments.level[item] * items.segment_mean[segment, item]),
+                )
+            segments.mean[segment, item] = (shape + counts.clicks[IN_USE, segment, item]) / (
+                rate + segments.exposure[segment, item]
             )
 
 
 @jit
-def weigh_lists(belief: Any, kind: int, passes: FloatArray) -> None:
-    """Passes by segment, item and slot: Σ_A T_A/(1+S_A) over the lists, and those that are in no list."""
-    seen = belief.seen
-    segments, items, slots = passes.shape
-    for segment in range(segments):
-        for item in range(items):
-            for slot in range(slots):
-                passes[segment, item, slot] = belief.folded[kind, segment, item, slot]
-    for number in range(seen.count):
-        rounds = seen.rounds[kind, number]
-        if rounds > 0.0:
-            segment, total = seen.lists[number, 0], weight_of(belief, number)
-            for slot in range(slots):
-                item = seen.lists[number, slot + 1]
-                if item != EMPTY:
-                    passes[segment, item, slot] += rounds / total
-
-
-@inlined
-def weight_of(belief: Any, number: int) -> float:
-    """1 + S_A of a list in the table, at the means."""
-    lists, total = belief.seen.lists, 1.0
-    segment = lists[number, 0]
-    for slot in range(lists.shape[1] - 1):
-        item = lists[number, slot + 1]
-        if item != EMPTY:
-            total += belief.mean_bias[segment, slot] * belief.mean[segment, item]
-    return total
-
-
-@jit
-def find_mode(belief: Any, mode: FloatArray, clicks: FloatArray, slot_clicks: FloatArray, passes: FloatArray) -> None:
-    """Newton's method for the mode of log λ given these counts, from the last one on; leaves L with LLᵀ = -ℓ″."""
+def find_mode(
+    counts: Counts, kind: int, passes: FloatArray, bias: Bias, mode: FloatArray, items: Items, segments: Segments
+) -> None:
+    """Newton's method for the mode of log λ given one kind of counts, from the last one on; leaves L with LLᵀ = -ℓ″."""
     for _ in range(MAX_STEPS):
-        _newton_step(belief, mode, clicks, slot_clicks, passes)
+        _newton_step(counts, kind, passes, bias, mode, items, segments)
         longest = 0.0
         for slot in range(len(mode)):
-            mode[slot] += min(MAX_STEP, max(-MAX_STEP, belief.step[slot]))
-            longest = max(longest, abs(belief.step[slot]))
+            mode[slot] += min(MAX_STEP, max(-MAX_STEP, bias.step[slot]))
+            longest = max(longest, abs(bias.step[slot]))
         if longest < MIN_STEP:
             break
 
 
 @jit
 def _newton_step(
-    belief: Any, mode: FloatArray, clicks: FloatArray, slot_clicks: FloatArray, passes: FloatArray
+    counts: Counts, kind: int, passes: FloatArray, bias: Bias, mode: FloatArray, items: Items, segments: Segments
 ) -> None:
     """step = (-ℓ″)⁻¹ ℓ′ at the mode so far, by Cholesky; all terms of -ℓ″ are written for γÑ/E, the cells' shares."""
-    segments, items, slots = passes.shape
-    step, matrix, bias, share = belief.step, belief.cholesky, belief.noise, belief.share
+    clicks, slot_clicks = counts.clicks[kind], counts.slot_clicks[kind]
+    number_of_segments, number_of_items, slots = passes.shape
+    step, matrix, at_mode, share = bias.step, bias.cholesky, bias.at_mode, bias.share
     for slot in range(slots):
         for other in range(slots):
             matrix[slot, other] = 0.0
-        bias[slot] = math.exp(mode[slot])
-        step[slot] = belief.bias_shape - belief.bias_shape * bias[slot]
-        matrix[slot, slot] = belief.bias_shape * bias[slot]
-        for segment in range(segments):
+        at_mode[slot] = math.exp(mode[slot])
+        step[slot] = bias.shape - bias.shape * at_mode[slot]
+        matrix[slot, slot] = bias.shape * at_mode[slot]
+        for segment in range(number_of_segments):
             step[slot] += slot_clicks[segment, slot]
-    for segment in range(segments):
-        for item in range(items):
-            # most of very many items were never seen
-            if belief.counted[item] == 0.0:
+    for segment in range(number_of_segments):
+        for item in range(number_of_items):
+            # most of very many items were never shown
+            if counts.item_rounds[item] == 0.0:
                 continue
             exposure = 0.0
             for slot in range(slots):
-                share[slot] = bias[slot] * belief.slot_level[segment, slot] * passes[segment, item, slot]
+                share[slot] = at_mode[slot] * segments.slot_deviation[segment, slot] * passes[segment, item, slot]
                 exposure += share[slot]
             if exposure > 0.0:
-                shape, rate = belief.item_shape, belief.item_shape / belief.item_mean[item]
-                if segments > 1:
-                    own = belief.own_mean[segment, item]
-                    shape, rate = belief.own_taste, belief.own_taste / (belief.level[item] * own)
+                shape, rate = items.shape, items.shape / items.mean[item]
+                if number_of_segments > 1:
+                    own = items.segment_mean[segment, item]
+                    shape, rate = segments.similarity, segments.similarity / (segments.level[item] * own)
                 exposure += rate
                 weight = (shape + clicks[segment, item]) / exposure
                 for slot in range(slots):
@@ -173,64 +149,64 @@ def _newton_step(
 
 
 @jit
-def _expose(belief: Any) -> None:
+def _expose(counts: Counts, bias: Bias, segments: Segments) -> None:
     """E_sj = Σ_k λ_k δ_sk Ñ_sjk at the mode."""
-    segments, items, slots = belief.passes.shape
-    for segment in range(segments):
+    number_of_segments, number_of_items, slots = counts.passes.shape
+    for segment in range(number_of_segments):
         for slot in range(slots):
-            belief.share[slot] = math.exp(belief.mode[slot]) * belief.slot_level[segment, slot]
-        for item in range(items):
-            if belief.counted[item] > 0.0:
+            bias.share[slot] = math.exp(bias.mode[slot]) * segments.slot_deviation[segment, slot]
+        for item in range(number_of_items):
+            if counts.item_rounds[item] > 0.0:
                 exposure = 0.0
                 for slot in range(slots):
-                    exposure += belief.share[slot] * belief.passes[segment, item, slot]
-                belief.exposure[segment, item] = exposure
+                    exposure += bias.share[slot] * counts.passes[segment, item, slot]
+                segments.exposure[segment, item] = exposure
 
 
 @jit
-def learn_levels(belief: Any) -> None:
+def learn_levels(counts: Counts, items: Items, segments: Segments) -> None:
     """m and ε at their means, and κ by EM: log κ - ψ(κ) = mean(E ε - E log ε) - 1 over cells with exposure."""
-    segments, items = belief.exposure.shape
-    if segments == 1:
+    number_of_segments, number_of_items = segments.exposure.shape
+    if number_of_segments == 1:
         return
-    own = belief.own_taste
+    own = segments.similarity
     # cells more, as alike as crowds are taken to be before anything is known
     count, gap = EXTRA_CELLS, EXTRA_CELLS * (math.log(OWN_TASTE) - digamma(OWN_TASTE) + 1.0)
-    for item in range(items):
-        shape, rate = belief.item_shape, belief.item_shape / belief.item_mean[item]
-        for segment in range(segments):
-            shape += belief.clicks[0, segment, item]
-            rate += belief.exposure[segment, item] * belief.own_level[segment, item]
+    for item in range(number_of_items):
+        shape, rate = items.shape, items.shape / items.mean[item]
+        for segment in range(number_of_segments):
+            shape += counts.clicks[IN_USE, segment, item]
+            rate += segments.exposure[segment, item] * segments.deviation[segment, item]
         level = shape / rate
-        belief.level[item] = level
-        for segment in range(segments):
-            exposure, mean = belief.exposure[segment, item], belief.own_mean[segment, item]
+        segments.level[item] = level
+        for segment in range(number_of_segments):
+            exposure, mean = segments.exposure[segment, item], items.segment_mean[segment, item]
             if exposure > NO_EXPOSURE:
                 # of ε/ν
-                a, b = own + belief.clicks[0, segment, item], own + level * mean * exposure
-                belief.own_level[segment, item] = mean * a / b
+                a, b = own + counts.clicks[IN_USE, segment, item], own + level * mean * exposure
+                segments.deviation[segment, item] = mean * a / b
                 count += 1.0
                 gap += a / b - digamma(a) + math.log(b)
             else:
-                belief.own_level[segment, item] = mean
-    belief.own_taste = min(MAX_ALIKE, max(MIN_SHAPE, shape_of(max(1e-5, gap / count - 1.0))))
+                segments.deviation[segment, item] = mean
+    segments.similarity = min(MAX_ALIKE, max(MIN_SHAPE, shape_of(max(1e-5, gap / count - 1.0))))
 
 
 @jit
-def _learn_slots(belief: Any) -> None:
+def _learn_slots(counts: Counts, bias: Bias, segments: Segments) -> None:
     """δ at its mean, and τ by EM likewise."""
-    segments, items, slots = belief.passes.shape
-    own = belief.own_slots
+    number_of_segments, number_of_items, slots = counts.passes.shape
+    own = segments.slot_similarity
     count, gap = EXTRA_SLOTS, EXTRA_SLOTS * (math.log(OWN_SLOTS) - digamma(OWN_SLOTS) + 1.0)
-    for segment in range(segments):
+    for segment in range(number_of_segments):
         for slot in range(slots):
             expected = 0.0
-            for item in range(items):
-                expected += belief.passes[segment, item, slot] * belief.mean[segment, item]
-            expected *= math.exp(belief.mode[slot])
+            for item in range(number_of_items):
+                expected += counts.passes[segment, item, slot] * segments.mean[segment, item]
+            expected *= math.exp(bias.mode[slot])
             if expected > NO_EXPOSURE:
-                a, b = own + belief.slot_clicks[0, segment, slot], own + expected
-                belief.slot_level[segment, slot] = a / b
+                a, b = own + counts.slot_clicks[IN_USE, segment, slot], own + expected
+                segments.slot_deviation[segment, slot] = a / b
                 count += 1.0
                 gap += a / b - digamma(a) + math.log(b)
-    belief.own_slots = min(MAX_ALIKE, max(1.0, shape_of(max(1e-5, gap / count - 1.0))))
+    segments.slot_similarity = min(MAX_ALIKE, max(1.0, shape_of(max(1e-5, gap / count - 1.0))))

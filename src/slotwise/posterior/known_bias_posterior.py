@@ -41,9 +41,10 @@ def told_bias(setting: Setting, *, shape: Any, rate: Any) -> ToldBias:
 
 
 @imagine.register(ToldBias)
-def _imagine_nothing(belief: ToldBias, rng: np.random.Generator) -> None:  # noqa: ARG001
+def _imagine_nothing(belief: ToldBias, rng: np.random.Generator) -> bool:  # noqa: ARG001
     for item in range(len(belief.rate)):
         belief.rate[item] = belief.prior_rate[item] + belief.exposure[item]
+    return True
 
 
 @update.register(ToldBias)

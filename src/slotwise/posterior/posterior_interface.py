@@ -20,8 +20,11 @@ def _as_numbers(belief: Any, clicks: Any, passes: Any) -> tuple[Any, FloatArray,
 
 
 @generic()
-def imagine(belief: Any, rng: np.random.Generator) -> None:
-    """Settle on a position bias for the next decision, and on what it makes of attractiveness."""
+def imagine(belief: Any, rng: np.random.Generator) -> bool:  # type: ignore[empty-body]
+    """Draw a position bias for the next decision, with the posterior of attractiveness given it.
+
+    Returns False if the last draw is still in use.
+    """
 
 
 @generic()

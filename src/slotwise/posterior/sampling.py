@@ -1,4 +1,4 @@
-"""What is believed for one decision on pages as they are: drawn for all visitors, then for the segment at hand."""
+"""Draws from the hierarchical posterior for a decision: of all that segments share, then for the current segment."""
 
 from __future__ import annotations
 
@@ -7,183 +7,207 @@ import math
 import numpy as np
 
 from slotwise.jit import inlined, jit
-from slotwise.posterior.factory import IN_USE, Lived
-from slotwise.posterior.forgetting import end_period
 from slotwise.posterior.posterior_interface import imagine, turn_to
-from slotwise.posterior.updates import keep_house
+from slotwise.posterior.state import (
+    IN_USE,
+    Bias,
+    Counts,
+    Draw,
+    HierarchicalPosterior,
+    ItemFit,
+    Items,
+    Pending,
+    Segments,
+)
+from slotwise.posterior.updates import finish_period, keep_house
 
 #: a draw is kept for no longer than this part of the rounds so far
 KEPT_PART = 0.01
 
 
-@turn_to.register(Lived)
-def _turn_to(belief: Lived, segment: int) -> None:
+@turn_to.register(HierarchicalPosterior)
+def _turn_to(belief: HierarchicalPosterior, segment: int) -> None:
     if segment != belief.segment:
         belief.segment = segment
-        belief.at_hand = False
+        belief.is_current = False
 
 
-@imagine.register(Lived)
-def _imagine(belief: Lived, rng: np.random.Generator) -> None:
-    if belief.wait > 0:
-        belief.wait -= 1
+@imagine.register(HierarchicalPosterior)
+def _imagine(belief: HierarchicalPosterior, rng: np.random.Generator) -> bool:
+    draw, counts = belief.draw, belief.counts
+    if draw.decisions_left > 0:
+        draw.decisions_left -= 1
     else:
-        belief.wait = min(belief.keep, int(belief.rounds * KEPT_PART)) - 1
-        if belief.memory.left <= 0.0:
-            end_period(belief)
-        if belief.rounds >= belief.outdated:
+        draw.decisions_left = min(draw.max_decisions, int(counts.rounds * KEPT_PART)) - 1
+        if belief.forgetting.rounds_left <= 0.0:
+            finish_period(belief)
+        if counts.rounds >= belief.refit_at:
             keep_house(belief, 1)
         draw_shared(belief, rng)
-        belief.at_hand = False
-    if not belief.at_hand:
-        bring_to_hand(belief, rng)
-        # a draw of how one crowd sees the slots is for one decision, and so is what is in flight
-        belief.at_hand = belief.clicks.shape[1] == 1
+        belief.is_current = False
+    if belief.is_current:
+        return False
+    bring_to_hand(belief, rng)
+    # a draw of a segment's position bias is for one decision, and so is one that accounts for pending rounds
+    belief.is_current = counts.clicks.shape[1] == 1
+    return True
 
 
 @jit
-def draw_shared(belief: Lived, rng: np.random.Generator) -> None:
-    """Draw what all segments share: λ, β and m."""
-    bias, noise, mode = belief.drawn_bias, belief.noise, belief.mode
-    slots = len(mode)
-    scale = 1.0
-    if belief.whole_draws > 0.0:
-        belief.is_whole = rng.random() < belief.whole_draws
-    if not belief.is_told:
-        wider = 1.0 / belief.bias_spread if belief.is_whole else 1.0
-        for slot in range(slots):
-            noise[slot] = wider * rng.standard_normal()
-        now, then = 0.0, 0.0
-        for slot in range(slots):
-            drawn = mode[slot]
-            for other in range(slot, slots):
-                drawn += belief.spread[slot, other] * noise[other]
-            bias[slot] = math.exp(drawn)
-            seen = 1e-9
-            for segment in range(belief.passes.shape[0]):
-                seen += belief.slot_clicks[IN_USE, segment, slot]
-            # what clicks say of a slot's share in all exposure is what the scale of a draw goes by
-            now += seen * drawn
-            then += seen * mode[slot]
-            noise[slot] = seen
-        total = 0.0
-        for slot in range(slots):
-            total += noise[slot]
-        scale = math.exp((now - then) / total)
-    if belief.trusts_features:
-        _draw_weights(belief, rng)
-        for item in range(len(belief.level)):
-            drawn = 0.0
-            for column in range(len(belief.drawn_weights)):
-                drawn += belief.features[item, column] * belief.drawn_weights[column]
-            belief.prior_rate[item] = belief.item_shape * math.exp(-drawn) * scale
+def draw_shared(belief: HierarchicalPosterior, rng: np.random.Generator) -> None:
+    """Draw λ, β and m, which all segments share."""
+    draw, counts, items = belief.draw, belief.counts, belief.items
+    if draw.full_share > 0.0:
+        belief.is_full_draw = rng.random() < draw.full_share
+    scale = 1.0 if belief.bias.is_known else _draw_bias(draw, counts, belief.bias, belief.is_full_draw, rng)
+    if items.uses_features:
+        _draw_weights(draw, items.featured, belief.is_full_draw, rng)
+        for item in range(len(items.mean)):
+            log_mean = 0.0
+            for column in range(len(draw.weights)):
+                log_mean += items.features[item, column] * draw.weights[column]
+            draw.prior_rate[item] = items.shape * math.exp(-log_mean) * scale
     else:
-        for item in range(len(belief.level)):
-            belief.prior_rate[item] = belief.item_shape / belief.item_mean[item] * scale
-    if belief.passes.shape[0] > 1:
-        _draw_levels(belief, rng)
+        for item in range(len(items.mean)):
+            draw.prior_rate[item] = items.shape / items.mean[item] * scale
+    if counts.passes.shape[0] > 1:
+        _draw_levels(draw, counts, belief.pending, items, belief.segments, rng)
 
 
 @inlined
-def _draw_weights(belief: Lived, rng: np.random.Generator) -> None:
-    fit, noise = belief.featured, belief.featured.noise
-    spread = 1.0 if belief.is_whole else belief.weights_spread
+def _draw_bias(draw: Draw, counts: Counts, bias: Bias, is_full: bool, rng: np.random.Generator) -> float:
+    """Draw λ, and return the scale of the draw against the mode."""
+    mode, noise = bias.mode, draw.noise
+    slots = len(mode)
+    wider = 1.0 / bias.scale if is_full else 1.0
+    for slot in range(slots):
+        noise[slot] = wider * rng.standard_normal()
+    now, then = 0.0, 0.0
+    for slot in range(slots):
+        drawn = mode[slot]
+        for other in range(slot, slots):
+            drawn += bias.root[slot, other] * noise[other]
+        draw.position_bias[slot] = math.exp(drawn)
+        clicks = 1e-9
+        for segment in range(counts.passes.shape[0]):
+            clicks += counts.slot_clicks[IN_USE, segment, slot]
+        # the scale of a draw is an average over slots, weighted by their clicks, as these fix the exposure
+        now += clicks * drawn
+        then += clicks * mode[slot]
+        noise[slot] = clicks
+    total = 0.0
+    for slot in range(slots):
+        total += noise[slot]
+    return math.exp((now - then) / total)
+
+
+@inlined
+def _draw_weights(draw: Draw, fit: ItemFit, is_full: bool, rng: np.random.Generator) -> None:
+    noise, scale = fit.noise, (1.0 if is_full else draw.weights_scale)
     for column in range(len(noise)):
-        noise[column] = spread * rng.standard_normal()
+        noise[column] = scale * rng.standard_normal()
     for column in range(len(noise)):
         drawn = fit.weights[column]
         for other in range(column, len(noise)):
             drawn += fit.root[column, other] * noise[other]
-        belief.drawn_weights[column] = drawn
+        draw.weights[column] = drawn
 
 
 @jit
-def _draw_levels(belief: Lived, rng: np.random.Generator) -> None:
-    """m_j ~ Gamma(w(s + Σ_s N_sj), w(s/μ_j + Σ_s E_sj ε_sj)), ε at its mean; what is in flight narrows it.
+def _draw_levels(
+    draw: Draw, counts: Counts, pending: Pending, items: Items, segments: Segments, rng: np.random.Generator
+) -> None:
+    """m_j ~ Gamma(w(s + Σ_s N_sj), w(s/μ_j + Σ_s E_sj ε_sj)), ε at its mean; pending rounds narrow it.
 
-    ε is not known but from the same clicks: with it integrated out, N of a cell say as much of m as Nκ/(κ + mE) would
-    if it were. w is the part that is left. Where m is not drawn it is settled at its mean.
+    ε is estimated from the same clicks: with it integrated out, N clicks of a cell are as much evidence of m as
+    Nκ/(κ + mE) would be if ε were known. w is the part that is left. If m is not drawn it is set to its mean.
     """
-    segments, items, slots = belief.passes.shape
-    waiting = pass_rate(belief) if belief.in_flight > 0.0 else 0.0
-    own = belief.own_taste
-    for item in range(items):
-        shape, rate, flying = belief.item_shape, belief.prior_rate[item], 0.0
+    number_of_segments, number_of_items, slots = counts.passes.shape
+    waiting = _pass_rate(counts) if pending.rounds > 0.0 else 0.0
+    own = segments.similarity
+    for item in range(number_of_items):
+        shape, rate, flying = items.shape, draw.prior_rate[item], 0.0
         evidence = shape
-        for segment in range(segments):
-            clicks, seen, sent = belief.clicks[IN_USE, segment, item], 0.0, 0.0
+        for segment in range(number_of_segments):
+            clicks, seen, sent = counts.clicks[IN_USE, segment, item], 0.0, 0.0
             for slot in range(slots):
-                bias = belief.drawn_bias[slot] * belief.slot_level[segment, slot]
-                seen += bias * belief.passes[segment, item, slot]
-                sent += bias * belief.flying[segment, item, slot]
-            part = own / (own + belief.level[item] * belief.own_mean[segment, item] * seen)
+                bias = draw.position_bias[slot] * segments.slot_deviation[segment, slot]
+                seen += bias * counts.passes[segment, item, slot]
+                sent += bias * pending.by_slot[segment, item, slot]
+            part = own / (own + segments.level[item] * items.segment_mean[segment, item] * seen)
             shape += clicks
             evidence += part * clicks
-            rate += seen * belief.own_level[segment, item]
-            flying += part * waiting * sent * belief.own_level[segment, item]
+            rate += seen * segments.deviation[segment, item]
+            flying += part * waiting * sent * segments.deviation[segment, item]
         widened = evidence / shape
         narrowed = widened + flying / rate
-        belief.level_evidence[item] = shape * narrowed
-        if belief.draws_levels:
-            belief.drawn_level[item] = rng.standard_gamma(shape * narrowed) / (rate * narrowed)
+        draw.level_evidence[item] = shape * narrowed
+        if draw.draws_levels:
+            draw.level[item] = rng.standard_gamma(shape * narrowed) / (rate * narrowed)
         else:
-            belief.drawn_level[item] = shape / rate
+            draw.level[item] = shape / rate
 
 
 @inlined
-def pass_rate(belief: Lived) -> float:
-    """The part of rounds that end without a click."""
-    return (belief.no_clicks + 1.0) / (belief.rounds + 2.0)
+def pass_rate(belief: HierarchicalPosterior) -> float:
+    """Return the part of rounds that end without a click."""
+    return _pass_rate(belief.counts)
 
 
 @inlined
-def _drawn_own(belief: Lived, item: int) -> float:
-    """ν of an item to the segment at hand, by β as last drawn; 1 if features are not relied on."""
-    total, columns = 0.0, belief.own_features.shape[2]
-    if columns == 0 or not belief.trusts_features:
+def _pass_rate(counts: Counts) -> float:
+    return (counts.no_clicks + 1.0) / (counts.rounds + 2.0)
+
+
+@inlined
+def _drawn_segment_mean(draw: Draw, items: Items, segment: int, item: int) -> float:
+    """Return ν by β as drawn; 1 if features are not in use."""
+    total, columns = 0.0, items.segment_features.shape[2]
+    if columns == 0 or not items.uses_features:
         return 1.0
     for column in range(columns):
-        total += belief.own_features[belief.segment, item, column] * belief.drawn_weights[column]
+        total += items.segment_features[segment, item, column] * draw.weights[column]
     return math.exp(total)
 
 
 @jit
-def bring_to_hand(belief: Lived, rng: np.random.Generator) -> None:
-    """Position bias, shape and rate for the segment at hand, and what of the rate is assumed."""
-    segments, items, slots = belief.passes.shape
+def bring_to_hand(belief: HierarchicalPosterior, rng: np.random.Generator) -> None:
+    """Set position bias, shape and rate for the current segment, and the part of the rate that is assumed."""
+    draw, counts, pending, segments = belief.draw, belief.counts, belief.pending, belief.segments
+    number_of_segments, number_of_items, slots = counts.passes.shape
     segment, bias = belief.segment, belief.position_bias
-    prior = belief.item_shape
+    prior = belief.items.shape
     beyond = max(0.0, prior - 1.0)
     beyond_part = beyond / prior
     for slot in range(slots):
-        bias[slot] = belief.drawn_bias[slot]
-    if segments > 1:
-        prior = belief.own_taste
+        bias[slot] = draw.position_bias[slot]
+    if number_of_segments > 1:
+        prior = segments.similarity
         for slot in range(slots):
-            shape = belief.own_slots + belief.slot_clicks[IN_USE, segment, slot]
-            bias[slot] *= belief.slot_level[segment, slot] * rng.standard_gamma(shape) / shape
-    waiting = pass_rate(belief) if belief.in_flight > 0.0 else 0.0
-    for item in range(items):
-        rate = (
-            prior / (belief.drawn_level[item] * _drawn_own(belief, item)) if segments > 1 else belief.prior_rate[item]
-        )
-        shape = prior + belief.clicks[IN_USE, segment, item]
+            shape = segments.slot_similarity + counts.slot_clicks[IN_USE, segment, slot]
+            bias[slot] *= segments.slot_deviation[segment, slot] * rng.standard_gamma(shape) / shape
+    waiting = _pass_rate(counts) if pending.rounds > 0.0 else 0.0
+    for item in range(number_of_items):
+        rate = draw.prior_rate[item]
+        if number_of_segments > 1:
+            rate = prior / (draw.level[item] * _drawn_segment_mean(draw, belief.items, segment, item))
+        shape = prior + counts.clicks[IN_USE, segment, item]
         of_prior = rate
         for slot in range(slots):
-            rate += bias[slot] * belief.passes[segment, item, slot]
-        if segments == 1:
+            rate += bias[slot] * counts.passes[segment, item, slot]
+        if number_of_segments == 1:
             belief.assumed[item] = beyond_part * of_prior
-        elif not belief.draws_levels:
+        elif not draw.draws_levels:
             # the variance of log α is 1/shape, and that of log m times the square of the prior's part in the mean
             drawn_to = shape * (of_prior / rate) ** 2
-            known = 1.0 / (1.0 + drawn_to / belief.level_evidence[item])
-            belief.assumed[item] = rate * (known - 1.0 / (1.0 + drawn_to / (belief.level_evidence[item] - beyond)))
+            known = 1.0 / (1.0 + drawn_to / draw.level_evidence[item])
+            belief.assumed[item] = rate * (known - 1.0 / (1.0 + drawn_to / (draw.level_evidence[item] - beyond)))
             shape *= known
             rate *= known
         if waiting > 0.0:
             flying = 0.0
             for slot in range(slots):
-                flying += bias[slot] * belief.flying[segment, item, slot]
+                flying += bias[slot] * pending.by_slot[segment, item, slot]
             # as many clicks and as much exposure as are expected: the mean stays
             narrowed = 1.0 + waiting * flying / rate
             shape *= narrowed

@@ -14,12 +14,11 @@ reported, the variance of log α_sj then is Σ_κ p(κ | N)·(V_κ + (log ᾱ_κ
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from slotwise.core.types import FloatArray
+from slotwise.core.types import BoolArray, FloatArray
 from slotwise.posterior.hyperparameters import MAX_ALIKE, OWN_TASTE
+from slotwise.posterior.state import IN_USE, Counts, Items, Segments
 
 #: values of κ that are tried, evenly in log κ: from crowds that have little in common to crowds that are alike
 GRID = np.geomspace(0.3, MAX_ALIKE, 16)
@@ -32,19 +31,18 @@ NEWTON_STEPS = 8
 MAX_STEP = 1.0
 
 
-def variance_of_likeness(belief: Any) -> FloatArray:
+def variance_of_likeness(counts: Counts, items: Items, segments: Segments, segment: int) -> FloatArray:
     """How much more log α of each item varies in the segment at hand, because κ is not known; none of one segment."""
-    segments, items = belief.exposure.shape
-    seen = belief.exposure.any(axis=1)
-    if segments == 1 or seen.sum() * items > MAX_CELLS:
-        return np.zeros(items)
-    at = belief.segment
+    number_of_segments, number_of_items = segments.exposure.shape
+    seen: BoolArray = np.any(segments.exposure, axis=1)
+    if number_of_segments == 1 or seen.sum() * number_of_items > MAX_CELLS:
+        return np.zeros(number_of_items)
     # other segments than this one tell of κ only where they were seen
-    seen[at] = True
-    clicks, scale = belief.clicks[0][seen], (belief.own_mean * belief.exposure)[seen]
-    tastes = np.append(GRID, belief.own_taste)
-    level, curvature, evidence = _levels(belief, tastes, clicks, scale)
-    own = int(np.count_nonzero(seen[:at]))
+    seen[segment] = True
+    clicks, scale = counts.clicks[IN_USE][seen], (items.segment_mean * segments.exposure)[seen]
+    tastes = np.append(GRID, segments.similarity)
+    level, curvature, evidence = _levels(items, segments, tastes, clicks, scale)
+    own = int(np.count_nonzero(seen[:segment]))
     expected = level * scale[own]
     kappa = tastes[:, None]
     # V_κ, and the log of the mean but for what is the same for all
@@ -58,15 +56,15 @@ def variance_of_likeness(belief: Any) -> FloatArray:
 
 
 def _levels(
-    belief: Any, tastes: FloatArray, clicks: FloatArray, scale: FloatArray
+    items: Items, segments: Segments, tastes: FloatArray, clicks: FloatArray, scale: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """For each κ: m at its mode in log m, the curvature there, and the log of p(κ)p(N | κ) but for a constant."""
     # here, as it takes long to import
     from scipy.special import digamma, gammaln
 
-    shape, prior_rate = belief.item_shape, belief.item_shape / belief.item_mean
+    shape, prior_rate = items.shape, items.shape / items.mean
     kappa, total = tastes[:, None, None], clicks.sum(axis=0)
-    log_level = np.tile(np.log(belief.level), (len(tastes), 1))
+    log_level = np.tile(np.log(segments.level), (len(tastes), 1))
     for _ in range(NEWTON_STEPS):
         level = np.exp(log_level)
         expected = level[:, None, :] * scale

@@ -38,10 +38,11 @@ from slotwise.estimators.uncertainty.intervals import around_mean, around_scaled
 from slotwise.estimators.uncertainty.sandwich_errors import Sandwich
 from slotwise.estimators.uncertainty.standard_errors import with_priors
 from slotwise.posterior.best_list_draws import best_list, best_list_chances
-from slotwise.posterior.factory import IN_USE, Lived, lived
+from slotwise.posterior.factory import lived
 from slotwise.posterior.gamma_prior import BIAS_SHAPE
 from slotwise.posterior.posterior_interface import hold_still, turn_to, update_by_tally
 from slotwise.posterior.segment_similarity import variance_of_likeness
+from slotwise.posterior.state import IN_USE, HierarchicalPosterior
 from slotwise.posterior.updates import settle_on_means
 
 
@@ -54,7 +55,7 @@ class Posterior:
     #: what was learned of items in general, and is believed of one that was never shown
     prior: GammaPrior
     #: the default policy's, as the tally has left it
-    belief: Any = field(repr=False)
+    belief: HierarchicalPosterior = field(repr=False)
     tally: Tally = field(repr=False)
     #: the position bias if it was told; what a click on an item is worth; the items that may not be shown
     told: FloatArray | None = None
@@ -114,7 +115,9 @@ def posterior(
     return posterior_of(belief, counted, told, values=values, excluded=excluded)
 
 
-def believed(setting: Setting, counted: Iterable[Mapping[int, Tally]], *, memory: Any = "none") -> Lived:
+def believed(
+    setting: Setting, counted: Iterable[Mapping[int, Tally]], *, memory: Any = "none"
+) -> HierarchicalPosterior:
     """What the default policy believes after absorbing tallies by segment, one period after the other."""
     belief = lived(setting, memory=memory)
     for segment, tally, more in one_by_one(counted):
@@ -132,7 +135,7 @@ def one_by_one(counted: Iterable[Mapping[int, Tally]]) -> Iterator[tuple[int, Ta
 
 
 def posterior_of(
-    belief: Lived,
+    belief: HierarchicalPosterior,
     tally: Tally,
     told: FloatArray | None,
     *,
@@ -145,10 +148,10 @@ def posterior_of(
     settle_on_means(belief)
     # λ_1, which a bias that is told has the scale of already
     scale = 1.0 if told is not None else float(belief.position_bias[0])
-    usual = float(np.exp(belief.featured.weights[0]) if belief.trusts_features else belief.item_mean[0])
+    usual = float(np.exp(belief.items.featured.weights[0]) if belief.items.uses_features else belief.items.mean[0])
     return Posterior(
         _estimate(belief, scale, tally, told is not None),
-        GammaPrior(belief.item_shape, belief.item_shape / usual / scale),
+        GammaPrior(belief.items.shape, belief.items.shape / usual / scale),
         belief,
         tally,
         told,
@@ -158,9 +161,9 @@ def posterior_of(
     )
 
 
-def _estimate(belief: Lived, scale: float, tally: Tally, told: bool) -> Estimate:
+def _estimate(belief: HierarchicalPosterior, scale: float, tally: Tally, told: bool) -> Estimate:
     alpha, bias = belief.shape / belief.rate, belief.position_bias.copy()
-    passes = np.ascontiguousarray(belief.passes[belief.segment].T)
+    passes = np.ascontiguousarray(belief.counts.passes[belief.segment].T)
     gamma = np.outer(bias, alpha)
     pairs = gamma * passes
     of_items, of_slots = _priors(belief, alpha, bias, told)
@@ -182,16 +185,19 @@ def _estimate(belief: Lived, scale: float, tally: Tally, told: bool) -> Estimate
     return Estimate(alpha * scale, bias / scale, converged=True, identifiable=identifiable, sweeps=1, evidence=evidence)
 
 
-def _priors(belief: Lived, alpha: FloatArray, bias: FloatArray, told: bool) -> tuple[FloatArray, FloatArray]:
+def _priors(
+    belief: HierarchicalPosterior, alpha: FloatArray, bias: FloatArray, told: bool
+) -> tuple[FloatArray, FloatArray]:
     """The curvature of the prior of each item and slot of the segment at hand, 0 for slots that are told."""
-    if len(belief.passes) == 1:
-        return belief.prior_rate * alpha, np.zeros_like(bias) if told else BIAS_SHAPE * bias
-    level = belief.level * belief.own_mean[belief.segment]
-    return belief.own_taste / level * alpha, belief.own_slots * belief.slot_level[belief.segment]
+    segments, segment = belief.segments, belief.segment
+    if len(belief.counts.passes) == 1:
+        return belief.draw.prior_rate * alpha, np.zeros_like(bias) if told else BIAS_SHAPE * bias
+    level = segments.level * belief.items.segment_mean[segment]
+    return segments.similarity / level * alpha, segments.slot_similarity * segments.slot_deviation[segment]
 
 
 def _variance_of_shared(
-    belief: Lived, prior_share: FloatArray, slot_shares: FloatArray, told: bool
+    belief: HierarchicalPosterior, prior_share: FloatArray, slot_shares: FloatArray, told: bool
 ) -> tuple[FloatArray, FloatArray]:
     """How much more log(λ_1α) and log(λ/λ_1) vary because what they are drawn to was learned itself.
 
@@ -201,17 +207,18 @@ def _variance_of_shared(
     drawn to λ, the
     covariance of which passes on to items by the slots that they were seen in.
     """
-    roots = belief.features @ belief.featured.root if belief.trusts_features else np.zeros((len(prior_share), 1))
+    counts, items, segments = belief.counts, belief.items, belief.segments
+    roots = items.features @ items.featured.root if items.uses_features else np.zeros((len(prior_share), 1))
     of_priors, of_slots = (roots**2).sum(axis=1), np.zeros(len(slot_shares))
     of_items = np.zeros_like(of_priors)
-    if len(belief.passes) > 1:
+    if len(counts.passes) > 1:
         # as in `slotwise.posterior.sampling`, where m is drawn
-        part = belief.own_taste / (belief.own_taste + belief.level * belief.own_mean * belief.exposure)
-        evidence = belief.item_shape + (part * belief.clicks[IN_USE]).sum(axis=0)
-        of_priors = 1.0 / evidence + (belief.item_shape / evidence) ** 2 * of_priors
-        of_items = variance_of_likeness(belief)
+        part = segments.similarity / (segments.similarity + segments.level * items.segment_mean * segments.exposure)
+        evidence = items.shape + (part * counts.clicks[IN_USE]).sum(axis=0)
+        of_priors = 1.0 / evidence + (items.shape / evidence) ** 2 * of_priors
+        of_items = variance_of_likeness(counts, items, segments, belief.segment)
         if not told:
-            beside_first = belief.spread - belief.spread[0]
+            beside_first = belief.bias.root - belief.bias.root[0]
             of_slots = (beside_first**2).sum(axis=1)
             of_items = of_items + ((slot_shares.T @ beside_first) ** 2).sum(axis=1)
     return of_items + prior_share**2 * of_priors, of_slots

@@ -1,166 +1,121 @@
-"""What rounds, tallies and time do to the counts of a belief for pages as they are."""
+"""Updates of the hierarchical posterior: by rounds, by tallies, by pending rounds, and by the end of a period."""
 
 from __future__ import annotations
 
 import math
 
-from slotwise.core.tally import count_no_clicks
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, Ranking
 from slotwise.jit import jit
-from slotwise.posterior.factory import IN_USE, TRIED, Lived
+from slotwise.posterior.counts import add_round, add_tally, fold_rarest
 from slotwise.posterior.forgetting import end_period
-from slotwise.posterior.hyperparameters import refresh, weight_of
-from slotwise.posterior.list_counts import GIVEN_UP, are_rare, give_up, is_given_up, number_of
+from slotwise.posterior.hyperparameters import refresh
 from slotwise.posterior.posterior_interface import expect, hold_still, settle, update, update_by_tally
+from slotwise.posterior.state import IN_USE, HierarchicalPosterior
 
 #: what is learned of all is learned anew when the data have grown by this part
 GROWTH = 0.02
 
 
-@expect.register(Lived)
-def _expect(belief: Lived, ranking: Ranking) -> None:
+@expect.register(HierarchicalPosterior)
+def _expect(belief: HierarchicalPosterior, ranking: Ranking) -> None:
     fly(belief, ranking, 1.0)
 
 
-@settle.register(Lived)
-def _settle(belief: Lived, ranking: Ranking) -> None:
+@settle.register(HierarchicalPosterior)
+def _settle(belief: HierarchicalPosterior, ranking: Ranking) -> None:
     fly(belief, ranking, -1.0)
 
 
 @jit
-def fly(belief: Lived, ranking: Ranking, rounds: float) -> None:
+def fly(belief: HierarchicalPosterior, ranking: Ranking, rounds: float) -> None:
     """Count rounds that wait for their outcome."""
-    belief.in_flight += rounds
-    belief.at_hand = False
+    belief.pending.rounds += rounds
+    belief.is_current = False
     for slot in range(len(ranking)):
         if ranking[slot] != EMPTY:
-            belief.flying[belief.segment, ranking[slot], slot] += rounds
+            belief.pending.by_slot[belief.segment, ranking[slot], slot] += rounds
 
 
-@update.register(Lived)
-def _update(belief: Lived, ranking: Ranking, clicked: int) -> None:
+@update.register(HierarchicalPosterior)
+def _update(belief: HierarchicalPosterior, ranking: Ranking, clicked: int) -> None:
     take_in(belief, ranking, clicked)
 
 
 @jit
-def take_in(belief: Lived, ranking: Ranking, clicked: int) -> None:
-    """One round; compiled once, and not once for each policy."""
-    segment, kinds = belief.segment, min(belief.clicks.shape[0], TRIED)
-    passes, counted, rate, position_bias = belief.passes, belief.counted, belief.rate, belief.position_bias
-    belief.rounds += 1.0
-    belief.memory.left -= 1.0
-    weight, is_listed = (1.0 if clicked == NO_CLICK else 0.0), False
-    if len(belief.seen.lists) > 0:
-        mean, mean_bias, total = belief.mean, belief.mean_bias, 1.0
-        for slot in range(len(ranking)):
-            if ranking[slot] != EMPTY:
-                total += mean_bias[segment, slot] * mean[segment, ranking[slot]]
-        weight = 1.0 / total
-        # where the table is full, the round is folded as it comes
-        number = number_of(belief.seen, segment, ranking)
-        is_listed = number >= 0
-        if is_listed:
-            for kind in range(kinds):
-                belief.seen.rounds[kind, number] += 1.0
-    belief.no_clicks += weight
+def take_in(belief: HierarchicalPosterior, ranking: Ranking, clicked: int) -> None:
+    """Learn from one round; compiled once, and not once for each policy."""
+    weight = add_round(belief.counts, belief.segments, belief.segment, ranking, clicked)
+    belief.forgetting.rounds_left -= 1.0
+    rate, position_bias = belief.rate, belief.position_bias
     for slot in range(len(ranking)):
-        item = ranking[slot]
-        if item != EMPTY:
-            counted[item] += 1.0
-            passes[segment, item, slot] += weight
-            rate[item] += position_bias[slot] * weight
-            if not is_listed:
-                for kind in range(kinds):
-                    belief.folded[kind, segment, item, slot] += weight
+        if ranking[slot] != EMPTY:
+            rate[ranking[slot]] += position_bias[slot] * weight
     if clicked != NO_CLICK:
         belief.shape[ranking[clicked]] += 1.0
-        for kind in range(kinds):
-            belief.clicks[kind, segment, ranking[clicked]] += 1.0
-            belief.slot_clicks[kind, segment, clicked] += 1.0
 
 
-@jit
-def fold_rarest(belief: Lived) -> None:
-    """Make room in the table: the rarest lists become passes at the estimates of the moment."""
-    seen, folded = belief.seen, belief.folded
-    rare, left = are_rare(seen, IN_USE), int(GIVEN_UP * seen.count) + 1
-    for number in range(seen.count):
-        if is_given_up(seen, IN_USE, rare, number, left):
-            left -= 1
-            segment, total = seen.lists[number, 0], weight_of(belief, number)
-            for slot in range(folded.shape[3]):
-                item = seen.lists[number, slot + 1]
-                if item != EMPTY:
-                    for kind in range(len(folded)):
-                        folded[kind, segment, item, slot] += seen.rounds[kind, number] / total
-    give_up(seen, IN_USE, rare)
-
-
-@update_by_tally.register(Lived)
-def _absorb(belief: Lived, clicks: FloatArray, passes: FloatArray) -> None:
+@update_by_tally.register(HierarchicalPosterior)
+def _absorb(belief: HierarchicalPosterior, clicks: FloatArray, passes: FloatArray) -> None:
     take_in_tally(belief, clicks, passes)
 
 
 @jit
-def take_in_tally(belief: Lived, clicks: FloatArray, passes: FloatArray) -> None:
-    """A whole tally."""
-    segment, (slots, items) = belief.segment, clicks.shape
-    kinds, rounds = min(belief.clicks.shape[0], TRIED), 0.0
-    for slot in range(slots):
-        for item in range(items):
-            rounds += clicks[slot, item]
-            for kind in range(kinds):
-                belief.clicks[kind, segment, item] += clicks[slot, item]
-                belief.slot_clicks[kind, segment, slot] += clicks[slot, item]
-                belief.folded[kind, segment, item, slot] += passes[slot, item]
-            belief.passes[segment, item, slot] += passes[slot, item]
-            belief.counted[item] += clicks[slot, item] + passes[slot, item]
-    no_clicks = count_no_clicks(passes)
-    rounds += no_clicks
-    belief.rounds += rounds
-    belief.no_clicks += no_clicks
-    belief.memory.left -= rounds
-    # now and not at the next decision, which someone waits for
-    if belief.rounds >= belief.outdated:
-        if belief.memory.left <= 0.0:
-            end_period(belief)
+def take_in_tally(belief: HierarchicalPosterior, clicks: FloatArray, passes: FloatArray) -> None:
+    """Learn from a tally, and refit the hyperparameters if they are out of date."""
+    counts, forgetting = belief.counts, belief.forgetting
+    forgetting.rounds_left -= add_tally(counts, belief.segment, clicks, passes)
+    # now and not at the next decision, which a visitor waits for
+    if counts.rounds >= belief.refit_at:
+        if forgetting.rounds_left <= 0.0:
+            finish_period(belief)
         keep_house(belief, 5)
-    belief.wait = 0
-    belief.at_hand = False
-    if belief.rounds > 0.0 and belief.slots_for_new == math.inf:
-        belief.slots_for_new = 0.0
+    belief.draw.decisions_left = 0
+    belief.is_current = False
+    if counts.rounds > 0.0 and belief.cold_start.slots_left == math.inf:
+        belief.cold_start.slots_left = 0.0
     settle_on_means(belief)
 
 
 @jit
-def settle_on_means(belief: Lived) -> None:
-    """Position bias, shape and rate for the segment at hand, at the means of all that is drawn for a decision."""
-    segments, items, slots = belief.passes.shape
-    segment = belief.segment
+def finish_period(belief: HierarchicalPosterior) -> None:
+    """Decay the counts, and draw and refit at the next decision if those in use changed."""
+    if end_period(belief.forgetting, belief.counts, belief.bias, belief.items, belief.segments):
+        belief.refit_at = 0.0
+        belief.draw.decisions_left = 0
+        belief.is_current = False
+
+
+@jit
+def settle_on_means(belief: HierarchicalPosterior) -> None:
+    """Set position bias, shape and rate for the current segment at the means of all that is drawn for a decision."""
+    counts, items, segments, segment = belief.counts, belief.items, belief.segments, belief.segment
+    number_of_segments, number_of_items, slots = counts.passes.shape
     for slot in range(slots):
-        belief.position_bias[slot] = belief.mean_bias[segment, slot]
-    for item in range(items):
-        shape, rate = belief.item_shape, belief.item_shape / belief.item_mean[item]
-        belief.prior_rate[item] = rate
-        if segments > 1:
-            shape, rate = belief.own_taste, belief.own_taste / (belief.level[item] * belief.own_mean[segment, item])
+        belief.position_bias[slot] = segments.mean_bias[segment, slot]
+    for item in range(number_of_items):
+        shape, rate = items.shape, items.shape / items.mean[item]
+        belief.draw.prior_rate[item] = rate
+        if number_of_segments > 1:
+            mean = segments.level[item] * items.segment_mean[segment, item]
+            shape, rate = segments.similarity, segments.similarity / mean
         for slot in range(slots):
-            rate += belief.position_bias[slot] * belief.passes[segment, item, slot]
-        belief.shape[item] = shape + belief.clicks[IN_USE, segment, item]
+            rate += belief.position_bias[slot] * counts.passes[segment, item, slot]
+        belief.shape[item] = shape + counts.clicks[IN_USE, segment, item]
         belief.rate[item] = rate
 
 
 @jit
-def keep_house(belief: Lived, times: int) -> None:
-    """What need not be done in every round: make room for lists, learn anew what is learned of all."""
-    if belief.seen.count > 0 and belief.seen.count == len(belief.seen.lists):
-        fold_rarest(belief)
+def keep_house(belief: HierarchicalPosterior, times: int) -> None:
+    """Make room in the table of lists and refit the hyperparameters, which not every round needs."""
+    counts = belief.counts
+    if counts.lists.count > 0 and counts.lists.count == len(counts.lists.lists):
+        fold_rarest(counts, belief.segments)
     for _ in range(times):
-        refresh(belief)
-    belief.outdated = belief.rounds * (1.0 + GROWTH) + 1e-9
+        refresh(counts, belief.bias, belief.items, belief.segments)
+    belief.refit_at = counts.rounds * (1.0 + GROWTH) + 1e-9
 
 
-@hold_still.register(Lived)
-def _hold_still(belief: Lived, still: bool) -> None:
-    # what is learned of all segments together is learned once from the tallies of many, and not once with each of them
-    belief.outdated = math.inf if still else 0.0
+@hold_still.register(HierarchicalPosterior)
+def _hold_still(belief: HierarchicalPosterior, still: bool) -> None:
+    # hyperparameters are fitted once to the tallies of many segments, and not once with each of them
+    belief.refit_at = math.inf if still else 0.0

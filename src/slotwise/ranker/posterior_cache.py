@@ -9,7 +9,7 @@ import numpy as np
 
 from slotwise.core.types import FloatArray, IntArray, Ranking
 from slotwise.policies import Setting
-from slotwise.posterior import Lived, Posterior, believed, posterior_of
+from slotwise.posterior import HierarchicalPosterior, Posterior, believed, posterior_of
 from slotwise.ranker.request_constraints import Ruling
 from slotwise.ranker.segment_counts import Counts
 
@@ -37,7 +37,7 @@ class Beliefs:
     def __init__(self, memory: Any) -> None:
         self._memory = memory
         #: of all segments, or, under True, of everybody as one
-        self._believed: dict[bool, Lived] = {}
+        self._believed: dict[bool, HierarchicalPosterior] = {}
         #: by segment, None for everybody
         self._posteriors: dict[int | None, Posterior] = {}
         self._best: dict[int | None, _Best] = {}

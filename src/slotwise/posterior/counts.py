@@ -1,0 +1,157 @@
+"""Changes of the counts: rounds, tallies, lists that leave the table, and decay.
+
+Passes may be *soft*: a round with list A, clicked or not, counts 1/(1+S_A) of a pass, the expected number of passes at
+the current estimates. Lists in the table are weighed again as the estimates improve; the others keep their weight.
+"""
+
+from __future__ import annotations
+
+from slotwise.core.tally import count_no_clicks
+from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, Ranking
+from slotwise.jit import inlined, jit
+from slotwise.posterior.list_counts import GIVEN_UP, are_rare, give_up, is_given_up, number_of
+from slotwise.posterior.state import DECAYED, IN_USE, PERIOD_COUNTS, Counts, Segments
+
+
+@inlined
+def add_round(counts: Counts, segments: Segments, segment: int, ranking: Ranking, clicked: int) -> float:
+    """Count one round and return its weight in passes."""
+    kinds = min(counts.clicks.shape[0], DECAYED)
+    passes, item_rounds = counts.passes, counts.item_rounds
+    counts.rounds += 1.0
+    weight, is_listed = (1.0 if clicked == NO_CLICK else 0.0), False
+    if len(counts.lists.lists) > 0:
+        mean, mean_bias, total = segments.mean, segments.mean_bias, 1.0
+        for slot in range(len(ranking)):
+            if ranking[slot] != EMPTY:
+                total += mean_bias[segment, slot] * mean[segment, ranking[slot]]
+        weight = 1.0 / total
+        # if the table is full, the round counts at its present weight
+        number = number_of(counts.lists, segment, ranking)
+        is_listed = number >= 0
+        if is_listed:
+            for kind in range(kinds):
+                counts.lists.rounds[kind, number] += 1.0
+    counts.no_clicks += weight
+    for slot in range(len(ranking)):
+        item = ranking[slot]
+        if item != EMPTY:
+            item_rounds[item] += 1.0
+            passes[segment, item, slot] += weight
+            if not is_listed:
+                for kind in range(kinds):
+                    counts.unlisted_passes[kind, segment, item, slot] += weight
+    if clicked != NO_CLICK:
+        for kind in range(kinds):
+            counts.clicks[kind, segment, ranking[clicked]] += 1.0
+            counts.slot_clicks[kind, segment, clicked] += 1.0
+    return weight
+
+
+@jit
+def add_tally(counts: Counts, segment: int, clicks: FloatArray, passes: FloatArray) -> float:
+    """Count a tally, slots × items, and return its rounds."""
+    (slots, items), rounds = clicks.shape, 0.0
+    kinds = min(counts.clicks.shape[0], DECAYED)
+    for slot in range(slots):
+        for item in range(items):
+            rounds += clicks[slot, item]
+            for kind in range(kinds):
+                counts.clicks[kind, segment, item] += clicks[slot, item]
+                counts.slot_clicks[kind, segment, slot] += clicks[slot, item]
+                counts.unlisted_passes[kind, segment, item, slot] += passes[slot, item]
+            counts.passes[segment, item, slot] += passes[slot, item]
+            counts.item_rounds[item] += clicks[slot, item] + passes[slot, item]
+    no_clicks = count_no_clicks(passes)
+    rounds += no_clicks
+    counts.rounds += rounds
+    counts.no_clicks += no_clicks
+    return rounds
+
+
+@jit
+def weigh_lists(counts: Counts, segments: Segments, kind: int, passes: FloatArray) -> None:
+    """Put passes by segment, item and slot into `passes`: Σ_A T_A/(1+S_A) over the lists, and the unlisted ones."""
+    lists = counts.lists
+    number_of_segments, items, slots = passes.shape
+    for segment in range(number_of_segments):
+        for item in range(items):
+            for slot in range(slots):
+                passes[segment, item, slot] = counts.unlisted_passes[kind, segment, item, slot]
+    for number in range(lists.count):
+        rounds = lists.rounds[kind, number]
+        if rounds > 0.0:
+            segment, total = lists.lists[number, 0], _inverse_weight(counts, segments, number)
+            for slot in range(slots):
+                item = lists.lists[number, slot + 1]
+                if item != EMPTY:
+                    passes[segment, item, slot] += rounds / total
+
+
+@inlined
+def _inverse_weight(counts: Counts, segments: Segments, number: int) -> float:
+    """Return 1 + S_A of a list in the table, at the means."""
+    lists, total = counts.lists.lists, 1.0
+    segment = lists[number, 0]
+    for slot in range(lists.shape[1] - 1):
+        item = lists[number, slot + 1]
+        if item != EMPTY:
+            total += segments.mean_bias[segment, slot] * segments.mean[segment, item]
+    return total
+
+
+@jit
+def fold_rarest(counts: Counts, segments: Segments) -> None:
+    """Make room in the table: the rarest lists become passes at the current estimates."""
+    lists, unlisted = counts.lists, counts.unlisted_passes
+    rare, left = are_rare(lists, IN_USE), int(GIVEN_UP * lists.count) + 1
+    for number in range(lists.count):
+        if is_given_up(lists, IN_USE, rare, number, left):
+            left -= 1
+            segment, total = lists.lists[number, 0], _inverse_weight(counts, segments, number)
+            for slot in range(unlisted.shape[3]):
+                item = lists.lists[number, slot + 1]
+                if item != EMPTY:
+                    for kind in range(len(unlisted)):
+                        unlisted[kind, segment, item, slot] += lists.rounds[kind, number] / total
+    give_up(lists, IN_USE, rare)
+
+
+@jit
+def decay(counts: Counts, weights: FloatArray, best: int, is_replaced: bool) -> None:
+    """Multiply the past under each half-life by its weight, and add the period.
+
+    If `is_replaced`, the counts of the best half-life come into use; otherwise those in use stay as they are.
+    """
+    kinds = len(counts.clicks)
+    for array in (counts.clicks, counts.slot_clicks):
+        _decay(array.reshape((kinds, array.size // kinds)), weights, best, is_replaced)
+    unlisted = counts.unlisted_passes
+    _decay(unlisted.reshape((kinds, unlisted.size // kinds)), weights, best, is_replaced)
+    _decay(counts.lists.rounds, weights, best, is_replaced)
+
+
+@jit
+def _decay(array: FloatArray, weights: FloatArray, best: int, is_replaced: bool) -> None:
+    kinds, cells = array.shape
+    for cell in range(cells):
+        for kind in range(DECAYED, kinds):
+            array[kind, cell] = weights[kind - DECAYED] * array[kind, cell] + array[PERIOD_COUNTS, cell]
+        if is_replaced:
+            array[IN_USE, cell] = array[DECAYED + best, cell]
+        array[PERIOD_COUNTS, cell] = 0.0
+
+
+@jit
+def sum_rounds(counts: Counts) -> None:
+    """Set the rounds and those without a click to the sums of the counts in use."""
+    segments, items, slots = counts.passes.shape
+    clicks, passes = 0.0, 0.0
+    for slot in range(slots):
+        slot_passes = 0.0
+        for segment in range(segments):
+            clicks += counts.slot_clicks[IN_USE, segment, slot]
+            for item in range(items):
+                slot_passes += counts.passes[segment, item, slot]
+        passes = max(passes, slot_passes)
+    counts.no_clicks, counts.rounds = passes, clicks + passes

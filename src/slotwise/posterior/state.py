@@ -1,0 +1,211 @@
+"""The state of the hierarchical posterior: one record for each thing that is estimated, drawn or counted.
+
+Attractiveness is α_sj = m_j ε_sj for segment s and item j. The item's level m_j ~ Gamma(s, s/μ_j) is shared by all
+segments, with μ_j = exp(x_jᵀβ) of its features; ε_sj ~ Gamma(κ, κ/ν_sj) is the segment's deviation from it. ν is 1, or,
+if features are of segments and items together, exp((x_sj - x_j)ᵀβ) with x_j the average over the segments. The position
+bias is λ_k δ_sk, λ_k ~ Gamma(c, c) and δ_sk ~ Gamma(τ, τ). With one segment there is neither ε nor δ.
+
+| record | changed by |
+| --- | --- |
+| `Counts` | `slotwise.posterior.counts` |
+| `Pending` | `slotwise.posterior.updates` |
+| `Bias`, `Segments` | `slotwise.posterior.hyperparameters` |
+| `Items` | `slotwise.posterior.feature_regression` |
+| `Forgetting` | `slotwise.posterior.forgetting` |
+| `Draw` | `slotwise.posterior.sampling` |
+| `ColdStart` | `slotwise.posterior.cold_start_cap` |
+"""
+
+from __future__ import annotations
+
+from slotwise.core.types import FloatArray
+from slotwise.jit import record
+from slotwise.posterior.list_counts import SeenLists
+
+#: the kinds of counts: those in use, those of the current period, and from DECAYED on one for each half-life tried
+IN_USE, PERIOD_COUNTS, DECAYED = 0, 1, 2
+
+
+@record
+class Counts:
+    """Sufficient statistics. The passes of lists in the table are not in `unlisted_passes`."""
+
+    #: kinds × segments × items
+    clicks: FloatArray
+    #: kinds × segments × slots
+    slot_clicks: FloatArray
+    #: kinds × segments × items × slots
+    unlisted_passes: FloatArray
+    lists: SeenLists
+    #: all passes in use, segments × items × slots
+    passes: FloatArray
+    #: rounds in use, and those of them without a click, as weights of passes
+    rounds: float
+    no_clicks: float
+    #: rounds that showed each item, all segments together, never decayed
+    item_rounds: FloatArray
+
+
+@record
+class Pending:
+    """Rounds that were shown and whose outcome is not counted yet."""
+
+    rounds: float
+    #: segments × items × slots
+    by_slot: FloatArray
+
+
+@record
+class Bias:
+    """The posterior of log λ: normal at its mode, with attractiveness integrated out."""
+
+    #: c, the scale of the standard deviation of a draw, and whether λ is known and not drawn
+    shape: float
+    scale: float
+    is_known: bool
+    #: the mode of log λ, and a root of its covariance: upper triangular R with RRᵀ = scale²·(-ℓ″)⁻¹
+    mode: FloatArray
+    root: FloatArray
+    #: scratch of Newton's method: the step, λ at the mode, the share of each slot in an exposure, and L with LLᵀ = -ℓ″
+    step: FloatArray
+    at_mode: FloatArray
+    share: FloatArray
+    cholesky: FloatArray
+
+
+@record
+class ItemFit:
+    """A Gamma regression of the levels of items: m_j ~ Gamma(s, s/μ_j), μ_j = exp(x_jᵀβ)."""
+
+    #: s, and μ per item
+    shape: float
+    mean: FloatArray
+    #: β of a constant and of the features after it, a root of its covariance, and the ridge of all but the constant
+    weights: FloatArray
+    root: FloatArray
+    ridge: float
+    #: the score of β and the information on it, and the score at β = 0 if the information were the same everywhere
+    score: FloatArray
+    information: FloatArray
+    pull: FloatArray
+    #: scratch: a vector and a matrix with a column per weight, three numbers per item
+    noise: FloatArray
+    factor: FloatArray
+    room: FloatArray
+
+
+@record
+class Items:
+    """The prior of the levels of items, by a constant alone or by their features."""
+
+    #: per item the features with a constant in front
+    features: FloatArray
+    #: x_sj - x_j, segments × items × features with a 0 in front; no features if items have the same in all segments
+    segment_features: FloatArray
+    #: the fit by the constant alone, the fit by the features, and whether the second one is in use
+    constant: ItemFit
+    featured: ItemFit
+    uses_features: bool
+    #: s and μ of the fit in use, and ν, segments × items
+    shape: float
+    mean: FloatArray
+    segment_mean: FloatArray
+
+
+@record
+class Segments:
+    """Estimates for each segment given the hyperparameters, and how far segments deviate from each other."""
+
+    #: the mean of m, per item
+    level: FloatArray
+    #: κ, and the mean of ε, segments × items
+    similarity: float
+    deviation: FloatArray
+    #: τ, and the mean of δ, segments × slots
+    slot_similarity: float
+    slot_deviation: FloatArray
+    #: E_sj = Σ_k λ_k δ_sk Ñ_sjk, segments × items
+    exposure: FloatArray
+    #: the means of α, segments × items, and of λδ, segments × slots
+    mean: FloatArray
+    mean_bias: FloatArray
+
+
+@record
+class Forgetting:
+    """The half-lives that are tried, how well each predicted the next period, and the one in use."""
+
+    half_lives: FloatArray
+    #: the decayed log-probabilities of the periods, and the mode of log λ, under each half-life
+    scores: FloatArray
+    modes: FloatArray
+    #: whether the best one is selected, and which is in use
+    is_selected: bool
+    best: int
+    #: rounds of a period, and how many of the current one are left
+    period: float
+    rounds_left: float
+    #: scratch: the weight of the past under each half-life, and passes of the past and of the period
+    weights: FloatArray
+    past: FloatArray
+    now: FloatArray
+
+
+@record
+class Draw:
+    """A draw of all that segments share: λ, β and m."""
+
+    #: the scale of the standard deviation of a draw of β
+    weights_scale: float
+    #: the part of the draws that are not narrowed by any scale
+    full_share: float
+    #: whether m is drawn; if not, its uncertainty is taken off the evidence of each cell
+    draws_levels: bool
+    #: decisions that share a draw, at most, and how many more share this one
+    max_decisions: int
+    decisions_left: int
+    #: λ, β and m as drawn, and the evidence of m if it is set to its mean instead
+    position_bias: FloatArray
+    weights: FloatArray
+    level: FloatArray
+    level_evidence: FloatArray
+    #: s/μ, per item, by β as drawn
+    prior_rate: FloatArray
+    #: scratch, per slot
+    noise: FloatArray
+
+
+@record
+class ColdStart:
+    """The cold-start cap: how many slots items without a counted outcome may take."""
+
+    #: the part of all slots, and the slots left to them; infinite until a list has none of them
+    max_share: float
+    slots_left: float
+
+
+@record
+class HierarchicalPosterior:
+    """The posterior of attractiveness and position bias, drawn for the current segment."""
+
+    #: λδ as drawn, per slot, and the Gamma posterior of α given the draw, per item
+    position_bias: FloatArray
+    shape: FloatArray
+    rate: FloatArray
+    #: the part of `rate` that the prior adds beyond one click, per item; none if m is drawn
+    assumed: FloatArray
+    #: whether the draw is not narrowed by any scale
+    is_full_draw: bool
+    segment: int
+    #: whether the draw is of the current segment and the current pending rounds
+    is_current: bool
+    #: the number of rounds from which on the hyperparameters are out of date
+    refit_at: float
+    counts: Counts
+    pending: Pending
+    bias: Bias
+    items: Items
+    segments: Segments
+    forgetting: Forgetting
+    draw: Draw
+    cold_start: ColdStart
