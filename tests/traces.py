@@ -45,7 +45,7 @@ def tracing() -> Iterator[Trace]:
         yield trace
     finally:
         sys.setprofile(before)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
 
 
 def modules_of(work: Callable[[], object]) -> list[str]:

@@ -16,8 +16,8 @@ import numpy as np
 from slotwise.service.placements.definition_edits import difference
 from slotwise.service.schemas.definition import Definition
 from slotwise.service.storage import open_store
-from slotwise.service.storage.count_rows import HOUR, Counters, Period, PeriodCounters, PeriodRow, TallyRow, hour_of
-from slotwise.service.storage.decision_types import Arm
+from slotwise.service.storage.count_rows import Counters, Period, PeriodCounters, PeriodRow, TallyRow
+from slotwise.service.storage.decision_types import HOUR, Arm, hour_of
 from slotwise.service.storage.placement_transfer import Portable
 from slotwise.service.storage.placements_table import Change
 

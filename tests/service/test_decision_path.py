@@ -34,5 +34,4 @@ def test_a_decision_passes_through_few_modules(tmp_path: Path, monkeypatch: pyte
         client.define()
         decisions(client)
         modules = trace.modules_of(lambda: decisions(client))
-    print("\n".join(modules))
-    assert len(modules) <= MAX_MODULES
+    assert len(modules) <= MAX_MODULES, "\n".join(modules)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from slotwise.service.storage import open_store
-from slotwise.service.storage.count_rows import DAY, HOUR
+from slotwise.service.storage.decision_types import DAY, HOUR
 from tests.postgres import Postgres
 from tests.service.serving import Client, serving
 from tests.waiting import FOR_EVER

@@ -18,8 +18,8 @@ from slotwise.service.runtime import Worker
 from slotwise.service.schemas.decision_request import Wish
 from slotwise.service.schemas.definition import Definition
 from slotwise.service.storage import open_store
-from slotwise.service.storage.count_rows import DAY, HOUR, Period, PeriodRow, TallyRow, hour_of
-from slotwise.service.storage.decision_types import Outcome
+from slotwise.service.storage.count_rows import Period, PeriodRow, TallyRow
+from slotwise.service.storage.decision_types import DAY, HOUR, Outcome, hour_of
 from slotwise.service.storage.placement_transfer import Portable
 from tests.service.serving import NOON, Clock
 from tests.waiting import FOR_EVER

@@ -14,7 +14,8 @@ from slotwise.service.learning.decay_selection import GRID, fading_of, find_half
 from slotwise.service.learning.period_counts import PeriodCounts
 from slotwise.service.runtime import Worker
 from slotwise.service.schemas.definition import Definition
-from slotwise.service.storage.count_rows import HOUR, Period, PeriodRow
+from slotwise.service.storage.count_rows import Period, PeriodRow
+from slotwise.service.storage.decision_types import HOUR
 from tests.service.learning.test_decay import NOW, carried, definition, run
 from tests.service.serving import Clock
 

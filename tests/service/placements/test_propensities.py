@@ -13,8 +13,8 @@ from scipy import stats
 
 from slotwise.service.decisions.decide import decide
 from slotwise.service.placements.placement_registry import Placements
+from slotwise.service.placements.placement_state import NO_CONDITIONS, Conditions
 from slotwise.service.placements.propensities import MAX_LISTS, MAX_SPENT, Propensities
-from slotwise.service.placements.propensity_queue import NO_CONDITIONS, Conditions
 from slotwise.service.runtime import Worker
 from slotwise.service.runtime.worker import FILL_AT_ONCE
 from slotwise.service.schemas.decision_request import Wish

@@ -9,7 +9,8 @@ import numpy as np
 from slotwise.estimators.diagnostics import DRIFT_LEVEL
 from slotwise.service.learning.period_counts import PeriodCounts
 from slotwise.service.reports.drift_view import RECENT_DAYS, Drifts, find_drift
-from slotwise.service.storage.count_rows import DAY, HOUR, Period, PeriodRow
+from slotwise.service.storage.count_rows import Period, PeriodRow
+from slotwise.service.storage.decision_types import DAY, HOUR
 
 #: the beginning of a day
 TODAY = 20_000 * DAY

@@ -20,8 +20,7 @@ from slotwise.service.reports.estimate_service import is_large
 from slotwise.service.reports.estimates_process import RemoteEstimator
 from slotwise.service.runtime import Worker
 from slotwise.service.schemas.report_schemas import EstimatesDocument
-from slotwise.service.storage.count_rows import HOUR, hour_of
-from slotwise.service.storage.decision_types import Outcome
+from slotwise.service.storage.decision_types import HOUR, Outcome, hour_of
 from tests.service.runtime.test_worker import BOTH, definition, settled
 from tests.service.serving import Clock
 from tests.waiting import FOR_EVER, wait_for

@@ -10,7 +10,8 @@ import pytest
 from slotwise.service.reports.drift_view import Drift
 from slotwise.service.reports.learning_status import Facts, Pair, state, views_needed
 from slotwise.service.schemas.report_schemas import ItemEstimate
-from slotwise.service.storage.count_rows import DAY, HOUR, Counters
+from slotwise.service.storage.count_rows import Counters
+from slotwise.service.storage.decision_types import DAY, HOUR
 
 #: a Wednesday, 08:00 UTC
 NOW = 1_800_000_000.0 - 2 * DAY

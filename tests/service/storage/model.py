@@ -6,8 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from slotwise.service.storage.count_rows import DAY, HOUR
-from slotwise.service.storage.decision_types import Arm, Decision, Outcome
+from slotwise.service.storage.decision_types import DAY, HOUR, Arm, Decision, Outcome
 
 
 @dataclass

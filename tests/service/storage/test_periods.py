@@ -6,8 +6,8 @@ import threading
 from dataclasses import replace
 
 from slotwise.service.storage import Store, open_store
-from slotwise.service.storage.count_rows import DAY, HOUR, Counters, Period, TallyRow, hour_of
-from slotwise.service.storage.decision_types import Decision, Outcome, Report, new_id
+from slotwise.service.storage.count_rows import Counters, Period, TallyRow
+from slotwise.service.storage.decision_types import DAY, HOUR, Decision, Outcome, Report, hour_of, new_id
 from slotwise.service.storage.delay_histogram import end_of, number_of
 
 #: the beginning of a day

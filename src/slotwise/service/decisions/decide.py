@@ -6,8 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 
 from slotwise.service.decisions.keyed_hash import Digests
-from slotwise.service.placements.placement_state import Placement
-from slotwise.service.placements.propensity_queue import NO_CONDITIONS, Conditions
+from slotwise.service.placements.placement_state import NO_CONDITIONS, Conditions, Placement
 from slotwise.service.schemas.decision_request import Wish
 from slotwise.service.schemas.definition import Definition
 from slotwise.service.storage.decision_types import Arm, Decision, Once, Sticky, new_id

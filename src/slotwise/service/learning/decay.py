@@ -11,7 +11,8 @@ import numpy as np
 from slotwise.core.types import FloatArray
 from slotwise.service.learning.period_counts import PeriodCounts
 from slotwise.service.schemas.segment_rules import Segments
-from slotwise.service.storage.count_rows import HOUR, Period, PeriodRow
+from slotwise.service.storage.count_rows import Period, PeriodRow
+from slotwise.service.storage.decision_types import HOUR
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from slotwise.service.learning.learner_factory import learner_of
 from slotwise.service.learning.period_counts import PeriodCounts, sums
 from slotwise.service.schemas.definition import Definition, HalfLife
 from slotwise.service.storage import Store
-from slotwise.service.storage.count_rows import HOUR, PeriodRow
+from slotwise.service.storage.count_rows import PeriodRow
+from slotwise.service.storage.decision_types import HOUR
 
 #: half-lives that are tried, in hours
 GRID: Final = (2160.0, 720.0, 168.0, 72.0, 24.0)

@@ -10,7 +10,8 @@ import numpy as np
 
 from slotwise.core.types import BoolArray, FloatArray, IntArray
 from slotwise.service.schemas.segment_rules import Segments
-from slotwise.service.storage.count_rows import HOUR, PeriodColumns, PeriodRow
+from slotwise.service.storage.count_rows import PeriodColumns, PeriodRow
+from slotwise.service.storage.decision_types import HOUR
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from slotwise.service.placements.propensities import Propensities
 from slotwise.service.placements.store_sync import Broken, absorbing, look
 from slotwise.service.schemas.name_rules import is_name
 from slotwise.service.storage import Store
-from slotwise.service.storage.count_rows import Counters, hour_of
-from slotwise.service.storage.decision_types import Arm
+from slotwise.service.storage.count_rows import Counters
+from slotwise.service.storage.decision_types import Arm, hour_of
 from slotwise.service.storage.placements_table import Version
 
 Answer = TypeVar("Answer")

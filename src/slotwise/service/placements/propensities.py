@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
-from slotwise.service.placements.placement_state import Placement
-from slotwise.service.placements.propensity_queue import Conditions, DrawnAgain
+from slotwise.service.placements.placement_state import Conditions, DrawnAgain, Placement
 
 #: lists drawn for a belief and conditions, and the fewest that are worth it
 MAX_LISTS: Final = 500

@@ -18,7 +18,8 @@ from slotwise.service.schemas.definition import Definition
 from slotwise.service.schemas.name_rules import checked_name
 from slotwise.service.schemas.segment_rules import Segments
 from slotwise.service.schemas.validation_errors import faults
-from slotwise.service.storage.count_rows import Period, PeriodRow, TallyRow, hour_of
+from slotwise.service.storage.count_rows import Period, PeriodRow, TallyRow
+from slotwise.service.storage.decision_types import hour_of
 from slotwise.service.storage.placement_transfer import Portable
 
 

@@ -25,7 +25,7 @@ from slotwise.service.schemas.overview_schemas import (
     TimelineDocument,
 )
 from slotwise.service.storage import open_store
-from slotwise.service.storage.count_rows import hour_of
+from slotwise.service.storage.decision_types import hour_of
 
 #: what is reported and waits changes no counter: while decisions wait, they are looked at again after so many seconds
 PENDING_SECONDS: Final = 10.0

@@ -14,7 +14,7 @@ import numpy as np
 from slotwise.core.types import FloatArray
 from slotwise.estimators.diagnostics import find_drift as compare_splits
 from slotwise.service.learning.period_counts import PeriodCounts, sums
-from slotwise.service.storage.count_rows import DAY
+from slotwise.service.storage.decision_types import DAY
 
 #: how far back a change is looked for, and how far what was before reaches, in days
 RECENT_DAYS: Final = 7

@@ -26,7 +26,7 @@ from slotwise.service.reports.uplift import Span
 from slotwise.service.schemas.definition import MAX_ITEMS
 from slotwise.service.schemas.overview_schemas import ItemsPage, OverviewDocument
 from slotwise.service.storage import open_store
-from slotwise.service.storage.count_rows import hour_of
+from slotwise.service.storage.decision_types import hour_of
 
 #: how long the process waits for more to do
 IDLE_SECONDS: Final = 60.0

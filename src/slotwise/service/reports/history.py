@@ -23,8 +23,8 @@ from slotwise.service.schemas.report_schemas import (
 from slotwise.service.schemas.segment_rules import Segments
 from slotwise.service.schemas.timestamps import rfc3339, seconds_of
 from slotwise.service.storage import Store
-from slotwise.service.storage.count_rows import DAY, HOUR, Counters, HistoryRow, Period, PeriodCounters
-from slotwise.service.storage.decision_types import Arm
+from slotwise.service.storage.count_rows import Counters, HistoryRow, Period, PeriodCounters
+from slotwise.service.storage.decision_types import DAY, HOUR, Arm
 
 By = Literal["hour", "day"]
 #: how far back a history goes where it is not said, in days

@@ -14,7 +14,8 @@ from slotwise.service.reports.drift_view import Drift
 from slotwise.service.schemas.overview_schemas import StateDocument, StateKind
 from slotwise.service.schemas.report_schemas import ItemEstimate
 from slotwise.service.schemas.timestamps import rfc3339
-from slotwise.service.storage.count_rows import DAY, HOUR, Counters
+from slotwise.service.storage.count_rows import Counters
+from slotwise.service.storage.decision_types import DAY, HOUR
 
 #: how likely every item of the best list must be to belong to it, before the list is called settled
 SETTLED: Final = 0.9

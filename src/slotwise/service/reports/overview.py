@@ -28,7 +28,8 @@ from slotwise.service.schemas.overview_schemas import (
 )
 from slotwise.service.schemas.report_schemas import EstimatesDocument, ItemEstimate
 from slotwise.service.storage import Store
-from slotwise.service.storage.count_rows import DAY, HOUR, Counters
+from slotwise.service.storage.count_rows import Counters
+from slotwise.service.storage.decision_types import DAY, HOUR
 from slotwise.service.storage.placements_table import Version
 
 #: items and segments that an overview has

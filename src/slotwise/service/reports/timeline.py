@@ -16,8 +16,8 @@ from slotwise.service.schemas.overview_schemas import ArmLine, TimelineDocument
 from slotwise.service.schemas.report_schemas import Believed
 from slotwise.service.schemas.timestamps import rfc3339
 from slotwise.service.storage import Store
-from slotwise.service.storage.count_rows import DAY, HistoryRow, Period, PeriodCounters
-from slotwise.service.storage.decision_types import Arm
+from slotwise.service.storage.count_rows import HistoryRow, Period, PeriodCounters
+from slotwise.service.storage.decision_types import DAY, Arm
 
 #: items that are told apart
 MAX_ITEMS: Final = 5

@@ -17,8 +17,8 @@ from slotwise.service.schemas.definition import Definition
 from slotwise.service.schemas.report_schemas import ArmDocument, IntervalDocument, RatioDocument, UpliftDocument
 from slotwise.service.schemas.timestamps import rfc3339, seconds_of
 from slotwise.service.storage import Store
-from slotwise.service.storage.count_rows import DAY, HOUR, LAST, ArmCounts, ItemClicks, Period
-from slotwise.service.storage.decision_types import Arm
+from slotwise.service.storage.count_rows import LAST, ArmCounts, ItemClicks, Period
+from slotwise.service.storage.decision_types import DAY, HOUR, Arm
 from slotwise.service.storage.placements_table import Change
 
 #: the newest changes of a definition that are looked through for a change of the share

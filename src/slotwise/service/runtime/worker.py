@@ -33,8 +33,7 @@ from slotwise.service.schemas.definition import Definition
 from slotwise.service.schemas.report_schemas import EstimatesDocument, HistoryDocument
 from slotwise.service.storage import Store, open_store
 from slotwise.service.storage.batch_writer import WRITE_SECONDS, Writer
-from slotwise.service.storage.count_rows import HOUR, hour_of
-from slotwise.service.storage.decision_types import Decision, Logged, Outcome, Receipt, Report, is_id
+from slotwise.service.storage.decision_types import HOUR, Decision, Logged, Outcome, Receipt, Report, hour_of, is_id
 
 Clock = Callable[[], float]
 NO_WISH: Final = Wish()

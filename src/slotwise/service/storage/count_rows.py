@@ -75,10 +75,6 @@ LAST: Final = 2**62
 COUNTERS = tuple(Counters.__dataclass_fields__)
 
 
-HOUR: Final = 3600
-DAY: Final = 24 * HOUR
-
-
 @dataclass(frozen=True, slots=True, order=True)
 class Period:
     """When decisions were issued: an hour or a day, UTC; with no length, what was counted elsewhere, as of then."""
@@ -86,15 +82,6 @@ class Period:
     #: seconds since 1970
     start: int
     hours: int = 1
-
-
-def hour_of(time: float) -> int:
-    """The beginning of its hour.
-
-    >>> hour_of(7300.5)
-    7200
-    """
-    return int(time // HOUR) * HOUR
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,19 @@ Verdict = Literal["recorded", "duplicate", "conflict", "late", "unknown_decision
 _ID: Final = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
+HOUR: Final = 3600
+DAY: Final = 24 * HOUR
+
+
+def hour_of(time: float) -> int:
+    """The beginning of its hour.
+
+    >>> hour_of(7300.5)
+    7200
+    """
+    return int(time // HOUR) * HOUR
+
+
 def new_id(now: float) -> str:
     """An id that nobody guesses; ids sort by the time they were made.
 

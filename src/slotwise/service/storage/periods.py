@@ -8,7 +8,6 @@ from typing import Any
 
 from slotwise.service.storage.count_rows import (
     COUNTERS,
-    DAY,
     LAST,
     ArmCounts,
     Counters,
@@ -19,6 +18,7 @@ from slotwise.service.storage.count_rows import (
     PeriodCounters,
     PeriodRow,
 )
+from slotwise.service.storage.decision_types import DAY
 from slotwise.service.storage.sql_base import Database, adding, sums
 
 _COUNTS = ("clicks", "passes", "shows")

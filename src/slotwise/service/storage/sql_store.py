@@ -13,9 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from slotwise.service.storage.accumulator import Count, Where
-from slotwise.service.storage.count_rows import hour_of
 from slotwise.service.storage.decision_log import OUTCOME, Log, outcome_of
-from slotwise.service.storage.decision_types import Decision, Outcome, Receipt, Report, least_id
+from slotwise.service.storage.decision_types import Decision, Outcome, Receipt, Report, hour_of, least_id
 from slotwise.service.storage.idempotency import Key, Used, claim, drop_keys, key_of
 from slotwise.service.storage.outcome_rules import judge
 from slotwise.service.storage.periods import ADD_PERIOD_COUNTERS, ADD_PERIOD_TALLY
