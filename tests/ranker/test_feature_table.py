@@ -9,7 +9,7 @@ from slotwise.core.errors import InvalidInput
 from slotwise.ranker import Learner
 from slotwise.ranker import feature_table as module
 from slotwise.ranker.feature_table import Features
-from slotwise.ranker.item_arguments import Items
+from slotwise.ranker.item_catalog import Catalogue
 
 IDS = [f"{kind} {number}" for kind in ("shoe", "hat") for number in range(8)]
 KINDS = {item: {"kind": item.split()[0]} for item in IDS}
@@ -58,22 +58,19 @@ def test_features_may_come_later_and_of_retired_items_again() -> None:
 
 
 def test_numbers_are_standardised_and_categories_are_those_that_are_shared() -> None:
-    items = Items(["a", "b", "c", "d"])
-    features = Features(
-        items,
-        {"a": {"price": 10, "kind": "shoe"}, "b": {"price": 30, "kind": "shoe"}, "c": {"kind": "hat"}},
-    )
+    given = {"a": {"price": 10, "kind": "shoe"}, "b": {"price": 30, "kind": "shoe"}, "c": {"kind": "hat"}}
+    features = Catalogue(["a", "b", "c", "d"], features=given).features
     encoded = features.encoded(4)
     assert encoded is not None
     assert encoded.tolist() == [[-1.0, 1.0], [1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]
-    assert Features(items, None).encoded(4) is None
+    assert Features().encoded(4) is None
 
 
 def test_the_least_common_categories_have_no_column(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_COLUMNS", 2)
-    items = Items(map(str, range(7)))
     kinds = ["x", "x", "x", "y", "y", "z", "z"]
-    features = Features(items, {str(item): {"kind": kind, "price": item} for item, kind in enumerate(kinds)})
+    given = {str(item): {"kind": kind, "price": item} for item, kind in enumerate(kinds)}
+    features = Catalogue(list(given), features=given).features
     encoded = features.encoded(7)
     assert encoded is not None
     assert encoded[:, 0].tolist() == [1, 1, 1, 0, 0, 0, 0]

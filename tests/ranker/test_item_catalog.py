@@ -6,7 +6,6 @@ import pytest
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import EMPTY
 from slotwise.ranker.item_catalog import Catalogue
-from slotwise.ranker.request_constraints import Rules
 
 
 def test_what_was_said_of_items_is_kept_through_retiring_and_offering_again() -> None:
@@ -19,16 +18,16 @@ def test_what_was_said_of_items_is_kept_through_retiring_and_offering_again() ->
     assert items.ids == ["a", "b", "c", "d"]
     assert items.worth.values.tolist() == [0.5, 5.0, 1.0, 1.0]
     assert items.worth.excluded.tolist() == [2]
-    assert items.features.named(items) == {"a": {"price": 3.0}, "d": {"price": 4.0}}
+    assert items.features.named(items.ids) == {"a": {"price": 3.0}, "d": {"price": 4.0}}
     assert items.named(np.array([3, EMPTY, 0])) == ("d", "a")
 
 
 def test_a_decision_obeys_its_own_rules_and_shows_nothing_retired() -> None:
     items = Catalogue(["a", "b", "c"], retired=["c"])
-    ruling = items.ruling(Rules.of(items, ["a"], {"b": 1}, 2))
+    ruling = items.ruling(items.rules(["a"], {"b": 1}, 2))
     assert (ruling.excluded.tolist(), ruling.pinned, ruling.allowed) == ([0, 2], {1: 0}, 1)
     with pytest.raises(InvalidInput, match="pin names 'c', which is retired"):
-        items.ruling(Rules.of(items, (), {"c": 1}, 2))
+        items.ruling(items.rules((), {"c": 1}, 2))
 
 
 def test_what_would_leave_nothing_to_show_is_refused() -> None:

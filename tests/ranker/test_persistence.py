@@ -48,7 +48,7 @@ def test_all_of_it_is_written_and_read(tmp_path: Path) -> None:
     assert again._learner.values == ranker._learner.values
     assert again._learner.policy == ranker._learner.policy
     assert again._learner.policy.options == {"memory": 60.0, "new_items_at_most": 0.3}
-    assert again._learner._counts.in_order() == ranker._learner._counts.in_order()
+    assert again._learner._factory.counts.in_order() == ranker._learner._factory.counts.in_order()
     before = again.tally_of("mobile").rounds
     again.observe(waiting.id, clicked=None)
     assert again.tally_of("mobile").rounds == before + 1

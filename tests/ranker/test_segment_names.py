@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from slotwise.core.errors import InvalidInput
+from slotwise.jit.background_compile import compiling
 from slotwise.ranker import Learner
-from slotwise.ranker import learner as module
-from slotwise.ranker.background_compile import compiling
+from slotwise.ranker import policy_runner as module
 
 IDS = ["a", "b", "c", "d"]
 

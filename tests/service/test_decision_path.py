@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from slotwise.ranker.background_compile import SETTING
+from slotwise.jit.background_compile import SETTING
 from slotwise.service.placements import placement_registry
 from slotwise.service.runtime import worker
 from tests.service.serving import Client, serving

@@ -73,11 +73,7 @@ class Goal:
 
     def _check_itself(self) -> None:
         """What contradicts itself, whatever the slots and items are."""
-        taken: dict[int, int] = {}
         for item, slot in self.pinned.items():
-            if slot in taken:
-                raise InvalidInput(f"pinned puts both item {taken[slot]} and item {item} into slot {slot}")
-            taken[slot] = item
             if item in self.excluded:
                 raise InvalidInput(f"item {item} is both pinned, to slot {slot}, and excluded")
         for label in self.at_most:
@@ -152,12 +148,8 @@ def _values(given: Any) -> FloatArray:
 
 
 def _pinned(given: Any) -> dict[int, int]:
-    return {
-        validation.whole_number("an item in pinned", item, at_least=0): validation.whole_number(
-            f"the slot of item {item} in pinned", slot, at_least=0
-        )
-        for item, slot in _mapping("pinned", "items to slots", given).items()
-    }
+    checked = validation.pins("pinned", {} if given is None else given, first=0)
+    return {validation.whole_number("an item in pinned", item, at_least=0): slot for item, slot in checked.items()}
 
 
 def _excluded(given: Any) -> Iterable[int]:

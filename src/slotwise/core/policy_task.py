@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from slotwise.core.goal import Goal
 from slotwise.core.types import FloatArray
 
+#: the longest horizon: counts are 64-bit integers
+MAX_ROUNDS = 2**62
 #: the number of segments that a policy keeps apart
 MAX_SEGMENTS = 2_000
 

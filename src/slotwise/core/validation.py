@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,21 @@ def positive_number(name: str, value: Any) -> float:
     if not 0.0 < value < np.inf:
         raise InvalidInput(f"{name} must be positive and finite, got {value!r}")
     return float(value)
+
+
+def pins(name: str, given: Any, *, first: int, last: int | None = None) -> dict[Any, int]:
+    """From items to slots, counted from `first` to `last`: each slot has one item at most."""
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"{name} must map items to slots, got {short(given)}")
+    checked: dict[Any, int] = {}
+    label_of: dict[int, str] = {}
+    for item, slot in given.items():
+        label = f"item {item}" if isinstance(item, int) else short(item)
+        checked[item] = place = whole_number(f"the slot of {label} in {name}", slot, at_least=first, at_most=last)
+        if place in label_of:
+            raise InvalidInput(f"{name} puts both {label_of[place]} and {label} into slot {place}")
+        label_of[place] = label
+    return checked
 
 
 def share(name: str, value: Any) -> float:

@@ -27,7 +27,7 @@ from slotwise.demo.service_calls import Calls
 from slotwise.demo.shop import PLACEMENT
 from slotwise.demo.shop_engine import Shop, definition
 from slotwise.demo.viewer_timeout import NotesPresence, Presence
-from slotwise.ranker.background_compile import SETTING as COMPILE
+from slotwise.jit.background_compile import SETTING as COMPILE
 from slotwise.service import logging_setup
 from slotwise.service.http.app import application
 from slotwise.service.http.server import options, taken

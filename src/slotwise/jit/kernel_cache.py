@@ -174,7 +174,7 @@ def kernel_files(package: Path = PACKAGE) -> list[Path]:
     """
     imports = {file: _imports(file.read_text(encoding="utf-8")) for file in package.rglob("*.py")}
     found = {file for file, lines in imports.items() if any(_compiles(*line) for line in lines)}
-    found.update((package / "compiled").rglob("*.py"))
+    found.update((package / "jit").rglob("*.py"))
     new = found
     while new:
         sources = {
@@ -194,7 +194,7 @@ def _imports(source: str) -> list[tuple[str, list[str]]]:
 
 
 def _compiles(module: str, names: list[str]) -> bool:
-    return module.partition(".")[0] == "compiled" and not DECORATORS.isdisjoint(names)
+    return module.partition(".")[0] == "jit" and not DECORATORS.isdisjoint(names)
 
 
 def _file(package: Path, module: str) -> Path:

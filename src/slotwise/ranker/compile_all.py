@@ -1,7 +1,7 @@
-"""`python -m slotwise.ranker.compile_all`: compile into the cache, for whoever would rather wait now.
+"""`python -m slotwise.ranker.compile_all`: compile into the cache ahead of time.
 
-Without arguments it compiles every policy for simulations, and the default one as a `Ranker` has it. With a rehearsal
-and the id of a process it compiles what that process needs, and ends when that one ends.
+Without arguments it compiles every policy for simulations, and the default one as a `Ranker` has it. With the text of a
+`Rehearsal` and the id of a process it compiles for that process, and ends when that one ends.
 """
 
 from __future__ import annotations
@@ -9,36 +9,71 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import numpy as np
+
+from slotwise.jit.background_compile import compiling
+from slotwise.jit.compile_process import mark_filled, work_for
 from slotwise.policies import default_policy
-from slotwise.ranker.compile_process import work_for
+from slotwise.ranker.learner import Learner
 from slotwise.ranker.warmup_script import Rehearsal
-from slotwise.simulation.compile_policies import warm_up as warm_up_simulations
 
 
-def warm_up() -> None:
-    """All that `simulate`, and a `Ranker` with its default policy, need; the position bias known or not."""
-    warm_up_simulations()
-    warm_up_rankers()
+def run(text: str) -> None:
+    """Do once all that a learner does, so that all of it is compiled, and mark that in the cache."""
+    kind = Rehearsal.read(text)
+    names = [str(number) for number in range(kind.items)]
+    with compiling("first"):
+        learner = Learner(
+            names,
+            kind.slots,
+            policy=kind.policy,
+            position_bias=np.ones(kind.slots) if kind.bias_is_known else None,
+            segments=2 if kind.pools else 1,
+            rng=np.random.default_rng(0),
+        )
+    shown = learner.choose(segment=learner.segments - 1)
+    learner.expect(shown)
+    learner.settle(shown)
+    learner.learn(shown, shown[0])
+    learner.learn(shown, None)
+    learner.choose_several(1)
+    learner.learn(learner.choose(pin={names[0]: 1}), None)
+    if kind.items > 1:
+        learner.learn(learner.choose(exclude=names[-1:]), None)
+    learner.absorb(learner.tally.clicks, learner.tally.passes)
+    if kind.pools:
+        learner.learn(shown, None, segment=1)
+        # the policy starts again, and absorbs the counts of each segment
+        learner.add_segment()
+        learner.choose(segment=2)
+    learner.estimates()
+    learner.estimates(segment=learner.segments - 1)
+    # so that the first view of a dashboard waits for no compiler either
+    learner.best_list(pin={names[0]: 1})
+    learner.slot_chances()
+    learner.prospects([shown])
+    learner.choose_best()
+    mark_filled(text)
 
 
 def warm_up_rankers() -> None:
-    """All that a `Ranker` with its default policy needs, with segments and features or without."""
+    """Compile all that a `Ranker` with its default policy needs, with segments and features or without."""
     for known in (False, True):
         for pools in (False, True):
-            Rehearsal(default_policy(known_bias=known), slots=1, items=1, bias_is_known=known, pools=pools).run()
+            run(Rehearsal(default_policy(known_bias=known), slots=1, items=1, bias_is_known=known, pools=pools).text)
 
 
 def main() -> None:
-    """Of all, or of one rehearsal for another process."""
+    """Compile everything, or for one other process."""
     if len(sys.argv) == 1:
         # a core each
         with subprocess.Popen([sys.executable, "-P", "-m", "slotwise.simulation.compile_policies"]) as simulations:
             warm_up_rankers()
         sys.exit(simulations.returncode)
     else:
-        rehearsal, parent = sys.argv[1:]
+        text, parent = sys.argv[1:]
         work_for(int(parent))
-        Rehearsal.read(rehearsal).run()
+        run(text)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.feature_encoder import Encoder, check_value
 from slotwise.core.types import FloatArray
-from slotwise.ranker.item_arguments import Items
 
 #: numbers that an item may have, a category being one: what is learned of them takes time in proportion to the square
 MAX_COLUMNS = 100
@@ -23,17 +22,13 @@ Given = Mapping[str, Mapping[str, float | str]]
 class Features:
     """By item and by name; a feature that an item does not have is not known of it."""
 
-    def __init__(self, items: Items, given: Any) -> None:
+    def __init__(self) -> None:
         #: by number of the item
         self._known: dict[int, dict[str, float | str]] = {}
         #: by name, whether it is text
         self._is_text: dict[str, bool] = {}
         #: as last encoded
         self._encoded: FloatArray | None = None
-        if given is not None and not isinstance(given, Mapping):
-            raise InvalidInput(f"features must map items to what is known of them, got {validation.short(given)}")
-        for item, known in (given or {}).items():
-            self.tell(items.number("features", item), item, known)
 
     def __bool__(self) -> bool:
         return bool(self._is_text)
@@ -62,9 +57,9 @@ class Features:
             check_value(field, value, self._is_text.get(name, isinstance(value, str)), "others of other items")
         return {name: value if isinstance(value, str) else float(value) for name, value in given.items()}
 
-    def named(self, items: Items) -> dict[str, dict[str, float | str]]:
+    def named(self, ids: Sequence[str]) -> dict[str, dict[str, float | str]]:
         """By the ids of items."""
-        return {items.ids[number]: dict(known) for number, known in sorted(self._known.items())}
+        return {ids[number]: dict(known) for number, known in sorted(self._known.items())}
 
     def encoded(self, items: int) -> FloatArray | None:
         """Items × numbers, or None if nothing was ever told of any.

@@ -1,43 +1,103 @@
-"""What there is to show: named items, what a click on each is worth, what is known of it, and which are retired."""
+"""The catalog: named items, their values and features, which are retired, and the constraints of a decision."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
-from slotwise.core.types import EMPTY, IntArray
+from slotwise.core.types import EMPTY, FloatArray, IntArray
+from slotwise.optimize.dynamic_constraints import pins
 from slotwise.ranker.feature_table import Features
-from slotwise.ranker.item_arguments import Items, checked_value
-from slotwise.ranker.posterior_cache import Worth
-from slotwise.ranker.request_constraints import Rules, Ruling
 
 
-class Catalogue(Items):
-    """Every item there ever was, in the order of the tally, and what was said of each."""
+@dataclass(frozen=True)
+class Worth:
+    """Per item the value of a click, and the items that are not shown."""
+
+    values: FloatArray
+    excluded: IntArray
+
+
+class Rules(NamedTuple):
+    """The constraints of one decision, by item number; slots count from 0."""
+
+    exclude: frozenset[int]
+    pinned: tuple[tuple[int, int], ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.exclude or self.pinned)
+
+
+class Ruling(NamedTuple):
+    """The constraints of a decision together with the retired items, checked: some list meets them."""
+
+    #: items, in order
+    excluded: IntArray
+    #: from items to slots, counted from 0
+    pinned: Mapping[int, int]
+    #: the number of items left to show
+    allowed: int
+
+    def pins(self, slots: int) -> IntArray:
+        """The item of each slot, as `slotwise.optimize.dynamic_constraints.impose` takes it."""
+        return pins(slots, self.allowed, self.pinned)
+
+
+class Catalogue:
+    """Every item there ever was, by id, numbered from 0 in the order of the tally; none is ever dropped."""
 
     def __init__(self, ids: Any, values: Any = None, retired: Any = (), features: Any = None) -> None:
-        super().__init__(ids)
-        self.features = Features(self, features)
+        self.ids: list[str] = []
+        self.numbers: dict[str, int] = {}
+        for item in listed("items", ids):
+            self._add(item)
+        self.features = Features()
+        if features is not None and not isinstance(features, Mapping):
+            raise InvalidInput(f"features must map items to what is known of them, got {validation.short(features)}")
+        for item, known in (features or {}).items():
+            self.features.tell(self.number("features", item), item, known)
         #: per item
         self.values = np.ones(len(self))
-        for number, value in self.valued(values).items():
-            self.values[number] = value
+        if values is not None and not isinstance(values, Mapping):
+            raise InvalidInput(f"values must map items to numbers, got {validation.short(values)}")
+        for item, value in (values or {}).items():
+            self.values[self.number("values", item)] = checked_value(item, value)
         #: by number
         self.retired = set(self.numbered("retired", retired))
         if len(self.retired) == len(self):
             raise InvalidInput(f"retired must leave an item to show, got all {len(self)}")
 
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def number(self, field: str, item: Any) -> int:
+        """The number of an item that `field` names."""
+        number = self.numbers.get(item) if isinstance(item, str) else None
+        if number is None:
+            raise InvalidInput(f"{field} names {validation.short(item)}, which is not one of the {len(self.ids)} items")
+        return number
+
+    def numbered(self, field: str, items: Any) -> list[int]:
+        """The numbers of several items."""
+        return [self.number(field, item) for item in listed(field, items)]
+
+    def named(self, numbers: IntArray) -> tuple[str, ...]:
+        """The ids in a list, without its empty slots."""
+        return tuple(self.ids[number] for number in numbers.tolist() if number != EMPTY)
+
     def offer(self, item: str, value: float, known: Mapping[str, float | str] | None) -> None:
-        """A new item, or a retired one again; what is known of a retired one stays if that is None."""
+        """Add a new item, or show a retired one again; its features stay if `known` is None."""
         number = self.numbers.get(item) if isinstance(item, str) else None
         if number is not None and number in self.retired:
             self.retired.discard(number)
             self.values[number] = value
         else:
-            number = self.add(item)
+            number = self._add(item)
             self.values = np.append(self.values, value)
         if known is not None:
             self.features.tell(number, item, known)
@@ -52,19 +112,65 @@ class Catalogue(Items):
         self.retired.add(number)
 
     def value(self, item: str, value: Any) -> None:
-        """What a click on an item is worth from here on."""
+        """Set the value of a click on an item."""
         number = self.number("value", item)
         self.values[number] = checked_value(item, value)
 
     @property
     def worth(self) -> Worth:
-        """What decides beside attractiveness."""
+        """The values of clicks, and the retired items."""
         return Worth(self.values, np.array(sorted(self.retired), np.int64))
 
-    def ruling(self, rules: Rules) -> Ruling:
-        """The rules of a decision, and of what is retired."""
-        return rules.together_with(self.retired, self)
+    def rules(self, exclude: Any, pin: Any, slots: int) -> Rules:
+        """The constraints of a decision, from ids, and slots counted from 1."""
+        excluded = frozenset(self.numbered("exclude", exclude))
+        if not pin and isinstance(pin, Mapping | None):
+            return Rules(excluded, ())
+        checked = validation.pins("pin", pin, first=1, last=slots)
+        return Rules(excluded, tuple((self.number("pin", item), slot - 1) for item, slot in checked.items()))
 
-    def named(self, numbers: IntArray) -> tuple[str, ...]:
-        """The ids in a list, without its empty slots."""
-        return tuple(self.ids[number] for number in numbers.tolist() if number != EMPTY)
+    def ruling(self, rules: Rules) -> Ruling:
+        """The constraints of a decision together with the retired items; an error that names why no list meets them."""
+        excluded = rules.exclude.union(self.retired)
+        allowed = len(self) - len(excluded)
+        for number, slot in rules.pinned:
+            item = self.ids[number]
+            if number in self.retired:
+                raise InvalidInput(f"pin names {item!r}, which is retired")
+            if number in rules.exclude:
+                raise InvalidInput(f"{item!r} is both in pin and in exclude")
+            if slot >= allowed:
+                raise InvalidInput(
+                    f"pin puts {item!r} into slot {slot + 1}, but only {allowed} of the items are left to show"
+                )
+        if allowed == 0:
+            raise InvalidInput(f"exclude leaves nothing to show: it names all of the {len(rules.exclude)} items")
+        return Ruling(np.array(sorted(excluded), np.int64), dict(rules.pinned), allowed)
+
+    def _add(self, item: Any) -> int:
+        if checked_id(item) in self.numbers:
+            raise InvalidInput(f"items must differ, got {validation.short(item)} twice")
+        self.numbers[item] = len(self.ids)
+        self.ids.append(item)
+        return self.numbers[item]
+
+
+def checked_id(item: Any) -> str:
+    """The id of an item: text, not empty, without control characters."""
+    if not isinstance(item, str) or not item:
+        raise InvalidInput(f"an item must be text and not empty, got {validation.short(item)}")
+    if validation.has_control_characters(item):
+        raise InvalidInput(f"an item must not have control characters, got {validation.short(item)}")
+    return item
+
+
+def checked_value(item: Any, value: Any) -> float:
+    """The value of a click on an item."""
+    return validation.positive_number(f"the value of {validation.short(item)}", value)
+
+
+def listed(field: str, given: Any) -> list[Any]:
+    """A list of items; one text would be taken apart into letters."""
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise InvalidInput(f"{field} must be a list of items, got {validation.short(given)}")
+    return list(given)

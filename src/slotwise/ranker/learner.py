@@ -6,8 +6,7 @@ Without ids of rankings, locks or files: what a `Ranker` and a service have in c
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,23 +16,17 @@ from slotwise.core.errors import InvalidInput
 from slotwise.core.policy_task import MAX_SEGMENTS
 from slotwise.core.tally import Tally
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray
-from slotwise.policies import PolicyEntry, Setting, absorb, hold_still, turn_to
-from slotwise.posterior import Posterior, one_by_one
-from slotwise.ranker.background_compile import kernels_for
-from slotwise.ranker.estimates import Estimates
+from slotwise.jit.background_compile import Kernels
+from slotwise.policies import PolicyEntry
 from slotwise.ranker.feature_table import Given
-from slotwise.ranker.item_arguments import checked_value
-from slotwise.ranker.item_catalog import Catalogue
-from slotwise.ranker.list_value_draws import draw_best_lists, draw_prospects
+from slotwise.ranker.item_catalog import Catalogue, checked_value
 from slotwise.ranker.policy_options import check_pooling, check_served, policy_for, with_options
-from slotwise.ranker.policy_runner import AtWork
-from slotwise.ranker.posterior_cache import Beliefs, best_list
-from slotwise.ranker.request_constraints import Rules, Ruling
+from slotwise.ranker.policy_runner import AtWork, PolicyFactory
+from slotwise.ranker.posterior_reports import PosteriorReports
 from slotwise.ranker.segment_counts import Counts
-from slotwise.simulation.runner import MAX_ROUNDS
 
 
-class Learner:
+class Learner(PosteriorReports):
     """Chooses lists of named items, and learns.
 
     `policy` is the id of a registered policy that can start from a tally, with options as on the command line; None is
@@ -72,21 +65,30 @@ class Learner:
         weighed: bool = False,
         rng: np.random.Generator | None = None,
     ) -> None:
-        self._items = Catalogue(items, values, retired, features)
+        catalogue = Catalogue(items, values, retired, features)
         self.slots = validation.whole_number("slots", slots, at_least=1)
-        if len(self._items) < self.slots:
-            raise InvalidInput(f"slots must be at most the number of items, {len(self._items)}, got {slots!r}")
+        if len(catalogue) < self.slots:
+            raise InvalidInput(f"slots must be at most the number of items, {len(catalogue)}, got {slots!r}")
         self.position_bias = None if position_bias is None else _bias(position_bias, self.slots)
         self.policy = with_options(policy_for(policy, self.position_bias), memory, new_items_at_most)
-        self.segments = validation.whole_number("segments", segments, at_least=1, at_most=MAX_SEGMENTS)
-        forgets = self.policy.options.get("memory")
-        self._counts = Counts(self.slots, len(self._items), forgets, weighed=weighed)
-        self._beliefs = Beliefs(forgets)
+        segments = validation.whole_number("segments", segments, at_least=1, at_most=MAX_SEGMENTS)
+        counts = Counts(self.slots, len(catalogue), self.policy.options.get("memory"), weighed=weighed)
+        super().__init__(PolicyFactory(self.policy, self.slots, self.position_bias, catalogue, counts, segments))
         self.rng = rng if rng is not None else np.random.default_rng()
-        self._at_work = AtWork(self.slots, self._begin, self._empty)
-        check_served(self.policy, self._setting)
-        self._prepare()
-        self._started()
+        self._at_work = AtWork(self._factory)
+        check_served(self.policy, self._factory.setting)
+        self._factory.prepare()
+        self._at_work.started()
+
+    @property
+    def segments(self) -> int:
+        """How many segments there are."""
+        return self._factory.segments
+
+    @property
+    def kernels(self) -> Kernels:
+        """Whether the policy's kernels are compiled."""
+        return self._factory.kernels
 
     @property
     def items(self) -> tuple[str, ...]:
@@ -106,21 +108,21 @@ class Learner:
     @property
     def features(self) -> dict[str, dict[str, float | str]]:
         """What is known of each item of which anything is."""
-        return self._items.features.named(self._items)
+        return self._items.features.named(self._items.ids)
 
     @property
     def tally(self) -> Tally:
         """What was learned so far, of all segments together and of `items` in their order."""
-        return self._counted.tally()
+        return self._factory.counted.tally()
 
     def tally_of(self, segment: int) -> Tally:
         """What was learned so far of one segment."""
-        return self._counted.tally(self._checked(segment))
+        return self._factory.counted.tally(self._factory.segment(segment))
 
     @property
     def shown(self) -> IntArray:
         """How often each item was shown; of absorbed tallies, only when it was clicked or nothing was."""
-        return self._counted.shown()
+        return self._factory.counted.shown()
 
     def choose(
         self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None, segment: int = 0
@@ -161,11 +163,11 @@ class Learner:
 
     def expect(self, shown: Iterable[str], segment: int = 0) -> None:
         """Know that the outcome of a list is on its way: the policy need not find out the same thing meanwhile."""
-        self._at_work.expect(self._checked(segment), self._items.numbered("shown", shown))
+        self._at_work.expect(self._factory.segment(segment), self._items.numbered("shown", shown))
 
     def settle(self, shown: Iterable[str], segment: int = 0) -> None:
         """Expect an outcome of a list no longer: it is about to be learned, or it was lost."""
-        if not self._at_work.settle(self._checked(segment), self._items.numbered("shown", shown)):
+        if not self._at_work.settle(self._factory.segment(segment), self._items.numbered("shown", shown)):
             raise InvalidInput(f"no outcome of {validation.short(shown)} is expected{self._of(segment)}")
 
     def learn(self, shown: Iterable[str], clicked: str | None, segment: int = 0) -> None:
@@ -174,8 +176,8 @@ class Learner:
         if len(set(numbers)) != len(numbers) or not 1 <= len(numbers) <= self.slots:
             raise InvalidInput(f"shown must be 1 to {self.slots} different items, got {validation.short(shown)}")
         slot = NO_CLICK if clicked is None else _slot_of(self._items.number("clicked", clicked), clicked, numbers)
-        number = self._checked(segment)
-        self._counted.count(number, numbers, slot)
+        number = self._factory.segment(segment)
+        self._factory.counted.count(number, numbers, slot)
         self._beliefs.more_was_seen()
         self._at_work.learn(number, numbers, slot)
 
@@ -185,7 +187,8 @@ class Learner:
         `shown` per item, where it is known: a tally lacks what else was on the page when something was clicked. Where
         the policy forgets, what is absorbed later counts as seen later.
         """
-        tally = self._counts.tally_from(clicks, passes)
+        counts = self._factory.counted
+        tally = counts.tally_from(clicks, passes)
         if (tally.slots, tally.items) != (self.slots, len(self._items)):
             raise InvalidInput(
                 f"the tally is of {tally.slots} slots and {tally.items} items, where there are {self.slots} and "
@@ -194,18 +197,18 @@ class Learner:
         seen = (tally.clicks + tally.passes).sum(axis=0) if shown is None else np.asarray(shown, tally.clicks.dtype)
         if seen.shape != (len(self._items),):
             raise InvalidInput(f"shown must have one entry per item, {len(self._items)}, got shape {seen.shape}")
-        number = self._checked(segment)
-        self._counted.add(number, tally, seen)
+        number = self._factory.segment(segment)
+        counts.add(number, tally, seen)
         self._beliefs.more_was_seen()
         self._at_work.absorb(number, tally, more_may_follow=self.segments > 1)
 
     def arrays(self) -> dict[str, Any]:
         """All that was counted, by segment and period, for `restore`."""
-        return self._counted.arrays()
+        return self._factory.counted.arrays()
 
     def restore(self, arrays: Mapping[str, Any]) -> None:
         """Take over what another learner of the same items, segments and memory had counted, as `arrays` gave it."""
-        self._counted.restore(arrays, self.segments)
+        self._factory.counted.restore(arrays, self.segments)
         self._restart()
 
     def add(self, item: str, value: float = 1.0, features: Mapping[str, float | str] | None = None) -> None:
@@ -216,19 +219,12 @@ class Learner:
         check_pooling(self.policy, self.segments, had_features or bool(known))
         self._items.offer(item, worth, known)
         if bool(self._items.features) != had_features:
-            self._prepare()
+            self._factory.prepare()
         self._restart()
 
     def add_segment(self) -> int:
         """The number of a new segment, which is expected to be like the others."""
-        if self.segments == MAX_SEGMENTS:
-            raise InvalidInput(f"segments must be at most {MAX_SEGMENTS}, got one more")
-        check_pooling(self.policy, self.segments + 1, bool(self._items.features))
-        room = self._room
-        self.segments += 1
-        if self.segments == 2:
-            self._prepare()
-        if self._room > room:
+        if self._factory.add_segment():
             self._restart()
         return self.segments - 1
 
@@ -242,140 +238,16 @@ class Learner:
         self._items.value(item, value)
         self._rules_changed()
 
-    def estimates(self, level: float = 0.95, segment: int | None = None) -> Estimates:
-        """What each item and slot is worth to everybody, or to a segment; found anew only after something changed.
-
-        For everybody they rest on what was counted of all segments together, as if there were but one.
-        """
-        with self._posterior(segment) as found:
-            return Estimates.of(found, self.items, self._counted.shown(segment), level)
-
-    def best_list(self, segment: int | None = None, pin: Mapping[str, int] | None = None) -> tuple[str, ...]:
-        """The list of the largest expected value, for what is expected of each item by everybody, or by a segment."""
-        with self._posterior(segment) as found:
-            return self._items.named(best_list(found, self._ruling((), pin)))
-
-    def slot_chances(self, segment: int | None = None, pin: Mapping[str, int] | None = None) -> list[dict[str, float]]:
-        """Per slot, how likely each item is to be there in the best list; those that are not likely are left out.
-
-        >>> learner = Learner(["a", "b", "c"], slots=1, rng=np.random.default_rng(1))
-        >>> learner.absorb([[40, 30, 10]], [[100, 100, 100]])
-        >>> [sorted(chances) for chances in learner.slot_chances()]
-        [['a', 'b']]
-        """
-        with self._posterior(segment) as found:
-            drawn = draw_best_lists(found, self._ruling((), pin))
-        chances = []
-        for column in drawn.T:
-            items, counts = np.unique(column[column != EMPTY], return_counts=True)
-            chances.append(dict(zip(self._items.named(items), (counts / len(drawn)).tolist(), strict=True)))
-        return chances
-
-    def prospects(self, lists: Iterable[Iterable[str]], segment: int | None = None) -> FloatArray:
-        """Draws of what a view of each list brings by what is believed, lists × draws; see `ranker.prospects`.
-
-        >>> learner = Learner(["a", "b", "c"], slots=1, rng=np.random.default_rng(1))
-        >>> learner.absorb([[40, 20, 10]], [[100, 100, 100]])
-        >>> drawn = learner.prospects([["a"], ["c"]])
-        >>> drawn.mean(axis=1).round(1).tolist()
-        [0.3, 0.1]
-        """
-        rankings = [np.array(self._items.numbered("lists", items), np.int64) for items in lists]
-        with self._posterior(segment) as found:
-            return draw_prospects(found, rankings)
-
-    def choose_best(
-        self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None, segment: int = 0
-    ) -> tuple[str, ...]:
-        """The best list for one page view, in place of what `choose` would show to learn more, under the same rules.
-
-        It rests on what was learned, found anew whenever a fiftieth more was.
-        """
-        whom, ruling = self._believed_of(segment), self._ruling(exclude, pin)
-        with self.kernels.for_estimates(len(self._items)):
-            found = self._beliefs.best(self._setting, self._counted, self._items.worth, whom)
-            return self._items.named(best_list(found, ruling))
-
-    @contextmanager
-    def _posterior(self, segment: int | None) -> Iterator[Posterior]:
-        """What is believed of a segment or of everybody, and what it takes to work with that."""
-        with self.kernels.for_estimates(len(self._items)):
-            yield self._beliefs.posterior(self._setting, self._counted, self._items.worth, self._believed_of(segment))
-
-    def _ruling(self, exclude: Iterable[str], pin: Mapping[str, int] | None) -> Ruling:
-        return self._items.ruling(Rules.of(self._items, exclude, pin, self.slots))
-
-    def _believed_of(self, segment: int | None) -> int | None:
-        """Where there is but one segment, it is everybody."""
-        if segment is None:
-            return None
-        number = self._checked(segment)
-        return number if self.segments > 1 else None
-
-    @property
-    def _room(self) -> int:
-        """The segments that the policy has room for: twice as many each time, so that it rarely has to start anew."""
-        return min(MAX_SEGMENTS, 1 << (self.segments - 1).bit_length())
-
-    @property
-    def _setting(self) -> Setting:
-        return Setting(
-            self.slots,
-            len(self._items),
-            MAX_ROUNDS,
-            self.position_bias,
-            rules_per_decision=True,
-            segments=self._room,
-            retired=len(self._items.retired),
-            features=self._items.features.encoded(len(self._items)),
-        )
-
-    @property
-    def _counted(self) -> Counts:
-        """With columns for the items that were added."""
-        self._counts.make_room(len(self._items))
-        return self._counts
-
-    def _prepare(self) -> None:
-        """Have ready what this kind of policy needs compiled, or say by name what it cannot do."""
-        check_pooling(self.policy, self.segments, bool(self._items.features))
-        self.kernels = kernels_for(
-            self.policy,
-            self.slots,
-            len(self._items),
-            bias_is_known=self.position_bias is not None,
-            pools=self.segments > 1 or bool(self._items.features),
-        )
-
-    def _started(self) -> Any:
-        return self._at_work.started(self.kernels)
-
-    def _empty(self) -> Any:
-        """The policy before anything was counted."""
-        return self.policy.start(self._setting)
-
-    def _begin(self) -> Any:
-        """The policy with all that was counted, the earliest period first."""
-        if self.segments == 1 and not self._counts.by_period:
-            return self.policy.start(self._setting, self.tally)
-        begun = self.policy.start(self._setting, Tally.empty(self.slots, len(self._items)))
-        for segment, tally, more in one_by_one(self._counted.in_order()):
-            hold_still(begun, more)
-            turn_to(begun, segment)
-            absorb(begun, tally.clicks, tally.passes)
-        turn_to(begun, 0)
-        return begun
-
     def _asked(self, segment: int, exclude: Iterable[str], pin: Mapping[str, int] | None) -> int:
-        """The number of a segment; the policy has the rules of the decision from here on."""
-        number, rules = self._checked(segment), Rules.of(self._items, exclude, pin, self.slots)
-        self._started()
+        """The number of a segment; the policy has the constraints of the decision from here on."""
+        number, rules = self._factory.segment(segment), self._items.rules(exclude, pin, self.slots)
+        self._at_work.started()
         self._at_work.turned(number)
-        self._at_work.impose(rules, self._items.values, lambda: self._items.ruling(rules))
+        self._at_work.impose(rules)
         return number
 
-    def _checked(self, segment: Any) -> int:
-        return validation.whole_number("segment", segment, at_least=0, at_most=self.segments - 1)
+    def _started(self) -> Any:
+        return self._at_work.started()
 
     def _of(self, segment: int) -> str:
         return f" of segment {segment}" if self.segments > 1 else ""

@@ -12,7 +12,7 @@ from slotwise.core.types import FloatArray, IntArray
 from slotwise.posterior import Posterior, imagine
 from slotwise.posterior.best_list_draws import best_list
 from slotwise.posterior.posterior_interface import turn_to
-from slotwise.ranker.request_constraints import Ruling
+from slotwise.ranker.item_catalog import Ruling
 
 #: so that the ends of a 95 % interval are known to a tenth of its width
 DRAWS: Final = 400

@@ -1,43 +1,136 @@
-"""A policy at work: started when it is first asked, turned to one kind of visitor, and told the rules of the moment."""
+"""Begins a policy from all that was counted, and runs it: segments, per-decision constraints, pending outcomes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, get_args
 
 import numpy as np
 
+from slotwise.core import validation
+from slotwise.core.errors import InvalidInput
+from slotwise.core.policy_task import MAX_ROUNDS, MAX_SEGMENTS
 from slotwise.core.tally import Tally
 from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
 from slotwise.jit import compiled, is_plain
+from slotwise.jit.background_compile import SETTING, Kernels, When, kernels_for, when_to_compile
 from slotwise.policies import (
+    PolicyEntry,
+    Setting,
     absorb,
     choose,
     choose_several,
     expect,
+    hold_still,
     impose_rules,
     learn,
     settle,
     turn_to,
 )
-from slotwise.ranker.background_compile import Kernels
-from slotwise.ranker.request_constraints import Rules, Ruling
+from slotwise.posterior import one_by_one
+from slotwise.ranker.item_catalog import Catalogue, Rules
+from slotwise.ranker.policy_options import check_pooling
+from slotwise.ranker.segment_counts import Counts
+from slotwise.ranker.warmup_script import Rehearsal
 
-#: for whom, and which items by number
+#: the segment, and the items by number
 _Shown = tuple[int, tuple[int, ...]]
 
 
-class AtWork:
-    """The record of a policy and what it was told last; items are numbers here, and an empty slot is `EMPTY`.
+@dataclass
+class PolicyFactory:
+    """Begins a policy: its entry, the page, the items and all that was counted."""
 
-    `begin` makes the policy with all that was counted, and `empty` one of the same kind without. It begins anew at the
-    first decision after `begin_anew`.
+    policy: PolicyEntry
+    slots: int
+    position_bias: FloatArray | None
+    items: Catalogue
+    counts: Counts
+    segments: int
+    kernels: Kernels = field(init=False)
+
+    @property
+    def setting(self) -> Setting:
+        """What a policy is given before the first round."""
+        return Setting(
+            self.slots,
+            len(self.items),
+            MAX_ROUNDS,
+            self.position_bias,
+            rules_per_decision=True,
+            segments=self.room,
+            retired=len(self.items.retired),
+            features=self.items.features.encoded(len(self.items)),
+        )
+
+    @property
+    def room(self) -> int:
+        """The segments that the policy has room for: twice as many each time, so that it rarely has to start again."""
+        return min(MAX_SEGMENTS, 1 << (self.segments - 1).bit_length())
+
+    @property
+    def counted(self) -> Counts:
+        """The counts, with columns for the items that were added."""
+        self.counts.make_room(len(self.items))
+        return self.counts
+
+    def prepare(self) -> None:
+        """Have the kernels of this kind of policy compiled, or refuse by name a policy that cannot pool."""
+        check_pooling(self.policy, self.segments, bool(self.items.features))
+        validation.one_of(SETTING, when_to_compile(), get_args(When))
+        kind = Rehearsal(
+            self.policy,
+            self.slots,
+            len(self.items),
+            bias_is_known=self.position_bias is not None,
+            pools=self.segments > 1 or bool(self.items.features),
+        )
+        self.kernels = kernels_for(kind.warm_up, len(self.items))
+
+    def add_segment(self) -> bool:
+        """Tell one more segment apart; True if a policy that has begun has no room for it."""
+        if self.segments == MAX_SEGMENTS:
+            raise InvalidInput(f"segments must be at most {MAX_SEGMENTS}, got one more")
+        check_pooling(self.policy, self.segments + 1, bool(self.items.features))
+        room = self.room
+        self.segments += 1
+        if self.segments == 2:
+            self.prepare()
+        return self.room > room
+
+    def segment(self, number: Any) -> int:
+        """The number of a segment, checked."""
+        return validation.whole_number("segment", number, at_least=0, at_most=self.segments - 1)
+
+    def empty(self) -> Any:
+        """The policy before anything was counted."""
+        return self.policy.start(self.setting)
+
+    def begin(self) -> Any:
+        """The policy with all that was counted, the earliest period first."""
+        if self.segments == 1 and not self.counts.by_period:
+            return self.policy.start(self.setting, self.counted.tally())
+        begun = self.policy.start(self.setting, Tally.empty(self.slots, len(self.items)))
+        for segment, tally, is_followed in one_by_one(self.counted.in_order()):
+            hold_still(begun, is_followed)
+            turn_to(begun, segment)
+            absorb(begun, tally.clicks, tally.passes)
+        turn_to(begun, 0)
+        return begun
+
+
+class AtWork:
+    """The record of a policy and its current constraints; items are numbers here, and an empty slot is `EMPTY`.
+
+    It begins again at the first decision after `begin_anew`.
     """
 
-    def __init__(self, slots: int, begin: Callable[[], Any], empty: Callable[[], Any]) -> None:
-        self._slots, self._begin, self._empty = slots, begin, empty
-        #: None before it began, or where it is to begin anew
+    def __init__(self, factory: PolicyFactory) -> None:
+        self._factory = factory
+        self._slots = factory.slots
+        #: None before it began, or if it is to begin again
         self.record: Any = None
         #: whether it was asked for a list since it began
         self.has_chosen = False
@@ -48,17 +141,18 @@ class AtWork:
         #: lists whose outcomes are on their way
         self._expected: Counter[_Shown] = Counter()
 
-    def started(self, kernels: Kernels) -> Any:
+    def started(self) -> Any:
         """The record; compiled as soon as the kernels are there."""
+        kernels = self._factory.kernels
         if self.record is None:
             with kernels.or_interpreted():
-                self.record, self._imposed, self._turned_to = self._begin(), None, 0
+                self.record, self._imposed, self._turned_to = self._factory.begin(), None, 0
                 self.has_chosen = False
                 for (segment, numbers), rounds in self._expected.items():
                     for _ in range(rounds):
                         expect(self.turned(segment), self._ranking(numbers))
         elif is_plain(self.record) and kernels.are_there:
-            self.record = compiled(self.record, like=self._empty())
+            self.record = compiled(self.record, like=self._factory.empty())
         return self.record
 
     def begin_anew(self) -> None:
@@ -76,11 +170,12 @@ class AtWork:
             self._turned_to = segment
         return self.record
 
-    def impose(self, rules: Rules, values: FloatArray, ruling: Callable[[], Ruling]) -> None:
-        """Rules of a decision, and what clicks are worth; `ruling` is asked only where the rules are others."""
+    def impose(self, rules: Rules) -> None:
+        """Impose the constraints of a decision, the values and the retired items, unless they are imposed already."""
         if rules != self._imposed:
-            met = ruling()
-            impose_rules(self.record, values, met.excluded, met.pins(self._slots))
+            items = self._factory.items
+            ruling = items.ruling(rules)
+            impose_rules(self.record, items.values, ruling.excluded, ruling.pins(self._slots))
             self._imposed = rules
 
     def choose(self, rng: np.random.Generator, segment: int) -> Ranking:

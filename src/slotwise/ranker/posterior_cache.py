@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from slotwise.core.types import FloatArray, IntArray, Ranking
-from slotwise.policies import Setting
+from slotwise.core.types import Ranking
 from slotwise.posterior import HierarchicalPosterior, Posterior, believed, posterior_of
-from slotwise.ranker.request_constraints import Ruling
-from slotwise.ranker.segment_counts import Counts
+from slotwise.ranker.item_catalog import Ruling
+from slotwise.ranker.policy_runner import PolicyFactory
 
 #: a best list to be shown is found anew when so much more was seen, in parts of all that was
 OUTDATED = 0.02
-
-
-@dataclass(frozen=True)
-class Worth:
-    """What decides beside attractiveness: what clicks on items are worth, and which may not be shown."""
-
-    values: FloatArray
-    excluded: IntArray
 
 
 class _Best(NamedTuple):
@@ -34,8 +25,8 @@ class _Best(NamedTuple):
 class Beliefs:
     """Found when they are asked for, and kept until something changes."""
 
-    def __init__(self, memory: Any) -> None:
-        self._memory = memory
+    def __init__(self, factory: PolicyFactory) -> None:
+        self._factory = factory
         #: of all segments, or, under True, of everybody as one
         self._believed: dict[bool, HierarchicalPosterior] = {}
         #: by segment, None for everybody
@@ -57,14 +48,17 @@ class Beliefs:
         self._posteriors.clear()
         self._best.clear()
 
-    def posterior(self, setting: Setting, counts: Counts, worth: Worth, segment: int | None) -> Posterior:
+    def posterior(self, segment: int | None) -> Posterior:
         """Of a segment, or of everybody: of what was counted of all segments together, as if there were but one."""
         if segment not in self._posteriors:
+            setting, counts, worth = self._factory.setting, self._factory.counted, self._factory.items.worth
             everybody = segment is None
             if everybody not in self._believed:
                 counted = counts.for_everybody() if everybody else counts.in_order()
                 seen_by = replace(setting, segments=1) if everybody else setting
-                self._believed[everybody] = believed(seen_by, counted, memory=self._memory)
+                self._believed[everybody] = believed(
+                    seen_by, counted, memory=self._factory.policy.options.get("memory")
+                )
             self._posteriors[segment] = posterior_of(
                 self._believed[everybody],
                 counts.tally(segment),
@@ -75,11 +69,12 @@ class Beliefs:
             )
         return self._posteriors[segment]
 
-    def best(self, setting: Setting, counts: Counts, worth: Worth, segment: int | None) -> Posterior:
+    def best(self, segment: int | None) -> Posterior:
         """The same, up to a fiftieth out of date: to be asked in every decision."""
         known = self._best.get(segment)
-        if known is None or counts.rounds > known.rounds * (1.0 + OUTDATED):
-            known = _Best(self.posterior(setting, counts, worth, segment), counts.rounds)
+        rounds = self._factory.counts.rounds
+        if known is None or rounds > known.rounds * (1.0 + OUTDATED):
+            known = _Best(self.posterior(segment), rounds)
             self._best[segment] = known
         return known.posterior
 

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import joblib
 import numpy as np
 
 from slotwise.click_models import MNL, best_ranking, may_click_several, reward
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, InvalidRanking
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import MAX_ROUNDS, Setting
 from slotwise.core.random import stream
 from slotwise.core.tally import Tally
 from slotwise.core.types import FloatArray, IntArray
@@ -33,8 +34,6 @@ from slotwise.simulation.world_loop import live
 from slotwise.simulation.world_state import begin
 
 RECORDED_ROUNDS = 200
-#: counts are 64-bit integers
-MAX_ROUNDS = 2**62
 #: how long a stretch of compiled rounds aims to take: as long as Ctrl-C may have to wait
 STRETCH_SECONDS = 0.2
 
@@ -169,9 +168,6 @@ def run_replications(
     best = 0.0 if isinstance(users, World | ContextualMNL) else _best_reward(users, setting.goal)
     # a round before anything else: compiling is not simulating, and threads would wait for each other
     _Simulation(users, policy, setting, best, np.random.default_rng(0), points, start).play(1)
-    # here, for whoever takes no more than a constant from this file
-    import joblib
-
     # plain Python runs in this thread, as other threads do not know that they are not to compile
     work = joblib.Parallel(
         n_jobs=1 if is_interpreting() else jobs, prefer="threads", return_as="generator_unordered", batch_size=1

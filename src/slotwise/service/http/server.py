@@ -13,7 +13,7 @@ from typing import Any, Final
 import uvicorn
 
 from slotwise.core.errors import InvalidInput, SlotwiseError
-from slotwise.ranker.background_compile import compiling
+from slotwise.jit.background_compile import compiling
 from slotwise.service import logging_setup
 from slotwise.service.http.connection_limits import Connection, Limits, affordable
 from slotwise.service.http.startup_banner import greeting

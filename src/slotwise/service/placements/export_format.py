@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from slotwise.core.errors import SlotwiseError, UnreadableFile
-from slotwise.ranker.background_compile import compiling
+from slotwise.jit.background_compile import compiling
 from slotwise.service.learning.learner_factory import try_out
 from slotwise.service.schemas.definition import MAX_SLOTS, Definition
 from slotwise.service.schemas.name_rules import Name, PlacementName

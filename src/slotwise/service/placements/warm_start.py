@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from slotwise.core.errors import InvalidInput, SlotwiseError
 from slotwise.core.tally import Tally
 from slotwise.core.types import IntArray
-from slotwise.ranker.background_compile import compiling
+from slotwise.jit.background_compile import compiling
 from slotwise.service.learning.learner_factory import try_out
 from slotwise.service.schemas.definition import Definition
 from slotwise.service.schemas.name_rules import checked_name

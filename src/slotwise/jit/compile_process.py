@@ -77,8 +77,8 @@ def _marker(what: str) -> Path | None:
     return Path(folder) / f"{digest}.filled"
 
 
-def fill(what: str, stopped: threading.Event) -> Outcome:
-    """Let another process fill the cache for `what`: `python -m slotwise.ranker.compile_all`.
+def fill(module: str, what: str, stopped: threading.Event) -> Outcome:
+    """Let another process fill the cache: `python -m MODULE WHAT PARENT`, which calls `work_for` and `mark_filled`.
 
     Waits for it, or for whoever is filling the cache already; a stop ends that process too.
     """
@@ -93,7 +93,7 @@ def fill(what: str, stopped: threading.Event) -> Outcome:
                         return Outcome.STOPPED
                 if is_filled(what):
                     return Outcome.FILLED
-                process = _start(what, folder, lock, words)
+                process = _start(module, what, folder, lock, words)
             # the lock is the other process's alone from here on, and is let go when that ends
             return _outcome(what, process, words, stopped)
     except (OSError, ValueError) as problem:
@@ -114,7 +114,7 @@ def _taken(lock: IO[bytes]) -> bool:
     return True
 
 
-def _start(what: str, folder: str, lock: IO[bytes], words: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start(module: str, what: str, folder: str, lock: IO[bytes], words: IO[bytes]) -> subprocess.Popen[bytes]:
     environment = {
         **os.environ,
         # the same modules and the same folder as here, whatever was changed since the start
@@ -122,7 +122,7 @@ def _start(what: str, folder: str, lock: IO[bytes], words: IO[bytes]) -> subproc
         "NUMBA_CACHE_DIR": str(Path(folder).parent),
     }
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "slotwise.ranker.compile_all", what, str(os.getpid())],
+        [sys.executable, "-P", "-m", module, what, str(os.getpid())],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -13,22 +13,20 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import importlib
 import logging
 import os
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple
 
 from numba.core import config
 from numba.core.compiler_lock import global_compiler_lock
 
-from slotwise.core import validation
 from slotwise.jit import interpreted
-from slotwise.policies import PolicyEntry
-from slotwise.ranker.compile_process import Abandoned, Outcome, abandoned_on, fill, is_filled
-from slotwise.ranker.warmup_script import Rehearsal
+from slotwise.jit.compile_process import Abandoned, Outcome, abandoned_on, fill, is_filled
 
 When = Literal["background", "first", "never"]
 SETTING = "SLOTWISE_COMPILE"
@@ -57,17 +55,34 @@ def compiling(when: When) -> Iterator[None]:
         _asked.reset(token)
 
 
-def kernels_for(policy: PolicyEntry, slots: int, items: int, *, bias_is_known: bool, pools: bool = False) -> Kernels:
-    """The kernels of learners with this policy: one object for all whose kernels are being prepared in this process."""
-    when = _asked.get() or os.environ.get(SETTING) or "background"
-    validation.one_of(SETTING, when, get_args(When))
-    play = Rehearsal(policy, slots, items, bias_is_known, pools)
+def when_to_compile() -> str:
+    """The innermost `compiling`, else the environment's setting, unchecked, else in the background."""
+    return _asked.get() or os.environ.get(SETTING) or "background"
+
+
+class WarmUp(NamedTuple):
+    """A script that calls every kernel once: `python -m MODULE TEXT PARENT`, or `MODULE.run(TEXT)` in this process."""
+
+    module: str
+    #: the same text, the same kernels; empty if the script cannot be written down
+    text: str
+    #: whether another process can run it
+    is_shared: bool
+
+    def run(self) -> None:
+        """Run it in this process."""
+        importlib.import_module(self.module).run(self.text)
+
+
+def kernels_for(warm_up: WarmUp, items: int) -> Kernels:
+    """The kernels that a script calls: one object for all whose kernels are being prepared in this process."""
+    when = when_to_compile()
     if when == "never":
-        return Kernels(play)
-    if when == "first" or config.DISABLE_JIT or not play.is_for_others or is_filled(play.text):
-        return Kernels(play, are_there=True)
+        return Kernels(warm_up, items)
+    if when == "first" or config.DISABLE_JIT or not warm_up.is_shared or is_filled(warm_up.text):
+        return Kernels(warm_up, items, are_there=True)
     with _lock:
-        kernels = _in_preparation.setdefault(play.text, Kernels(play))
+        kernels = _in_preparation.setdefault(warm_up.text, Kernels(warm_up, items))
     kernels.prepare()
     if items > MAX_PLAIN_ITEMS and kernels.is_in_preparation():
         log.warning(f"compiling before the first decision among {items:,} items: half a minute, once on this machine")
@@ -76,10 +91,11 @@ def kernels_for(policy: PolicyEntry, slots: int, items: int, *, bias_is_known: b
 
 
 class Kernels:
-    """What a policy, and what is told of it, need compiled, and whether that is there."""
+    """Tracks whether the kernels that a script calls are compiled."""
 
-    def __init__(self, play: Rehearsal, *, are_there: bool = False) -> None:
-        self._play = play
+    def __init__(self, warm_up: WarmUp, items: int, *, are_there: bool = False) -> None:
+        self._warm_up = warm_up
+        self._items = items
         self._are_there = are_there
         self._are_wanted = False
         self._stopped = threading.Event()
@@ -105,9 +121,10 @@ class Kernels:
 
     def load(self) -> None:
         """If they are there, take them out of the cache now, so that nobody waits for that later."""
-        if self.are_there and self._play.text not in _loaded:
-            self._play.run()
-            _loaded.add(self._play.text)
+        text = self._warm_up.text
+        if self.are_there and text and text not in _loaded:
+            self._warm_up.run()
+            _loaded.add(text)
 
     def prepare(self) -> None:
         """Begin to compile or load them in the background, unless that was begun before."""
@@ -141,14 +158,13 @@ class Kernels:
         self._stopped, self._thread = threading.Event(), None
 
     def _prepare(self) -> None:
-        text = self._play.text
         try:
-            outcome = fill(text, self._stopped)
+            outcome = fill(self._warm_up.module, self._warm_up.text, self._stopped)
             if outcome is Outcome.KILLED:
                 log.warning("the process that compiles was killed: decisions stay slow until the next start")
             elif outcome is not Outcome.STOPPED:
                 with abandoned_on(self._stopped):
-                    self._play.run()
+                    self._warm_up.run()
                 self._are_there = True
         except Abandoned:
             pass
@@ -156,12 +172,7 @@ class Kernels:
             log.exception("kernels cannot be compiled: decisions stay slow")
 
     def __reduce__(self) -> Any:
-        play = self._play
-        return _kernels_again, (play.policy, play.slots, play.items, play.bias_is_known, play.pools)
-
-
-def _kernels_again(policy: PolicyEntry, slots: int, items: int, bias_is_known: bool, pools: bool) -> Kernels:
-    return kernels_for(policy, slots, items, bias_is_known=bias_is_known, pools=pools)
+        return kernels_for, (self._warm_up, self._items)
 
 
 def _stop_all() -> None:

@@ -23,13 +23,13 @@ import slotwise
 from slotwise import MNL, Setting, policies
 from slotwise.click_models import draw
 from slotwise.core.errors import InvalidInput
-from slotwise.jit import compiled, interpreted, is_plain, is_record, plain
+from slotwise.jit import compile_process, compiled, interpreted, is_plain, is_record, plain
+from slotwise.jit.background_compile import Kernels, WarmUp, When, compiling
 from slotwise.jit.kernel_cache import kernel_hash
 from slotwise.policies import choose, learn, policy
 from slotwise.policies.policy_registry import parse
-from slotwise.ranker import Learner, compile_process
-from slotwise.ranker.background_compile import Kernels, When, compiling
-from slotwise.ranker.warmup_script import Rehearsal
+from slotwise.ranker import Learner
+from slotwise.ranker.warmup_script import MODULE, Rehearsal
 from tests.kernels import share_kernels
 from tests.registered import compiled_first
 
@@ -48,7 +48,7 @@ def _learner(kind: str, when: When) -> Learner:
 
 def _go_over(learner: Learner) -> None:
     """As if the kernels had come this moment."""
-    learner.kernels = Kernels(Rehearsal(learner.policy, 1, 1, bias_is_known=False), are_there=True)
+    learner._factory.kernels = Kernels(WarmUp("", "", is_shared=False), 1, are_there=True)
 
 
 def _play(learner: Learner, rounds: int, over_at: int = -1) -> list[Any]:
@@ -133,11 +133,11 @@ def test_rehearsals_of_the_same_kernels_have_the_same_text() -> None:
     small, large = (Rehearsal(policy("random-bound"), 3, items, bias_is_known=False) for items in (6, 1_000))
     assert small.text == large.text == Rehearsal.read(small.text).text
     assert small.text != Rehearsal(policy("random-bound", acts="epochs"), 3, 6, bias_is_known=False).text
-    assert small.is_for_others
+    assert small.warm_up.is_shared
     # an option per item says how many there are
     per_item = [Rehearsal(_with(shape=np.ones(items)), 3, items, bias_is_known=False) for items in (6, 7)]
     assert per_item[0].text != per_item[1].text
-    assert not Rehearsal(_with(shape=object()), 3, 6, bias_is_known=False).is_for_others
+    assert not Rehearsal(_with(shape=object()), 3, 6, bias_is_known=False).warm_up.is_shared
 
 
 def _with(**options: Any) -> Any:
@@ -154,7 +154,7 @@ compiled = event.RecordingListener()
 event.register("numba:compile", compiled)
 from slotwise import Ranker
 from slotwise.jit import is_plain
-from slotwise.ranker import filling
+from slotwise.jit import compile_process as filling
 
 started = []
 start = filling._start
@@ -354,14 +354,14 @@ print(json.dumps([len(lists), len(started), is_plain(held[0]._learner._started()
 
 def test_a_program_that_is_no_interpreter_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/usr/sbin/uwsgi")
-    assert compile_process.fill("something", threading.Event()) is compile_process.Outcome.FAILED
+    assert compile_process.fill(MODULE, "something", threading.Event()) is compile_process.Outcome.FAILED
     monkeypatch.setattr(sys, "executable", None)
-    assert compile_process.fill("something", threading.Event()) is compile_process.Outcome.FAILED
+    assert compile_process.fill(MODULE, "something", threading.Event()) is compile_process.Outcome.FAILED
 
 
 def test_a_process_that_fails_is_quoted(caplog: pytest.LogCaptureFixture) -> None:
     text = Rehearsal(policy("random-bound"), 3, 6, bias_is_known=False).text.replace("bound", "bond")
-    assert compile_process.fill(text, threading.Event()) is compile_process.Outcome.FAILED
+    assert compile_process.fill(MODULE, text, threading.Event()) is compile_process.Outcome.FAILED
     assert "unknown policy 'random-bond'" in caplog.text
     assert not compile_process.is_filled(text)
 
@@ -369,8 +369,8 @@ def test_a_process_that_fails_is_quoted(caplog: pytest.LogCaptureFixture) -> Non
 def test_many_items_are_compiled_for_first_and_it_says_so(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("slotwise.ranker.background_compile.MAX_PLAIN_ITEMS", 5)
-    monkeypatch.setattr("slotwise.ranker.background_compile.is_filled", lambda _: False)
+    monkeypatch.setattr("slotwise.jit.background_compile.MAX_PLAIN_ITEMS", 5)
+    monkeypatch.setattr("slotwise.jit.background_compile.is_filled", lambda _: False)
     learner = _learner("random-bound", "background")
     assert not is_plain(learner._started())
     assert "compiling before the first decision among 6 items" in caplog.text
