@@ -140,7 +140,9 @@ def test_a_viewer_watches_and_changes_what_is_true(tmp_path: Path) -> None:
         tab.call("Runtime.enable")
         tab.open(f"{url}/demo")
         tab.wait_for("document.querySelectorAll('.shelf li').length === 8")
-        assert tab.wait_for("/^The lists get \\d+.% of the clicks/.test(document.getElementById('state').textContent)")
+        assert tab.wait_for(
+            "/^The learned lists get \\d+.% of the clicks/.test(document.getElementById('state').textContent)"
+        )
         # a line for each way of choosing, drawn by the dashboard's charts
         tab.wait_for("document.querySelectorAll('#chart path.line').length === 3")
         # what was learned, and what is true only where that is asked for
@@ -167,7 +169,9 @@ def test_a_viewer_watches_and_changes_what_is_true(tmp_path: Path) -> None:
         # what is refused is said where it was asked for
         choose(tab, "second", 1)
         click(tab, "swap")
-        tab.wait_for("document.getElementById('said').textContent === 'second must be another slot than first, got 1'")
+        tab.wait_for(
+            "document.getElementById('result').textContent === 'second must be another slot than first, got 1'"
+        )
         # it fits on a phone
         tab.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
         assert tab.wait_for("document.documentElement.scrollWidth <= 390")

@@ -106,7 +106,7 @@ class Watched:
 def drawn(page: Page) -> None:
     """Wait for what is read after the first numbers: charts and changes, or the sentences of all placements."""
     page.locator("main[data-ready]").wait_for()
-    expect(page.get_by_text("Reading what was counted")).to_have_count(0)
+    expect(page.get_by_text("Loading …")).to_have_count(0)
     expect(page.locator("#changes-list:empty, svg.plot:empty")).to_have_count(0)
     expect(page.get_by_text("…", exact=True)).to_have_count(0)
 

@@ -58,7 +58,7 @@ def _charts(page: Page) -> None:
 
 def _text(page: Page) -> None:
     page.locator("main[data-ready]").wait_for()
-    page.get_by_text("Reading what was counted").wait_for(state="detached")
+    page.get_by_text("Loading …").wait_for(state="detached")
 
 
 def _dialog(action: str) -> Callable[[Page], None]:
@@ -122,7 +122,7 @@ def main(folder: Path, wanted: list[str]) -> None:
                         _shoot(page, folder, state, scheme, width)
                         page.context.close()
         for page, scheme, width in left:
-            page.get_by_text("The service does not answer").wait_for()
+            page.get_by_text("The service does not respond").wait_for()
             _shoot(page, folder, STOPPED, scheme, width)
         browser.close()
 

@@ -72,7 +72,7 @@ def test_axe_finds_nothing_serious_and_nothing_is_cut_off(shown: Watched, servic
 def test_a_keyboard_is_enough(watched: Watched) -> None:
     page = watched.open()
     page.locator("path.line").first.wait_for()
-    pause = page.get_by_role("button", name="Pause", exact=True)
+    pause = page.get_by_role("button", name="Stop exploring", exact=True)
     pause.focus()
     page.keyboard.press("Enter")
     page.locator("dialog").wait_for()
@@ -118,7 +118,7 @@ def test_whoever_reads_the_numbers_of_a_chart_is_not_thrown_off_when_it_is_drawn
     page = watched.open("/placements/shop?range=7d")
     drawn(page)
     traffic = page.locator("figure", has_text="Traffic")
-    traffic.get_by_text("The numbers").click()
+    traffic.get_by_text("Numbers").click()
     traffic.locator("tbody tr").last.scroll_into_view_if_needed()
     page.evaluate(NOTES_WHAT_IS_DRAWN)
     # another period is another page to draw
@@ -132,7 +132,7 @@ def test_whoever_reads_the_numbers_of_a_chart_is_not_thrown_off_when_it_is_drawn
 def test_numbers_that_are_open_stay_so_when_an_hour_is_over(watched: Watched) -> None:
     page = watched.open("/placements/shop?range=7d")
     drawn(page)
-    page.locator("figure", has_text="Click rate").get_by_text("The numbers").click()
+    page.locator("figure", has_text="Click rate").get_by_text("Numbers").click()
     expect(page.locator("#charts tbody")).to_have_count(1)
     page.evaluate("const now = Date.now; Date.now = () => now() + 3_600_000")
     page.evaluate(NOTES_WHAT_IS_DRAWN)

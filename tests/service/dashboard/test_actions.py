@@ -44,11 +44,11 @@ def refused_without_key(page: Page, dialog: Locator, verb: str, is_untouched: Ca
     page.evaluate("sessionStorage.removeItem('slotwise-key')")
     confirm = dialog.get_by_role("button", name=verb, exact=True)
     confirm.click()
-    expect(dialog.locator(".problem")).to_have_text("This needs the service's key.")
+    expect(dialog.locator(".problem")).to_have_text("This needs the API key.")
     assert is_untouched()
     dialog.get_by_label("Key").fill("wrong")
     confirm.click()
-    expect(dialog.locator(".problem")).to_have_text("That key is not the right one.")
+    expect(dialog.locator(".problem")).to_have_text("This API key is wrong.")
     assert is_untouched()
     dialog.get_by_label("Key").fill(KEY)
     return confirm
@@ -69,8 +69,8 @@ def reorder(dialog: Locator) -> None:
 
 
 def edit(dialog: Locator) -> None:
-    dialog.get_by_label("What a click is worth").fill("2.5")
-    dialog.get_by_label("Pinned in").select_option("Slot 2")
+    dialog.get_by_label("Value of a click").fill("2.5")
+    dialog.get_by_label("Pinned to").select_option("Slot 2")
 
 
 def nothing(_: Locator) -> None:
@@ -85,11 +85,11 @@ ACTIONS: dict[str, tuple[Callable[[Locator], None], str, Callable[[dict[str, Any
         "Save",
         lambda now: now["holdout"] == 0.25 and now["segments"] == {"device": ["mobile", "desktop"]},
     ),
-    "Order": (reorder, "Save", lambda now: now["items"] == ["juice", "tea", "coffee"]),
+    "Control order": (reorder, "Save", lambda now: now["items"] == ["juice", "tea", "coffee"]),
     "Edit tea": (edit, "Save", lambda now: {"id": "tea", "value": 2.5} in now["items"] and now["pin"] == {"tea": 2}),
     "Retire tea": (nothing, "Retire", lambda now: now["items"] == ["coffee", "juice"]),
-    "Pause": (nothing, "Pause", lambda now: now["mode"] == "frozen"),
-    "Shadow": (nothing, "Shadow", lambda now: now["mode"] == "shadow"),
+    "Stop exploring": (nothing, "Stop exploring", lambda now: now["mode"] == "frozen"),
+    "Shadow mode": (nothing, "Shadow mode", lambda now: now["mode"] == "shadow"),
 }
 
 
@@ -108,19 +108,19 @@ def test_it_is_asked_first_then_done_and_listed(watched: Watched, service: Clien
     after = definition(service, bar)
     assert done(after), after
     expect(page.locator("#changes-of > li")).to_have_count(2)
-    expect(page.locator("#said")).not_to_be_empty()
+    expect(page.locator("#result")).not_to_be_empty()
 
 
 @pytest.mark.parametrize("action", [*ACTIONS, "Delete"])
 def test_without_the_key_it_is_refused_and_with_it_done(
     watched: Watched, service: Client, bar: str, action: str
 ) -> None:
-    fill, verb, done = ACTIONS.get(action, (nothing, "Delete for good", None))
+    fill, verb, done = ACTIONS.get(action, (nothing, "Delete permanently", None))
     page, before = watched.open(f"/placements/{bar}"), definition(service, bar)
     dialog = begin(page, action)
     fill(dialog)
     if action == "Delete":
-        dialog.get_by_label("The placement's name").fill(bar)
+        dialog.get_by_label("Type the placement's name").fill(bar)
     confirm = refused_without_key(page, dialog, verb, lambda: definition(service, bar) == before)
     confirm.click()
     dialog.wait_for(state="detached")
@@ -139,7 +139,7 @@ def test_a_refusal_from_before_the_key_was_typed_does_not_take_it_away(
     watched: Watched, service: Client, bar: str
 ) -> None:
     page = watched.open(f"/placements/{bar}")
-    dialog = begin(page, "Pause")
+    dialog = begin(page, "Stop exploring")
     questions: list[Route] = []
     changes: list[Route] = []
 
@@ -156,9 +156,9 @@ def test_a_refusal_from_before_the_key_was_typed_does_not_take_it_away(
 
     page.route("**/overview?*", hold_without_key)
     page.evaluate("sessionStorage.removeItem('slotwise-key')")
-    confirm = dialog.get_by_role("button", name="Pause", exact=True)
+    confirm = dialog.get_by_role("button", name="Stop exploring", exact=True)
     confirm.click()
-    expect(dialog.locator(".problem")).to_have_text("This needs the service's key.")
+    expect(dialog.locator(".problem")).to_have_text("This needs the API key.")
     wait_for(lambda: came(questions), "a question without the key")
     page.route(re.compile(r"/v1/placements/[^/]+$"), lambda route: changes.append(route))
     dialog.get_by_label("Key").fill(KEY)
@@ -168,7 +168,7 @@ def test_a_refusal_from_before_the_key_was_typed_does_not_take_it_away(
         questions[0].continue_()
     changes[0].continue_()
     dialog.wait_for(state="detached")
-    page.get_by_role("button", name="Resume", exact=True).wait_for()
+    page.get_by_role("button", name="Start exploring", exact=True).wait_for()
     assert definition(service, bar)["mode"] == "frozen"
     _expect_only(watched, 401)
 
@@ -182,7 +182,7 @@ def _expect_only(watched: Watched, *statuses: int) -> None:
     watched.errors.clear()
 
 
-@pytest.mark.parametrize(("pause", "resume"), [("Pause", "Resume"), ("Shadow", "Go live")])
+@pytest.mark.parametrize(("pause", "resume"), [("Stop exploring", "Start exploring"), ("Shadow mode", "Go live")])
 def test_what_is_paused_goes_on_when_it_is_resumed(
     watched: Watched, service: Client, bar: str, pause: str, resume: str
 ) -> None:
@@ -204,9 +204,9 @@ def describe_new(page: Page, name: str, *, slots: str, items: str) -> Locator:
 def test_a_placement_is_made_and_deleted(watched: Watched, service: Client) -> None:
     page = watched.open("/")
     dialog = describe_new(page, "made/here", slots="2", items="a\nb\nc")
-    make = dialog.get_by_role("button", name="Make it")
+    make = dialog.get_by_role("button", name="Create")
     make.click()
-    expect(dialog.locator(".problem")).to_have_text("A name has no slash in it.")
+    expect(dialog.locator(".problem")).to_have_text("A name must not contain a slash.")
     # what is there already is not replaced
     dialog.get_by_label("Name").fill("shop")
     make.click()
@@ -214,17 +214,17 @@ def test_a_placement_is_made_and_deleted(watched: Watched, service: Client) -> N
     assert definition(service, "shop")["slots"] == 3
     page.reload()
     dialog = describe_new(page, "made here 🎪", slots="2", items="a\nb\nc")
-    dialog.get_by_role("button", name="Make it").click()
+    dialog.get_by_role("button", name="Create").click()
     page.wait_for_url("**/placements/made*")
     expect(page.locator("h1")).to_have_text("made here 🎪")
     made = definition(service, "made here 🎪")
     assert (made["items"], made["holdout"], made["window_seconds"]) == (["a", "b", "c"], 0.1, 1800)
     dialog = begin(page, "Delete")
-    dialog.get_by_label("The placement's name").fill("another")
-    dialog.get_by_role("button", name="Delete for good").click()
-    expect(dialog.locator(".problem")).to_have_text("That is not its name.")
-    dialog.get_by_label("The placement's name").fill("made here 🎪")
-    dialog.get_by_role("button", name="Delete for good").click()
+    dialog.get_by_label("Type the placement's name").fill("another")
+    dialog.get_by_role("button", name="Delete permanently").click()
+    expect(dialog.locator(".problem")).to_have_text("This is not the placement's name.")
+    dialog.get_by_label("Type the placement's name").fill("made here 🎪")
+    dialog.get_by_role("button", name="Delete permanently").click()
     page.wait_for_url(f"{watched.url}/")
     assert service.get("/v1/placements/made here 🎪").status_code == 404
     _expect_only(watched, 412)
@@ -237,7 +237,7 @@ def test_without_the_key_nothing_is_made(watched: Watched, service: Client) -> N
     def is_missing() -> bool:
         return service.get("/v1/placements/made with a key").status_code == 404
 
-    refused_without_key(page, dialog, "Make it", is_missing).click()
+    refused_without_key(page, dialog, "Create", is_missing).click()
     page.wait_for_url("**/placements/made*")
     assert definition(service, "made with a key")["items"] == ["a", "b"]
     _expect_only(watched, 401)
@@ -248,8 +248,8 @@ def test_without_the_key_nothing_is_exported(watched: Watched, service: Client, 
     saved: list[str] = []
     page.on("download", lambda download: saved.append(download.suggested_filename))
     dialog = begin(page, "Export")
-    dialog.get_by_label("What").select_option("Definition, JSON, as PUT takes it")
-    confirm = refused_without_key(page, dialog, "Save as a file", lambda: saved == [])
+    dialog.get_by_label("Data").select_option("Definition, JSON, for PUT")
+    confirm = refused_without_key(page, dialog, "Download", lambda: saved == [])
     with page.expect_download() as download:
         confirm.click()
     assert json.loads(Path(download.value.path()).read_text())["items"] == ITEMS
@@ -262,9 +262,9 @@ def test_what_is_known_is_exported_as_files(watched: Watched, service: Client, t
     page = watched.open()
     for what, ending in (("Items with their estimates, CSV", "csv"), ("All estimates and the tally, JSON", "json")):
         dialog = begin(page, "Export")
-        dialog.get_by_label("What").select_option(what)
+        dialog.get_by_label("Data").select_option(what)
         with page.expect_download() as saved:
-            dialog.get_by_role("button", name="Save as a file").click()
+            dialog.get_by_role("button", name="Download").click()
         dialog.wait_for(state="detached")
         saved.value.save_as(tmp_path / f"file.{ending}")
     estimates = service.estimates("shop")
@@ -282,7 +282,7 @@ def test_of_two_tabs_the_one_with_an_old_state_is_refused(watched: Watched, serv
     one.get_by_role("button", name="Save", exact=True).click()
     one.wait_for(state="detached")
     other.get_by_role("button", name="Add", exact=True).click()
-    expect(other.locator(".problem")).to_contain_text("Somebody changed this placement after you opened this")
+    expect(other.locator(".problem")).to_contain_text("Somebody else changed this placement in the meantime")
     assert other.get_by_role("button", name="Add", exact=True).is_disabled()
     after = definition(service, bar)
     assert (after["holdout"], after["items"]) == (0.3, ITEMS)

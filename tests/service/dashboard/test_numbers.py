@@ -123,13 +123,13 @@ def test_a_time_that_is_chosen_stays_in_the_address(watched: Watched) -> None:
 def test_some_visitors_are_looked_at_alone(watched: Watched, service: Client) -> None:
     page = watched.open()
     page.locator("#segment-device").select_option("mobile")
-    page.get_by_text("Below are only visitors with").wait_for()
+    page.get_by_text("Filtered to").wait_for()
     said = overview(service, segment="device:mobile")
     assert {row[0].removesuffix("in the list"): number(row[4]) for row in cells(page, "#items-table")} == {
         item["id"]: item["shown"] for item in said["items"]
     }
-    page.get_by_role("button", name="Show everybody").click()
-    page.get_by_text("Below are only visitors with").wait_for(state="detached")
+    page.get_by_role("button", name="Show all visitors").click()
+    page.get_by_text("Filtered to").wait_for(state="detached")
 
 
 def test_charts_have_the_numbers_of_the_timeline(watched: Watched, service: Client) -> None:
@@ -138,7 +138,7 @@ def test_charts_have_the_numbers_of_the_timeline(watched: Watched, service: Clie
     timeline = asked.value.json()
     figure = page.locator("figure", has_text="Click rate")
     figure.locator("path.line").first.wait_for()
-    figure.get_by_text("The numbers").click()
+    figure.get_by_text("Numbers").click()
     rows = figure.locator("tbody tr")
     # the browser says a moment after the click that they are open, and only then are they made
     expect(rows).to_have_count(len(timeline["starts"]))
@@ -148,7 +148,7 @@ def test_charts_have_the_numbers_of_the_timeline(watched: Watched, service: Clie
             mean = timeline["arms"][arm]["mean"][at]
             assert cell == "–" if mean is None else number(cell.partition(" (")[0]) == pytest.approx(mean, abs=6e-4)
     traffic = page.locator("figure", has_text="Traffic")
-    traffic.get_by_text("The numbers").click()
+    traffic.get_by_text("Numbers").click()
     counted = traffic.locator("tbody td")
     expect(counted).to_have_count(len(timeline["issued"]))
     assert [number(text) for text in reversed(counted.all_inner_texts())] == timeline["issued"]

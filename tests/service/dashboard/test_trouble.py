@@ -26,7 +26,7 @@ def test_where_nothing_is_known_no_number_is_shown(watched: Watched, service: Cl
     assert page.locator("#best-list .unknown").count() == 2
     assert page.locator("#pays .figure").count() == 0
     assert page.locator("#pays .unknown").count() == 2
-    expect(page.locator("#charts")).to_have_text("No list was asked for in this time.")
+    expect(page.locator("#charts")).to_have_text("There are no decisions in this period.")
 
 
 def test_a_placement_of_one_item_says_that_there_is_nothing_to_choose(watched: Watched) -> None:
@@ -64,7 +64,7 @@ def test_of_many_items_the_most_relevant_are_listed_and_the_others_searched(
     page.get_by_role("button", name="Show 50 more").click()
     expect(rows).to_have_count(62)
     page.get_by_label("Find an item").fill("ITEM 49")
-    expect(page.get_by_text(f"{sum('item 49' in f'item {n}' for n in range(count)):,} items have")).to_be_visible()
+    expect(page.get_by_text(f"{sum('item 49' in f'item {n}' for n in range(count)):,} items with")).to_be_visible()
     page.get_by_label("Find an item").fill("item 499")
     first = rows.first.locator("bdi")
     expect(first).to_contain_text("item 499")
@@ -77,8 +77,8 @@ def test_of_many_items_the_most_relevant_are_listed_and_the_others_searched(
 
 def test_a_wrong_key_is_said_to_be_wrong_and_shows_nothing(watched: Watched) -> None:
     page = watched.open(key="wrong")
-    expect(page.locator("h1")).to_have_text("This service has a key")
-    expect(page.locator("#wrong")).to_have_text("That key is not the right one.")
+    expect(page.locator("h1")).to_have_text("API key required")
+    expect(page.locator("#wrong")).to_have_text("This API key is wrong.")
     assert page.locator("#sentence").count() == 0
     page.get_by_label("Key").fill("wrong again")
     page.get_by_role("button", name="Open").click()
@@ -93,7 +93,7 @@ def test_a_wrong_key_is_said_to_be_wrong_and_shows_nothing(watched: Watched) -> 
 
 def test_without_a_key_it_asks_for_one(watched: Watched) -> None:
     page = watched.open("/", key=None)
-    expect(page.locator("h1")).to_have_text("This service has a key")
+    expect(page.locator("h1")).to_have_text("API key required")
     assert page.locator("#wrong").count() == 0
     assert page.get_by_role("button", name="New placement").count() == 0
     page.get_by_label("Key").fill(KEY)
@@ -107,7 +107,7 @@ def test_a_placement_that_is_not_there_is_said_not_to_be(watched: Watched) -> No
     page = watched.context.new_page()
     page.add_init_script(f"sessionStorage.setItem('slotwise-key', {KEY!r})")
     page.goto(f"{watched.url}/placements/nobody")
-    expect(page.locator("h1")).to_have_text("There is no such placement")
+    expect(page.locator("h1")).to_have_text("Placement not found")
     # what the charts ask for may be refused after what the page asks for
     watched.close()
     watched.errors.clear()
@@ -122,12 +122,12 @@ def test_a_service_that_stops_is_told_and_its_return_noticed(browser: Browser, t
         page = watched.open("/placements/home", key=None)
         page.locator("#sentence").wait_for()
         expect(page.locator("#live")).to_have_text("Live")
-    expect(page.locator("#banner")).to_contain_text("The service does not answer.")
-    expect(page.locator("#live")).to_have_text("No answer")
+    expect(page.locator("#banner")).to_contain_text("The service does not respond.")
+    expect(page.locator("#live")).to_have_text("No response")
     # what was there stays
     assert page.locator("#best-list .name").count() == 1
-    page.get_by_role("button", name="Pause").click()
-    expect(page.locator("#said")).to_have_text("The service does not answer.")
+    page.get_by_role("button", name="Stop exploring").click()
+    expect(page.locator("#result")).to_have_text("The service does not respond.")
     with serving(store, on_port=port) as client:
         client.define("home", items=["a", "b", "c"], slots=1)
         expect(page.locator("#banner")).to_be_hidden()

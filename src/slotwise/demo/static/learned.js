@@ -1,4 +1,4 @@
-/* What was learned of items and slots, each with its interval, and with what is true where that is to be shown. */
+/* Estimates of items and slots with their intervals, and the true values if the viewer wants them. */
 
 import { el, svg } from "/static/dom.js";
 import { UNKNOWN, amount, chance, percent } from "/static/format.js";
@@ -9,7 +9,7 @@ const HEIGHT = 22;
 /** Room at the right of the largest value. */
 const ROOM = 1.15;
 
-/** Two tables: items by device, and slots. */
+/** Two tables: items and slots, by device. */
 export function learned(state, truth) {
   return [items(state, truth), slots(state, truth)].map((table) => el("div", { class: "wide" }, table));
 }
@@ -37,7 +37,7 @@ function slots(state, truth) {
   const devices = Object.keys(state.lists);
   const most = largest(state.slots.flatMap((slot) => [slot.truth, ...estimates(slot)]));
   return table(
-    ["slot", devices, "beside the first"],
+    ["slot", devices, "relative to the first"],
     state.slots.map((slot) =>
       el(
         "tr",
@@ -64,22 +64,22 @@ function cells(known, truth, most, number) {
   return [el("td", null, range(known, truth, most)), el("td", { class: "n optional" }, number ?? "–")];
 }
 
-/** A column for what each row is, then two for each device: a picture and a number. */
+/** A column with the names of the rows, then two for each device: a chart and a number. */
 function table([what, devices, number], rows) {
   const head = (text, kind = null) => el("th", { scope: "col", class: kind }, text);
   const titles = [head(what), devices.map((device) => [head(`on ${device}`), head(number, "n optional")])];
   return el("table", { class: "items" }, el("thead", null, el("tr", null, titles)), el("tbody", null, rows));
 }
 
-/** An estimate as a dot on its interval, and the truth as a mark. */
+/** An estimate as a dot on its interval, and the true value as a mark. */
 function range(known, truth, most) {
   if (!known && truth === null) return el("span", { class: "unknown" }, UNKNOWN);
   const x = (value) => 4 + (Math.min(value, most) / most) * (WIDTH - 8);
   const middle = HEIGHT / 2;
-  const said = [known && `believed ${amount(known.estimate)}, ${amount(known.low)} to ${amount(known.high)}`, truth !== null && `true ${amount(truth)}`];
+  const label = [known && `estimate ${amount(known.estimate)}, ${amount(known.low)} to ${amount(known.high)}`, truth !== null && `true ${amount(truth)}`];
   return svg(
     "svg",
-    { class: "range", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": said.filter(Boolean).join("; ") },
+    { class: "range", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label.filter(Boolean).join("; ") },
     svg("line", { class: "track", x1: 4, x2: WIDTH - 4, y1: middle, y2: middle }),
     known && svg("line", { class: "span", x1: x(known.low), x2: x(known.high), y1: middle, y2: middle }),
     truth !== null && svg("line", { class: "true", x1: x(truth), x2: x(truth), y1: 2, y2: HEIGHT - 2 }),

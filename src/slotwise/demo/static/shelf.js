@@ -1,4 +1,4 @@
-/* A list as visitors see it: items slide to their new places when the order changes. */
+/* A list as visitors see it; items slide to their new slots when the order changes. */
 
 import { el, svg } from "/static/dom.js";
 import { percent } from "/static/format.js";
@@ -6,7 +6,7 @@ import { percent } from "/static/format.js";
 const SLIDE = { duration: 450, easing: "cubic-bezier(.2, .8, .2, 1)" };
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** A picture of a product: it is on the page already, under its id. */
+/** A reference to a product's picture on the page. */
 export function picture(id, kind) {
   return svg("svg", { class: kind, "aria-hidden": "true" }, svg("use", { href: `#picture-${id}` }));
 }
@@ -17,7 +17,7 @@ export class Shelf {
     this.cards = new Map();
   }
 
-  /** Show a list: `now` is what the last visitors saw, `best` what is best in truth. */
+  /** Show a list: `now` is the list of the last visitors, `best` the truly best one. */
   show({ now, best }, items, truth) {
     const before = new Map([...this.cards].map(([id, card]) => [id, card.getBoundingClientRect().top]));
     const products = new Map(items.map((item) => [item.id, item]));

@@ -1,4 +1,4 @@
-"""The application: everything put together."""
+"""The ASGI application: routes, middleware and lifespan."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ log = logging.getLogger("slotwise.service")
 
 
 def from_environment() -> Starlette:
-    """What a server's process runs: settings from the environment and from the file that it names."""
+    """Return the application of a server process, with settings from the environment and its file."""
     settings = load()
     logging_setup.configure(settings.log_level)
     stop_with_parent(settings.drain_seconds)
@@ -41,7 +41,7 @@ def from_environment() -> Starlette:
 
 
 def application(settings: Settings, clock: Clock = time.time) -> Starlette:
-    """A worker on the store of the settings, over HTTP."""
+    """Return the application of a worker on the store of the settings."""
     worker = Worker(
         settings.store.get_secret_value(),
         clock=clock,
@@ -55,7 +55,7 @@ def application(settings: Settings, clock: Clock = time.time) -> Starlette:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         asyncio.get_running_loop().set_exception_handler(log_loop_error)
-        # in the background: whoever asks whether the process is alive is answered meanwhile
+        # in the background: /healthz responds meanwhile
         starting = worker.begin()
         starting.add_done_callback(partial(_started, worker))
         try:
@@ -64,7 +64,7 @@ def application(settings: Settings, clock: Clock = time.time) -> Starlette:
             await worker.stop()
         log.info("stopped")
 
-    # those that are asked most come first, as they are tried in order
+    # the most frequent first: a router tries routes in order
     operations = [*Api(worker, bodies).operations(), *DashboardApi(worker).operations()]
     app = Starlette(
         routes=[
@@ -81,7 +81,7 @@ def application(settings: Settings, clock: Clock = time.time) -> Starlette:
         exception_handlers=HANDLERS,
         lifespan=lifespan,
     )
-    # a path with a slash too many is not there, rather than elsewhere
+    # a path with one slash too many is 404, not a redirect
     app.router.redirect_slashes = False
     return app
 
@@ -92,7 +92,7 @@ def _started(worker: Worker, starting: asyncio.Task[None]) -> None:
     if problem := starting.exception():
         log.error("cannot start", exc_info=problem)
         return
-    # what is there now stays: the collector need not walk through it again and again, while requests wait
+    # these objects stay: the garbage collector need not visit them again while requests wait
     gc.collect()
     gc.freeze()
     log.info("ready", extra={"placements": len(worker.names())})

@@ -1,4 +1,4 @@
-"""Headers that say under which condition a request is to be done: ETags, and keys of decisions."""
+"""Conditional headers: ETags, and idempotency keys."""
 
 from __future__ import annotations
 
@@ -20,47 +20,47 @@ _VERSION: Final = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 IfMatch = Annotated[
     str | None,
     InHeader("If-Match"),
-    Field(description="The ETag that the placement must have, or * for any; 412 otherwise.", examples=['"1"']),
+    Field(description="The ETag that the placement must have, or * for any; otherwise 412.", examples=['"1"']),
 ]
 IfNoneMatch = Annotated[
     str | None,
     InHeader("If-None-Match"),
-    Field(description="*, to create a placement and not to change one; 412 where there is one.", examples=["*"]),
+    Field(description="* creates a placement and never changes one: 412 if it exists.", examples=["*"]),
 ]
 IfNew = Annotated[
     str | None,
     InHeader("If-None-Match"),
-    Field(description="The ETag of what is known already; 304 where it is still the same.", examples=['"9f2c41"']),
+    Field(description="The ETag of a known document; 304 if it is unchanged.", examples=['"9f2c41"']),
 ]
 IdempotencyKey = Annotated[
     Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[ -~]+$")] | None,
     InHeader("Idempotency-Key"),
     Field(
-        description="Up to 200 characters of ASCII, new for each view: the same key is the same decision.",
+        description="Idempotency key of up to 200 ASCII characters; the same key returns the same decision.",
         examples=["9f2c41-home-1"],
     ),
 ]
 
 
 def etag(placement: Placement) -> dict[str, str]:
-    """The header that says which version of a placement this is."""
+    """Return the ETag header of a placement's version."""
     return {"ETag": f'"{placement.version}"'}
 
 
 def is_new(if_none_match: str | None, tag: str) -> bool:
-    """Whether a document with that tag is not one of those that are known already.
+    """Return whether the client does not have the document with this tag yet.
 
     >>> is_new(None, '"a"'), is_new('"a"', '"a"'), is_new('W/"b", "a"', '"a"'), is_new("*", '"a"'), is_new('"b"', '"a"')
     (True, False, False, False, True)
     """
     if if_none_match is None:
         return True
-    known = {one.strip().removeprefix("W/") for one in if_none_match.split(",")}
-    return not known & {tag, "*"}
+    tags = {text.strip().removeprefix("W/") for text in if_none_match.split(",")}
+    return not tags & {tag, "*"}
 
 
 def expected(if_match: str | None = None, if_none_match: str | None = None) -> Expected:
-    """What the two headers expect of a placement.
+    """Return the expected versions of a placement, from the two headers.
 
     >>> expected('"3", W/"4", "x"')
     Expected(versions=frozenset({3}), exists=None)
@@ -80,7 +80,7 @@ def expected(if_match: str | None = None, if_none_match: str | None = None) -> E
             raise InvalidInput(
                 f'If-Match: must be an ETag in quotation marks, as "3", got {validation.short(if_match)}'
             )
-        # a weak one matches nothing here, as RFC 9110 has it; nor does one that no placement can have
+        # a weak tag never matches If-Match (RFC 9110, 13.1.1)
         if tag[1] is None and _VERSION.fullmatch(tag[2]):
             versions.add(int(tag[2]))
     return Expected(versions=frozenset(versions))

@@ -1,4 +1,4 @@
-"""One thing that can be asked for over HTTP, described by the types of the function that answers it."""
+"""Endpoints of the API, described by the types of their handlers."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _IS_JSON: Final = (b"content-type", JSON.encode())
 
 
 class InQuery:
-    """Marks an argument that is taken from the query: `Annotated[str, InQuery()]`, a list if it may be repeated."""
+    """Marks an argument from the query: `Annotated[str, InQuery()]`, or a list if it may be repeated."""
 
 
 @dataclass(frozen=True)
 class InHeader:
-    """Marks an argument that is taken from a header: `Annotated[str | None, InHeader("If-Match")]`."""
+    """Marks an argument from a header: `Annotated[str | None, InHeader("If-Match")]`."""
 
     name: str
 
@@ -46,17 +46,31 @@ Handler = Callable[..., Awaitable[tuple[int, Any] | tuple[int, Any, Mapping[str,
 
 
 class Written(bytes):
-    """An answer that is JSON already, of the type that its handler says."""
+    """A response body that is JSON already, of the handler's type."""
 
 
 class Operation:
-    """A method and a path, and the handler whose signature says the rest; an ASGI application.
+    """An ASGI application that calls a handler with the arguments of a request.
 
-    The handler's arguments that the path names are taken from it, those marked `InQuery` from the query and those
-    marked `InHeader` from a header; one more, if there is one, is the body, which may be left out where it has a
-    default. The handler returns a status and an answer, and headers if it has any to add. `answers` says what each
-    status means, `refuses` are the statuses of the problem documents it may answer with instead. A last part of the
-    path that may have slashes in it is written {id:path}.
+    Arguments that the path names come from the path, those marked `InQuery` from the query, and those marked
+    `InHeader` from a header. One more argument is the body; with a default it is optional. The handler returns a status
+    and a response body, and optionally headers.
+
+    Parameters
+    ----------
+    method, path
+        the route; a last part of the path that may contain slashes is written {id:path}
+    handler
+        the function that answers a request
+    answers
+        descriptions of the successful statuses
+    refuses
+        statuses of the error responses
+    body_limit
+        limits of the body
+    media_types
+        media types of the body in the OpenAPI document; any body is read as JSON
+
     """
 
     def __init__(
@@ -72,20 +86,19 @@ class Operation:
     ) -> None:
         self.method, self.path = method, path.replace(":path}", "}")
         self._route = path
-        #: of the body, for those who ask; whatever a request says of its body, it is read as JSON
         self.media_types = media_types
         self.answers = answers
         # any body may take too long
         self.refuses = refuses if body_limit is None else (*refuses, 408)
         self.description = inspect.getdoc(handler) or ""
-        # as a function has it: requests are measured under this name
+        # the name in metrics
         self.__name__ = handler.__name__
         self._handler, self._body_limit = handler, body_limit or BodyLimit(0)
         types, kinds = _types(getattr(handler, "__func__", handler))
         self.answer = kinds["return"]
         self.parameters: dict[str, TypeAdapter[Any]] = {}
         self.query: dict[str, TypeAdapter[Any]] = {}
-        #: by the header's name: the argument's, and what it must be
+        #: the argument's name and type, by the header's name
         self.headers: dict[str, tuple[str, TypeAdapter[Any]]] = {}
         fields: dict[str, Any] = {}
         self.body: TypeAdapter[Any] | None = None
@@ -103,68 +116,68 @@ class Operation:
                 assert self.body is None, f"{handler.__name__} takes two bodies"
                 self.body, self._body_name = kinds[name], name
                 self.body_required = parameter.default is parameter.empty
-                #: bodies that need no reading, as they say what the default says
+                #: bodies that equal the default
                 self._nothing = () if self.body_required else self._without_content(parameter.default)
-        #: those that must be asked with
+        #: required arguments of the query
         self.required = {name for name, (_, default) in fields.items() if default is ...}
         self._query = create_model("Query", __config__=ConfigDict(extra="forbid"), **fields) if fields else None
-        #: those that may be repeated
+        #: arguments of the query that may be repeated
         self._lists = {name for name, (type_, _) in fields.items() if get_origin(get_args(type_)[0]) is list}
 
     def route(self) -> Route:
-        """For a router."""
+        """Return the route for a router."""
         return Route(self._route, self, methods=[self.method], name=self.__name__)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         arguments = scope["path_params"]
         if self._query is not None:
-            arguments = {**arguments, **self._asked(scope["query_string"])}
+            arguments = {**arguments, **self._query_arguments(scope["query_string"])}
         if self.headers:
-            arguments = {**arguments, **self._said(Headers(scope=scope))}
+            arguments = {**arguments, **self._header_arguments(Headers(scope=scope))}
         if self.body is not None:
             content = await read_body(scope, receive, self._body_limit)
             if content not in self._nothing:
                 arguments = {**arguments, self._body_name: self.body.validate_json(content)}
         status, answer, *headers = await self._handler(**arguments)
         content = answer if isinstance(answer, Written) else self.answer.dump_json(answer)
-        said = [(b"content-length", b"%d" % len(content)), _IS_JSON]
+        fields = [(b"content-length", b"%d" % len(content)), _IS_JSON]
         if headers:
-            said += [(name.lower().encode(), value.encode()) for name, value in headers[0].items()]
-        await send({"type": "http.response.start", "status": status, "headers": said})
+            fields += [(name.lower().encode(), value.encode()) for name, value in headers[0].items()]
+        await send({"type": "http.response.start", "status": status, "headers": fields})
         await send({"type": "http.response.body", "body": content})
 
     def _without_content(self, default: Any) -> tuple[bytes, ...]:
-        """No body at all; and an empty object, which clients like to send, where that is the same."""
+        """Return the bodies that equal the default: an empty one, and `{}` if it means the same."""
         assert self.body is not None
         with contextlib.suppress(ValidationError):
             if self.body.validate_json(b"{}") == default:
                 return b"", b"{}"
         return (b"",)
 
-    def _said(self, headers: Headers) -> dict[str, Any]:
-        """The arguments that headers say; where one is missing, the handler's default."""
-        found: dict[str, Any] = {}
+    def _header_arguments(self, headers: Headers) -> dict[str, Any]:
+        """Return the arguments from headers; a missing header leaves the handler's default."""
+        arguments: dict[str, Any] = {}
         for header, (name, kind) in self.headers.items():
-            given = headers.get(header)
-            if given is None:
+            value = headers.get(header)
+            if value is None:
                 continue
             try:
-                found[name] = kind.validate_python(given)
+                arguments[name] = kind.validate_python(value)
             except ValidationError as problem:
-                raise InvalidInput(f"{header}: {problem.errors()[0]['msg']}, got {validation.short(given)}") from None
-        return found
+                raise InvalidInput(f"{header}: {problem.errors()[0]['msg']}, got {validation.short(value)}") from None
+        return arguments
 
-    def _asked(self, query: bytes) -> dict[str, Any]:
-        """The arguments that the query says; a name that is not known is an error."""
+    def _query_arguments(self, query: bytes) -> dict[str, Any]:
+        """Return the arguments from the query; an unknown name is an error."""
         assert self._query is not None
-        given = parse_qs(query.decode("ascii", "replace"), keep_blank_values=True)
-        values = {name: all if name in self._lists or len(all) > 1 else all[0] for name, all in given.items()}
+        lists = parse_qs(query.decode("ascii", "replace"), keep_blank_values=True)
+        values = {name: all if name in self._lists or len(all) > 1 else all[0] for name, all in lists.items()}
         return dict(self._query.model_validate(values))
 
 
 @cache
 def _types(handler: Callable[..., Any]) -> tuple[dict[str, Any], dict[str, TypeAdapter[Any]]]:
-    """The types of a handler's arguments and of its answer, and what reads and writes them: made once in a process."""
+    """Return the types of a handler's arguments and response, and their adapters; cached."""
     types = get_type_hints(handler, include_extras=True)
     types["return"] = get_args(types["return"])[1]
     return types, {name: TypeAdapter[Any](kind) for name, kind in types.items()}
@@ -180,7 +193,7 @@ async def read_body(scope: Scope, receive: Receive, limit: BodyLimit) -> bytes:
         async with asyncio.timeout(limit.seconds):
             return await _read(scope, receive, limit.bytes)
     except TimeoutError:
-        raise Refusal(408, f"the body must be whole within {limit.seconds:g} seconds") from None
+        raise Refusal(408, f"the body must arrive within {limit.seconds:g} seconds") from None
 
 
 async def _read(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
@@ -189,7 +202,7 @@ async def _read(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
     while not is_complete:
         message = await receive()
         if message["type"] != "http.request":
-            raise Refusal(400, "the body ended before it was whole")
+            raise Refusal(400, "the body is incomplete")
         part, is_complete = message.get("body", b""), not message.get("more_body", False)
         parts.append(part)
         size += len(part)

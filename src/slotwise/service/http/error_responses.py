@@ -1,4 +1,4 @@
-"""Every refusal is a problem document (RFC 9457) that names the field and the value; none shows the inside."""
+"""Error responses as RFC 9457 problem documents, which name the field and the value."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from slotwise.service.schemas.report_schemas import FieldProblem
 from slotwise.service.schemas.validation_errors import faults
 
 MEDIA_TYPE: Final = "application/problem+json"
-#: what each status that is refused with means
+#: descriptions of error statuses in the OpenAPI document
 MEANINGS: Final = {
-    400: "The body ended before it was whole.",
-    401: "No key, or a wrong one.",
-    403: "A token that was not issued here, or has expired.",
-    404: "There is no such placement, item or decision.",
-    408: "The body took too long.",
+    400: "The body is incomplete.",
+    401: "The API key is missing or wrong.",
+    403: "The token is forged or has expired.",
+    404: "The placement, item or decision does not exist.",
+    408: "The body took too long to arrive.",
     409: "A different outcome was reported before.",
     410: "The deadline has passed.",
-    412: "The placement is not at the version that the request expects; nothing was changed.",
+    412: "The placement does not have the expected version; nothing was changed.",
     413: "The body is too large.",
-    422: "A field is not what it must be.",
-    503: "The store cannot be used at the moment; nothing was written.",
+    422: "A field is invalid.",
+    503: "The store is unavailable; nothing was written.",
 }
 
 DOCUMENT: Final = TypeAdapter[ProblemDocument](ProblemDocument)
@@ -43,7 +43,7 @@ log = logging.getLogger("slotwise.service")
 
 
 class Refusal(Exception):
-    """A refusal with a status of its own."""
+    """An error response with its status."""
 
     def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail)
@@ -53,8 +53,8 @@ class Refusal(Exception):
 def problem(
     status: int, detail: str, headers: Mapping[str, str] | None = None, errors: list[FieldProblem] | None = None
 ) -> Response:
-    """The document as an answer."""
-    # a path may hold what is no text
+    """Return an error response."""
+    # a path may hold lone surrogates
     text = detail.encode(errors="replace").decode()
     content: ProblemDocument = {
         "type": "about:blank",
@@ -80,7 +80,7 @@ async def _no_route(request: Request, refusal: Exception) -> Response:
 
 
 def _allowed(request: Request) -> str:
-    """The methods of all routes at the path, as a router names those of the first alone."""
+    """Return the methods of all routes at the path; the router names only those of the first."""
     methods = set[str]()
     for route in request.app.routes:
         if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
@@ -113,9 +113,9 @@ async def _forged(_: Request, forged: Exception) -> Response:
 
 
 async def _unavailable(_: Request, unavailable: Exception) -> Response:
-    # where the store is, is the operator's business
+    # the store's address is for the log only
     log.error("store unavailable", extra={"problem": str(unavailable)})
-    return problem(503, "the store cannot be used at the moment; nothing was written", {"Retry-After": "1"})
+    return problem(503, "the store is unavailable; nothing was written", {"Retry-After": "1"})
 
 
 async def _unacceptable(_: Request, unacceptable: Exception) -> Response:
@@ -123,12 +123,12 @@ async def _unacceptable(_: Request, unacceptable: Exception) -> Response:
 
 
 async def _unexpected(request: Request, fault: Exception) -> Response:
-    """What a caller sees of a fault of ours."""
+    """Return the response to an internal error."""
     log.error("unexpected error", extra={"path": request.url.path, "method": request.method}, exc_info=fault)
-    return problem(500, "something went wrong here; it was logged")
+    return problem(500, "internal error; the service logged it")
 
 
-#: what becomes of whatever is raised, the nearest class first
+#: handlers of exceptions; Starlette takes the nearest class
 HANDLERS: Final[Mapping[Any, Any]] = {
     Refusal: _refused,
     HTTPException: _no_route,

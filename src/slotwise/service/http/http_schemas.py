@@ -1,4 +1,4 @@
-"""Bodies that are HTTP's alone: each type here reads or writes one, and OpenAPI describes that very type."""
+"""Types of request and response bodies, which the OpenAPI document describes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TOKEN: Final = "AZqMP30rXmDB8qO0xdbn-EHaPz3Q..."
 DateTime = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
 _ONE_OF_THEM: Final = {"one": '{"clicked": ITEM}', "other": '{"clicked": null}', "third": '{"shown": false}'}
-#: which JSON Schema cannot see in the validator
+#: rules of the validator, for JSON Schema
 _NO_VALUE: Final[dict[str, Any]] = {"value": {"type": "null"}}
 _ONE_REQUIRED: Final[dict[str, Any]] = {
     "oneOf": [{"required": ["clicked"]}, {"required": ["shown"]}],
@@ -72,11 +72,11 @@ class ReportedOutcome(BaseModel):
     clicked: Annotated[Clicks | None, BeforeValidator(_listed, json_schema_input_type=ClickedItem | Clicks | None)] = (
         None
     )
-    """What was clicked, an item or several in the order of the clicks, of which the first counts; null for nothing."""
+    """The clicked item, or several in the order of the clicks; the first one counts. null: nothing was clicked."""
     shown: Literal[False] = False
-    """False where nobody saw the list."""
+    """false: the visitor did not see the list."""
     value: Annotated[float, Field(ge=0, le=MAX_VALUE, allow_inf_nan=False)] | None = None
-    """What the click brought."""
+    """Value of the click."""
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
@@ -84,12 +84,12 @@ class ReportedOutcome(BaseModel):
             raise PydanticCustomError("outcome", "must be {one}, {other} or {third}", _ONE_OF_THEM)
         if self.value is not None and self.clicked is None:
             raise PydanticCustomError(
-                "value", "value must be left out where nothing was clicked, got {value}", {"value": self.value}
+                "value", "value must be omitted without a click, got {value}", {"value": self.value}
             )
         return self
 
     def outcome(self) -> Outcome:
-        """In the store's words."""
+        """Return the outcome as the store records it."""
         if "shown" in self.model_fields_set:
             return Outcome("not_shown")
         if self.clicked is None:
@@ -99,7 +99,7 @@ class ReportedOutcome(BaseModel):
 
 
 class BrowserOutcome(ReportedOutcome):
-    """The same, with the decision's token instead of a key."""
+    """An outcome with the decision's token instead of an API key."""
 
     model_config = ConfigDict(
         json_schema_extra={**_ONE_REQUIRED, "examples": [{"token": _TOKEN, "clicked": "tea"}]},
@@ -121,19 +121,18 @@ class BrowserOutcome(ReportedOutcome):
     )
 )
 class DecisionDocument(TypedDict):
-    """One list for one page view."""
+    """A list for one view."""
 
     id: str
     placement: str
     items: tuple[str, ...]
-    """What to show, the first slot first."""
+    """Items to show, first slot first."""
     arm: Arm
-    """Whether the list was learned, or shows the items in the order of the placement: for the holdout, to compare with,
-    or in the shadow of what would have been shown."""
+    """learned: a learned list; holdout: the control order, for comparison; shadow: the control order in shadow mode."""
     expires: DateTime
-    """When the outcome must be in."""
+    """Deadline of the outcome."""
     token: str
-    """What a browser reports the outcome with."""
+    """Token for reporting the outcome from a browser."""
 
 
 @with_config(
@@ -156,42 +155,42 @@ class DecisionDocument(TypedDict):
     )
 )
 class LoggedDocument(TypedDict):
-    """A decision, and what has become of it."""
+    """A decision with its outcome so far."""
 
     id: str
     placement: str
     issued: DateTime
     expires: DateTime
-    """When the outcome had to be in."""
+    """Deadline of the outcome."""
     context: dict[str, str]
-    """What was known of the visitor."""
+    """The visitor's segments."""
     arm: Arm
     items: tuple[str, ...]
-    """What was to be shown, the first slot first."""
+    """Items of the list, first slot first."""
     propensities: tuple[float, ...] | None
-    """Per slot, how likely it was that its item would be there; null where that is not known, or not yet."""
+    """Probability of each slot's item to be there when the list was drawn; null if not known, or not yet."""
     final: bool
-    """Whether it is past its deadline, and counted."""
+    """Whether the deadline has passed and the decision is counted."""
     outcome: Kind | None
-    """What was reported; null where nothing was, which counts as a no-click."""
+    """The reported outcome; null if none was reported, which counts as no click."""
     clicked: list[str]
-    """What was clicked, in that order: the first counts."""
+    """Clicked items, in the order of the clicks; the first one counts."""
     value: float | None
-    """What the click brought, where that was said."""
+    """Value of the click, if it was reported."""
     late: bool
-    """Whether an outcome came after the deadline; it is not learned from."""
+    """Whether an outcome arrived after the deadline; it is not learned."""
 
 
 @with_config(closed({"duplicate": False}))
 class OutcomeDocument(TypedDict):
-    """The outcome is on record."""
+    """The outcome is recorded."""
 
     duplicate: bool
-    """Whether it was before."""
+    """Whether it was recorded before."""
 
 
 class PlacementPatch(RootModel[dict[str, Any]]):
-    """The fields to change, as RFC 7396 has it: null is the default, and a list replaces all of the list."""
+    """The fields to change (JSON merge patch, RFC 7396): null restores the default, and a list replaces the list."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -205,20 +204,20 @@ class PlacementPatch(RootModel[dict[str, Any]]):
 
 @with_config(closed({"name": "home"}))
 class DeletedDocument(TypedDict):
-    """A placement that is there no longer."""
+    """A deleted placement."""
 
     name: str
 
 
 @with_config(closed({"changes": [CHANGE]}))
 class ChangeList(TypedDict):
-    """Changes of a placement's definition, the newest first, and no more than a thousand of them."""
+    """Up to 1,000 changes of a placement's definition, newest first."""
 
     changes: list[ChangeDocument]
 
 
 class PlacementDocument(Definition):
-    """A placement as it was put."""
+    """A placement's definition."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"name": "home", **EXAMPLE}]})
 
@@ -226,7 +225,7 @@ class PlacementDocument(Definition):
 
     @classmethod
     def of(cls, name: str, definition: Definition) -> Self:
-        """Without checking again what was checked."""
+        """Return the document of a definition, which is valid already."""
         return cls.model_construct(name=name, **dict(definition))
 
 
@@ -258,11 +257,11 @@ class PlacementSummary(TypedDict):
 
 @with_config(closed())
 class BrokenSummary(TypedDict):
-    """A placement that cannot be read: `PUT` it again."""
+    """A placement that the service cannot load: `PUT` it again."""
 
     name: str
     detail: str
-    """Why."""
+    """The reason."""
 
 
 @with_config(closed({"placements": [_SUMMARY], "broken": []}))
@@ -271,7 +270,7 @@ class PlacementList(TypedDict):
 
     placements: list[PlacementSummary]
     broken: list[BrokenSummary]
-    """Those of which the store has something that cannot be worked with; the others are not hurt."""
+    """Placements that cannot be loaded; the others are not affected."""
 
 
 @with_config(
@@ -288,11 +287,11 @@ class PlacementList(TypedDict):
     )
 )
 class ProblemDocument(TypedDict):
-    """A refusal, as RFC 9457 has it."""
+    """An error response (RFC 9457)."""
 
     type: str
     title: str
     status: int
     detail: str
-    """What is wrong, with the field and the value."""
+    """The error, with the field and the value."""
     errors: NotRequired[list[FieldProblem]]

@@ -1,4 +1,4 @@
-"""The OpenAPI document, from the types that read and write the bodies."""
+"""The OpenAPI document, generated from the types of the handlers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REFERENCE: Final = "#/components/schemas/{model}"
 
 
 def document(operations: Sequence[Operation], root_path: str = "") -> dict[str, Any]:
-    """Every operation, with its bodies, answers, problems and examples, and the path that a proxy has them under."""
+    """Return the OpenAPI document of operations, under the path prefix of a proxy."""
     schemas, shared = _schemas(operations)
     paths: dict[str, dict[str, Any]] = {}
     for number, operation in enumerate(operations):
@@ -38,7 +38,7 @@ _Schemas = dict[tuple[_Key, _Mode], Any]
 
 
 def _schemas(operations: Sequence[Operation]) -> tuple[_Schemas, Any]:
-    """What each part of each operation is, and the types that they refer to."""
+    """Return the schema of each part of each operation, and the types that they refer to."""
     adapters: list[tuple[_Key, _Mode, TypeAdapter[Any]]] = [((-1, "problem"), "serialization", DOCUMENT)]
     for number, operation in enumerate(operations):
         adapters.append(((number, "answer"), "serialization", operation.answer))
@@ -52,8 +52,8 @@ def _schemas(operations: Sequence[Operation]) -> tuple[_Schemas, Any]:
 
 @cache
 def _schemas_of(adapters: tuple[tuple[_Key, _Mode, TypeAdapter[Any]], ...]) -> tuple[_Schemas, Any]:
-    schemas, whole = TypeAdapter.json_schemas(adapters, ref_template=_REFERENCE)
-    return schemas, whole["$defs"]
+    schemas, definitions = TypeAdapter.json_schemas(adapters, ref_template=_REFERENCE)
+    return schemas, definitions["$defs"]
 
 
 def _operation(operation: Operation, number: int, schemas: _Schemas) -> dict[str, Any]:

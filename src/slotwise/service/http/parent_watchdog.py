@@ -1,4 +1,4 @@
-"""Workers end when the process that started them does, however it ended, and leave its port to whoever comes next."""
+"""Workers stop when their parent process ends, so that they free its port."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import time
 from multiprocessing.process import BaseProcess
 from typing import Final
 
-#: how much longer than that to wait for the end
-PATIENCE: Final = 5
+#: seconds to wait after the drain before the process exits
+GRACE_SECONDS: Final = 5
 
 log = logging.getLogger("slotwise.service")
 
 
 def stop_with_parent(drain_seconds: float) -> None:
-    """Stop as if told to when the process that started this one has gone; nothing to do where there is none.
+    """Stop this process gracefully when its parent ends; do nothing if it has none.
 
-    Requests that are being answered then may take `drain_seconds`.
+    Pending requests may take `drain_seconds` to finish.
     """
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -28,10 +28,10 @@ def stop_with_parent(drain_seconds: float) -> None:
 
 
 def _watch(parent: BaseProcess, drain_seconds: float) -> None:
-    # a pipe that the system closes, whatever becomes of the parent
+    # waits on a pipe that the system closes, also if the parent is killed
     parent.join()
-    log.error("the process that started this worker is gone: stopping", extra={"parent": parent.pid})
+    log.error("the parent process has ended: stopping", extra={"parent": parent.pid})
     os.kill(os.getpid(), signal.SIGTERM)
-    # one that does not answer any more does not listen to signals either
-    time.sleep(drain_seconds + PATIENCE)
+    # a process that hangs ignores signals
+    time.sleep(drain_seconds + GRACE_SECONDS)
     os._exit(1)

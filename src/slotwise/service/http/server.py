@@ -1,4 +1,4 @@
-"""The server's processes."""
+"""`slotwise serve`: checks the settings, the store and the port, then starts the server processes."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from slotwise.service.schemas.definition import Definition
 from slotwise.service.service_settings import Settings, load
 from slotwise.service.storage import open_store
 
-#: how long a worker may not answer the process that started it before it is taken for hung and started anew: on a busy
-#: machine it takes many seconds to import what it needs, and one that is killed before it has done so never serves
+#: a worker that does not respond to its parent for this long is restarted; imports take many seconds on a busy machine,
+#: and a worker that is killed before they end never serves
 HUNG_SECONDS: Final = 60
-#: how long to wait for a port that the workers of a service that was killed have not let go of yet
+#: time to wait for a port that workers of a killed service still hold
 PORT_SECONDS: Final = 3.0
-#: how many of the next ones are tried, where a port is taken, to name one that is free
+#: next ports that are tried, to suggest a free one
 PORTS_TO_TRY: Final = 100
-LAST_PORT: Final = 65_535
+MAX_PORT: Final = 65_535
 
 log = logging.getLogger("slotwise.service")
 
 
 def run() -> None:
-    """Serve as the environment says, until told to stop."""
+    """Serve with the settings of the environment until the process is stopped."""
     settings = load()
     logging_setup.configure(settings.log_level)
     for name, definition in settings.placements.items():
         _check(name, definition)
-    # before any process is started: a store that is refused is an error of this command, and tables are created once
-    placements = _look_at_store(settings)
+    # before any process starts: a bad store is an error of this command, and tables are created once
+    placements = _count_decisions(settings)
     port = _wait_for_port(settings.host, settings.port)
     if logging_setup.is_for_a_person():
         print(greeting(settings, port, placements), file=sys.stderr, flush=True)
     elif settings.key is None:
-        log.warning(f"no SLOTWISE_SERVER_KEY is set: serving {settings.host} only, and every request from this machine")
+        log.warning(f"SLOTWISE_SERVER_KEY is not set: serving {settings.host} only, without an API key")
     uvicorn.run(
         "slotwise.service.http.app:from_environment",
         factory=True,
@@ -59,8 +59,8 @@ def run() -> None:
     )
 
 
-def _look_at_store(settings: Settings) -> dict[str, int]:
-    """The placements that there are, or will be as soon as something is served, and how many decisions each has had."""
+def _count_decisions(settings: Settings) -> dict[str, int]:
+    """Return the number of decisions of each placement of the store and of the settings."""
     store = open_store(settings.store.get_secret_value())
     try:
         counters = store.counters()
@@ -71,7 +71,7 @@ def _look_at_store(settings: Settings) -> dict[str, int]:
 
 
 def _check(name: str, definition: Definition) -> None:
-    """Refuse a placement that no learner takes, before anything starts."""
+    """Reject a placement that no learner accepts, before the server starts."""
     try:
         with compiling("never"):
             try_out(definition)
@@ -80,7 +80,7 @@ def _check(name: str, definition: Definition) -> None:
 
 
 def options(settings: Settings) -> dict[str, Any]:
-    """What uvicorn is told, whatever it serves from."""
+    """Return uvicorn's options."""
     limits = Limits(
         affordable(settings.connections), settings.header_bytes, settings.header_seconds, settings.send_seconds
     )
@@ -96,7 +96,7 @@ def options(settings: Settings) -> dict[str, Any]:
 
 
 def _wait_for_port(host: str, port: int) -> int:
-    """Wait until the port is free, for a while; for port 0, one that is."""
+    """Wait until the port is free and return it; for port 0, return any free port."""
     give_up = time.monotonic() + PORT_SECONDS
     while (problem := _try_port(host, port)) is not None:
         if problem.errno != errno.EADDRINUSE:
@@ -109,16 +109,16 @@ def _wait_for_port(host: str, port: int) -> int:
 
 
 def taken(host: str, port: int) -> str:
-    """What is said of a port that is not free, with one that is."""
-    said = f"port {port} of {host} is taken by another program"
-    for other in range(port + 1, min(port + PORTS_TO_TRY, LAST_PORT) + 1):
+    """Return the error message for a port that is in use, with a free one."""
+    message = f"port {port} of {host} is in use by another program"
+    for other in range(port + 1, min(port + PORTS_TO_TRY, MAX_PORT) + 1):
         if _try_port(host, other) is None:
-            return f"{said}; {other} is free: --port {other}"
-    return f"{said}; --port 0 takes any that is free"
+            return f"{message}; {other} is free: --port {other}"
+    return f"{message}; --port 0 takes any free port"
 
 
 def _try_port(host: str, port: int) -> OSError | None:
-    """What is wrong with it, if anything."""
+    """Return the error of listening on a port, or None."""
     try:
         socket.create_server((host, port), family=_family(host)).close()
     except OSError as problem:
@@ -127,7 +127,7 @@ def _try_port(host: str, port: int) -> OSError | None:
 
 
 def free_port(host: str) -> int:
-    """One that nobody uses at the moment."""
+    """Return a port that is free at the moment."""
     with socket.create_server((host, 0), family=_family(host)) as listening:
         return int(listening.getsockname()[1])
 

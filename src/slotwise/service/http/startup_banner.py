@@ -1,4 +1,4 @@
-"""What `slotwise serve` tells a person who started it at a terminal: where everything is, and what to do next."""
+"""The message of `slotwise serve` at a terminal: addresses, and the next step."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from urllib.parse import quote, urlsplit
 from slotwise.service.service_settings import Settings
 from slotwise.service.storage.sqlite import PREFIX, path_of
 
-#: placements that are named
+#: placements that the message names
 MAX_NAMED: Final = 5
 
 
 def greeting(settings: Settings, port: int, placements: Mapping[str, int]) -> str:
-    """Several lines of text; `placements` says how many decisions there were in each."""
+    """Return the message; `placements` has the number of decisions of each placement."""
     url = address(settings.host, port)
     return "\n".join(
         [
@@ -23,20 +23,20 @@ def greeting(settings: Settings, port: int, placements: Mapping[str, int]) -> st
             f"slotwise is at {url}{_reach(settings.host)}",
             "",
             f"  dashboard  {url}/",
-            f"  requests   {url}/docs, to try each of them out",
+            f"  API        {url}/docs",
             f"  store      {_store(settings.store.get_secret_value())}",
-            f"  key        {_key(settings)}",
+            f"  API key    {_key(settings)}",
             "",
             *_next(url, placements, has_key=settings.key is not None),
             "",
-            "Ctrl-C stops it. Nothing that it has acknowledged is lost.",
+            "Ctrl-C stops it. Acknowledged decisions and outcomes are on disk.",
             "",
         ]
     )
 
 
 def address(host: str, port: int) -> str:
-    """Where a browser on this machine finds it.
+    """Return the URL for a browser on this machine.
 
     >>> address("0.0.0.0", 8000), address("::1", 8000), address("shop.example", 80)
     ('http://127.0.0.1:8000', 'http://[::1]:8000', 'http://shop.example:80')
@@ -55,7 +55,7 @@ def _is_everywhere(host: str) -> bool:
 
 
 def _reach(host: str) -> str:
-    return ", and at every other address of this machine" if _is_everywhere(host) else ""
+    return ", and at all other addresses of this machine" if _is_everywhere(host) else ""
 
 
 def _store(url: str) -> str:
@@ -68,28 +68,28 @@ def _store(url: str) -> str:
 
 def _key(settings: Settings) -> str:
     if settings.key is None:
-        return "none, so only this machine is served; SLOTWISE_SERVER_KEY sets one"
-    return "set, and requests must carry it; the dashboard asks for it"
+        return "none, so only requests of this machine are allowed; SLOTWISE_SERVER_KEY sets one"
+    return "set; requests must send it, and the dashboard asks for it"
 
 
 def _next(url: str, placements: Mapping[str, int], *, has_key: bool) -> list[str]:
-    # the shell puts it in, if it is there
-    carried = ' -H "Authorization: Bearer $SLOTWISE_SERVER_KEY"' if has_key else ""
+    # the shell inserts the variable
+    header = ' -H "Authorization: Bearer $SLOTWISE_SERVER_KEY"' if has_key else ""
     if not placements:
         return [
-            "There is no placement yet. Make one:",
-            f"  curl -X PUT {url}/v1/placements/home{carried} "
+            "There is no placement yet. Create one:",
+            f"  curl -X PUT {url}/v1/placements/home{header} "
             """-d '{"slots": 2, "items": ["tea", "coffee", "juice"]}'""",
         ]
     name, decisions = max(placements.items(), key=lambda pair: pair[1])
     named = ", ".join([*placements][:MAX_NAMED]) + (", …" if len(placements) > MAX_NAMED else "")
-    said = [f"{len(placements):,} placement{'s' if len(placements) > 1 else ''}: {named}."]
+    summary = f"{len(placements):,} placement{'s' if len(placements) > 1 else ''}: {named}."
     if decisions:
-        return [*said, f"{decisions:,} decisions so far in {name}."]
+        return [summary, f"{decisions:,} decisions so far in {name}."]
     return [
-        f"{said[0]} Nothing was decided yet, so the dashboard is empty. Ask what to show:",
-        f"  curl -X POST {url}/v1/placements/{quote(name, safe='')}/decisions{carried}",
-        "and report what was clicked with the token of the answer:",
+        f"{summary} There are no decisions yet, so the dashboard is empty. Request one:",
+        f"  curl -X POST {url}/v1/placements/{quote(name, safe='')}/decisions{header}",
+        "and report its outcome with the token of the response:",
         f'  curl -X POST {url}/v1/outcomes -d \'{{"token": "TOKEN", "clicked": "ITEM"}}\'',
-        "Or watch simulated visitors do both, in a shop that is made up: slotwise demo",
+        "Or watch simulated visitors do both: slotwise demo",
     ]

@@ -1,4 +1,4 @@
-"""Who may ask: whoever has the key; where there is none, only this machine."""
+"""Authentication by API key; without one, only requests of this machine are allowed."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from slotwise.service.http.error_responses import problem
 from slotwise.service.http.routes.placement_routes import OUTCOMES
 from slotwise.service.service_settings import is_loopback
 
-#: the dashboard's page of a placement is below it
+#: prefix of the dashboard's pages of placements
 PLACEMENT_PAGES: Final = "/placements/"
-#: nothing of anybody's is there: the dashboard asks people for the key, and the API for the rest
+#: public paths: they hold no user data
 OPEN: Final = frozenset(
     {OUTCOMES, "/", "/healthz", "/readyz", "/docs", "/openapi.json", "/favicon.ico", "/slotwise.js"}
 )
 OPEN_FOLDERS: Final = ("/static/", PLACEMENT_PAGES)
-#: read by people in a browser, which asks them for a name and a password: any name, and the key
+#: paths that also accept HTTP basic authentication, with any user name and the API key as password
 PAGES: Final = frozenset({"/metrics"})
-#: what proxies add to requests that they pass on
+#: headers that proxies add to forwarded requests
 FORWARDED: Final = frozenset(
     {"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"}
 )
@@ -36,7 +36,7 @@ log = logging.getLogger("slotwise.service")
 
 
 class RequireKey:
-    """ASGI middleware: without the key, only what is open is answered."""
+    """ASGI middleware: rejects requests without the API key, except to public paths."""
 
     def __init__(self, app: ASGIApp, key: str) -> None:
         self._app, self._key = app, _digest(key)
@@ -45,15 +45,15 @@ class RequireKey:
         if scope["type"] != "http" or _is_open(scope["path"]) or self._has_key(scope):
             return await self._app(scope, receive, send)
         if "authorization" in Headers(scope=scope):
-            log.warning("wrong key", extra=_who(scope))
+            log.warning("wrong key", extra=_request_details(scope))
         challenge = 'Basic realm="slotwise", charset="UTF-8"' if scope["path"] in PAGES else 'Bearer realm="slotwise"'
-        detail = "the request must carry Authorization: Bearer KEY, with the right key"
+        detail = "the request must have the header Authorization: Bearer KEY, with the right API key"
         return await problem(401, detail, {"WWW-Authenticate": challenge})(scope, receive, send)
 
     def _has_key(self, scope: Scope) -> bool:
         scheme, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
         if scheme.lower() == "basic":
-            # a browser sends what it was once told with every request, also of other sites' pages: to look, and no more
+            # a browser sends basic credentials with requests of other sites' pages, too: allow only reading
             if scope["path"] not in PAGES or scope["method"] not in ("GET", "HEAD"):
                 return False
             try:
@@ -66,15 +66,15 @@ class RequireKey:
 
 
 class ThisMachineOnly:
-    """ASGI middleware for a service without a key: no page but its own may ask for anything but to report outcomes."""
+    """ASGI middleware for a service without an API key: rejects requests of other machines and other sites' pages."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] != OUTCOMES and _asks_from_elsewhere(Headers(scope=scope)):
+        if scope["type"] == "http" and scope["path"] != OUTCOMES and _is_from_elsewhere(Headers(scope=scope)):
             detail = (
-                "without a key, only programs on this machine and the service's own pages may ask: "
+                "without an API key, only programs on this machine and the service's own pages are allowed: "
                 "set SLOTWISE_SERVER_KEY, and send it as Authorization: Bearer KEY"
             )
             return await problem(403, detail)(scope, receive, send)
@@ -85,19 +85,20 @@ def _is_open(path: str) -> bool:
     return path in OPEN or path.startswith(OPEN_FOLDERS)
 
 
-def _asks_from_elsewhere(headers: Headers) -> bool:
-    """A proxy says that it passes something on for others; for the rest see below."""
-    is_passed_on = not FORWARDED.isdisjoint(headers.keys())
-    return is_passed_on or _is_elsewhere(headers.get("origin"), headers.get("host", "").lower())
+def _is_from_elsewhere(headers: Headers) -> bool:
+    """Return whether a proxy forwarded the request, or another site's page sent it."""
+    is_forwarded = not FORWARDED.isdisjoint(headers.keys())
+    return is_forwarded or _is_elsewhere(headers.get("origin"), headers.get("host", "").lower())
 
 
-# the same few come again and again
+# there are few different values
 @lru_cache(maxsize=256)
 def _is_elsewhere(origin: str | None, host: str) -> bool:
-    """A page that somebody on this machine happens to visit can reach loopback, too.
+    """Return whether a page of another site sent a request.
 
-    Its origin tells: another machine's, or another port's of this one. Where a name of its owner's was made to point
-    here, so does the name that it asks for. Programs name no origin, and the simplest of them no host.
+    Any page that is open on this machine can send requests to loopback. Its `Origin` differs from the `Host`. If an
+    attacker's name resolves to loopback (DNS rebinding), the `Host` is not a loopback name. Programs send no origin,
+    and some no host.
     """
     try:
         if origin is not None and urlsplit(origin.lower()).netloc != host:
@@ -108,8 +109,8 @@ def _is_elsewhere(origin: str | None, host: str) -> bool:
         return True
 
 
-def _who(scope: Scope) -> dict[str, str]:
-    """Who asked, and for what; through a proxy that is trusted, those it asked for."""
+def _request_details(scope: Scope) -> dict[str, str]:
+    """Return the client and the address of a request for the log."""
     return {
         "client": scope["client"][0] if scope["client"] else "",
         "scheme": scope["scheme"],
@@ -119,5 +120,5 @@ def _who(scope: Scope) -> dict[str, str]:
 
 
 def _digest(key: str) -> bytes:
-    # of one length, so that comparing tells nothing of it
+    # all of one length, so that the comparison does not reveal the key's length
     return hashlib.sha256(key.encode(errors="replace")).digest()

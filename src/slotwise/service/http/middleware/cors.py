@@ -1,4 +1,4 @@
-"""What lets a browser report an outcome to another origin than its page's."""
+"""CORS: a browser may report outcomes from pages of any origin."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from slotwise.service.http.routes.placement_routes import OUTCOMES
 
 
 class OutcomesFromAnywhere(CORSMiddleware):
-    """ASGI middleware: any origin may report outcomes, and nothing else may be asked from another one."""
+    """ASGI middleware: allows requests of other origins to the outcomes path only."""
 
     def __init__(self, app: ASGIApp) -> None:
-        # a beacon is sent with credentials, for which a browser does not take "*"; the token is all that counts here
+        # a beacon is sent with credentials, so browsers reject "*"; only the token authorises the request
         super().__init__(
             app,
             allow_origin_regex=".*",
@@ -31,7 +31,7 @@ class OutcomesFromAnywhere(CORSMiddleware):
             await self.app(scope, receive, send)
 
     def preflight_response(self, request_headers: Headers) -> Response:
-        """Without a body, which nobody reads."""
-        answer = super().preflight_response(request_headers)
-        headers = {name: value for name, value in answer.headers.items() if not name.startswith("content-")}
-        return Response(status_code=204 if answer.status_code == 200 else answer.status_code, headers=headers)
+        """Return a response without a body."""
+        response = super().preflight_response(request_headers)
+        headers = {name: value for name, value in response.headers.items() if not name.startswith("content-")}
+        return Response(status_code=204 if response.status_code == 200 else response.status_code, headers=headers)

@@ -1,4 +1,4 @@
-"""How long requests take, and how many are refused."""
+"""Metrics of requests: their duration, and the number of error responses."""
 
 from __future__ import annotations
 
@@ -12,28 +12,26 @@ from slotwise.service.metrics import SECONDS
 
 
 class Watch:
-    """ASGI middleware, outside of all that may refuse."""
+    """ASGI middleware that measures requests; it must be outside of middleware that rejects them."""
 
     def __init__(self, app: ASGIApp, registry: CollectorRegistry) -> None:
         self._app = app
         self._seconds = Histogram(
             "slotwise_request_seconds",
-            "Time to answer, to disk where something is written.",
+            "Time to respond, including the write to disk.",
             ["request"],
             registry=registry,
             buckets=SECONDS,
         )
-        self._refusals = Counter(
-            "slotwise_refusals", "Requests that were refused, by status.", ["status"], registry=registry
-        )
-        #: by endpoint, as looking a label up takes longer than counting
+        self._refusals = Counter("slotwise_refusals", "Error responses, by status.", ["status"], registry=registry)
+        #: by endpoint: a look-up of a label takes longer than an increment
         self._watches: dict[Any, Any] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         began = time.perf_counter()
-        # what is raised is answered further out
+        # an exception gets its response further out
         status = 500
 
         async def watched(message: Message) -> None:

@@ -1,4 +1,4 @@
-"""What is different behind a proxy: the path that it has the service under."""
+"""The path prefix of a service behind a proxy."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class UnderPath:
-    """ASGI middleware: takes the proxy's path off, so that all within is as if the service were at the top of its host.
+    """ASGI middleware: removes the proxy's prefix from paths.
 
-    Proxies that have taken it off already are served as well: what is not below the path is left as it is.
+    Other paths stay unchanged, for proxies that remove the prefix themselves.
     """
 
     def __init__(self, app: ASGIApp, root_path: str) -> None:
@@ -18,7 +18,7 @@ class UnderPath:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             if scope["path"] == self._root:
-                # or the page's own addresses would not be below it
+                # relative addresses of the page need the slash
                 return await RedirectResponse(f"{self._root}/", 308)(scope, receive, send)
             if scope["path"].startswith(f"{self._root}/"):
                 scope["path"] = scope["path"][len(self._root) :]

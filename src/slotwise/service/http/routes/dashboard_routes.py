@@ -1,4 +1,4 @@
-"""What the dashboard asks for, over HTTP: documents with a tag, so that nothing is sent that is known already."""
+"""Routes of the dashboard: documents with an ETag, so that an unchanged document is not sent again."""
 
 from __future__ import annotations
 
@@ -18,30 +18,36 @@ from slotwise.service.schemas.name_rules import MAX_NAME
 from slotwise.service.schemas.overview_schemas import ItemsPage, NamedState, OverviewDocument, TimelineDocument
 
 Answer = TypeVar("Answer")
-#: a status, an answer, and its tag
+#: status, response body, and ETag
 Tagged = tuple[int, Answer, Mapping[str, str]]
 
 OverPeriod = Annotated[
     str,
     InQuery(),
-    Field(description="Over which time, up to now, to say besides whether it pays.", examples=["7d"], max_length=10),
+    Field(
+        description="Period of the uplift, up to now, in addition to the uplift since the start.",
+        examples=["7d"],
+        max_length=10,
+    ),
 ]
 Search = Annotated[
     str,
     InQuery(),
-    Field(description="What names of items must have in them.", examples=["te"], max_length=MAX_NAME),
+    Field(
+        description="Substring of the items' names; upper and lower case match.",
+        examples=["te"],
+        max_length=MAX_NAME,
+    ),
 ]
-Offset = Annotated[
-    int, InQuery(), Field(description="How many to leave out, from the first on.", examples=[0], ge=0, le=MAX_ITEMS)
-]
-Limit = Annotated[int, InQuery(), Field(description="How many at most.", examples=[50], ge=1, le=500)]
+Offset = Annotated[int, InQuery(), Field(description="Number of items to skip.", examples=[0], ge=0, le=MAX_ITEMS)]
+Limit = Annotated[int, InQuery(), Field(description="Maximum number of items.", examples=[50], ge=1, le=500)]
 
 _REFUSES = (401, 404, 422, 503)
-_AS_IT_WAS = "As it was at the tag of If-None-Match."
+_UNCHANGED = "Unchanged since the ETag of If-None-Match."
 
 
 class DashboardApi:
-    """Overviews, states, timelines and items of placements; each is made once for all who look."""
+    """Overviews, states, timelines and items of placements; each is computed once for all viewers."""
 
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
@@ -51,21 +57,21 @@ class DashboardApi:
         return self._worker.dashboard
 
     def operations(self) -> list[Operation]:
-        """All of them read, and none is for the hot path."""
+        """Return the operations; all of them only read."""
 
         def reading(path: str, handler: Any, answer: str) -> Operation:
-            answers = {200: answer, 304: _AS_IT_WAS}
+            answers = {200: answer, 304: _UNCHANGED}
             return Operation("GET", f"/v1/placements/{{name}}/{path}", handler, answers=answers, refuses=_REFUSES)
 
         return [
-            reading("overview", self.overview, "All that its owner wants to know first."),
-            reading("state", self.state, "One sentence."),
-            reading("timeline", self.timeline, "By column."),
+            reading("overview", self.overview, "A summary for the placement's owner."),
+            reading("state", self.state, "The state in one sentence."),
+            reading("timeline", self.timeline, "Counts by period, as columns."),
             Operation(
                 "GET",
                 "/v1/placements/{name}/items",
                 self.items,
-                answers={200: "The most relevant first."},
+                answers={200: "Items, the most relevant first."},
                 refuses=_REFUSES,
             ),
         ]
@@ -77,15 +83,15 @@ class DashboardApi:
         period: OverPeriod = "7d",
         if_none_match: IfNew = None,
     ) -> Tagged[OverviewDocument]:
-        """What the owner of a placement wants to know: how it stands, whether it pays, what is shown, how sure that is.
+        """Return a placement's state, uplift, best list and estimates.
 
-        It is up to a few seconds old, and up to 30 where it takes long to make.
+        The document is cached for 2 to 30 seconds, depending on the time that it takes to compute.
         """
-        return _told(await self._dashboard.overview(name, segment, period), if_none_match)
+        return _response(await self._dashboard.overview(name, segment, period), if_none_match)
 
     async def state(self, name: NameInPath, if_none_match: IfNew = None) -> Tagged[NamedState]:
-        """How it stands with a placement, in one sentence."""
-        return _told(await self._dashboard.state(name), if_none_match)
+        """Return a placement's state in one sentence."""
+        return _response(await self._dashboard.state(name), if_none_match)
 
     async def timeline(
         self,
@@ -95,18 +101,18 @@ class DashboardApi:
         until: TimeInQuery = None,
         if_none_match: IfNew = None,
     ) -> Tagged[TimelineDocument]:
-        """What happened to a placement by hour or by day, made for drawing; the five items that were shown most."""
-        return _told(await self._dashboard.timeline(name, by, since, until), if_none_match)
+        """Return a placement's counts by hour or by day for charts, with the five items that were shown most."""
+        return _response(await self._dashboard.timeline(name, by, since, until), if_none_match)
 
     async def items(
         self, name: NameInPath, search: Search = "", offset: Offset = 0, limit: Limit = 50
     ) -> tuple[int, ItemsPage]:
-        """Search the items of a placement by name, whatever the case."""
+        """Search the items of a placement by name."""
         return 200, await self._dashboard.items(name, search, offset, limit)
 
 
-def _told(found: CachedResponse, if_none_match: str | None) -> Tagged[Any]:
-    headers = {"ETag": found.tag, "Cache-Control": "no-cache"}
-    if is_new(if_none_match, found.tag):
-        return 200, cast(Any, Written(found.content)), headers
+def _response(document: CachedResponse, if_none_match: str | None) -> Tagged[Any]:
+    headers = {"ETag": document.tag, "Cache-Control": "no-cache"}
+    if is_new(if_none_match, document.tag):
+        return 200, cast(Any, Written(document.content)), headers
     return 304, cast(Any, Written(b"")), headers

@@ -1,4 +1,4 @@
-"""What the machinery around a service asks: whether it is alive, whether it is ready, and its metrics."""
+"""Routes for operators: health, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from slotwise.service.http.error_responses import problem
 from slotwise.service.runtime import Worker
 from slotwise.service.runtime.worker import StillStarting
 
-#: what Prometheus calls its text
+#: media type of Prometheus' text format
 _EXPOSITION: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 log = logging.getLogger("slotwise.service")
@@ -27,7 +27,7 @@ class Probes:
         self._worker = worker
 
     def routes(self) -> list[Route]:
-        """None of them is part of the contract that OpenAPI describes."""
+        """Return the routes; the OpenAPI document leaves them out."""
         return [
             Route("/healthz", self.health),
             Route("/readyz", self.readiness),
@@ -35,20 +35,20 @@ class Probes:
         ]
 
     async def health(self, _: Request) -> Response:
-        """The process answers."""
+        """Return 200: the process responds."""
         return JSONResponse({"status": "alive"})
 
     async def readiness(self, _: Request) -> Response:
-        """All is there that decisions are made from and with, it is fresh, and the store takes a write."""
+        """Return 200 if all placements are loaded and up to date, and the store accepts writes; otherwise 503."""
         try:
             await self._worker.probe()
         except StillStarting as reason:
             return problem(503, str(reason), {"Retry-After": "1"})
         except (SlotwiseError, TimeoutError) as reason:
-            log.error("not ready", extra={"problem": str(reason) or "the store does not answer in time"})
-            return problem(503, "the store cannot be used at the moment", {"Retry-After": "1"})
+            log.error("not ready", extra={"problem": str(reason) or "the store does not respond in time"})
+            return problem(503, "the store is unavailable", {"Retry-After": "1"})
         return JSONResponse({"status": "ready"})
 
     async def metrics(self, _: Request) -> Response:
-        """For Prometheus to scrape."""
+        """Return the metrics in Prometheus' text format."""
         return Response(self._worker.metrics.text(), media_type=_EXPOSITION)

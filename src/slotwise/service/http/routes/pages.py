@@ -1,4 +1,4 @@
-"""Pages for people: the dashboard, and what can be asked, to be tried out."""
+"""Routes of HTML pages: the dashboard, and the interactive API documentation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from slotwise.service.http.endpoint import Operation
 from slotwise.service.http.middleware.auth import PLACEMENT_PAGES
 
 _PACKAGE: Final = "slotwise.service.http"
-#: of every page: it loads nothing from elsewhere
+#: headers of every page: it loads nothing from other hosts
 HEADERS: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
@@ -30,7 +30,7 @@ HEADERS: Final = {
 
 
 class Assets(StaticFiles):
-    """Files that a browser keeps, and asks about each time: after an upgrade it has all of them anew or none."""
+    """Static files that browsers cache and revalidate, so that an upgrade replaces all of them at once."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
         response = super().file_response(*args, **kwargs)
@@ -39,7 +39,7 @@ class Assets(StaticFiles):
 
 
 class Pages:
-    """The dashboard, the documentation, and the script for other people's pages."""
+    """The dashboard, the API documentation, and the script `slotwise.js` for websites."""
 
     def __init__(self, operations: Sequence[Operation], root_path: str = "") -> None:
         self._openapi = openapi.document(operations, root_path)
@@ -48,14 +48,14 @@ class Pages:
             loader=PackageLoader(_PACKAGE), autoescape=True, trim_blocks=True, lstrip_blocks=True, auto_reload=False
         )
         templates.globals["root"] = root_path
-        # they stay as they are
+        # rendered once
         self._dashboard = templates.get_template("dashboard.html").render(modules=_modules())
         self._documentation = templates.get_template("docs.html").render(
             operations=[*_operations(self._openapi)], info=self._openapi["info"]
         )
 
     def routes(self) -> list[BaseRoute]:
-        """None of them is part of the contract that OpenAPI describes."""
+        """Return the routes; the OpenAPI document leaves them out."""
         return [
             Route("/", self.dashboard),
             Route(PLACEMENT_PAGES + "{name}", self.dashboard),
@@ -66,25 +66,25 @@ class Pages:
         ]
 
     async def dashboard(self, _: Request) -> Response:
-        """All placements, or one of them: a page that asks the API for what it shows, and holds nothing itself."""
+        """Return the dashboard's page, which requests its data from the API."""
         return HTMLResponse(self._dashboard, headers=HEADERS)
 
     async def docs(self, _: Request) -> Response:
-        """Every operation, with an example that can be sent."""
+        """Return the API documentation, with examples to send."""
         return HTMLResponse(self._documentation, headers=HEADERS)
 
     async def openapi(self, _: Request) -> Response:
-        """The same for programs."""
+        """Return the OpenAPI document."""
         return JSONResponse(self._openapi)
 
     async def snippet(self, _: Request) -> Response:
-        """What reports outcomes from a page; nothing secret is in it, and any page may run it."""
+        """Return the script that reports outcomes from a website's pages."""
         headers = {"Cache-Control": "public, max-age=3600", "X-Content-Type-Options": "nosniff"}
         return Response(self._snippet, media_type="text/javascript", headers=headers)
 
 
 def _modules() -> list[str]:
-    """What the dashboard's script imports: named in the page, all are asked for at once and not one after the other."""
+    """Return the modules that the dashboard imports: the page preloads them all at once."""
     static = files(_PACKAGE).joinpath("static")
     scripts = [(file.name, file) for file in static.iterdir()]
     scripts += [(f"parts/{file.name}", file) for file in static.joinpath("parts").iterdir()]
@@ -92,7 +92,7 @@ def _modules() -> list[str]:
 
 
 def _operations(document: Mapping[str, Any]) -> Any:
-    """What the page shows of each operation."""
+    """Yield the template data of each operation."""
     types = document["components"]["schemas"]
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
@@ -118,7 +118,7 @@ def _example(answer: Mapping[str, Any], types: Mapping[str, Any]) -> str:
 
 
 def _resolved(part: Mapping[str, Any], types: Mapping[str, Any]) -> Any:
-    # of whichever media type, as they are all of one schema
+    # all media types have the same schema
     schema = next(iter(part["content"].values()))["schema"]
     return types[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
 

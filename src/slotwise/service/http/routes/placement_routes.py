@@ -1,4 +1,4 @@
-"""The contract over HTTP: placements, decisions, outcomes, estimates."""
+"""Routes of the API: placements, decisions, outcomes, estimates."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from slotwise.service.schemas.segment_rules import known
 from slotwise.service.schemas.timestamps import rfc3339
 from slotwise.service.storage.decision_types import Logged, Outcome, Receipt
 
-#: where browsers report to, with a token and no key
+#: browsers report outcomes here, with a token instead of an API key
 OUTCOMES = "/v1/outcomes"
 
 NameInPath = Annotated[str, Field(description="The placement's name.", examples=["home"])]
@@ -45,7 +45,7 @@ SegmentInQuery = Annotated[
     list[str],
     InQuery(),
     Field(
-        description="KEY:VALUE of the placement's segments; those of several keys at once where it is repeated.",
+        description="KEY:VALUE of the placement's segments; repeat it to combine several keys.",
         examples=[["device:mobile"]],
         max_length=100,
     ),
@@ -54,36 +54,36 @@ NO_SEGMENT: list[str] = []
 SinceInQuery = Annotated[
     str | None,
     InQuery(),
-    Field(description="Compare in the uplift what was issued from this time on.", examples=["2026-11-01"]),
+    Field(description="Uplift: only decisions issued from this time on.", examples=["2026-11-01"]),
 ]
 UntilInQuery = Annotated[
     str | None,
     InQuery(),
-    Field(description="Compare in the uplift what was issued before this time.", examples=["2026-11-08T12:00Z"]),
+    Field(description="Uplift: only decisions issued before this time.", examples=["2026-11-08T12:00Z"]),
 ]
 PeriodInQuery = Annotated[
     str | None,
     InQuery(),
-    Field(description="Compare in the uplift the last hours, days or weeks.", examples=["24h", "7d", "4w"]),
+    Field(description="Uplift: only the last hours, days or weeks.", examples=["24h", "7d", "4w"]),
 ]
 ByInQuery = Annotated[
     Literal["hour", "day"],
     InQuery(),
-    Field(description="How long periods are; hours that were merged into days stay days.", examples=["day"]),
+    Field(description="Length of a period; hours that were merged into days stay days.", examples=["day"]),
 ]
 TimeInQuery = Annotated[
     str | None,
     InQuery(),
-    Field(description="A date or a time, in UTC where no zone is said.", examples=["2026-11-01"], max_length=100),
+    Field(description="A date or a time; UTC if it has no time zone.", examples=["2026-11-01"], max_length=100),
 ]
 
 
 ItemInPath = Annotated[str, Field(description="The item's id.", examples=["tea"])]
 Confirmation = Annotated[
-    str, InQuery(), Field(description="The placement's name once more: there is no way back.", examples=["home"])
+    str, InQuery(), Field(description="The placement's name again: a deletion cannot be undone.", examples=["home"])
 ]
 Answer = TypeVar("Answer")
-#: a status, an answer, and the placement's ETag
+#: status, response body, and the placement's ETag
 Tagged = tuple[int, Answer, Mapping[str, str]]
 NO_SETTINGS = ItemSettings()
 
@@ -101,19 +101,22 @@ DEFAULT_BODY_LIMITS = BodyLimits()
 
 
 class Api:
-    """What can be asked of a worker; every path under /v1 is in `operations`, once."""
+    """The requests that a worker answers under /v1."""
 
     def __init__(self, worker: Worker, bodies: BodyLimits = DEFAULT_BODY_LIMITS) -> None:
         self._worker, self._bodies = worker, bodies
 
     def operations(self) -> list[Operation]:
-        """Those that are asked most come first, as they are tried in order."""
+        """Return the operations, the most frequent first: a router tries them in order."""
         return [
             Operation(
                 "POST",
                 "/v1/placements/{name}/decisions",
                 self.decide,
-                answers={201: "What to show, by slot.", 200: "The decision that was made with this key before."},
+                answers={
+                    201: "The items to show, by slot.",
+                    200: "The earlier decision with the same idempotency key.",
+                },
                 refuses=(400, 401, 404, 413, 422, 503),
                 body_limit=self._bodies.decision,
             ),
@@ -121,7 +124,7 @@ class Api:
                 "PUT",
                 "/v1/decisions/{id}/outcome",
                 self.report,
-                answers={200: "Recorded, now or before."},
+                answers={200: "The outcome is recorded."},
                 refuses=(400, 401, 404, 409, 410, 413, 422, 503),
                 body_limit=self._bodies.outcome,
             ),
@@ -129,7 +132,7 @@ class Api:
                 "POST",
                 OUTCOMES,
                 self.report_by_token,
-                answers={200: "Recorded, now or before."},
+                answers={200: "The outcome is recorded."},
                 refuses=(400, 403, 404, 409, 413, 422, 503),
                 body_limit=self._bodies.outcome,
             ),
@@ -137,14 +140,14 @@ class Api:
                 "GET",
                 "/v1/decisions/{id}",
                 self.decision,
-                answers={200: "As it was made, and what has become of it."},
+                answers={200: "The decision and its outcome so far."},
                 refuses=(401, 404, 503),
             ),
             Operation(
                 "PUT",
                 "/v1/placements/{name}",
                 self.put_placement,
-                answers={200: "Changed, or as it was.", 201: "Created."},
+                answers={200: "Changed, or unchanged.", 201: "Created."},
                 refuses=(400, 401, 412, 413, 422, 503),
                 body_limit=self._bodies.placement,
             ),
@@ -152,7 +155,7 @@ class Api:
                 "PATCH",
                 "/v1/placements/{name}",
                 self.patch_placement,
-                answers={200: "Changed, or as it was."},
+                answers={200: "Changed, or unchanged."},
                 refuses=(400, 401, 404, 412, 413, 422, 503),
                 body_limit=self._bodies.placement,
                 media_types=("application/merge-patch+json", JSON),
@@ -168,7 +171,7 @@ class Api:
                 "PUT",
                 "/v1/placements/{name}/items/{id:path}",
                 self.put_item,
-                answers={200: "Changed, or as it was.", 201: "Added."},
+                answers={200: "Changed, or unchanged.", 201: "Added."},
                 refuses=(400, 401, 404, 412, 413, 422, 503),
                 body_limit=self._bodies.outcome,
             ),
@@ -183,35 +186,35 @@ class Api:
                 "GET",
                 "/v1/placements/{name}/changes",
                 self.changes,
-                answers={200: "What changed and when, the newest first."},
+                answers={200: "Changes with their times, newest first."},
                 refuses=(401, 404, 503),
             ),
             Operation(
                 "GET",
                 "/v1/placements/{name}",
                 self.placement,
-                answers={200: "As it was put."},
+                answers={200: "The current definition."},
                 refuses=(401, 404, 503),
             ),
             Operation(
                 "GET",
                 "/v1/placements",
                 self.placements,
-                answers={200: "Their names and settings."},
+                answers={200: "Names and settings of all placements."},
                 refuses=(401, 503),
             ),
             Operation(
                 "GET",
                 "/v1/placements/{name}/estimates",
                 self.estimates,
-                answers={200: "Per item and per slot, with intervals."},
+                answers={200: "Estimates by item and by slot, with intervals."},
                 refuses=(401, 404, 422, 503),
             ),
             Operation(
                 "GET",
                 "/v1/placements/{name}/history",
                 self.history,
-                answers={200: "Per period, in order."},
+                answers={200: "Counts by period, in order."},
                 refuses=(401, 404, 422, 503),
             ),
         ]
@@ -219,7 +222,7 @@ class Api:
     async def decide(
         self, name: NameInPath, wish: Wish = NO_WISH, key: IdempotencyKey = None
     ) -> tuple[int, DecisionDocument]:
-        """Choose what to show to one visitor. With the same Idempotency-Key again, the answer is the same decision."""
+        """Choose a list for one view. A repeated Idempotency-Key returns the same decision."""
         decision = await self._worker.decide(name, wish, key)
         return 200 if decision.fate == "repeated" else 201, {
             "id": decision.id,
@@ -231,27 +234,30 @@ class Api:
         }
 
     async def report(self, id: IdInPath, reported: ReportedOutcome) -> tuple[int, OutcomeDocument]:
-        """Report what came of a decision."""
+        """Report the outcome of a decision."""
         outcome = reported.outcome()
         receipt = await self._worker.report(id, outcome)
         if receipt.verdict == "late":
-            raise Refusal(410, "the decision's deadline has passed; the outcome is counted as late and not learned")
+            raise Refusal(410, "the decision's deadline has passed; the outcome is recorded as late and not learned")
         return 200, _taken(repr(id), outcome, receipt)
 
     async def report_by_token(self, reported: BrowserOutcome) -> tuple[int, OutcomeDocument]:
-        """Report what came of a decision from a browser: its token is enough, whatever the content type says."""
+        """Report the outcome of a decision from a browser, with its token instead of an API key.
+
+        Any content type is accepted.
+        """
         outcome = reported.outcome()
         receipt = await self._worker.report_by_token(reported.token, outcome)
         if receipt.verdict == "late":
-            raise Refusal(403, "the token has expired with its decision's deadline; the outcome is counted as late")
+            raise Refusal(403, "the token has expired with its decision's deadline; the outcome is recorded as late")
         return 200, _taken("of this token", outcome, receipt)
 
     async def decision(self, id: IdInPath) -> tuple[int, LoggedDocument]:
-        """Look a decision up, with what has become of it so far."""
-        found = await self._worker.logged(id)
-        if found is None:
+        """Return a decision with its outcome so far."""
+        decision = await self._worker.logged(id)
+        if decision is None:
             raise Refusal(404, f"there is no decision {id!r}")
-        return 200, _logged(found)
+        return 200, _logged(decision)
 
     async def put_placement(
         self,
@@ -260,10 +266,9 @@ class Api:
         if_match: IfMatch = None,
         if_none_match: IfNoneMatch = None,
     ) -> Tagged[PlacementDocument]:
-        """Create a placement, or replace all of it.
+        """Create a placement, or replace its definition.
 
-        Fields that are left out get their defaults. Items that are left out are retired; what was learned of them
-        stays.
+        Omitted fields get their defaults. Omitted items are retired; their counts are kept.
         """
         changed = await self._worker.changing.put(name, definition, expected(if_match, if_none_match))
         return 201 if changed.is_new else 200, _placement(changed.placement), etag(changed.placement)
@@ -271,14 +276,14 @@ class Api:
     async def patch_placement(
         self, name: NameInPath, patch: PlacementPatch, if_match: IfMatch = None
     ) -> Tagged[PlacementDocument]:
-        """Change the fields that are named, and leave the others as they are."""
+        """Change the fields of the body, and keep the others."""
         changed = await self._worker.changing.change(name, patched(patch.root), expected(if_match))
         return 200, _placement(changed.placement), etag(changed.placement)
 
     async def delete_placement(
         self, name: NameInPath, confirm: Confirmation, if_match: IfMatch = None
     ) -> tuple[int, DeletedDocument]:
-        """Delete a placement for good, with its decisions, its tally and its counters."""
+        """Delete a placement permanently, with its decisions, its tally and its counters."""
         if confirm != name:
             raise Refusal(422, f"confirm must be the name of the placement, {name!r}, got {confirm!r}")
         await self._worker.changing.delete(name, expected(if_match))
@@ -287,29 +292,29 @@ class Api:
     async def put_item(
         self, name: NameInPath, id: ItemInPath, settings: ItemSettings = NO_SETTINGS, if_match: IfMatch = None
     ) -> Tagged[ItemDocument]:
-        """Add an item, at the end of the list, or replace what is said of one."""
+        """Add an item at the end of the control order, or replace an item's settings."""
         changed = await self._worker.changing.change(name, with_item(id, settings), expected(if_match))
         was_there = changed.before is not None and changed.before.item(id) is not None
         item = changed.placement.definition.item(id) or Item(id=id)
         return 200 if was_there else 201, document_of(item), etag(changed.placement)
 
     async def retire_item(self, name: NameInPath, id: ItemInPath, if_match: IfMatch = None) -> Tagged[ItemDocument]:
-        """Show an item no more. What was learned of it stays, and is used again if it comes back."""
+        """Retire an item: it is no longer shown. Its counts are kept, and used again if it comes back."""
         changed = await self._worker.changing.change(name, without_item(name, id), expected(if_match))
         item = changed.before.item(id) if changed.before is not None else None
         return 200, document_of(item or Item(id=id)), etag(changed.placement)
 
     async def changes(self, name: NameInPath) -> tuple[int, ChangeList]:
-        """What changed in a placement's definition, and when."""
+        """Return the changes of a placement's definition."""
         return 200, {"changes": await self._worker.changing.changes(name)}
 
     async def placement(self, name: NameInPath) -> Tagged[PlacementDocument]:
-        """A placement as it was put."""
-        found = await self._worker.newest(name)
-        return 200, _placement(found), etag(found)
+        """Return a placement's definition."""
+        placement = await self._worker.newest(name)
+        return 200, _placement(placement), etag(placement)
 
     async def placements(self) -> tuple[int, PlacementList]:
-        """Every placement, without its items."""
+        """Return all placements, without their items."""
         broken: list[BrokenSummary] = [{"name": name, "detail": why} for name, why in self._worker.broken().items()]
         return 200, {"placements": [_summary(placement) for placement in self._worker.known()], "broken": broken}
 
@@ -321,14 +326,14 @@ class Api:
         until: UntilInQuery = None,
         period: PeriodInQuery = None,
     ) -> tuple[int, EstimatesDocument]:
-        """What is known of a placement's items and slots, for everybody or for some of its visitors."""
+        """Return the estimates of a placement's items and slots, for all visitors or for a segment."""
         written = await self._worker.written_estimates(name, segment, since=since, until=until, period=period)
         return 200, cast(EstimatesDocument, Written(written))
 
     async def history(
         self, name: NameInPath, by: ByInQuery = "day", since: TimeInQuery = None, until: TimeInQuery = None
     ) -> tuple[int, HistoryDocument]:
-        """What happened to a placement by hour or by day."""
+        """Return a placement's counts by hour or by day."""
         return 200, await self._worker.history(name, by, since, until)
 
 
@@ -343,17 +348,17 @@ def _taken(which: str, outcome: Outcome, receipt: Receipt) -> OutcomeDocument:
         unknown = next(item for item in outcome.clicks if item not in receipt.items)
         raise Refusal(422, f"clicked must be one of the items shown, {list(receipt.items)}, got {unknown!r}")
     if receipt.verdict == "conflict":
-        raise Refusal(409, f"the outcome was reported before as {_words(receipt.recorded)}, and that stands")
+        raise Refusal(409, f"the outcome was reported before as {_describe(receipt.recorded)}, which counts")
     return {"duplicate": receipt.verdict == "duplicate"}
 
 
-def _words(outcome: Outcome | None) -> str:
+def _describe(outcome: Outcome | None) -> str:
     if outcome is None or outcome.kind == "no_click":
         return "no click"
     if outcome.kind == "not_shown":
         return "not shown"
     clicks = f"a click on {outcome.item!r}" + "".join(f", then on {item!r}" for item in outcome.then)
-    return clicks if outcome.value is None else f"{clicks} that brought {outcome.value:g}"
+    return clicks if outcome.value is None else f"{clicks} with value {outcome.value:g}"
 
 
 def _summary(placement: Placement) -> PlacementSummary:

@@ -1,4 +1,4 @@
-/* What an owner can do: each thing asks first, is sent with the version that was looked at, and says what came of it. */
+/* Actions on placements: each asks for confirmation, expects the version that it read, and shows its result. */
 
 import { ask, path } from "./api.js";
 import { confirm, field, select } from "./dialog.js";
@@ -8,13 +8,13 @@ import { sentence } from "./format.js";
 import { ROOT } from "./root.js";
 import { difference, lines, settings } from "./settings.js";
 
-/** So many items are put into order by hand, and not more. */
-const MAX_IN_ORDER = 500;
+/** Maximum number of items that can be ordered by hand. */
+const MAX_TO_ORDER = 500;
 
 const idOf = (item) => (typeof item === "string" ? item : item.id);
 
-/** A placement as it is now, with the version that a change of it expects. */
-async function look(called) {
+/** The current placement, with the version that a change expects. */
+async function read(called) {
   const { body, tag } = await ask(path("placements", called));
   return { definition: body, tag };
 }
@@ -24,29 +24,29 @@ async function change(called, patch, tag) {
   return body;
 }
 
-/** Said after something was done, where a screen reader hears it too. */
-function said(text) {
-  const place = document.getElementById("said");
-  if (place) place.textContent = text;
+/** Show the result of an action, also to screen readers. */
+function showResult(text) {
+  const status = document.getElementById("result");
+  if (status) status.textContent = text;
 }
 
-/** The place for it, with what is said there now: the page is drawn anew around it. */
-function lastSaid() {
-  return el("span", { id: "said", role: "status", class: "quiet small" }, document.getElementById("said")?.textContent ?? "");
+/** The element of the result; it keeps its text when the page is drawn again. */
+function lastResult() {
+  return el("span", { id: "result", role: "status", class: "quiet small" }, document.getElementById("result")?.textContent ?? "");
 }
 
-/** Run an action that begins with a look at the placement; what goes wrong before the dialog is said as well. */
+/** A handler that runs an action and shows its result or its error. */
 function starting(act) {
   return async () => {
-    said("");
+    showResult("");
     try {
       const done = await act();
       if (!done) return;
-      said(done);
-      // so that the page does not wait until it would have asked anyway
+      showResult(done);
+      // the page polls at once
       dispatchEvent(new Event("slotwise-changed"));
     } catch (why) {
-      said(sentence(why.message));
+      showResult(sentence(why.message));
     }
   };
 }
@@ -55,11 +55,11 @@ function button(text, act, label = null) {
   return el("button", { type: "button", "data-key": `do:${label ?? text}`, "aria-label": label, onclick: starting(act) }, text);
 }
 
-/** Above one placement: what can be done with all of it. */
+/** The buttons of a placement. */
 export function placementActions(called, mode) {
   const modes = {
-    live: [pause(called), shadow(called)],
-    frozen: [goLive(called, "Resume")],
+    live: [stopExploring(called), shadow(called)],
+    frozen: [goLive(called, "Start exploring")],
     shadow: [goLive(called, "Go live")],
   }[mode];
   return el(
@@ -67,15 +67,15 @@ export function placementActions(called, mode) {
     { class: "actions", role: "group", "aria-label": "Actions" },
     button("Add items", () => add(called)),
     button("Settings", () => changeSettings(called)),
-    button("Order", () => reorder(called)),
+    button("Control order", () => reorder(called)),
     modes,
     button("Export", () => exportFiles(called)),
     button("Delete", () => remove(called)),
-    lastSaid(),
+    lastResult(),
   );
 }
 
-/** In the row of one item. */
+/** The buttons of an item. */
 export function itemActions(called, item) {
   return el(
     "span",
@@ -85,17 +85,17 @@ export function itemActions(called, item) {
   );
 }
 
-/** Above the list of placements. */
+/** The buttons of the list of placements. */
 export function listActions() {
   return el(
     "div",
     { class: "actions", role: "group", "aria-label": "Actions" },
-    button("New placement", make),
-    lastSaid(),
+    button("New placement", create),
+    lastResult(),
   );
 }
 
-async function make() {
+async function create() {
   const called = el("input", { required: true, maxlength: 200, autocomplete: "off" });
   const slots = el("input", { type: "number", min: 1, step: 1, value: 3, required: true });
   const items = el("textarea", { rows: 6, required: true, spellcheck: "false" });
@@ -105,15 +105,15 @@ async function make() {
     title: "New placement",
     words: ["A named place on a page, with slots to fill and items to fill them with."],
     fields: [
-      field("Name", called, "As your page will ask for it."),
-      field("Slots", slots, "How many items it shows at once."),
-      field("Items, one a line", items, "In the order in which you would show them without slotwise."),
-      field("Holdout, % of views", holdout, "They see that order, so that you can tell whether learning pays."),
-      field("Window, minutes", minutes, "How long to wait for a click: a view is counted when this time is over."),
+      field("Name", called, "Your page requests decisions by this name."),
+      field("Slots", slots, "Number of items shown at once."),
+      field("Items, one a line", items, "In the control order: as you would show them without slotwise."),
+      field("Holdout, % of views", holdout, "Share of views that show the control order, to measure the uplift."),
+      field("Window, minutes", minutes, "Time to wait for a click. A view is counted when it ends."),
     ],
-    verb: "Make it",
-    // it stands between two slashes in an address
-    check: () => (called.value.includes("/") ? "A name has no slash in it." : null),
+    verb: "Create",
+    // the name is one segment of a path
+    check: () => (called.value.includes("/") ? "A name must not contain a slash." : null),
     act: () =>
       ask(path("placements", called.value.trim()), {
         method: "PUT",
@@ -131,7 +131,7 @@ async function make() {
 }
 
 async function add(called) {
-  const { definition, tag } = await look(called);
+  const { definition, tag } = await read(called);
   const items = el("textarea", { rows: 6, required: true, spellcheck: "false" });
   const fresh = () => {
     const there = new Set(definition.items.map(idOf));
@@ -139,44 +139,44 @@ async function add(called) {
   };
   const done = await confirm({
     title: "Add items",
-    words: ["They begin where the others are on average, and are shown with care until something is known of them."],
-    fields: [field("Items, one a line", items, "What is there already stays as it is.")],
+    words: ["New items start at the average and get limited exposure until there is data."],
+    fields: [field("Items, one a line", items, "Existing items stay unchanged.")],
     verb: "Add",
-    check: () => (fresh().length ? null : "All of these are there already."),
+    check: () => (fresh().length ? null : "All of these items exist already."),
     act: () => change(called, { items: [...definition.items, ...fresh()] }, tag),
   });
-  return done && `Added; there are ${done.items.length} items now.`;
+  return done && `Added. There are now ${done.items.length} items.`;
 }
 
 async function changeSettings(called) {
-  const { definition, tag } = await look(called);
+  const { definition, tag } = await read(called);
   const { parts, read } = settings(definition);
   const done = await confirm({
     title: "Settings",
-    words: ["What you change holds from the next view on. What was counted stays."],
+    words: ["Changes apply from the next view on. Counts are kept."],
     fields: parts,
     verb: "Save",
-    check: () => (Object.keys(difference(definition, read())).length ? null : "Nothing was changed."),
+    check: () => (Object.keys(difference(definition, read())).length ? null : "There is no change to save."),
     act: () => change(called, difference(definition, read()), tag),
   });
   return done && "Saved.";
 }
 
 async function reorder(called) {
-  const { definition, tag } = await look(called);
-  if (definition.items.length > MAX_IN_ORDER) return `With more than ${MAX_IN_ORDER} items, send the order with PUT or PATCH.`;
+  const { definition, tag } = await read(called);
+  if (definition.items.length > MAX_TO_ORDER) return `There are more than ${MAX_TO_ORDER} items: set their order with PUT or PATCH.`;
   const order = el("textarea", { rows: 10, required: true, spellcheck: "false" }, definition.items.map(idOf).join("\n"));
   const byId = new Map(definition.items.map((item) => [idOf(item), item]));
   const done = await confirm({
-    title: "The order given",
-    words: ["What the holdout and the shadow show: the items as you would list them. What is learned does not depend on it."],
-    fields: [field("Items, one a line", order, "To add or retire items there are buttons of their own.")],
+    title: "Control order",
+    words: ["The holdout and shadow mode show the items in this order. Learning does not depend on it."],
+    fields: [field("Items, one a line", order, "Other buttons add and retire items.")],
     verb: "Save",
     check: () => {
       const ids = lines(order.value);
       const strange = ids.find((id) => !byId.has(id));
       if (strange !== undefined) return `There is no item “${strange}”.`;
-      if (new Set(ids).size < ids.length) return "An item stands there twice.";
+      if (new Set(ids).size < ids.length) return "An item is listed twice.";
       return ids.length < byId.size ? "An item is missing." : null;
     },
     act: () => change(called, { items: lines(order.value).map((id) => byId.get(id)) }, tag),
@@ -184,45 +184,47 @@ async function reorder(called) {
   return done && "Saved.";
 }
 
+const RESULTS = { live: "Exploring is on.", frozen: "Exploring is off.", shadow: "Shadow mode is on." };
+
 function switching(called, text, mode, words) {
   return button(text, async () => {
-    const { tag } = await look(called);
+    const { tag } = await read(called);
     const done = await confirm({ title: text, words, verb: text, act: () => change(called, { mode }, tag) });
-    return done && `The mode is ${done.mode} now.`;
+    return done && RESULTS[done.mode];
   });
 }
 
-const pause = (called) =>
-  switching(called, "Pause", "frozen", ["Everybody sees the best list of what is known, and nothing else is tried. What is clicked is still learned."]);
+const stopExploring = (called) =>
+  switching(called, "Stop exploring", "frozen", ["Everybody sees the best list by the current estimates, and no other lists are tried. Clicks are still learned."]);
 const shadow = (called) =>
-  switching(called, "Shadow", "shadow", ["Everybody sees the items in the order given, as without slotwise. What would be shown instead is worked out beside it."]);
-const goLive = (called, text) => switching(called, text, "live", ["Lists are learned again, and some are shown to find out more."]);
+  switching(called, "Shadow mode", "shadow", ["Everybody sees the control order, as without slotwise. slotwise computes in the background which list it would show."]);
+const goLive = (called, text) => switching(called, text, "live", ["Visitors see learned lists. Some of them are tried to learn more."]);
 
 async function exportFiles(called) {
-  const which = select(Object.fromEntries(Object.entries(EXPORTS).map(([key, one]) => [key, one.label])), "items");
+  const which = select(Object.fromEntries(Object.entries(EXPORTS).map(([key, { label }]) => [key, label])), "items");
   const done = await confirm({
     title: "Export",
-    words: ["The log of all decisions is large; whoever runs the service gets it with `slotwise decisions`."],
-    fields: [field("What", which)],
-    verb: "Save as a file",
+    words: ["The decision log is too large for this page: export it on the server with `slotwise decisions`."],
+    fields: [field("Data", which)],
+    verb: "Download",
     act: async () => {
       await save(called, which.value);
       return true;
     },
   });
-  return done && "Saved as a file.";
+  return done && "Downloaded.";
 }
 
 async function remove(called) {
-  const { tag } = await look(called);
+  const { tag } = await read(called);
   const typed = el("input", { required: true, autocomplete: "off" });
   const done = await confirm({
     title: "Delete",
-    words: ["The placement, its decisions and everything that was learned go for good. Pages that ask for it are told that it is not there."],
-    fields: [field("The placement's name, to confirm", typed, el("span", null, "It is called ", name(called), "."))],
-    verb: "Delete for good",
+    words: ["This deletes the placement, its decisions and its counts permanently. Pages that request it get an error (404)."],
+    fields: [field("Type the placement's name to confirm", typed, el("span", null, "The name is ", name(called), "."))],
+    verb: "Delete permanently",
     grave: true,
-    check: () => (typed.value === called ? null : "That is not its name."),
+    check: () => (typed.value === called ? null : "This is not the placement's name."),
     act: () => ask(`${path("placements", called)}?confirm=${encodeURIComponent(called)}`, { method: "DELETE", headers: { "If-Match": tag } }),
   });
   if (done) location.assign(`${ROOT}/`);
@@ -230,17 +232,17 @@ async function remove(called) {
 }
 
 async function edit(called, item) {
-  const { definition, tag } = await look(called);
-  const found = definition.items.find((one) => idOf(one) === item);
-  if (found === undefined) return "That item was retired meanwhile.";
-  const value = el("input", { type: "number", min: 0, step: "any", value: found.value ?? "", inputmode: "decimal" });
+  const { definition, tag } = await read(called);
+  const current = definition.items.find((other) => idOf(other) === item);
+  if (current === undefined) return "This item was retired in the meantime.";
+  const value = el("input", { type: "number", min: 0, step: "any", value: current.value ?? "", inputmode: "decimal" });
   const slots = Array.from({ length: definition.slots }, (_, at) => [at + 1, `Slot ${at + 1}`]);
   const slot = select(
-    { "": "Nowhere: leave it to what is learned", ...Object.fromEntries(slots) },
+    { "": "Not pinned", ...Object.fromEntries(slots) },
     String(definition.pin[item] ?? ""),
   );
   const settings = () => {
-    const { id = item, features = {}, ...rest } = typeof found === "string" ? {} : found;
+    const { id = item, features = {}, ...rest } = typeof current === "string" ? {} : current;
     delete rest.value;
     return { id, ...rest, features, ...(value.value.trim() === "" ? {} : { value: Number(value.value) }) };
   };
@@ -248,15 +250,15 @@ async function edit(called, item) {
     title: "Edit",
     words: [name(item)],
     fields: [
-      field("What a click is worth", value, "Beside clicks on the others; lists are then made for value. Empty is 1, or what is learned."),
-      field("Pinned in", slot, "It then stands there for everybody, whatever is learned."),
+      field("Value of a click", value, "Relative to clicks on other items; lists then maximise value. If empty, it is 1 or learned."),
+      field("Pinned to", slot, "Everybody sees the item there, regardless of the estimates."),
     ],
     verb: "Save",
     act: () =>
       change(
         called,
         {
-          items: definition.items.map((one) => (idOf(one) === item ? settings() : one)),
+          items: definition.items.map((other) => (idOf(other) === item ? settings() : other)),
           pin: { [item]: slot.value === "" ? null : Number(slot.value) },
         },
         tag,
@@ -266,10 +268,10 @@ async function edit(called, item) {
 }
 
 async function retire(called, item) {
-  const { tag } = await look(called);
+  const { tag } = await read(called);
   const done = await confirm({
     title: "Retire",
-    words: [el("span", null, name(item), " is shown no more. What was learned of it is kept, and used again if it comes back.")],
+    words: [el("span", null, name(item), " is no longer shown. Its counts are kept, and used again if it comes back.")],
     verb: "Retire",
     act: () => ask(path("placements", called, "items", item), { method: "DELETE", headers: { "If-Match": tag } }),
   });

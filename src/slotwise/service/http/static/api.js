@@ -1,10 +1,10 @@
-/* Asks the service, with the key that was typed into this tab, and says in one of two ways that it cannot be had. */
+/* Sends requests to the service, with the API key of this tab, and throws one of two errors. */
 
 import { ROOT } from "./root.js";
 
 const KEY = "slotwise-key";
 
-/** The service refused, and says why; `key` is what was sent along, or null. */
+/** The service rejected the request; `key` is the API key that was sent, or null. */
 export class Refused extends Error {
   constructor(status, detail, key) {
     super(detail);
@@ -13,10 +13,10 @@ export class Refused extends Error {
   }
 }
 
-/** Nobody answered. */
+/** The service did not respond. */
 export class Unreachable extends Error {}
 
-/** What is sent along with every request; it stays in this tab and goes with it. */
+/** Set the API key that is sent with every request. It is stored for this tab only. */
 export function setKey(key) {
   if (key) sessionStorage.setItem(KEY, key);
   else sessionStorage.removeItem(KEY);
@@ -32,9 +32,9 @@ export function path(...parts) {
 }
 
 /**
- * Ask for something: {body, tag, headers}, or null where it is as it was at `tag`.
+ * Send a request. Resolves to {body, tag, headers}, or to null if the document has not changed since `tag`.
  *
- * `method` and `body` are for those who change something; a body is sent as JSON.
+ * A `body` is sent as JSON.
  */
 export async function ask(address, { tag = null, method = "GET", body, headers = {}, signal } = {}) {
   const sent = { ...headers };
@@ -48,7 +48,7 @@ export async function ask(address, { tag = null, method = "GET", body, headers =
       method,
       headers: sent,
       body: body === undefined ? undefined : JSON.stringify(body),
-      // what was read before is remembered here, by tag, and not by the browser
+      // the page keeps documents by tag, so the browser need not
       cache: "no-store",
       credentials: "omit",
       signal,
@@ -56,7 +56,7 @@ export async function ask(address, { tag = null, method = "GET", body, headers =
     text = await response.text();
   } catch (problem) {
     if (problem.name === "AbortError") throw problem;
-    throw new Unreachable("the service does not answer");
+    throw new Unreachable("the service does not respond");
   }
   if (response.status === 304) return null;
   if (!response.ok) throw new Refused(response.status, detail(text, response), key);

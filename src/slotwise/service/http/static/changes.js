@@ -1,15 +1,15 @@
-/* Changes of a placement in words, for marks on charts and for the list of all of them. */
+/* Changes of a placement as text, for marks on charts and for the change list. */
 
 import { many } from "./format.js";
 
-/** "holdout changed, 2 items added": short, as a mark has little room. */
+/** A short form for marks: "holdout changed, 2 items added". */
 export function inShort({ version, fields, added, retired, changed, reordered }) {
   if (version === 1) return "created";
   const parts = Object.keys(fields).map((field) => `${field.replaceAll("_", " ")} changed`);
   return [...parts, ...ofItems({ added, retired, changed, reordered })].join(", ") || "changed";
 }
 
-/** Each thing that a change did, with what was before and after. */
+/** Each part of a change, with the values before and after. */
 export function inFull(change) {
   const created = change.version === 1 ? [`created with ${many(change.added.count, "item")}`] : [];
   const fields = Object.entries(change.fields).map(([field, { before, after }]) => `${field.replaceAll("_", " ")}: ${written(before)} → ${written(after)}`);
@@ -18,12 +18,12 @@ export function inFull(change) {
 }
 
 function ofItems({ added, retired, changed, reordered }, named = false) {
-  const said = ({ count, items }, what) => {
+  const part = ({ count, items }, what) => {
     if (!count) return null;
     const names = named ? `: ${items.slice(0, 5).join(", ")}${count > 5 ? ", …" : ""}` : "";
     return `${many(count, "item")} ${what}${names}`;
   };
-  return [said(added, "added"), said(retired, "retired"), said(changed, "changed"), reordered ? "items reordered" : null].filter(Boolean);
+  return [part(added, "added"), part(retired, "retired"), part(changed, "changed"), reordered ? "items reordered" : null].filter(Boolean);
 }
 
 function written(value) {

@@ -1,12 +1,12 @@
-/* Charts as SVG: lines with bands, and parts of a whole, over time, with marks where something was changed.
+/* SVG charts over time: lines with bands, and stacked shares, with marks for changes.
  *
  *   lineChart({title, times, series: [{name, values, low, high, paint}], marks: [{time, text}], write})
  *   shareChart({title, times, series: [{name, values, paint}], marks, write})
  *
- * Both return a <figure>. `unfinished` says that the last period is not over. `highest` is the top of the scale where that is fixed, `most` what it may be at the most.
- * `times` are milliseconds; a value is a number, or null where there is none: a line has a gap
- * there. `paint` is one of accent, quiet, 1 to 5 and rest: colours are those of dashboard.css. A chart follows the width
- * that it has, is read with a pointer, a finger, or the arrow keys, and has its numbers in a table below it.
+ * Both return a <figure>. `unfinished`: the last period is not over. `highest`: a fixed top of the scale; `most`: its
+ * maximum. `times` are milliseconds; a value is a number, or null, which leaves a gap in the line. `paint` is one of
+ * accent, quiet, 1 to 5 and rest, the colours of dashboard.css. A chart adapts to its width, is read with a pointer, a
+ * finger or the arrow keys, and has a table of its numbers.
  */
 
 import { el, name, svg } from "./dom.js";
@@ -19,7 +19,7 @@ const TOP = 12;
 const BOTTOM = 24;
 const HOUR = 3_600_000;
 
-/** Titles of charts whose numbers are open: one that is drawn anew has them from the start, and the page stays as long. */
+/** Titles of charts whose table is open: it stays open when the chart is drawn again. */
 const opened = new Set();
 
 /** Lines, each with a band where `low` and `high` are given. */
@@ -27,7 +27,7 @@ export function lineChart(options) {
   return new Chart({ ...options, stacked: false }).figure;
 }
 
-/** Areas, one on top of the other; the values of a moment are parts of their sum. */
+/** Stacked areas: the values of a time are shares of their sum. */
 export function shareChart(options) {
   const totals = options.times.map((_, at) => options.series.reduce((sum, of) => sum + (of.values[at] ?? 0), 0));
   const shares = options.series.map((of) => ({
@@ -82,17 +82,17 @@ class Chart {
   }
 
   summary() {
-    if (!this.times.length) return "There is nothing to draw yet.";
+    if (!this.times.length) return "There is no data yet.";
     const last = this.times.length - 1;
     const ends = this.series.filter((of) => of.values[last] !== null).map((of) => `${of.name} ${this.write(of.values[last])}`);
-    return `From ${moment(this.times[0])} to ${moment(this.times[last])}. At the end: ${ends.join(", ") || "nothing"}.`;
+    return `From ${moment(this.times[0])} to ${moment(this.times[last])}. Latest: ${ends.join(", ") || "no data"}.`;
   }
 
-  /** As a table, made when it is opened. */
+  /** The numbers as a table, created when it is opened. */
   numbers() {
     const open = opened.has(this.title);
-    const body = el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `${this.title}: the numbers` }, open ? this.table() : null);
-    const details = el("details", { class: "why", open, "data-key": `numbers:${this.title}` }, el("summary", { "data-key": `open:${this.title}` }, "The numbers"), body);
+    const body = el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `${this.title}: numbers` }, open ? this.table() : null);
+    const details = el("details", { class: "why", open, "data-key": `numbers:${this.title}` }, el("summary", { "data-key": `open:${this.title}` }, "Numbers"), body);
     details.addEventListener("toggle", () => {
       if (!details.open) return opened.delete(this.title);
       opened.add(this.title);
@@ -104,12 +104,12 @@ class Chart {
   table() {
     const head = el("tr", null, el("th", { scope: "col" }, "from (UTC)"), this.series.map((of) => el("th", { scope: "col", class: "n" }, name(of.name))));
     const rows = this.times.map((time, at) =>
-      el("tr", null, el("th", { scope: "row" }, moment(time)), this.series.map((of) => el("td", { class: "n" }, this.said(of, at)))),
+      el("tr", null, el("th", { scope: "row" }, moment(time)), this.series.map((of) => el("td", { class: "n" }, this.text(of, at)))),
     );
     return el("table", null, el("thead", null, head), el("tbody", null, rows.reverse()));
   }
 
-  said(of, at) {
+  text(of, at) {
     const value = of.values[at];
     if (value === null || value === undefined) return "–";
     const band = of.low && of.low[at] !== null ? ` (${this.write(of.low[at])} to ${this.write(of.high[at])})` : "";
@@ -141,7 +141,7 @@ class Chart {
     if (!this.times.length) return grid;
     const write = last - first > 3 * 24 * HOUR ? day : hour;
     const room = Math.max(1, Math.floor((this.width - LEFT - RIGHT) / 110));
-    // where a period begins, as near as can be to even distances
+    // the starts of periods that are closest to even distances
     const even = Array.from({ length: room + 1 }, (_, number) => first + (number / room) * (last - first));
     const shown = [...new Set(even.map((time) => nearest(this.times, time)))];
     const anchor = (time) => (last === first ? "middle" : time === first ? "start" : time === last ? "end" : "middle");
@@ -162,7 +162,7 @@ class Chart {
     });
   }
 
-  /** A line; its last part is faint where it leads to a period that is not over. */
+  /** A line; its last part is faint if it leads to a period that is not over. */
   along(of, run) {
     const path = (part, kind = "") =>
       svg("path", { class: `line paint-${of.paint}${of.dashed ? " dashed" : ""}${kind}`, d: "M" + part.map((at) => this.dot(at, of.values[at])).join("L") });
@@ -227,7 +227,7 @@ class Chart {
     this.read(Math.min(last, Math.max(0, (this.at ?? (move < 0 ? last + 1 : -1)) + move)));
   }
 
-  /** Say what is at a moment, and show where that is. */
+  /** Show the values of a time. */
   read(at) {
     this.at = at;
     if (at === null) {
@@ -243,13 +243,13 @@ class Chart {
     const marks = this.marks.filter((mark) => mark.time >= time && mark.time < next).map((mark) => ` · ${mark.text}`);
     this.readout.replaceChildren(
       `${moment(time)}${this.unfinished && at === this.times.length - 1 ? ", so far" : ""}: `,
-      ...this.series.flatMap((of, number) => [number ? " · " : "", name(of.name), ` ${this.said(of, at)}`]),
+      ...this.series.flatMap((of, number) => [number ? " · " : "", name(of.name), ` ${this.text(of, at)}`]),
       ...marks,
     );
   }
 }
 
-/** Indices of values that follow one another without a gap: nothing is missing, and no time is left out. */
+/** Runs of indices without a gap: no value and no period is missing. */
 function unbroken(values, times) {
   const gaps = times.slice(1).map((time, at) => time - times[at]);
   const usual = gaps.length ? Math.min(...gaps) : 0;
@@ -267,7 +267,7 @@ function unbroken(values, times) {
   return runs;
 }
 
-/** A round number above all values, and above most of the bands: one wild interval does not flatten the rest. */
+/** A round number above all values and 90 % of the bands, so that one wide interval does not flatten the chart. */
 function ceiling(series) {
   const values = series.flatMap((of) => of.values.filter((value) => value !== null));
   const bands = series.flatMap((of) => (of.high ?? []).filter((value) => value !== null)).sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-/* The dashboard: finds out which page this is, follows it, and says how it stands with the service. */
+/* The dashboard: shows the page of the address, and the state of the connection. */
 
 import { getKey, setKey } from "./api.js";
 import { el, swap } from "./dom.js";
@@ -12,7 +12,7 @@ const live = document.getElementById("live");
 const banner = document.getElementById("banner");
 let ending = new AbortController();
 
-/** What a page is given: where to draw, until when, and how to say how it stands. */
+/** Show the page of the address; a page gets an element to draw into, a signal that ends it, and `tell`. */
 function start() {
   ending.abort();
   ending = new AbortController();
@@ -24,18 +24,18 @@ function start() {
 
 function tell(state, why) {
   live.dataset.state = state;
-  live.textContent = { live: "Live", lost: "No answer", refused: "Refused" }[state];
+  live.textContent = { live: "Live", lost: "No response", refused: "Rejected" }[state];
   banner.hidden = state !== "lost";
-  if (state === "lost") banner.textContent = "The service does not answer. What is below is from before; it is asked again until it is back.";
+  if (state === "lost") banner.textContent = "The service does not respond. The numbers below are from before; the page keeps trying.";
   else banner.textContent = "";
   if (state === "refused") refused(why);
 }
 
 function refused(problem) {
-  // what was refused may have been sent before the right key was typed into a dialog
+  // the request may have been sent before the right key was entered in a dialog
   if (problem.status === 401) return problem.key === getKey() ? askForKey() : start();
   document.title = "slotwise";
-  swap(main, el("h1", null, problem.status === 404 ? "There is no such placement" : "This cannot be shown"), el("p", null, sentence(problem.message)), el("p", null, el("a", { href: "/" }, "All placements")));
+  swap(main, el("h1", null, problem.status === 404 ? "Placement not found" : "This page cannot be shown"), el("p", null, sentence(problem.message)), el("p", null, el("a", { href: "/" }, "All placements")));
 }
 
 function askForKey() {
@@ -52,17 +52,17 @@ function askForKey() {
         start();
       },
     },
-    el("h1", null, "This service has a key"),
-    wrong ? el("p", { id: "wrong", class: "note", role: "alert" }, "That key is not the right one.") : null,
-    el("label", { for: "key" }, "Key"),
+    el("h1", null, "API key required"),
+    wrong ? el("p", { id: "wrong", class: "note", role: "alert" }, "This API key is wrong.") : null,
+    el("label", { for: "key" }, "API key"),
     field,
     el("button", { type: "submit" }, "Open"),
-    el("p", { class: "quiet small" }, "It is what SLOTWISE_SERVER_KEY was set to. It stays in this tab, and is forgotten with it."),
+    el("p", { class: "quiet small" }, "The value of SLOTWISE_SERVER_KEY. It is stored in this tab until you close it."),
   );
   swap(main, form);
   field.focus();
 }
 
-// a dialog was given the right one
+// the right key was entered in a dialog
 addEventListener("slotwise-key", start);
 await start();

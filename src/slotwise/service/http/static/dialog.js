@@ -1,20 +1,20 @@
-/* A dialog that asks before anything is changed, does it once, and says what was refused and why. */
+/* A dialog that confirms a change, sends it once, and shows why it was rejected. */
 
 import { Refused, setKey, Unreachable } from "./api.js";
 import { el } from "./dom.js";
 import { sentence } from "./format.js";
 
-let made = 0;
+let fields = 0;
 
-/** A labelled control with a line that explains it: field("Slots", el("input", {type: "number"}), "How many …"). */
+/** A labelled control with a hint: field("Slots", el("input", {type: "number"}), "Number of …"). */
 export function field(label, control, hint = null) {
-  const id = `field-${(made += 1)}`;
+  const id = `field-${(fields += 1)}`;
   control.id = id;
   if (hint) control.setAttribute("aria-describedby", `${id}-hint`);
   return el("div", { class: control.type === "checkbox" ? "field tick" : "field" }, el("label", { for: id }, label), control, hint ? el("small", { id: `${id}-hint` }, hint) : null);
 }
 
-/** One of a few, as a list to choose from: select({never: "Never"}, "never"). */
+/** A drop-down list: select({never: "Never"}, "never"). */
 export function select(options, chosen) {
   return el(
     "select",
@@ -24,10 +24,10 @@ export function select(options, chosen) {
 }
 
 /**
- * Ask, and carry it out when that is confirmed: `act()` does it, and what it resolves to is said to whoever waits.
+ * Ask for confirmation, then call `act()`. Resolves to its result, or to null if the viewer cancels.
  *
- * Whatever is refused is said in the dialog, which stays open with all that was typed; `check()` may find a problem before
- * anything is sent. Resolves to null where it was called off.
+ * If a change is rejected, the dialog keeps the input and shows the reason. `check()` may return an error message before
+ * anything is sent.
  */
 export function confirm({ title, words = [], fields = [], verb, grave = false, act, check = () => null }) {
   return new Promise((resolve) => {
@@ -40,16 +40,16 @@ export function confirm({ title, words = [], fields = [], verb, grave = false, a
     const say = (text) => problem.replaceChildren(text);
     const refused = (why) => {
       if (why instanceof Refused && why.status === 401) {
-        say(why.key !== null ? "That key is not the right one." : "This needs the service's key.");
+        say(why.key !== null ? "This API key is wrong." : "This needs the API key.");
         key = el("input", { type: "password", autocomplete: "current-password" });
-        keyField.replaceChildren(field("Key", key, "It stays in this tab, and is forgotten with it."));
+        keyField.replaceChildren(field("API key", key, "It is stored in this tab until you close it."));
         key.focus();
       } else if (why instanceof Refused && why.status === 412) {
-        say("Somebody changed this placement after you opened this, so nothing was done. Close it, look at what changed, and try again.");
+        say("Somebody else changed this placement in the meantime, so nothing was saved. Close this dialog, check the changes, and try again.");
         submit.disabled = true;
         return;
       } else if (why instanceof Unreachable) {
-        say("The service does not answer. Nothing is known to have changed; try again when it is back.");
+        say("The service does not respond. The change may not be saved; try again later.");
       } else {
         say(sentence(why.message));
       }
@@ -68,7 +68,7 @@ export function confirm({ title, words = [], fields = [], verb, grave = false, a
           submit.disabled = true;
           try {
             answer = await act();
-            // the page may have been refused meanwhile
+            // a request of the page may have been rejected in the meantime
             if (key?.value) dispatchEvent(new Event("slotwise-key"));
             dialog.close();
           } catch (why) {
@@ -91,7 +91,7 @@ export function confirm({ title, words = [], fields = [], verb, grave = false, a
     const dialog = el("dialog", { class: "ask", "aria-label": title }, form);
     dialog.addEventListener("close", () => {
       dialog.remove();
-      // the page may have been drawn anew meanwhile
+      // the page may have been drawn again in the meantime
       const key = before?.dataset.key;
       (before?.isConnected ? before : [...document.querySelectorAll("[data-key]")].find((one) => one.dataset.key === key))?.focus();
       resolve(answer);

@@ -1,11 +1,11 @@
-/* The page /docs: sends what is in an operation's form to this service, and shows the answer. */
+/* The page /docs: sends an operation's form to this service, and shows the response. */
 (function () {
   "use strict";
 
-  // the path that a proxy has the service under
+  // the path of the service behind a proxy
   var root = new URL("..", document.currentScript.src).pathname.slice(0, -1);
 
-  /* What is filled in for the query or for headers: what is empty is left out. */
+  /* The inputs of the query or of headers that are not empty. */
   function filled(form, where) {
     return Array.from(form.querySelectorAll("[data-in=" + where + "]")).filter(function (input) {
       return input.value !== "";
@@ -44,7 +44,7 @@
     }
   }
 
-  /* A decision's id and token go into the forms that report its outcome, with an item that it showed. */
+  /* Copy a decision's id and token into the forms that report its outcome, with an item of its list. */
   function carryOver(decision) {
     document.querySelector("#report [name=id]").value = decision.id;
     document.querySelector("#report [name=body]").value = JSON.stringify({ clicked: decision.items[0] }, null, 2);
@@ -65,7 +65,7 @@
       answer.textContent = pretty(text);
       if (response.ok && form.closest("#decide")) carryOver(JSON.parse(text));
     } catch (problem) {
-      status.textContent = "no answer";
+      status.textContent = "no response";
       answer.textContent = String(problem);
     }
     answer.hidden = false;

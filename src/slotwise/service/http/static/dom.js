@@ -1,18 +1,18 @@
-/* Elements made from data. Text is always text: no name of an item can become markup here. */
+/* Elements from data. Text is always text: an item's name cannot become markup. */
 
 import { ROOT } from "./root.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
-function fill(made, attributes, children) {
+function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (name === "href" && value.startsWith("/")) made.setAttribute(name, ROOT + value);
-    else made.setAttribute(name, value === true ? "" : value);
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "href" && value.startsWith("/")) element.setAttribute(name, ROOT + value);
+    else element.setAttribute(name, value === true ? "" : value);
   }
-  made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
-  return made;
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
 }
 
 /** An element: el("p", {class: "quiet", onclick: f}, "text", another). Attributes that are null or false are left out. */
@@ -20,17 +20,17 @@ export function el(tag, attributes, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
-/** The same for a part of a picture. */
+/** The same for an SVG element. */
 export function svg(tag, attributes, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
-/** A name that somebody gave, whichever way it is written, without disturbing what stands around it. */
+/** A user's text, isolated so that its writing direction does not affect the text around it. */
 export function name(text) {
   return el("bdi", { title: text.length > 60 ? text : null }, text);
 }
 
-/** A term that explains itself when it is opened: why("How is this known?", "…", "…"). */
+/** A question whose answer opens: why("How is this computed?", "…", "…"). */
 export function why(question, ...answers) {
   return el(
     "details",
@@ -40,7 +40,7 @@ export function why(question, ...answers) {
   );
 }
 
-/** One of a few, as buttons that say which is chosen: choices("Period", {"7d": "7 days"}, "7d", (value) => …). */
+/** A group of buttons, one of which is pressed: choices("Period", {"7d": "7 days"}, "7d", (value) => …). */
 export function choices(label, options, chosen, choose) {
   return el(
     "div",
@@ -60,11 +60,11 @@ export function choices(label, options, chosen, choose) {
   );
 }
 
-/** Put something new in place of what a container has; what was open stays open, the focus where it was, and the page where it is read. */
+/** Replace the content of a container; keeps open details, the focus and the scroll position. */
 export function swap(container, ...fresh) {
-  const open = new Set([...container.querySelectorAll("details[open][data-key]")].map((one) => one.dataset.key));
+  const open = new Set([...container.querySelectorAll("details[open][data-key]")].map((details) => details.dataset.key));
   const focused = container.contains(document.activeElement) ? document.activeElement.dataset.key : null;
   container.replaceChildren(...fresh.flat().filter(Boolean));
-  for (const one of container.querySelectorAll("details[data-key]")) if (open.has(one.dataset.key)) one.open = true;
-  if (focused) [...container.querySelectorAll("[data-key]")].find((one) => one.dataset.key === focused)?.focus({ preventScroll: true });
+  for (const details of container.querySelectorAll("details[data-key]")) if (open.has(details.dataset.key)) details.open = true;
+  if (focused) [...container.querySelectorAll("[data-key]")].find((element) => element.dataset.key === focused)?.focus({ preventScroll: true });
 }

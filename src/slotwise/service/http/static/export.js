@@ -1,8 +1,8 @@
-/* What is known of a placement as files to keep: made in the browser from what the API answers. */
+/* Downloads: files that the browser makes from responses of the API. */
 
 import { ask, path } from "./api.js";
 
-/** "a, b" and "say ""x""" are one cell each, and a text that a spreadsheet would run is a text. */
+/** A cell of a CSV file: quoted if needed, and never a formula for a spreadsheet. */
 function cell(value) {
   if (value === null || value === undefined) return "";
   let text = typeof value === "object" ? JSON.stringify(value) : String(value);
@@ -23,18 +23,18 @@ function flat(document, before = "") {
   }, {});
 }
 
-const pretty = (found) => JSON.stringify(found, null, 2) + "\n";
+const pretty = (document) => JSON.stringify(document, null, 2) + "\n";
 
-/** What can be had: a name, and how a file is made of what an address answers. */
+/** The files: a label, the path of the response, and a function that writes the file. */
 export const EXPORTS = {
-  items: { label: "Items with their estimates, CSV", rest: ["estimates"], ending: "csv", write: (found) => csv(found.items) },
-  days: { label: "History by day, CSV", rest: ["history"], ending: "csv", write: (found) => csv(found.periods.map((one) => flat(one))) },
+  items: { label: "Items with their estimates, CSV", rest: ["estimates"], ending: "csv", write: ({ items }) => csv(items) },
+  days: { label: "History by day, CSV", rest: ["history"], ending: "csv", write: ({ periods }) => csv(periods.map((period) => flat(period))) },
   changes: { label: "Changes, JSON", rest: ["changes"], ending: "json", write: pretty },
-  definition: { label: "Definition, JSON, as PUT takes it", rest: [], ending: "json", write: ({ name, ...rest }) => pretty(rest) },
+  definition: { label: "Definition, JSON, for PUT", rest: [], ending: "json", write: ({ name, ...rest }) => pretty(rest) },
   estimates: { label: "All estimates and the tally, JSON", rest: ["estimates"], ending: "json", write: pretty },
 };
 
-/** Save one of them as a file. */
+/** Download one of them. */
 export async function save(called, which) {
   const { rest, ending, write } = EXPORTS[which];
   const { body } = await ask(path("placements", called, ...rest));

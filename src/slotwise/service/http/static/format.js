@@ -1,4 +1,4 @@
-/* Numbers and times as people read them: the same everywhere on the page. */
+/* Numbers, times and modes as text. */
 
 const COUNT = new Intl.NumberFormat("en");
 const AMOUNT = new Intl.NumberFormat("en", { minimumSignificantDigits: 3, maximumSignificantDigits: 3 });
@@ -13,15 +13,18 @@ const MOMENT = new Intl.DateTimeFormat("en-GB", {
   minute: "2-digit",
 });
 
-/** What is said where nothing is known. */
+/** Text for a missing estimate. */
 export const UNKNOWN = "not known yet";
+
+/** Modes other than the default. */
+export const MODES = { frozen: "exploring off", shadow: "shadow mode" };
 
 /** 12,345 */
 export function count(number) {
   return COUNT.format(number);
 }
 
-/** Three digits that count: 0.123, 12.3, 1,230 */
+/** Three significant digits: 0.123, 12.3, 1,230 */
 export function amount(number) {
   if (number === 0) return "0";
   const size = Math.abs(number);
@@ -35,14 +38,14 @@ export function percent(share, digits = null) {
   return `${(share * 100).toFixed(places)}\u202f%`;
 }
 
-/** A probability that was counted from a few hundred draws: it is never quite 0 or 1. */
+/** A probability estimated from a few hundred draws: never exactly 0 or 1. */
 export function chance(probability) {
   if (probability < 0.01) return "under 1\u202f%";
   if (probability > 0.99) return "over 99\u202f%";
   return `${Math.round(probability * 100)}\u202f%`;
 }
 
-/** +0.52 points, of a hundred, or +0.12 where it is an amount */
+/** A difference of click rates in percentage points, +0.52 points, or of values, +0.12. */
 export function difference(number, measure) {
   const sign = number > 0 ? "+" : number < 0 ? "\u2212" : "";
   return sign + measured(Math.abs(number), measure).replace("\u202f%", " points");
@@ -55,7 +58,7 @@ export function measured(number, measure) {
 
 /** a to b */
 export function interval(low, high, write = amount) {
-  return `${write(low)} to ${high === null ? "no upper end" : write(high)}`;
+  return `${write(low)} to ${high === null ? "no upper limit" : write(high)}`;
 }
 
 /** 14 Nov */
@@ -86,7 +89,7 @@ export function many(number, one, more = `${one}s`) {
   return `${count(number)} ${number === 1 ? one : more}`;
 }
 
-/** What somebody else wrote, as a sentence: "there is none" is "There is none." */
+/** A message of the service as a sentence: "there is none" is "There is none." */
 export function sentence(text) {
   return text && text[0].toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
 }

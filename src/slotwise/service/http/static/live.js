@@ -1,19 +1,19 @@
-/* Keeps what is shown up to date: asks now and then whether something changed, which costs the service next to nothing. */
+/* Polls a document of the service; a response without a change costs the service almost nothing. */
 
 import { ask, Refused, Unreachable } from "./api.js";
 
-/** Between two questions, in seconds, while all is well; and the longest wait while nobody answers. */
-const USUALLY = 2;
-const AT_MOST = 15;
+/** Seconds between two requests, and the maximum while the service does not respond. */
+const DEFAULT_WAIT = 2;
+const MAX_WAIT = 15;
 
 /**
- * Follow an address for as long as `signal` lasts: `show(body)` for what is new, `tell(state, why)` for how it stands.
+ * Poll an address until `signal` aborts: `show(body)` gets each new document, `tell(state, why)` the connection's state.
  *
- * States are "live", "lost" (nobody answers; it is tried again) and "refused" (and then it ends).
+ * States are "live", "lost" (no response; it tries again) and "refused" (it stops).
  */
 export async function follow(address, show, tell, signal) {
   let tag = null;
-  let wait = USUALLY;
+  let wait = DEFAULT_WAIT;
   while (!signal.aborted) {
     try {
       const found = await ask(address, { tag, signal });
@@ -23,12 +23,12 @@ export async function follow(address, show, tell, signal) {
         await show(found.body);
       }
       tell("live");
-      wait = USUALLY;
+      wait = DEFAULT_WAIT;
     } catch (problem) {
       if (signal.aborted || problem.name === "AbortError") return;
       if (problem instanceof Unreachable || (problem instanceof Refused && problem.status >= 500)) {
         tell("lost", problem.message);
-        wait = Math.min(AT_MOST, wait * 1.5);
+        wait = Math.min(MAX_WAIT, wait * 1.5);
       } else if (problem instanceof Refused) {
         tell("refused", problem);
         return;
@@ -38,7 +38,7 @@ export async function follow(address, show, tell, signal) {
   }
 }
 
-/** For so many seconds, and for as long as nobody looks; at once where the machine comes back to the network. */
+/** Wait for some seconds, and while the page is hidden; not at all when the machine comes back online. */
 function pause(seconds, signal) {
   return new Promise((resolve) => {
     const done = () => {

@@ -1,8 +1,8 @@
-/* The page of one placement: its parts, in the order in which its owner asks for them.
+/* The page of one placement, in parts.
  *
- * A part is a module with `of(overview)`, what it is drawn from, and `draw(overview, page)`, its elements. It is drawn
- * again when that has changed, and only then. `page` is {name, view, change, signal}: `view` is what was chosen (period,
- * segment, range, slot), and `change({period: "28d"})` chooses.
+ * A part is a module with `of(overview)`, the data that it depends on, and `draw(overview, page)`, its elements. It is
+ * drawn again only if that data changes. `page` is {name, view, change, signal}: `view` holds the viewer's choices
+ * (period, segment, range, slot), and `change({period: "28d"})` changes them.
  */
 
 import { path } from "./api.js";
@@ -18,17 +18,17 @@ import * as slots from "./parts/slots.js";
 import * as state from "./parts/state.js";
 import * as time from "./parts/time.js";
 
-/** Parts by name, in order; the two of a pair stand side by side where there is room. */
+/** Parts by name, in order; the two of a pair are side by side if there is room. */
 const LAYOUT = [{ state }, { pays, list }, { time }, { items }, { slots, segments }, { health }, { changes }];
-const USUALLY = { period: "7d", range: "", slot: "1" };
+const DEFAULTS = { period: "7d", range: "", slot: "1" };
 
-/** After so many seconds without a first answer, what is said. */
+/** Messages after a number of seconds without a first response. */
 const WAITING = [
-  [1, "Working out what is known …"],
-  [6, "Still working it out. On a new machine the first time takes up to a minute, while what this needs is being compiled. Decisions are made meanwhile."],
+  [1, "Computing the estimates …"],
+  [6, "Still computing. On a new machine the first time takes up to a minute, because slotwise compiles its code. Decisions are served meanwhile."],
 ];
 
-/** Draw one placement, and keep it up to date. */
+/** Show one placement and keep it up to date. */
 export function showPlacement({ main, signal, tell }, name) {
   document.title = `${name} · slotwise`;
   const sections = new Map();
@@ -75,21 +75,21 @@ export function showPlacement({ main, signal, tell }, name) {
     return follow(`${path("placements", name, "overview")}?${query}`, show, tell, AbortSignal.any([signal, asking.signal]));
   }
 
-  time.hurry(page);
+  time.prefetch(page);
   addEventListener("slotwise-changed", start, { signal });
   return start();
 }
 
-/** What was chosen, from the address: it survives a reload, and can be sent to somebody. */
+/** The viewer's choices, from the address: they survive a reload, and a link contains them. */
 function chosen() {
   const query = new URLSearchParams(location.search);
-  const single = Object.fromEntries(Object.entries(USUALLY).map(([key, usual]) => [key, query.get(key) ?? usual]));
+  const single = Object.fromEntries(Object.entries(DEFAULTS).map(([key, fallback]) => [key, query.get(key) ?? fallback]));
   return { ...single, segment: query.getAll("segment") };
 }
 
 function remember(view) {
   const query = new URLSearchParams();
-  for (const [key, usual] of Object.entries(USUALLY)) if (view[key] !== usual) query.set(key, view[key]);
+  for (const [key, fallback] of Object.entries(DEFAULTS)) if (view[key] !== fallback) query.set(key, view[key]);
   for (const one of view.segment) query.append("segment", one);
   history.replaceState(null, "", query.size ? `?${query}` : location.pathname);
 }

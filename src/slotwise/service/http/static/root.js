@@ -1,9 +1,9 @@
-/* Where the service is on its host: at the top, or below the path that a proxy has it under. */
+/* The path of the service on its host. */
 
-/** That path, or nothing; addresses elsewhere are written as if it were at the top, and get this in front. */
+/** The path that a proxy serves it under, or an empty text: a prefix of every address. */
 export const ROOT = new URL("..", import.meta.url).pathname.slice(0, -1);
 
-/** The path of this page, as if the service were at the top. */
+/** The path of this page without that prefix. */
 export function here() {
   return location.pathname.slice(ROOT.length);
 }

@@ -1,21 +1,21 @@
-/* A placement's settings as fields of a form, and what was changed in them as a merge patch. */
+/* A placement's settings as form fields, and their changes as a merge patch. */
 
 import { el } from "./dom.js";
 import { field, select } from "./dialog.js";
 
-const MODES = { live: "Live: learn, and try things out", frozen: "Frozen: the best list only", shadow: "Shadow: the order given, watched" };
+const MODES = { live: "Exploring on: learn, and try other lists", frozen: "Exploring off: the best list only", shadow: "Shadow: show the control order, learn in the background" };
 const DAY = 24;
 
 function number(value, attributes = {}) {
   return el("input", { type: "number", step: "any", inputmode: "decimal", value: value ?? "", ...attributes });
 }
 
-/** What stands in a field, or null where nothing does. */
+/** The number in a field, or null if it is empty. */
 function given(control) {
   return control.value.trim() === "" ? null : Number(control.value);
 }
 
-/** {device: ["mobile", "desktop"]} as lines of text, and back. */
+/** {device: ["mobile", "desktop"]} as lines of text. */
 function segmentsText(segments) {
   return Object.entries(segments)
     .map(([key, values]) => `${key}: ${values.join(", ")}`)
@@ -23,15 +23,15 @@ function segmentsText(segments) {
 }
 
 function segmentsFrom(text) {
-  const found = {};
+  const segments = {};
   for (const line of lines(text)) {
     const [key, ...values] = line.split(":");
-    found[key.trim()] = values.join(":").split(",").map((value) => value.trim()).filter(Boolean);
+    segments[key.trim()] = values.join(":").split(",").map((value) => value.trim()).filter(Boolean);
   }
-  return found;
+  return segments;
 }
 
-/** What was typed line by line, without what is empty. */
+/** The lines of a text that are not empty. */
 export function lines(text) {
   return text
     .split("\n")
@@ -39,12 +39,12 @@ export function lines(text) {
     .filter(Boolean);
 }
 
-/** Every setting as a part of a form, and `read`, which gives them as the API takes them. */
+/** Every setting as a form field, and `read`, which returns them as the API expects them. */
 export function settings(definition) {
   const window = definition.window_seconds;
   const follows = typeof window === "object";
   const memory = definition.memory;
-  const kinds = { never: "Never forget", auto: "As fast as foretells clicks best", half: "With a half-life" };
+  const kinds = { never: "None: counts keep their weight", auto: "Automatic: the one that predicts clicks best", half: "Fixed" };
   const chosen = memory === null ? "never" : memory === "auto" ? "auto" : "half";
   const controls = {
     slots: number(definition.slots, { min: 1, step: 1, required: true }),
@@ -60,25 +60,25 @@ export function settings(definition) {
     bias: el("input", { value: (definition.position_bias ?? []).join(", "), autocomplete: "off" }),
     segments: el("textarea", { rows: 3, spellcheck: "false" }, segmentsText(definition.segments)),
   };
-  const halfLife = field("Half-life, days", controls.half, "After so many days a view weighs half as much.");
+  const halfLife = field("Half-life, days", controls.half, "After this many days a view has half its weight.");
   const showHalfLife = () => (halfLife.hidden = controls.memory.value !== "half");
   controls.memory.addEventListener("change", showHalfLife);
   showHalfLife();
   const parts = [
-    field("Slots", controls.slots, "How many items the place shows at once."),
-    field("Holdout, % of views", controls.holdout, "Views that show the items in the order given, to compare with. Without some, nobody can say whether it pays."),
-    field("Window, minutes", controls.window, "How long to wait for a click: a view is counted when this time is over."),
+    field("Slots", controls.slots, "Number of items shown at once."),
+    field("Holdout, % of views", controls.holdout, "Share of views that show the control order. Without a holdout there is no uplift."),
+    field("Window, minutes", controls.window, "Time to wait for a click. A view is counted when it ends."),
     field("Mode", controls.mode, null),
   ];
   const more = [
-    field("Wait no longer than needed", controls.follow, "The time above is then the longest, and it is shorter where clicks come sooner."),
-    field("Memory", controls.memory, "Whether what was counted long ago weighs less."),
+    field("Adaptive window", controls.follow, "The time above is then the maximum; the window is shorter if clicks arrive sooner."),
+    field("Half-life", controls.memory, "How fast old counts lose weight."),
     halfLife,
-    field("New items, at most % of the slots", controls.newcomers, "Empty leaves it to the policy."),
-    field("A visitor sees the same list for, minutes", controls.sticky, "Empty for a list of its own for each view."),
-    field("Learn the value of a click", controls.learned, "From what outcomes say that clicks brought."),
-    field("How visible each slot is, if you know", controls.bias, "Numbers with commas between them, such as 1, 0.7, 0.5. Empty to have it learned."),
-    field("Segments", controls.segments, "A line for each: device: mobile, desktop"),
+    field("Cold-start cap, % of slots", controls.newcomers, "Maximum share of slots for items without a counted outcome. If empty, the policy decides."),
+    field("Sticky lists, minutes", controls.sticky, "A visitor sees the same list for this long. If empty, each view gets a new list."),
+    field("Learn the value of a click", controls.learned, "From the values that outcomes report."),
+    field("Position bias, if known", controls.bias, "One number per slot, such as 1, 0.7, 0.5. If empty, it is learned."),
+    field("Segments", controls.segments, "One per line: device: mobile, desktop"),
   ];
   const read = () => ({
     slots: given(controls.slots),
@@ -97,12 +97,12 @@ export function settings(definition) {
   return { parts: [...parts, el("details", { class: "more" }, el("summary", null, "More settings"), more)], read };
 }
 
-/** What a merge patch must say to get from one document to another; a key that is gone is null in it. */
+/** The merge patch that turns one document into another; a removed key is null in it. */
 export function difference(before, after) {
   const patch = {};
   for (const [name, value] of Object.entries(after)) {
     if (JSON.stringify(before[name]) === JSON.stringify(value)) continue;
-    const objects = [before[name], value].every((one) => one !== null && typeof one === "object" && !Array.isArray(one));
+    const objects = [before[name], value].every((side) => side !== null && typeof side === "object" && !Array.isArray(side));
     if (!objects) patch[name] = value;
     else patch[name] = { ...Object.fromEntries(Object.keys(before[name]).map((key) => [key, null])), ...value };
   }

@@ -1,21 +1,21 @@
-/* slotwise.js: reports what came of a list that is on a page, once, with navigator.sendBeacon.
+/* slotwise.js: reports the outcome of a list on a page, once, with navigator.sendBeacon.
  *
  *   slotwise.report(container, {token, url})
  *
- * `container` is an element whose descendants [data-item] are the items shown; `token` is the decision's; `url` is where
- * the service is, which is where this script came from if it is left out. Reports, whichever comes first:
+ * `container` is an element whose descendants [data-item] are the items shown; `token` is the decision's; `url` is the
+ * address of the service, by default the address of this script. The first of these is reported:
  *   a click on an item          {"clicked": item}, at once
  *   the page goes away          {"clicked": null}, if any of the list was ever in view
  *                               {"shown": false}, if none of it was
  * A visitor who comes back to the page and clicks still counts: a click may replace a no-click until the deadline.
- * Returns {stop}, which takes the handlers off; a single-page application calls it when it takes the list away.
+ * Returns {stop}, which removes the handlers; a single-page application calls it when it removes the list.
  */
 (function (global) {
   "use strict";
 
   var script = global.document && global.document.currentScript;
   var home = script && script.src ? new URL(".", script.src).href : "";
-  // the share of an item, or of the window, that has to be in view for the list to count as shown
+  // share of an item, or of the window, that must be in view for the list to count as shown
   var VISIBLE = 0.5;
 
   function send(address, token, outcome) {
@@ -95,7 +95,7 @@
     };
   }
 
-  /* Fills `container` with the items of a decision, each made by `render(item, slot)`, and reports what comes of it. */
+  /* Fills `container` with the items of a decision, created by `render(item, slot)`, and reports the outcome. */
   function show(container, options) {
     var decision = options.decision;
     container.replaceChildren.apply(

@@ -1,21 +1,21 @@
-/* Is all well: what was looked at, one sentence each, and the counts behind them. */
+/* Checks, one sentence each, and the counts behind them. */
 
 import { el, why } from "../dom.js";
 import { count } from "../format.js";
 
-const SIGNS = { fine: ["✓", "fine"], look: ["!", "have a look"], unknown: ["–", "not known yet"] };
+const SIGNS = { fine: ["✓", "OK"], look: ["!", "warning"], unknown: ["–", "not known yet"] };
 const KINDS = {
-  issued: ["issued", "Lists that were asked for."],
-  pending: ["pending", "Their window is not over yet."],
-  reported: ["of these reported", "An outcome has arrived, and is counted at the deadline."],
-  clicked: ["clicked", "Somebody clicked on something."],
-  no_click: ["no click", "Somebody saw the list and clicked on nothing, or nothing was reported."],
-  silent: ["of these silent", "Nothing was reported within the window."],
-  not_shown: ["not shown", "Nobody saw the list; it counts for nothing."],
-  late: ["late", "An outcome came after the window; it is never learned."],
-  duplicates: ["duplicates", "The same outcome was reported once more; it changes nothing."],
-  conflicts: ["conflicts", "Another outcome than the first was reported; the first stands."],
-  several: ["several clicks", "More than one item of the list was clicked; the first click counts."],
+  issued: ["issued", "Lists that pages requested."],
+  pending: ["pending", "The window is not over yet."],
+  reported: ["of these reported", "An outcome arrived, and is counted at the deadline."],
+  clicked: ["clicked", "The visitor clicked an item."],
+  no_click: ["no click", "The visitor clicked nothing, or no outcome was reported."],
+  silent: ["of these silent", "No outcome was reported within the window."],
+  not_shown: ["not shown", "The visitor did not see the list; it is not counted."],
+  late: ["late", "The outcome arrived after the window; it is not learned."],
+  duplicates: ["duplicates", "The same outcome was reported again; it is counted once."],
+  conflicts: ["conflicts", "A different outcome was reported later; the first one counts."],
+  several: ["several clicks", "The visitor clicked more than one item; the first click counts."],
 };
 
 export function of({ checks, decisions, segment }) {
@@ -25,7 +25,7 @@ export function of({ checks, decisions, segment }) {
 export function draw({ checks, decisions }) {
   return [
     el("h2", null, "Health"),
-    el("p", { class: "lead" }, "Whether what is shown above can be relied on."),
+    el("p", { class: "lead" }, "Whether you can rely on the numbers above."),
     el("ul", { class: "checks", id: "checks" }, checks.map(check)),
     el(
       "div",
@@ -33,7 +33,7 @@ export function draw({ checks, decisions }) {
       el(
         "table",
         { id: "decisions-table" },
-        el("thead", null, el("tr", null, el("th", { scope: "col" }, "decisions"), el("th", { scope: "col", class: "n" }, "how many"), el("th", { scope: "col" }, "what that means"))),
+        el("thead", null, el("tr", null, el("th", { scope: "col" }, "decisions"), el("th", { scope: "col", class: "n" }, "count"), el("th", { scope: "col" }, "meaning"))),
         el(
           "tbody",
           null,
@@ -44,8 +44,8 @@ export function draw({ checks, decisions }) {
       ),
     ),
     why(
-      "When should somebody have a look?",
-      "When more than 1\u202f% of the outcomes are late or contradict each other, when more than 5\u202f% of the clicked lists have several clicks, when nothing is ever reported, when the model does not fit, when visitors click otherwise than before, or when this worker is more than a second behind the store.",
+      "When does a check warn?",
+      "If more than 1\u202f% of the outcomes are late or conflict, if more than 5\u202f% of the clicked lists have several clicks, if no outcomes are reported, if the model does not fit, if visitors' clicks drift, or if this worker is more than a second behind the store.",
     ),
   ];
 }

@@ -1,4 +1,4 @@
-/* Every item that matters, and a search for the others. */
+/* The most relevant items, and a search for the others. */
 
 import { itemActions } from "../actions.js";
 import { ask, path } from "../api.js";
@@ -6,9 +6,9 @@ import { el, name, svg, swap, why } from "../dom.js";
 import { amount, chance, count, interval, many, UNKNOWN } from "../format.js";
 
 const AT_FIRST = 12;
-const AT_ONCE = 50;
-/** What was typed and asked for stays when the numbers move on. */
-const asked = { search: "", most: AT_FIRST };
+const PAGE_SIZE = 50;
+/** The search and the number of listed items, kept when the part is drawn again. */
+const view = { search: "", most: AT_FIRST };
 
 export function of({ items, item_count, best_list, segment }) {
   return [items, item_count, best_list, segment];
@@ -19,28 +19,28 @@ export function draw(overview, page) {
   const best = new Set(overview.best_list.map((slot) => slot.item));
   const body = el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Items" });
   const more = el("div", { class: "toolbar" });
-  const said = el("p", { class: "quiet small", role: "status" });
+  const summary = el("p", { class: "quiet small", role: "status" });
   const canSearch = item_count > AT_FIRST && !overview.segment.length;
 
   async function show() {
-    // what is searched is everybody's: of some visitors, what is here is all there is
-    const here = !canSearch || (!asked.search && asked.most <= items.length);
-    const found = here ? { items, found: canSearch ? item_count : items.length } : await search(page, asked);
+    // the search covers all visitors: for a segment there are only the items of the overview
+    const here = !canSearch || (!view.search && view.most <= items.length);
+    const found = here ? { items, found: canSearch ? item_count : items.length } : await search(page, view);
     if (!found) return;
-    const shown = found.items.slice(0, asked.most);
+    const shown = found.items.slice(0, view.most);
     swap(body, table(page, shown, best));
-    said.textContent = canSearch && asked.search
-      ? `${many(found.found, "item has", "items have")} “${asked.search}” in the name.`
+    summary.textContent = canSearch && view.search
+      ? `${many(found.found, "item")} with “${view.search}” in the name.`
       : shown.length < item_count
         ? `The ${count(shown.length)} most relevant of ${many(item_count, "item")}.`
         : "";
     const left = found.found - shown.length;
-    const step = Math.min(left, AT_ONCE);
+    const step = Math.min(left, PAGE_SIZE);
     const canShowMore = left > 0 && shown.length < 500 && (canSearch || shown.length < items.length);
     swap(
       more,
       canShowMore
-        ? el("button", { type: "button", "data-key": "more-items", onclick: () => ((asked.most = shown.length + step), show()) }, `Show ${count(step)} more`)
+        ? el("button", { type: "button", "data-key": "more-items", onclick: () => ((view.most = shown.length + step), show()) }, `Show ${count(step)} more`)
         : null,
     );
   }
@@ -49,21 +49,21 @@ export function draw(overview, page) {
     type: "search",
     id: "search-items",
     "data-key": "search-items",
-    value: asked.search,
-    placeholder: "a part of its name",
+    value: view.search,
+    placeholder: "part of the name",
     oninput: () => {
-      asked.search = field.value.trim();
-      asked.most = asked.search ? AT_ONCE : AT_FIRST;
-      clearTimeout(asked.timer);
-      asked.timer = setTimeout(show, 250);
+      view.search = field.value.trim();
+      view.most = view.search ? PAGE_SIZE : AT_FIRST;
+      clearTimeout(view.timer);
+      view.timer = setTimeout(show, 250);
     },
   });
   show();
   return [
     el("h2", null, "Items"),
-    el("p", { class: "lead" }, "How attractive each item is, wherever it stood: the list now, and then those that are likeliest to belong to it."),
+    el("p", { class: "lead" }, "Attractiveness of each item, corrected for the slots it was shown in. The items of the best list come first."),
     canSearch ? el("div", { class: "toolbar" }, el("label", { for: "search-items" }, "Find an item"), field) : null,
-    said,
+    summary,
     body,
     more,
     why(
@@ -72,13 +72,13 @@ export function draw(overview, page) {
         "dl",
         null,
         el("dt", null, "Attractiveness"),
-        el("dd", null, "What the item is worth in the first slot: clicks on it for each visit without a click. The bar is where it lies with a probability of 95\u202f%."),
+        el("dd", null, "Clicks on the item in the first slot for each view without a click. The bar is the 95\u202f% credible interval."),
         el("dt", null, "In the best list"),
-        el("dd", null, "How likely the item is to belong to the list that brings most."),
+        el("dd", null, "Probability that the item is in the best list."),
         el("dt", null, "Shown, clicks"),
-        el("dd", null, "Views that had the item in their list, and first clicks on it, of everything that was counted."),
+        el("dd", null, "Counted views of lists with the item, and first clicks on it."),
         el("dt", null, "Value"),
-        el("dd", null, "What a click is worth, as given, or as learned from what clicks brought."),
+        el("dd", null, "Value of a click, as configured or as learned from reported values."),
       ),
     ),
   ];
@@ -88,9 +88,9 @@ async function search(page, { search, most }) {
   const query = new URLSearchParams({ search, limit: Math.min(500, most) });
   try {
     const found = await ask(`${path("placements", page.name, "items")}?${query}`, { signal: page.signal });
-    return search === asked.search ? found.body : null;
+    return search === view.search ? found.body : null;
   } catch {
-    // whether the service answers is said at the top of the page
+    // the top of the page shows whether the service responds
     return null;
   }
 }
@@ -98,8 +98,8 @@ async function search(page, { search, most }) {
 function table(page, items, best) {
   const values = items.some((item) => item.value !== null);
   const most = Math.max(1e-9, ...items.map((item) => item.high ?? 0));
-  const heads = ["attractiveness", "95\u202f% within", "in the best list", "shown", "clicks", ...(values ? ["value"] : [])];
-  // on a phone its rows are drawn as cards, and stay rows for who hears them
+  const heads = ["attractiveness", "95\u202f% interval", "in the best list", "shown", "clicks", ...(values ? ["value"] : [])];
+  // on a phone the rows look like cards; for screen readers they stay rows
   return el(
     "table",
     { class: "items stacked", id: "items-table", role: "table" },
@@ -138,7 +138,7 @@ function row(page, item, best, heads, most) {
   );
 }
 
-/** An interval, and the estimate in it, on the scale of all that are shown. */
+/** An interval with its estimate, on a scale common to all rows. */
 function range({ low, high, attractiveness }, most) {
   const x = (number) => 4 + (Math.min(number, most) / most) * 132;
   return svg(

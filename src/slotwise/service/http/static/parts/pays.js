@@ -1,4 +1,4 @@
-/* Does it pay: the learned lists against the holdout, over a time to choose, and since the start. */
+/* Uplift: learned lists compared with the holdout, over a period and since the start. */
 
 import { choices, el, why } from "../dom.js";
 import { difference, many, measured, moment } from "../format.js";
@@ -10,11 +10,11 @@ export function of({ uplift, uplift_in_period, pays, pays_in_period, period, hol
 }
 
 export function draw(overview, page) {
-  if (!overview.holdout && !overview.uplift) return [el("h2", null, "Does it pay?"), el("p", { class: "unknown" }, overview.pays), withoutHoldout()];
+  if (!overview.holdout && !overview.uplift) return [el("h2", null, "Uplift"), el("p", { class: "unknown" }, overview.pays), withoutHoldout()];
   const periods = PERIODS[overview.period] ? PERIODS : { ...PERIODS, [overview.period]: overview.period };
   return [
-    el("h2", null, "Does it pay?"),
-    el("p", { class: "lead" }, "What the learned lists bring, against the views that show the items as listed."),
+    el("h2", null, "Uplift"),
+    el("p", { class: "lead" }, "Learned lists compared with the holdout, which shows the control order."),
     choices("Period", periods, overview.period, (period) => page.change({ period })),
     el(
       "div",
@@ -23,18 +23,18 @@ export function draw(overview, page) {
       compared("Since the start", overview.uplift, overview.pays, "since-start", true),
     ),
     why(
-      "How is this known?",
-      "Every view is put at random into one of two groups: most see a learned list, and a few, the holdout, the items in the order in which the placement lists them. The difference between the two is what learning brings.",
-      "A point is one of a hundred: from 10\u202f% to 12\u202f% are 2 points, and a fifth more clicks.",
-      "Over a period, the interval is for somebody who looks once. Since the start, it may be looked at every day: with a probability of 95\u202f% all of these intervals hold. The first days, when little was known, are in “since the start” and not in a later period.",
+      "How is the uplift measured?",
+      "Each view is assigned at random: most show a learned list, and the holdout shows the control order. The uplift is the difference between the two.",
+      "Points are percentage points: from 10\u202f% to 12\u202f% is 2 points, or 20\u202f% more clicks.",
+      "The interval of a period is a fixed-horizon 95\u202f% confidence interval: it is valid for one planned look. The interval since the start is anytime-valid: you may look as often as you like. “Since the start” includes the first days, when there was little data.",
     ),
   ];
 }
 
 function withoutHoldout() {
   return why(
-    "How could it be known?",
-    "With a holdout: a small share of the views, put together at random, that show the items in the order given. Set one under Settings; one view in ten or twenty is usual.",
+    "How can I measure the uplift?",
+    "With a holdout: a random share of the views that shows the control order. Set it under Settings; 5\u202f% to 10\u202f% is usual.",
   );
 }
 
@@ -56,7 +56,7 @@ function compared(title, uplift, sentence, id, anytime) {
       "p",
       { class: clear ? "figure" : "figure unclear" },
       el("b", null, write(uplift.difference)),
-      el("span", null, ends ? `${what}; between ${write(ends.low).replace(" points", "")} and ${ends.high === null ? "any more" : write(ends.high)} with a probability of 95\u202f%` : `${what}, so far`),
+      el("span", null, ends ? `${what}; 95\u202f% ${anytime ? "anytime-valid" : "confidence"} interval ${write(ends.low).replace(" points", "")} to ${ends.high === null ? "no upper limit" : write(ends.high)}` : `${what}, so far`),
     ),
     el("p", { class: "arms n" }, arm("learned", uplift.learned), " against ", arm("holdout", uplift.holdout)),
     uplift.since ? el("p", { class: "quiet small" }, `Views since ${moment(uplift.since)}.`) : null,

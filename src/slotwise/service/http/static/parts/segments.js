@@ -1,4 +1,4 @@
-/* By segment: what is told apart in visitors, and a way to look at some of them alone. */
+/* Counts by segment, and a filter for the page. */
 
 import { el, name, why } from "../dom.js";
 import { count, percent } from "../format.js";
@@ -13,12 +13,12 @@ export function draw({ by_segment, segments, segment }, page) {
   if (!keys.length)
     return [
       ...head,
-      el("p", { class: "lead" }, "This placement tells no visitors apart."),
-      why("How could it?", "With segments, such as the device or whether somebody is new, each kind of visitor is learned by itself, and from the others as far as they are alike. PATCH the placement with segments, and say in each decision's context what is known of the visitor."),
+      el("p", { class: "lead" }, "This placement has no segments."),
+      why("How do I add segments?", "Set segments under Settings, for example the device, or new and returning visitors, and send each visitor's segment in the context of a decision. slotwise then learns a list for each segment, and shares data between segments as far as they are similar."),
     ];
   return [
     ...head,
-    el("p", { class: "lead" }, "Choose some visitors, and the list, the items and the slots above are theirs alone."),
+    el("p", { class: "lead" }, "Choose a segment to filter the best list, the items and the slots above."),
     el("div", { class: "toolbar" }, keys.map((key) => choose(key, segments[key], segment, page))),
     el(
       "div",
@@ -30,7 +30,7 @@ export function draw({ by_segment, segments, segment }, page) {
         el("tbody", null, by_segment.map(row)),
       ),
     ),
-    why("What is other?", "Visitors of whom nothing is said, or something that is not listed. They are learned as a segment of their own."),
+    why("What does “other” mean?", "Visitors without a context, or with a value that is not listed. They are a segment of their own."),
   ];
 }
 
@@ -41,7 +41,7 @@ function row({ segment, decisions }) {
     "tr",
     null,
     el("th", { scope: "row" }, name(text)),
-    [count(seen), count(decisions.clicked), seen ? percent(decisions.clicked / seen) : "–"].map((said) => el("td", { class: "n" }, said)),
+    [count(seen), count(decisions.clicked), seen ? percent(decisions.clicked / seen) : "–"].map((text) => el("td", { class: "n" }, text)),
   );
 }
 

@@ -1,8 +1,8 @@
-/* One sentence: how it stands. The service says it; the rules are in docs/dashboard.md. */
+/* The state in one sentence, which the service writes; docs/dashboard.md has the rules. */
 
 import { placementActions } from "../actions.js";
 import { el, name, why } from "../dom.js";
-import { count, duration, many, percent } from "../format.js";
+import { count, duration, many, MODES, percent } from "../format.js";
 
 export function of({ state, decisions, mode, slots, item_count, holdout, segment, window_seconds }) {
   return [state, decisions, mode, slots, item_count, holdout, segment, window_seconds];
@@ -20,10 +20,10 @@ export function draw(overview, page) {
       ? el(
           "p",
           { class: "note" },
-          "Below are only visitors with ",
+          "Filtered to ",
           el("b", null, name(overview.segment.join(", "))),
-          "; the sentence above, the charts and the checks are of everybody. ",
-          el("button", { type: "button", "data-key": "everybody", onclick: () => page.change({ segment: [] }) }, "Show everybody"),
+          ". The summary above, the charts and the checks cover all visitors. ",
+          el("button", { type: "button", "data-key": "everybody", onclick: () => page.change({ segment: [] }) }, "Show all visitors"),
         )
       : null,
     el(
@@ -32,8 +32,8 @@ export function draw(overview, page) {
       fact(count(seen), seen === 1 ? "view counted" : "views counted"),
       seen ? fact(percent(decisions.clicked / seen), "with a click") : null,
       fact(count(overview.item_count), `${overview.item_count === 1 ? "item" : "items"} for ${many(overview.slots, "slot")}`),
-      overview.holdout ? fact(percent(overview.holdout, 0), "held out") : null,
-      overview.mode === "live" ? null : fact(overview.mode, "mode"),
+      overview.holdout ? fact(percent(overview.holdout, 0), "in the holdout") : null,
+      MODES[overview.mode] ? el("li", null, MODES[overview.mode]) : null,
       decisions.pending ? fact(count(decisions.pending), "pending") : null,
     ),
     placementActions(overview.name, overview.mode),
@@ -43,11 +43,11 @@ export function draw(overview, page) {
         "dl",
         null,
         el("dt", null, "View"),
-        el("dd", null, "A list that was decided on and that somebody saw. It is counted once, when its window of ", duration(overview.window_seconds), " is over."),
+        el("dd", null, "A list that a visitor saw. It is counted once, when its window of ", duration(overview.window_seconds), " ends."),
         el("dt", null, "Settled"),
-        el("dd", null, "Every item of the list belongs there with a probability of at least 90\u202f%."),
-        el("dt", null, "Held out"),
-        el("dd", null, "The share of views that show the items in the order in which they are listed, to compare with."),
+        el("dd", null, "Every item of the best list belongs to it with a probability of at least 90\u202f%."),
+        el("dt", null, "Holdout"),
+        el("dd", null, "The share of views that show the control order, for comparison."),
         el("dt", null, "Pending"),
         el("dd", null, "Decisions whose window is not over yet."),
       ),
