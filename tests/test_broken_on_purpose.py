@@ -676,7 +676,7 @@ FAULTS = [
         "compared = [stratum for stratum in strata if stratum.can_be_compared]",
         "strata = list(strata)\n"
         "    together = (sum((getattr(one, arm) for one in strata), Sums()) for arm in ('learned', 'holdout'))\n"
-        "    compared = [one for one in [Stratum(*together)] if one.can_be_compared]",
+        "    compared = [one for one in [HoldoutStratum(*together)] if one.can_be_compared]",
         "tests/service/reports/test_ab_test.py::test_a_change_of_the_share_does_not_bias_the_difference",
     ),
     Fault(

@@ -17,7 +17,7 @@ from slotwise.policies import default_policy
 from slotwise.posterior import BIAS_SHAPE, believed, posterior, posterior_of
 from slotwise.ranker import Learner
 from slotwise.service.reports.placement_estimates import estimated
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.storage.count_rows import TallyRow
 from tests.chance import assert_mean_is
 from tests.logs.rounds import drawn, rankings
@@ -130,7 +130,7 @@ def _document_of_fit(found: dict[str, Any]) -> Said:
 
 
 def test_a_service_answers_the_same(tally: Tally, expected: Said) -> None:
-    definition = Definition.model_validate({"slots": 3, "items": list(IDS)})
+    definition = PlacementDefinition.model_validate({"slots": 3, "items": list(IDS)})
     rows = [
         TallyRow(slot, id, int(tally.clicks[slot, item]), int(tally.passes[slot, item]))
         for slot in range(3)

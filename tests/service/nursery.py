@@ -20,7 +20,7 @@ from typing import Any, NoReturn, Self
 from slotwise import cli
 from slotwise.service.http import app, server
 from slotwise.service.learning.learner_factory import learner_of
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.definition import PlacementDefinition
 
 ROOT = Path(__file__).parents[2]
 
@@ -80,7 +80,7 @@ class Forked:
 def main(definitions: str) -> None:
     """Fork at each line that is read, and say which process it is, and then how it ended."""
     for definition in json.loads(definitions):
-        learner_of(Definition.model_validate(definition)).kernels.load()
+        learner_of(PlacementDefinition.model_validate(definition)).kernels.load()
     for line in sys.stdin:
         pid = os.fork()
         if pid == 0:

@@ -14,11 +14,11 @@ from typing import Any, Final
 import numpy as np
 
 from slotwise.service.placements.definition_edits import difference
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.storage import open_store
-from slotwise.service.storage.count_rows import Counters, Period, PeriodCounters, PeriodRow, TallyRow
+from slotwise.service.storage.count_rows import Counters, CountPeriod, PeriodCounters, PeriodRow, TallyRow
 from slotwise.service.storage.decision_types import HOUR, Arm, hour_of
-from slotwise.service.storage.placement_transfer import Portable
+from slotwise.service.storage.placement_transfer import PlacementExport
 from slotwise.service.storage.placements_table import Change
 
 #: lists that the learned arm shows in an hour, and those from which is read what was believed at its end
@@ -59,7 +59,7 @@ def write(store: str, name: str, past: Past, now: float) -> None:
         opened.close()
 
 
-def made_up(name: str, past: Past, now: float) -> tuple[Portable, list[tuple[int, str]]]:
+def made_up(name: str, past: Past, now: float) -> tuple[PlacementExport, list[tuple[int, str]]]:
     """The placement, and what was believed at the end of each hour."""
     rng = np.random.default_rng(past.seed)
     items, bias = list(past.attractiveness), np.array(past.position_bias)
@@ -85,16 +85,16 @@ def made_up(name: str, past: Past, now: float) -> tuple[Portable, list[tuple[int
                 shown = [listed] if arm == "holdout" else list(believed[:LISTS])
                 counted, came = _count(alpha, bias, shown, round(views * share * part), rng)
                 counters[segment, arm] += came
-                period_counters.append(PeriodCounters(Period(start), segment, arm, came))
+                period_counters.append(PeriodCounters(CountPeriod(start), segment, arm, came))
                 for (slot, item), counts in counted.items():
-                    rows.append(PeriodRow(Period(start), segment, arm, slot, items[item], *counts))
+                    rows.append(PeriodRow(CountPeriod(start), segment, arm, slot, items[item], *counts))
                     total = tally[segment, slot, item]
                     for at, count in enumerate(counts):
                         total[at] += count
         ends.append((start, _believed(items, alpha, believed)))
-    placement = Portable(
+    placement = PlacementExport(
         name,
-        Definition.model_validate(dict(past.definition)).text(),
+        PlacementDefinition.model_validate(dict(past.definition)).text(),
         [
             TallyRow(slot, items[item], clicks, passes, shows, segment=segment)
             for (segment, slot, item), (clicks, passes, shows) in tally.items()
@@ -156,7 +156,7 @@ def _changes(past: Past, first: int, now: int) -> list[Change]:
     for hours_ago, before in past.changes:
         definitions.append({**definitions[-1], **before})
         times.append(now - hours_ago * HOUR)
-    after = [Definition.model_validate(one) for one in reversed(definitions)]
+    after = [PlacementDefinition.model_validate(one) for one in reversed(definitions)]
     earlier = [None, *after[:-1]]
     moments = [float(first), *map(float, reversed(times))]
     return [

@@ -13,14 +13,14 @@ from typer.testing import CliRunner
 from slotwise import logs
 from slotwise.cli.command_app import app_of
 from slotwise.core.errors import SlotwiseError
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.storage import open_store
-from slotwise.service.storage.decision_types import Decision, Outcome, Report, new_id
+from slotwise.service.storage.decision_types import IssuedDecision, Outcome, Report, new_id
 from tests.logs.strata import drawn
 from tests.service.serving import NOON, serving
 
 DAY = 86_400.0
-DEFINITION = Definition.model_validate({"slots": 1, "items": ["a", "b"]})
+DEFINITION = PlacementDefinition.model_validate({"slots": 1, "items": ["a", "b"]})
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def store(tmp_path: Path) -> str:
     decisions = []
     for age in ages:
         then = time.time() - age
-        decisions.append(Decision(new_id(then), "home", ("a",), "learned", then, then + 60.0))
+        decisions.append(IssuedDecision(new_id(then), "home", ("a",), "learned", then, then + 60.0))
     opened.write(decisions, [])
     opened.write([], [Report(decisions[0].id, Outcome("clicked", "a"), time.time() - 100 * DAY)])
     opened.finalise(time.time(), 10)

@@ -37,7 +37,7 @@ KILLS = int(os.environ.get("SLOTWISE_KILLS", "3"))
 
 
 @dataclass
-class Ledger:
+class PendingPropensities:
     """What clients were told."""
 
     #: by decision: what it showed, and the outcome that was acknowledged
@@ -138,7 +138,7 @@ def define(url: str) -> None:
     httpx.put(f"{url}/v1/placements/home", json=DEFINITION, timeout=FOR_EVER).raise_for_status()
 
 
-def wait_for(ledger: Ledger, shown: int) -> None:
+def wait_for(ledger: PendingPropensities, shown: int) -> None:
     """Until visitors have been shown so many lists, however busy the machine is."""
     give_up = time.monotonic() + FOR_EVER
     while len(ledger.shown) < shown:
@@ -146,7 +146,7 @@ def wait_for(ledger: Ledger, shown: int) -> None:
         time.sleep(0.05)
 
 
-def visitors(ledger: Ledger, url: str, count: int) -> list[threading.Thread]:
+def visitors(ledger: PendingPropensities, url: str, count: int) -> list[threading.Thread]:
     threads = [threading.Thread(target=ledger.visit, args=(url, seed)) for seed in range(count)]
     for thread in threads:
         thread.start()
@@ -166,7 +166,7 @@ def test_kill_and_kill_again(kind: str, nursery: Nursery, tmp_path: Path, reques
     else:
         postgres: Postgres = request.getfixturevalue("postgres")
         store = postgres.fresh()
-    port, ledger, rng, began = free_port(), Ledger(), random.Random(1), time.monotonic()
+    port, ledger, rng, began = free_port(), PendingPropensities(), random.Random(1), time.monotonic()
     with running(tmp_path, store, port, start=nursery.start) as process:
         define(process.url)
         threads = visitors(ledger, process.url, 4)
@@ -206,7 +206,7 @@ def start_and_kill(process: Process, rng: random.Random) -> None:
 
 
 def test_two_workers_on_one_postgresql_share_one_tally(postgres: Postgres, tmp_path: Path) -> None:
-    store, ledger = postgres.fresh(), Ledger()
+    store, ledger = postgres.fresh(), PendingPropensities()
     with running(tmp_path, store, free_port(), workers=2) as process:
         define(process.url)
         waiting.wait_for(lambda: len(workers_of(process)) == 2, "both workers")
@@ -235,7 +235,7 @@ def test_two_workers_on_one_postgresql_share_one_tally(postgres: Postgres, tmp_p
 
 
 def test_two_processes_on_one_file_share_one_tally(tmp_path: Path) -> None:
-    store, ledger = f"sqlite:///{tmp_path}/store.db", Ledger()
+    store, ledger = f"sqlite:///{tmp_path}/store.db", PendingPropensities()
     with running(tmp_path, store, free_port(), workers=2) as process:
         define(process.url)
         waiting.wait_for(lambda: len(workers_of(process)) == 2, "both workers")

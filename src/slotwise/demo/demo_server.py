@@ -31,7 +31,7 @@ from slotwise.jit.background_compile import SETTING as COMPILE
 from slotwise.service import logging_setup
 from slotwise.service.http.app import application
 from slotwise.service.http.server import options, taken
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.service_settings import Settings
 
 HOST: Final = "127.0.0.1"
@@ -102,7 +102,7 @@ async def _run(
 def _server(folder: Path, clock: ShopClock, shop: Shop, presence: Presence) -> uvicorn.Server:
     settings = _Settings(
         store=SecretStr(f"sqlite:///{folder / 'demo.db'}"),
-        placements={PLACEMENT: Definition.model_validate(definition())},
+        placements={PLACEMENT: PlacementDefinition.model_validate(definition())},
         keep_alive_seconds=60,
     )
     app = application(settings, clock)

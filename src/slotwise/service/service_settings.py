@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from slotwise.core.errors import InvalidInput, UnreadableFile
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.name_rules import PlacementName
 from slotwise.service.schemas.validation_errors import faults
 
@@ -75,7 +75,7 @@ class Settings(BaseSettings):
     trusted_proxies: Annotated[str, AfterValidator(_networks)] = "127.0.0.1,::1"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     #: made at the start where there are none of that name
-    placements: dict[PlacementName, Definition] = {}
+    placements: dict[PlacementName, PlacementDefinition] = {}
 
     @classmethod
     def settings_customise_sources(

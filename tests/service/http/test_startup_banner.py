@@ -14,7 +14,7 @@ import pytest
 from pydantic import SecretStr
 
 from slotwise.service.http.startup_banner import greeting
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.service_settings import Settings
 from tests.service.process import Process, free_port
 from tests.service.terminal import at_a_terminal
@@ -104,4 +104,4 @@ def test_neither_the_key_nor_the_password_of_the_store_is_told(placements: dict[
 
 def test_the_placement_that_it_says_to_make_is_one() -> None:
     ((*_, body),) = commands(greeting(Settings(), 8000, {}))
-    assert Definition.model_validate_json(body).slots == 2
+    assert PlacementDefinition.model_validate_json(body).slots == 2

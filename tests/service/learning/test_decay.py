@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from slotwise.core.types import FloatArray
-from slotwise.service.learning.decay import Faded, Fading, Recent
+from slotwise.service.learning.decay import Decay, DecayedCounts, Recent
 from slotwise.service.learning.learner_factory import learner_of
 from slotwise.service.learning.period_counts import PeriodCounts
 from slotwise.service.runtime import Worker
-from slotwise.service.schemas.decision_request import Wish
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.decision_request import DecisionRequest
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.storage import open_store
-from slotwise.service.storage.count_rows import Period, PeriodRow, TallyRow
+from slotwise.service.storage.count_rows import CountPeriod, PeriodRow, TallyRow
 from slotwise.service.storage.decision_types import DAY, HOUR, Outcome, hour_of
-from slotwise.service.storage.placement_transfer import Portable
+from slotwise.service.storage.placement_transfer import PlacementExport
 from tests.service.serving import NOON, Clock
 from tests.waiting import FOR_EVER
 
@@ -28,19 +28,19 @@ HALF_LIFE = 6.0
 NOW = hour_of(NOON)
 
 
-def definition(**changes: Any) -> Definition:
-    return Definition.model_validate({"slots": 1, "items": ["a", "b"], "window_seconds": 60.0, **changes})
+def definition(**changes: Any) -> PlacementDefinition:
+    return PlacementDefinition.model_validate({"slots": 1, "items": ["a", "b"], "window_seconds": 60.0, **changes})
 
 
-def fading(**changes: Any) -> Definition:
+def fading(**changes: Any) -> PlacementDefinition:
     return definition(memory={"half_life_hours": HALF_LIFE}, **changes)
 
 
-def row(period: Period, item: str, clicks: int, passes: int) -> PeriodRow:
+def row(period: CountPeriod, item: str, clicks: int, passes: int) -> PeriodRow:
     return PeriodRow(period, "", "learned", 0, item, clicks, passes, clicks + passes)
 
 
-def carried(name: str, wanted: Definition, rows: list[PeriodRow]) -> Portable:
+def carried(name: str, wanted: PlacementDefinition, rows: list[PeriodRow]) -> PlacementExport:
     """A placement of which that was counted."""
     tally: dict[str, TallyRow] = {}
     for one in rows:
@@ -48,10 +48,10 @@ def carried(name: str, wanted: Definition, rows: list[PeriodRow]) -> Portable:
         tally[one.item] = TallyRow(
             0, one.item, before.clicks + one.clicks, before.passes + one.passes, before.shows + one.shows
         )
-    return Portable(name, wanted.text(), tally=list(tally.values()), periods=rows)
+    return PlacementExport(name, wanted.text(), tally=list(tally.values()), periods=rows)
 
 
-def run(path: Path, clock: Clock, test: Callable[[Worker], Awaitable[None]], *first: Portable) -> None:
+def run(path: Path, clock: Clock, test: Callable[[Worker], Awaitable[None]], *first: PlacementExport) -> None:
     url = f"sqlite:///{path}/store.db"
     if first:
         store = open_store(url)
@@ -76,7 +76,7 @@ async def visits(worker: Worker, outcomes: Mapping[str, tuple[int, int]], name: 
     """Clicks and no-clicks of decisions that are issued now, by the item that they show."""
     for item, (clicks, passes) in outcomes.items():
         for number in range(clicks + passes):
-            decision = await worker.decide(name, Wish(pin={item: 1}))
+            decision = await worker.decide(name, DecisionRequest(pin={item: 1}))
             await worker.report(decision.id, Outcome("clicked", item) if number < clicks else Outcome("no_click"))
 
 
@@ -95,8 +95,8 @@ def weight(hours: float) -> float:
 
 def test_a_period_weighs_by_the_age_of_its_middle() -> None:
     def weighs(half_life: float | None, *period: int) -> float:
-        counted = PeriodCounts.of([row(Period(*period), "a", 1, 1)])
-        return float(Fading(half_life, NOW).weights(counted)[0])
+        counted = PeriodCounts.of([row(CountPeriod(*period), "a", 1, 1)])
+        return float(Decay(half_life, NOW).weights(counted)[0])
 
     assert weighs(HALF_LIFE, NOW) == 1.0
     assert weighs(HALF_LIFE, NOW - 6 * HOUR) == 0.5
@@ -188,10 +188,10 @@ def test_hours_that_are_merged_weigh_as_their_day(tmp_path: Path) -> None:
 
 
 REVERSED = [
-    *(row(Period(NOW - hours * HOUR), "a", 30, 70) for hours in range(60, 20, -1)),
-    *(row(Period(NOW - hours * HOUR), "b", 10, 90) for hours in range(60, 20, -1)),
-    *(row(Period(NOW - hours * HOUR), "a", 5, 95) for hours in range(20, 0, -1)),
-    *(row(Period(NOW - hours * HOUR), "b", 20, 80) for hours in range(20, 0, -1)),
+    *(row(CountPeriod(NOW - hours * HOUR), "a", 30, 70) for hours in range(60, 20, -1)),
+    *(row(CountPeriod(NOW - hours * HOUR), "b", 10, 90) for hours in range(60, 20, -1)),
+    *(row(CountPeriod(NOW - hours * HOUR), "a", 5, 95) for hours in range(20, 0, -1)),
+    *(row(CountPeriod(NOW - hours * HOUR), "b", 20, 80) for hours in range(20, 0, -1)),
 ]
 
 
@@ -237,13 +237,13 @@ def test_estimates_fade_though_nothing_is_counted(tmp_path: Path) -> None:
 def test_segments_fade_each_for_itself() -> None:
     told_apart = fading(segments={"device": ["mobile"]})
     rows = [
-        PeriodRow(Period(NOW - 6 * HOUR), '{"device":"mobile"}', "learned", 0, "a", 2, 4, 6),
-        PeriodRow(Period(NOW - 12 * HOUR), "", "holdout", 0, "b", 1, 2, 3),
+        PeriodRow(CountPeriod(NOW - 6 * HOUR), '{"device":"mobile"}', "learned", 0, "a", 2, 4, 6),
+        PeriodRow(CountPeriod(NOW - 12 * HOUR), "", "holdout", 0, "b", 1, 2, 3),
         # slots and items that are no more
-        PeriodRow(Period(NOW), "", "learned", 7, "a", 1, 1, 1),
-        PeriodRow(Period(NOW), "", "learned", 0, "gone", 1, 1, 1),
+        PeriodRow(CountPeriod(NOW), "", "learned", 7, "a", 1, 1, 1),
+        PeriodRow(CountPeriod(NOW), "", "learned", 0, "gone", 1, 1, 1),
     ]
-    learner = learner_of(told_apart, faded=Faded(PeriodCounts.of(rows), Fading(HALF_LIFE, NOW)))
+    learner = learner_of(told_apart, faded=DecayedCounts(PeriodCounts.of(rows), Decay(HALF_LIFE, NOW)))
     assert learner.tally_of(1).clicks.tolist() == [[1.0, 0.0]]
     assert learner.tally_of(0).passes.tolist() == [[0.0, 0.5]]
 
@@ -251,16 +251,16 @@ def test_segments_fade_each_for_itself() -> None:
 @pytest.mark.parametrize(
     ("changed", "added"),
     [
-        (row(Period(NOW), "a", 3, 5), (1, 0)),
-        (row(Period(NOW), "b", 1, 1), (1, 1)),
-        (row(Period(NOW - 2 * HOUR), "a", 1, 1), None),
-        (row(Period(NOW, 24), "a", 3, 5), None),
-        (row(Period(NOW), "a", 1, 5), None),
+        (row(CountPeriod(NOW), "a", 3, 5), (1, 0)),
+        (row(CountPeriod(NOW), "b", 1, 1), (1, 1)),
+        (row(CountPeriod(NOW - 2 * HOUR), "a", 1, 1), None),
+        (row(CountPeriod(NOW, 24), "a", 3, 5), None),
+        (row(CountPeriod(NOW), "a", 1, 5), None),
     ],
     ids=["more", "first", "of an old period", "merged", "less"],
 )
 def test_what_was_added_to_recent_periods(changed: PeriodRow, added: tuple[int, int] | None) -> None:
-    recent = Recent.of([row(Period(NOW), "a", 2, 5)], Fading(HALF_LIFE, NOW), longest_window=60.0)
+    recent = Recent.of([row(CountPeriod(NOW), "a", 2, 5)], Decay(HALF_LIFE, NOW), longest_window=60.0)
     found = recent.added([changed])
     assert (None if found is None else [(one.clicks, one.passes) for one in found]) == (added and [added])
     recent.keep([changed])

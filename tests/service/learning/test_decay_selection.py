@@ -13,8 +13,8 @@ from slotwise.service.learning import decay_selection
 from slotwise.service.learning.decay_selection import GRID, fading_of, find_half_life
 from slotwise.service.learning.period_counts import PeriodCounts
 from slotwise.service.runtime import Worker
-from slotwise.service.schemas.definition import Definition
-from slotwise.service.storage.count_rows import Period, PeriodRow
+from slotwise.service.schemas.definition import PlacementDefinition
+from slotwise.service.storage.count_rows import CountPeriod, PeriodRow
 from slotwise.service.storage.decision_types import HOUR
 from tests.service.learning.test_decay import NOW, carried, definition, run
 from tests.service.serving import Clock
@@ -34,7 +34,7 @@ def drawn(seed: int, reversed_every: int | None, hours: int = HOURS, slots: int 
             for slot in range(slots):
                 odds = taste * 0.5**slot
                 clicks = int(rng.binomial(100, odds / (1.0 + odds)))
-                start = Period(NOW - (hours - number) * HOUR)
+                start = CountPeriod(NOW - (hours - number) * HOUR)
                 rows.append(PeriodRow(start, "", "learned", slot, item, clicks, 100 - clicks, 100))
     return rows
 
@@ -48,7 +48,7 @@ def test_nothing_is_forgotten_where_nothing_changes(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("slots", [1, 2])
 def test_a_short_one_is_found_after_reversals(seed: int, slots: int) -> None:
-    wanted = AUTO if slots == 1 else Definition.model_validate({**AUTO.model_dump(), "slots": 2})
+    wanted = AUTO if slots == 1 else PlacementDefinition.model_validate({**AUTO.model_dump(), "slots": 2})
     assert find_half_life(wanted, PeriodCounts.of(drawn(seed, 72, slots=slots))) == 24.0
 
 
@@ -92,10 +92,10 @@ def test_one_that_is_given_is_taken() -> None:
     "rows",
     [
         [],
-        [PeriodRow(Period(NOW - HOUR), "", "learned", 0, "a", 1, 2, 3)],
-        [PeriodRow(Period(NOW - hours * HOUR), "", "learned", 0, "a", 0, 5, 5) for hours in range(9)],
-        [PeriodRow(Period(NOW - hours * HOUR), "", "learned", 0, "a", 5, 0, 5) for hours in range(9)],
-        [PeriodRow(Period(NOW - hours * HOUR), "", "learned", 4, "a", 5, 5, 5) for hours in range(9)],
+        [PeriodRow(CountPeriod(NOW - HOUR), "", "learned", 0, "a", 1, 2, 3)],
+        [PeriodRow(CountPeriod(NOW - hours * HOUR), "", "learned", 0, "a", 0, 5, 5) for hours in range(9)],
+        [PeriodRow(CountPeriod(NOW - hours * HOUR), "", "learned", 0, "a", 5, 0, 5) for hours in range(9)],
+        [PeriodRow(CountPeriod(NOW - hours * HOUR), "", "learned", 4, "a", 5, 5, 5) for hours in range(9)],
     ],
     ids=["nothing", "one period", "no click", "no pass", "slots that are no more"],
 )
@@ -110,7 +110,7 @@ def test_it_does_not_change_within_an_hour() -> None:
     def found(rows: list[PeriodRow]) -> float | None:
         return fading_of(AUTO, "auto", PeriodCounts.of(rows), NOW).half_life_hours
 
-    late = [PeriodRow(Period(NOW - hours * HOUR), "", "learned", 0, "b", 10**6, 1, 10**6 + 1) for hours in (0, 1)]
+    late = [PeriodRow(CountPeriod(NOW - hours * HOUR), "", "learned", 0, "b", 10**6, 1, 10**6 + 1) for hours in (0, 1)]
     assert find_half_life(AUTO, PeriodCounts.of(drawn(1, None) + late)) is not None
     assert found(drawn(1, None, HOURS) + late[:1]) is None
     # the hour before ended less than a window ago

@@ -6,8 +6,8 @@ import asyncio
 from pathlib import Path
 
 from slotwise.service.runtime import Worker
-from slotwise.service.schemas.decision_request import Wish
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.decision_request import DecisionRequest
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.storage.decision_types import Outcome
 from tests.service.serving import Clock
 from tests.waiting import FOR_EVER
@@ -15,14 +15,17 @@ from tests.waiting import FOR_EVER
 
 def test_a_learner_follows_counts_of_segments_that_are_no_longer_told_apart(tmp_path: Path) -> None:
     clock = Clock()
-    mobile, new = Wish(context={"device": "mobile"}, pin={"a": 1}), Wish(context={"visitor": "new"}, pin={"a": 1})
+    mobile, new = (
+        DecisionRequest(context={"device": "mobile"}, pin={"a": 1}),
+        DecisionRequest(context={"visitor": "new"}, pin={"a": 1}),
+    )
 
-    def told_apart(**segments: list[str]) -> Definition:
-        return Definition.model_validate(
+    def told_apart(**segments: list[str]) -> PlacementDefinition:
+        return PlacementDefinition.model_validate(
             {"slots": 1, "items": ["a", "b"], "window_seconds": 60.0, "segments": segments}
         )
 
-    async def visit(worker: Worker, wish: Wish) -> None:
+    async def visit(worker: Worker, wish: DecisionRequest) -> None:
         decision = await worker.decide("home", wish)
         await worker.report(decision.id, Outcome("clicked", "a"))
 
@@ -43,9 +46,9 @@ def test_a_learner_follows_counts_of_segments_that_are_no_longer_told_apart(tmp_
             # what was counted of mobiles is other now; so is the one that is still pending
             assert await counted(worker) == [2, 0]
             await visit(worker, new)
-            await visit(worker, Wish(pin={"a": 1}))
+            await visit(worker, DecisionRequest(pin={"a": 1}))
             assert await counted(worker) == [3, 1]
-            await visit(worker, Wish(pin={"a": 1}))
+            await visit(worker, DecisionRequest(pin={"a": 1}))
             assert await counted(worker) == [4, 1]
 
     asyncio.run(run())

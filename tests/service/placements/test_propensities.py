@@ -17,8 +17,8 @@ from slotwise.service.placements.placement_state import NO_CONDITIONS, Condition
 from slotwise.service.placements.propensities import MAX_LISTS, MAX_SPENT, Propensities
 from slotwise.service.runtime import Worker
 from slotwise.service.runtime.worker import FILL_AT_ONCE
-from slotwise.service.schemas.decision_request import Wish
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.decision_request import DecisionRequest
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.storage import open_store
 from slotwise.service.storage.decision_types import Outcome, Report
 from tests.chance import assert_mean_is
@@ -37,7 +37,7 @@ def store(tmp_path: Path) -> str:
 
 def drive(store: str, test: Callable[[Worker, Clock], Awaitable[None]], **changes: Any) -> None:
     clock = Clock()
-    home = Definition.model_validate({"slots": 2, "items": ITEMS, "window_seconds": 60.0, **changes})
+    home = PlacementDefinition.model_validate({"slots": 2, "items": ITEMS, "window_seconds": 60.0, **changes})
 
     async def run() -> None:
         async with Worker(store, clock=clock, placements={"home": home}, write_seconds=FOR_EVER) as worker:
@@ -58,14 +58,14 @@ DECISIONS = 20
 SHARE = 0.25
 
 
-@pytest.mark.parametrize("wish", [Wish(), Wish(exclude=["a"], pin={"e": 2})])
-def test_items_are_shown_as_often_as_their_propensities_say(store: str, wish: Wish) -> None:
+@pytest.mark.parametrize("wish", [DecisionRequest(), DecisionRequest(exclude=["a"], pin={"e": 2})])
+def test_items_are_shown_as_often_as_their_propensities_say(store: str, wish: DecisionRequest) -> None:
     """Observed less predicted shares of slots and items, of many beliefs one after the other: z-tests over beliefs."""
     conditions = Conditions("", tuple(wish.exclude), tuple(wish.pin.items()))
     predicted, observed = np.zeros((2, BELIEFS, 2, len(ITEMS)))
     writing = open_store(store)
     home = {"slots": 2, "items": ITEMS, "window_seconds": 60.0, "holdout": SHARE}
-    writing.put_placement("home", Definition.model_validate(home).text())
+    writing.put_placement("home", PlacementDefinition.model_validate(home).text())
 
     async def test() -> None:
         propensities = Propensities()
@@ -159,7 +159,7 @@ def test_once_they_are_drawn_they_are_written_with_the_decision(store: str) -> N
             assert decision.propensities == drawn.propensities(decision.items, decision.arm)
             assert await found(worker, decision.id) == decision.propensities
         # under conditions of which nothing was drawn they are not known yet
-        assert (await worker.decide("home", Wish(exclude=["a"]))).propensities is None
+        assert (await worker.decide("home", DecisionRequest(exclude=["a"]))).propensities is None
 
     drive(store, test, holdout=0.3)
 
@@ -193,11 +193,11 @@ def test_a_decision_that_is_noted_while_lists_are_drawn_is_settled_before_the_be
 def test_what_is_shown_for_certain_has_a_propensity_of_one_but_for_the_holdout(store: str) -> None:
     async def test(worker: Worker, _: Clock) -> None:
         home = {"slots": 2, "items": ITEMS, "window_seconds": 60.0}
-        await worker.put("home", Definition.model_validate({**home, "mode": "shadow"}))
-        shadow = await worker.decide("home", Wish(exclude=["a"]))
-        await worker.put("home", Definition.model_validate({**home, "mode": "frozen", "holdout": 0.25}))
+        await worker.put("home", PlacementDefinition.model_validate({**home, "mode": "shadow"}))
+        shadow = await worker.decide("home", DecisionRequest(exclude=["a"]))
+        await worker.put("home", PlacementDefinition.model_validate({**home, "mode": "frozen", "holdout": 0.25}))
         # 2^-49: there is none of the holdout
-        frozen = [await worker.decide("home", Wish(exclude=["a"], pin={"e": 1})) for _ in range(120)]
+        frozen = [await worker.decide("home", DecisionRequest(exclude=["a"], pin={"e": 1})) for _ in range(120)]
         await worker.fill_propensities()
         assert await found(worker, shadow.id) == (1.0, 1.0)
         best = next(decision.items for decision in frozen if decision.arm == "learned")
@@ -212,7 +212,9 @@ def test_a_list_that_a_visitor_sees_again_has_those_with_which_it_was_drawn(stor
     async def test(worker: Worker, clock: Clock) -> None:
         # for at least half of those who see the first list again another one is drawn, at once, before anybody can look
         # for propensities: not for none of forty
-        first, *again = await asyncio.gather(*(worker.decide("home", Wish(visitor="somebody")) for _ in range(41)))
+        first, *again = await asyncio.gather(
+            *(worker.decide("home", DecisionRequest(visitor="somebody")) for _ in range(41))
+        )
         await worker.fill_propensities()
         drawn = await found(worker, first.id)
         assert drawn is not None
@@ -222,21 +224,21 @@ def test_a_list_that_a_visitor_sees_again_has_those_with_which_it_was_drawn(stor
         await worker.refresh()
         await worker.decide("home")
         await worker.fill_propensities()
-        later = await worker.decide("home", Wish(visitor="somebody"))
+        later = await worker.decide("home", DecisionRequest(visitor="somebody"))
         # of two items instead of five, what is drawn has propensities that are others by far
-        of_two = await worker.decide("home", Wish(visitor="somebody", exclude=[*{*ITEMS} - {*first.items}]))
+        of_two = await worker.decide("home", DecisionRequest(visitor="somebody", exclude=[*{*ITEMS} - {*first.items}]))
         await worker.fill_propensities()
         for decision in (*again, later, of_two):
             assert decision.items == first.items
             assert await found(worker, decision.id) == drawn
         # one that cannot be shown again is replaced, and what replaces it is drawn anew
         left = [item for item in ITEMS if item not in first.items][:2]
-        other = await worker.decide("home", Wish(visitor="somebody", exclude=[*{*ITEMS} - {*left}]))
+        other = await worker.decide("home", DecisionRequest(visitor="somebody", exclude=[*{*ITEMS} - {*left}]))
         await worker.fill_propensities()
         own = await found(worker, other.id)
         # one of two in each slot, and of five before: half of 500 lists, beside a fifth, are no accident
         assert own not in (None, drawn)
-        assert await found(worker, (await worker.decide("home", Wish(visitor="somebody"))).id) == own
+        assert await found(worker, (await worker.decide("home", DecisionRequest(visitor="somebody"))).id) == own
 
     drive(store, test, sticky_seconds=600.0, holdout=0.5)
 
@@ -252,7 +254,7 @@ def test_they_are_null_where_there_are_too_many_items(store: str) -> None:
 
 def test_more_conditions_than_can_be_afforded_are_null(store: str) -> None:
     writing = open_store(store)
-    home = Definition.model_validate({"slots": 2, "items": ITEMS, "window_seconds": 60.0})
+    home = PlacementDefinition.model_validate({"slots": 2, "items": ITEMS, "window_seconds": 60.0})
     writing.put_placement("home", home.text())
     writing.close()
     pairs = [(item, other) for item in ITEMS for other in ITEMS if item != other]
@@ -265,14 +267,14 @@ def test_more_conditions_than_can_be_afforded_are_null(store: str) -> None:
         placement = placements.get("home")
         assert placement is not None
         placement.learner.kernels.wait()
-        decisions = [decide(placement, Wish(pin={item: 1, other: 2}), NOON) for item, other in pairs]
+        decisions = [decide(placement, DecisionRequest(pin={item: 1, other: 2}), NOON) for item, other in pairs]
         await propensities.settle(placement)
         first = propensities.take()
         # seven times 500 lists, and once what was left
         assert first == [(decision.id, (1.0, 1.0)) for decision in decisions[:8]]
         assert looked == {"known": 8, "unknown": 12}
         # of the same belief: nothing more has to be drawn for these, and what is known of them is known at once
-        again = [decide(placement, Wish(pin={item: 1, other: 2}), NOON) for item, other in pairs]
+        again = [decide(placement, DecisionRequest(pin={item: 1, other: 2}), NOON) for item, other in pairs]
         assert [decision.propensities for decision in again] == [(1.0, 1.0)] * 8 + [None] * 12
         await propensities.settle(placement)
         assert propensities.take() == []

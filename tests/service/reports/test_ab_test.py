@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from slotwise.service.reports.ab_test import MIN_CLICKS, Comparison, Stratum, Sums, compare
+from slotwise.service.reports.ab_test import MIN_CLICKS, ArmComparison, HoldoutStratum, Sums, compare
 from tests.chance import FALSE_ALARM, assert_mean_is
 
 LOOK_EVERY = 250
@@ -36,28 +36,28 @@ class Experiment:
         arms = np.stack([rows * ~self.holdout, rows * self.holdout])
         self._until = np.concatenate([np.zeros((2, 3, 1)), arms.cumsum(axis=2)], axis=2)
 
-    def looks(self) -> Iterator[tuple[list[Stratum], float]]:
+    def looks(self) -> Iterator[tuple[list[HoldoutStratum], float]]:
         """The strata after so many decisions each, and the average effect until then."""
         effect = self.effect.cumsum() / np.arange(1, len(self.effect) + 1)
         for until in range(LOOK_EVERY, len(effect) + 1, LOOK_EVERY):
             yield self.strata(until), float(effect[until - 1])
 
-    def strata(self, until: int) -> list[Stratum]:
+    def strata(self, until: int) -> list[HoldoutStratum]:
         """One for each share."""
         starts = range(0, until, self.per_share)
         return [self.stratum(start, min(until, start + self.per_share)) for start in starts]
 
-    def stratum(self, start: int, end: int) -> Stratum:
+    def stratum(self, start: int, end: int) -> HoldoutStratum:
         """Of the decisions in between."""
         learned, holdout = self._until[:, :, end] - self._until[:, :, start]
-        return Stratum(_sums(*learned), _sums(*holdout))
+        return HoldoutStratum(_sums(*learned), _sums(*holdout))
 
 
 def _sums(views: float, total: float, squares: float) -> Sums:
     return Sums(round(views), total, squares)
 
 
-def _of_clicks(strata: list[Stratum]) -> Comparison:
+def _of_clicks(strata: list[HoldoutStratum]) -> ArmComparison:
     return compare(strata, least=MIN_CLICKS, both_ways=True)
 
 
@@ -108,14 +108,14 @@ def test_a_change_of_the_share_does_not_bias_the_difference() -> None:
     assert np.mean(thrown_together) > 0.02
 
 
-def _difference(strata: list[Stratum]) -> float:
+def _difference(strata: list[HoldoutStratum]) -> float:
     found = _of_clicks(strata).difference
     assert found is not None
     return found.estimate
 
 
 def test_one_stratum_is_the_difference_of_two_means() -> None:
-    found = compare([Stratum(Sums(900, 450.0, 700.0), Sums(100, 40.0, 50.0))])
+    found = compare([HoldoutStratum(Sums(900, 450.0, 700.0), Sums(100, 40.0, 50.0))])
     assert found.difference is not None
     assert found.ratio is not None
     assert (found.learned, found.holdout, found.views) == (0.5, 0.4, 1_000)
@@ -127,19 +127,19 @@ def test_one_stratum_is_the_difference_of_two_means() -> None:
 
 def test_the_ends_of_the_ratio_are_where_zero_leaves_the_interval_of_the_difference() -> None:
     learned, holdout = Sums(900, 450.0, 700.0), Sums(300, 100.0, 150.0)
-    found = compare([Stratum(learned, holdout)]).ratio
+    found = compare([HoldoutStratum(learned, holdout)]).ratio
     assert found is not None
     for name in ("plain", "anytime"):
         low, high = getattr(found, name)
         for factor, side in ((low, 0), (high, 1)):
             scaled = Sums(holdout.views, factor * holdout.total, factor**2 * holdout.squares)
-            at_end = compare([Stratum(learned, scaled)]).difference
+            at_end = compare([HoldoutStratum(learned, scaled)]).difference
             assert at_end is not None
             assert getattr(at_end, name)[side] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_holdout_that_may_bring_nothing_leaves_the_ratio_without_an_upper_end() -> None:
-    found = _of_clicks([Stratum(Sums.of_clicks(400, 80), Sums.of_clicks(400, 10))]).ratio
+    found = _of_clicks([HoldoutStratum(Sums.of_clicks(400, 80), Sums.of_clicks(400, 10))]).ratio
     assert found is not None
     assert found.plain.high < math.inf
     assert found.anytime.high == math.inf
@@ -160,22 +160,22 @@ def test_a_holdout_that_may_bring_nothing_leaves_the_ratio_without_an_upper_end(
     ],
 )
 def test_it_is_too_early_while_the_counts_are_small(learned: Sums, holdout: Sums, why: str) -> None:
-    found = _of_clicks([Stratum(learned, holdout)])
+    found = _of_clicks([HoldoutStratum(learned, holdout)])
     assert (found.difference, found.ratio, found.too_early) == (None, None, why)
 
 
 def test_one_value_that_outweighs_all_others_is_too_early() -> None:
     # a hundred of 1 and one of 1,000
-    found = compare([Stratum(Sums(5_000, 1_100.0, 1_000_100.0), Sums.of_clicks(5_000, 100))])
+    found = compare([HoldoutStratum(Sums(5_000, 1_100.0, 1_000_100.0), Sums.of_clicks(5_000, 100))])
     assert found.too_early == "what the learned arm brought tells as much as 1.2 equal values would, and 30 are needed"
 
 
 def test_values_that_are_all_the_same_say_nothing_of_how_sure_a_mean_is() -> None:
-    found = compare([Stratum(Sums(50, 100.0, 200.0), Sums(50, 80.0, 160.0))])
+    found = compare([HoldoutStratum(Sums(50, 100.0, 200.0), Sums(50, 80.0, 160.0))])
     assert found.too_early == "every view of the learned arm has brought the same"
 
 
 def test_a_stratum_without_a_holdout_is_left_out() -> None:
-    both = Stratum(Sums.of_clicks(900, 90), Sums.of_clicks(100, 10))
-    alone = Stratum(Sums.of_clicks(5_000, 2_000), Sums())
+    both = HoldoutStratum(Sums.of_clicks(900, 90), Sums.of_clicks(100, 10))
+    alone = HoldoutStratum(Sums.of_clicks(5_000, 2_000), Sums())
     assert _of_clicks([both, alone]) == _of_clicks([both])

@@ -8,8 +8,8 @@ import numpy as np
 
 from slotwise.estimators.diagnostics import DRIFT_LEVEL
 from slotwise.service.learning.period_counts import PeriodCounts
-from slotwise.service.reports.drift_view import RECENT_DAYS, Drifts, find_drift
-from slotwise.service.storage.count_rows import Period, PeriodRow
+from slotwise.service.reports.drift_view import RECENT_DAYS, DriftReport, find_drift
+from slotwise.service.storage.count_rows import CountPeriod, PeriodRow
 from slotwise.service.storage.decision_types import DAY, HOUR
 
 #: the beginning of a day
@@ -24,7 +24,7 @@ def rows(
 ) -> Iterator[PeriodRow]:
     """Days of counts up to today, in which some items are `times` as attractive for the last `changed` days."""
     for day in range(days):
-        period = Period(TODAY - (days - 1 - day) * DAY, 24)
+        period = CountPeriod(TODAY - (days - 1 - day) * DAY, 24)
         for slot, bias in enumerate(BIAS):
             for item, alpha in ALPHA.items():
                 gamma = bias * alpha * (times if item in items and day >= days - changed else 1.0)
@@ -32,7 +32,7 @@ def rows(
                 yield PeriodRow(period, "", "learned", slot, item, clicks, passes, passes + clicks)
 
 
-def drifts(found: Iterable[PeriodRow]) -> Drifts:
+def drifts(found: Iterable[PeriodRow]) -> DriftReport:
     return find_drift(PeriodCounts.of(found), BIAS, NOW)
 
 
@@ -79,5 +79,5 @@ def test_where_there_is_too_little_nothing_is_compared() -> None:
     assert drifts(rows(np.random.default_rng(5), passes=1)).comparisons == 0
     # without a before, and without days
     assert drifts(rows(np.random.default_rng(6), days=1)).comparisons == 0
-    old = [PeriodRow(Period(TODAY, 0), "", "", 0, "a", 1000, 1000, 2000)]
+    old = [PeriodRow(CountPeriod(TODAY, 0), "", "", 0, "a", 1000, 1000, 2000)]
     assert drifts(old) == (None, 0)

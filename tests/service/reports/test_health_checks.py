@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from slotwise.service.reports.drift_view import Drift, Drifts
+from slotwise.service.reports.drift_view import DriftReport, ItemDrift
 from slotwise.service.reports.health_checks import Observed, checks_of
-from slotwise.service.reports.model_fit_view import Fit
+from slotwise.service.reports.model_fit_view import ModelFit
 from slotwise.service.storage.count_rows import Counters
 
 USUAL = Counters(issued=1000, clicked=300, no_click=650, silent=200, several=3, late=2, duplicates=5)
-FITS = Fit([], [], [], "fine", "The model fits.")
-WELL = Observed(USUAL, None, 0.2, FITS, Drifts(None, 10), None)
+FITS = ModelFit([], [], [], "fine", "The model fits.")
+WELL = Observed(USUAL, None, 0.2, FITS, DriftReport(None, 10), None)
 
 
 def levels(found: Observed) -> dict[str, str]:
@@ -42,7 +42,7 @@ def test_where_all_is_well_everything_is_fine() -> None:
         ("silent", counted(clicked=0, no_click=650, silent=640)),
         ("fresh", WELL._replace(staleness=1.5)),
         ("fit", WELL._replace(fit=FITS._replace(level="look"))),
-        ("drift", WELL._replace(drift=Drifts(Drift("tea", 0, 0.2, 0.1, 1, 2), 10))),
+        ("drift", WELL._replace(drift=DriftReport(ItemDrift("tea", 0, 0.2, 0.1, 1, 2), 10))),
     ],
 )
 def test_one_thing_is_looked_at_and_the_others_are_fine(id: str, found: Observed) -> None:
@@ -63,7 +63,7 @@ def test_of_a_few_decisions_shares_say_nothing() -> None:
 
 
 def test_before_anything_happened_most_is_not_known() -> None:
-    nothing = Observed(Counters(), None, 0.0, None, Drifts(None, 0), None)
+    nothing = Observed(Counters(), None, 0.0, None, DriftReport(None, 0), None)
     assert {id for id, level in levels(nothing).items() if level == "unknown"} == {
         "late", "silent", "several", "fit", "drift",
     }  # fmt: skip

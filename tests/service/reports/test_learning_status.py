@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from slotwise.service.reports.drift_view import Drift
-from slotwise.service.reports.learning_status import Facts, Pair, state, views_needed
-from slotwise.service.schemas.report_schemas import ItemEstimate
+from slotwise.service.reports.drift_view import ItemDrift
+from slotwise.service.reports.learning_status import Facts, ItemPair, state, views_needed
+from slotwise.service.schemas.report_schemas import ItemEstimateDocument
 from slotwise.service.storage.count_rows import Counters
 from slotwise.service.storage.decision_types import DAY, HOUR
 
@@ -17,7 +17,7 @@ from slotwise.service.storage.decision_types import DAY, HOUR
 NOW = 1_800_000_000.0 - 2 * DAY
 
 
-def item(id: str, attractiveness: float, probability: float, spread: float = 1.1) -> ItemEstimate:
+def item(id: str, attractiveness: float, probability: float, spread: float = 1.1) -> ItemEstimateDocument:
     return {
         "id": id,
         "attractiveness": attractiveness,
@@ -43,7 +43,7 @@ SURE = Facts(
     drift=None,
 )
 UNSURE = replace(SURE, items=[item("a", 0.4, 1.0), item("b", 0.3, 0.7, 2.0), item("c", 0.25, 0.3, 2.0)])
-DRIFT = Drift("a", int(NOW) - DAY, before=0.4, after=0.2, alike=1, judged=3)
+DRIFT = ItemDrift("a", int(NOW) - DAY, before=0.4, after=0.2, alike=1, judged=3)
 
 
 def told(facts: Facts, **changes: Any) -> str:
@@ -142,10 +142,10 @@ def test_long_names_are_cut() -> None:
 
 
 def test_views_that_are_needed_follow_the_square_law() -> None:
-    once = views_needed(Pair("a", "b", 0.7, lead=0.1, error=0.4), seen=1000)
-    twice = views_needed(Pair("a", "b", 0.7, lead=0.1, error=0.8), seen=1000)
+    once = views_needed(ItemPair("a", "b", 0.7, lead=0.1, error=0.4), seen=1000)
+    twice = views_needed(ItemPair("a", "b", 0.7, lead=0.1, error=0.8), seen=1000)
     assert once is not None
     assert twice is not None
     assert (twice + 1000) / (once + 1000) == pytest.approx(4.0, rel=0.05)
-    assert views_needed(Pair("a", "b", 0.5, lead=0.0, error=0.4), seen=1000) is None
-    assert views_needed(Pair("a", "b", 0.5, lead=0.001, error=0.4), seen=1000) is None
+    assert views_needed(ItemPair("a", "b", 0.5, lead=0.0, error=0.4), seen=1000) is None
+    assert views_needed(ItemPair("a", "b", 0.5, lead=0.001, error=0.4), seen=1000) is None

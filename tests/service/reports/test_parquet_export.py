@@ -14,14 +14,14 @@ from slotwise import logs
 from slotwise.core.errors import InvalidInput, UnwritableFile
 from slotwise.service.reports.parquet_export import export
 from slotwise.service.reports.placement_estimates import estimated
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.storage import Store, open_store
-from slotwise.service.storage.decision_types import Arm, Decision, Outcome, Report, new_id
+from slotwise.service.storage.decision_types import Arm, IssuedDecision, Outcome, Report, new_id
 from tests.service.test_commands import run
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC).timestamp()
 DAY = 86_400.0
-HOME = Definition.model_validate({"slots": 2, "items": ["a", "b|c", "[d]", "é"]})
+HOME = PlacementDefinition.model_validate({"slots": 2, "items": ["a", "b|c", "[d]", "é"]})
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def store(url: str) -> Iterator[Store]:
         arm: Arm = "holdout" if number % 7 == 0 else "learned"
         placement = "other" if number % 50 == 0 else "home"
         segment = ("", '{"device":"mobile"}', '{"device":"mobile","visitor":"new"}')[number % 3]
-        decision = Decision(new_id(issued), placement, items, arm, issued, issued + 60.0, segment=segment)
+        decision = IssuedDecision(new_id(issued), placement, items, arm, issued, issued + 60.0, segment=segment)
         opened.write([decision], [])
         outcome = rng.choice(["clicked", "no_click", "not_shown", "silent"])
         if outcome != "silent":

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from slotwise.core.errors import InvalidInput
-from slotwise.service.reports.uplift import ALWAYS, AskedSpan, Evidence, Span, read_evidence, uplift
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.reports.uplift import ALWAYS, AskedSpan, Span, UpliftEvidence, read_evidence, uplift
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.storage import Store, open_store
-from slotwise.service.storage.count_rows import ArmCounts, Period
-from slotwise.service.storage.decision_types import Arm, Decision, Outcome, Report, new_id
+from slotwise.service.storage.count_rows import ArmCounts, CountPeriod
+from slotwise.service.storage.decision_types import Arm, IssuedDecision, Outcome, Report, new_id
 from slotwise.service.storage.placements_table import Change
 from tests.postgres import Postgres
 
@@ -24,11 +24,11 @@ MONDAY = 20_000 * DAY
 
 def counted(arm: Arm, clicked: int, no_click: int, *, hour: int = 0, value: float = 0.0) -> ArmCounts:
     """Clicks that each brought the same."""
-    return ArmCounts(Period(MONDAY + hour * HOUR), "", arm, clicked, no_click, clicked * value, clicked * value**2)
+    return ArmCounts(CountPeriod(MONDAY + hour * HOUR), "", arm, clicked, no_click, clicked * value, clicked * value**2)
 
 
 def of(*arms: ArmCounts, changed: list[float] | None = None) -> Any:
-    return uplift(Evidence(ALWAYS, arms, [], changed or [], {}))
+    return uplift(UpliftEvidence(ALWAYS, arms, [], changed or [], {}))
 
 
 @pytest.mark.parametrize(
@@ -82,15 +82,15 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     opened.close()
 
 
-def definition(**changes: Any) -> Definition:
-    return Definition.model_validate({"slots": 1, "items": ["a", "b"], "holdout": 0.5, **changes})
+def definition(**changes: Any) -> PlacementDefinition:
+    return PlacementDefinition.model_validate({"slots": 1, "items": ["a", "b"], "holdout": 0.5, **changes})
 
 
 def decided(
     store: Store, count: int, arm: Arm, item: str, *, at: float = MONDAY, value: float | None = None, segment: str = ""
 ) -> None:
     """Decisions of which every second one is clicked."""
-    decisions = [Decision(new_id(at), "home", (item,), arm, at, at + 60.0, segment=segment) for _ in range(count)]
+    decisions = [IssuedDecision(new_id(at), "home", (item,), arm, at, at + 60.0, segment=segment) for _ in range(count)]
     clicked = Outcome("clicked", item, value=value)
     store.write(decisions, [])
     store.write([], [Report(one.id, clicked, at) for one in decisions[::2]])

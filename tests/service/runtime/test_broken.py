@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from slotwise.core.errors import UnreadableFile
 from slotwise.service.placements.export_format import from_file, to_text
 from slotwise.service.placements.placement_registry import BrokenPlacement
-from slotwise.service.reports.overview import OverviewDesk, Question
+from slotwise.service.reports.overview import OverviewRequest, Overviews
 from slotwise.service.runtime import Worker
 from slotwise.service.storage import open_store
 from tests.service.process import Process, free_port
@@ -86,9 +86,9 @@ def test_a_placement_that_cannot_be_read_hurts_itself_alone(tmp_path: Path, chan
 def test_a_placement_that_cannot_be_estimated_does_not_hide_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = OverviewDesk.document
+    whole = Overviews.document
 
-    async def document(desk: OverviewDesk, asked: Question, *others: float) -> Any:
+    async def document(desk: Overviews, asked: OverviewRequest, *others: float) -> Any:
         if asked.name == "odd":
             raise ArithmeticError("something of ours")
         return await whole(desk, asked, *others)
@@ -96,7 +96,7 @@ def test_a_placement_that_cannot_be_estimated_does_not_hide_the_others(
     with serving(f"sqlite:///{tmp_path}/store.db") as client:
         client.define("home")
         client.define("odd")
-        monkeypatch.setattr(OverviewDesk, "document", document)
+        monkeypatch.setattr(Overviews, "document", document)
         # the server closes the connection after that
         answer = httpx.get(f"{client.base_url}/v1/placements/odd/state", timeout=FOR_EVER)
         assert answer.status_code == 500

@@ -15,21 +15,21 @@ from slotwise.core.errors import InvalidInput, StoreUnavailable
 from slotwise.service.decisions.outcome_tokens import ForgedToken, Signer
 from slotwise.service.placements.placement_registry import UnknownPlacement
 from slotwise.service.runtime import Worker
-from slotwise.service.schemas.decision_request import Wish
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.decision_request import DecisionRequest
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.storage import open_store
-from slotwise.service.storage.decision_types import Decision, Outcome, Receipt, new_id
+from slotwise.service.storage.decision_types import IssuedDecision, Outcome, Receipt, new_id
 from tests.service.serving import Clock
 from tests.waiting import FOR_EVER
 
-BOTH = Wish(pin={"a": 1, "b": 2})
+BOTH = DecisionRequest(pin={"a": 1, "b": 2})
 CLICK = Outcome("clicked", "b")
 NO_CLICK = Outcome("no_click")
 NOT_SHOWN = Outcome("not_shown")
 
 
-def definition(**changes: Any) -> Definition:
-    return Definition.model_validate({"slots": 2, "items": ["a", "b", "c"], "window_seconds": 60.0, **changes})
+def definition(**changes: Any) -> PlacementDefinition:
+    return PlacementDefinition.model_validate({"slots": 2, "items": ["a", "b", "c"], "window_seconds": 60.0, **changes})
 
 
 def drive(store: str, test: Callable[[Worker, Clock], Awaitable[None]], **changes: Any) -> None:
@@ -139,7 +139,7 @@ def test_the_verdict_is_that_of_the_moment_an_outcome_arrived(store: str) -> Non
         # as tasks, so that both are handed to the thread that writes at once
         busy = [asyncio.ensure_future(act()) for act in (partial(call, worker, slow), worker.finalise)]
         assert await asyncio.to_thread(began.wait, FOR_EVER)
-        ways: list[Callable[[Decision, Outcome], Awaitable[Receipt]]] = [
+        ways: list[Callable[[IssuedDecision, Outcome], Awaitable[Receipt]]] = [
             lambda decision, outcome: worker.report(decision.id, outcome),
             lambda decision, outcome: worker.report_by_token(worker.token(decision), outcome),
         ]
@@ -208,10 +208,10 @@ def test_a_token_reports_its_own_decision(store: str) -> None:
 def test_wishes_are_heeded_and_the_holdout_shows_items_as_given(store: str) -> None:
     async def test(worker: Worker, _: Clock) -> None:
         assert (await worker.decide("home")).items == ("a", "b")
-        assert (await worker.decide("home", Wish(exclude=["a"]))).items == ("b", "c")
-        assert (await worker.decide("home", Wish(pin={"c": 1}))).items == ("c", "a")
+        assert (await worker.decide("home", DecisionRequest(exclude=["a"]))).items == ("b", "c")
+        assert (await worker.decide("home", DecisionRequest(pin={"c": 1}))).items == ("c", "a")
         with pytest.raises(InvalidInput, match="nobody"):
-            await worker.decide("home", Wish(pin={"nobody": 1}))
+            await worker.decide("home", DecisionRequest(pin={"nobody": 1}))
 
     drive(store, test, holdout=1.0)
 
@@ -254,7 +254,7 @@ def test_placements_are_put_changed_and_followed_by_another_worker(store: str) -
 
 
 def test_what_was_issued_before_a_restart_is_counted_after_it(store: str) -> None:
-    issued: list[Decision] = []
+    issued: list[IssuedDecision] = []
 
     async def before(worker: Worker, _: Clock) -> None:
         issued.append(await worker.decide("home", BOTH))
@@ -282,7 +282,7 @@ def test_a_store_that_is_gone_is_told(store: str, tmp_path: Path) -> None:
 
 
 def test_stopping_writes_what_was_taken_in(store: str) -> None:
-    asked: list[asyncio.Task[Decision]] = []
+    asked: list[asyncio.Task[IssuedDecision]] = []
 
     async def test(worker: Worker, _: Clock) -> None:
         asked.extend(asyncio.create_task(worker.decide("home")) for _ in range(5))

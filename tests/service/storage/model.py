@@ -6,14 +6,14 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from slotwise.service.storage.decision_types import DAY, HOUR, Arm, Decision, Outcome
+from slotwise.service.storage.decision_types import DAY, HOUR, Arm, IssuedDecision, Outcome
 
 
 @dataclass
 class Known:
     """A decision as the model remembers it."""
 
-    decision: Decision
+    decision: IssuedDecision
     outcome: Outcome | None = None
     #: when the outcome that stands was reported
     reported: float = 0.0
@@ -63,7 +63,7 @@ class Model:
     #: what was believed at the ends of hours, by placement and their beginning
     ends: dict[tuple[str, int], str] = field(default_factory=dict)
 
-    def note(self, decision: Decision, *what: Any, more: float = 1) -> None:
+    def note(self, decision: IssuedDecision, *what: Any, more: float = 1) -> None:
         start = int(decision.issued // HOUR) * HOUR
         self.periods[decision.placement, start, 1, decision.segment, decision.arm, *what] += more  # type: ignore[assignment]
 
@@ -104,7 +104,7 @@ class Model:
         self.ends = {key: text for key, text in self.ends.items() if key[0] != name}
         return "dropped"
 
-    def issue(self, decision: Decision) -> Decision:
+    def issue(self, decision: IssuedDecision) -> IssuedDecision:
         placement = self.placements.get(decision.placement)
         if placement is None:
             return replace(decision, fate="unknown_placement")
@@ -120,7 +120,7 @@ class Model:
         self.note(shown, "issued")
         return shown
 
-    def _seen_before(self, placement: Placement, decision: Decision) -> Decision:
+    def _seen_before(self, placement: Placement, decision: IssuedDecision) -> IssuedDecision:
         sticky = decision.sticky
         if sticky is None:
             return decision

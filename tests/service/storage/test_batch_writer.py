@@ -14,7 +14,7 @@ import pytest
 
 from slotwise.core.errors import CommitInDoubt, StoreUnavailable
 from slotwise.service.storage.batch_writer import WRITE_SECONDS, Writer
-from slotwise.service.storage.decision_types import Decision, Once, Outcome, Report, new_id
+from slotwise.service.storage.decision_types import IssuedDecision, Once, Outcome, Report, new_id
 from slotwise.service.storage.sqlite import BUSY_SECONDS, SqliteStore
 from tests.waiting import FOR_EVER
 
@@ -37,8 +37,8 @@ class Watched(SqliteStore):
             raise CommitInDoubt("no answer")
 
 
-def decision(once: Once | None = None) -> Decision:
-    return Decision(new_id(NOW), "home", ("a", "b"), "learned", NOW, NOW + 60.0, once=once)
+def decision(once: Once | None = None) -> IssuedDecision:
+    return IssuedDecision(new_id(NOW), "home", ("a", "b"), "learned", NOW, NOW + 60.0, once=once)
 
 
 def drive(path: Path, test: Callable[[Writer, Watched], Awaitable[None]], seconds: float = FOR_EVER) -> None:

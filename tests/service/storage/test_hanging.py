@@ -17,7 +17,7 @@ import pytest
 from slotwise.core.errors import CommitInDoubt, StoreUnavailable
 from slotwise.service.runtime import Worker
 from slotwise.service.storage.batch_writer import WRITE_SECONDS, Writer
-from slotwise.service.storage.decision_types import Decision, Outcome, new_id
+from slotwise.service.storage.decision_types import IssuedDecision, Outcome, new_id
 from slotwise.service.storage.postgresql import PostgresqlStore
 from tests.postgres import Postgres
 from tests.service.runtime.test_worker import BOTH, definition
@@ -53,8 +53,8 @@ def hanging(postgres: Postgres) -> Iterator[None]:
         send(postgres, signal.SIGCONT)
 
 
-def decision(seconds: float = 60.0) -> Decision:
-    return Decision(new_id(NOW), "home", ("a", "b"), "learned", NOW, NOW + seconds)
+def decision(seconds: float = 60.0) -> IssuedDecision:
+    return IssuedDecision(new_id(NOW), "home", ("a", "b"), "learned", NOW, NOW + seconds)
 
 
 def test_a_database_that_hangs_is_told_and_used_again(postgres: Postgres) -> None:

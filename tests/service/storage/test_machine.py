@@ -24,7 +24,7 @@ from hypothesis.stateful import (
 
 from slotwise.service.storage import Store, open_store
 from slotwise.service.storage.count_rows import COUNTERS, TALLY_COUNTS
-from slotwise.service.storage.decision_types import Decision, Once, Outcome, Report, Sticky, new_id
+from slotwise.service.storage.decision_types import IssuedDecision, Once, Outcome, Report, Sticky, new_id
 from slotwise.service.storage.delay_histogram import number_of
 from slotwise.service.storage.placements_table import Change
 from tests.postgres import Postgres
@@ -117,8 +117,8 @@ class Machine(RuleBasedStateMachine):
         segment: str,
         once: Once | None,
         sticky: tuple[str, str, float, tuple[str, ...], dict[str, int]] | None,
-    ) -> Decision:
-        return Decision(
+    ) -> IssuedDecision:
+        return IssuedDecision(
             new_id(self.now),
             placement,
             items,
@@ -259,7 +259,7 @@ class Machine(RuleBasedStateMachine):
                 self.model.drop("home", None)
             else:
                 sticky = Sticky("v", "t", self.now + 50.0, ITEMS)
-                decision = Decision(
+                decision = IssuedDecision(
                     id, "home", ("a", "b"), "learned", self.now, self.now + 1.0, once=Once("k", "r"), sticky=sticky
                 )
                 store.write([decision], [Report(id, Outcome("no_click"), self.now)])
@@ -332,7 +332,7 @@ class Machine(RuleBasedStateMachine):
             store.close()
 
 
-def _seen(decision: Decision) -> tuple[Any, ...]:
+def _seen(decision: IssuedDecision) -> tuple[Any, ...]:
     """All that a caller may be told of it; of one that was not issued, only why."""
     if decision.fate in ("issued", "repeated"):
         return decision.fate, decision.id, decision.items, decision.arm, decision.issued, decision.deadline

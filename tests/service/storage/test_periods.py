@@ -6,8 +6,8 @@ import threading
 from dataclasses import replace
 
 from slotwise.service.storage import Store, open_store
-from slotwise.service.storage.count_rows import Counters, Period, TallyRow
-from slotwise.service.storage.decision_types import DAY, HOUR, Decision, Outcome, Report, hour_of, new_id
+from slotwise.service.storage.count_rows import Counters, CountPeriod, TallyRow
+from slotwise.service.storage.decision_types import DAY, HOUR, IssuedDecision, Outcome, Report, hour_of, new_id
 from slotwise.service.storage.delay_histogram import end_of, number_of
 
 #: the beginning of a day
@@ -15,8 +15,8 @@ NOW = 1_700_006_400.0
 MOBILE = '{"device":"mobile"}'
 
 
-def decision(issued: float = NOW, segment: str = "", window: float = 10.0) -> Decision:
-    return Decision(new_id(issued), "home", ("a", "b"), "learned", issued, issued + window, segment=segment)
+def decision(issued: float = NOW, segment: str = "", window: float = 10.0) -> IssuedDecision:
+    return IssuedDecision(new_id(issued), "home", ("a", "b"), "learned", issued, issued + window, segment=segment)
 
 
 def _counted(store: Store) -> tuple[list[TallyRow], Counters, Counters, dict[tuple[int, str], int]]:
@@ -38,7 +38,7 @@ def test_a_decision_counts_in_the_hour_in_which_it_was_issued(url: str) -> None:
     store.write([decision(), late], [])
     store.write([], [Report(late.id, Outcome("clicked", "b", ("a",), 2.5), NOW + HOUR + 5.0)])
     store.finalise(NOW + 9 * HOUR, 10)
-    assert {row.period for row in store.period_tally("home")} == {Period(hour_of(NOW))}
+    assert {row.period for row in store.period_tally("home")} == {CountPeriod(hour_of(NOW))}
     by_segment = {of.segment: of.counters for of in store.period_counters("home")}
     assert by_segment == {
         "": Counters(issued=1, no_click=1, silent=1),
@@ -59,8 +59,8 @@ def test_merging_hours_into_days_leaves_every_sum_as_it_was(url: str) -> None:
     assert store.merge_hours(NOW + 2 * DAY, 100) == 2
     assert _counted(store) == before
     starts = {row.period for row in store.period_tally("home")}
-    merged = {Period(int(NOW), 24), Period(int(NOW) + DAY, 24)}
-    assert starts == merged | {Period(int(NOW) + 2 * DAY), Period(int(NOW) + 2 * DAY + HOUR)}
+    merged = {CountPeriod(int(NOW), 24), CountPeriod(int(NOW) + DAY, 24)}
+    assert starts == merged | {CountPeriod(int(NOW) + 2 * DAY), CountPeriod(int(NOW) + 2 * DAY + HOUR)}
     assert {of.period for of in store.period_counters("home")} == starts
     assert store.merge_hours(NOW + 2 * DAY, 100) == 0
     # what comes for a day that is merged is added to it by the next merge

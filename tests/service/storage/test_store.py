@@ -16,8 +16,8 @@ import pytest
 from slotwise.core.errors import InvalidInput, SlotwiseError, StoreRefused, StoreUnavailable, UnwritableFile
 from slotwise.service.storage import Store, open_existing, open_store, sql_base
 from slotwise.service.storage.count_rows import Counters, TallyRow
-from slotwise.service.storage.decision_types import Decision, Outcome, Report, new_id
-from slotwise.service.storage.placement_transfer import Portable
+from slotwise.service.storage.decision_types import IssuedDecision, Outcome, Report, new_id
+from slotwise.service.storage.placement_transfer import PlacementExport
 from slotwise.service.storage.postgresql import CREATION_LOCK
 from slotwise.service.storage.schema import SCHEMA_VERSION
 from slotwise.service.storage.sqlite import APPLICATION_ID, SqliteStore
@@ -34,8 +34,8 @@ def store(url: str) -> Store:
     return opened
 
 
-def decision(items: tuple[str, ...] = ("a", "b"), *, window: float = 10.0) -> Decision:
-    return Decision(new_id(NOW), "home", items, "learned", NOW, NOW + window)
+def decision(items: tuple[str, ...] = ("a", "b"), *, window: float = 10.0) -> IssuedDecision:
+    return IssuedDecision(new_id(NOW), "home", items, "learned", NOW, NOW + window)
 
 
 def test_what_changed_is_found_by_revision(store: Store) -> None:
@@ -187,7 +187,9 @@ def test_a_placement_is_carried_to_another_store(store: Store, tmp_path: Path) -
             other.carry_in(carried)
         with pytest.raises(InvalidInput, match="no placement 'nobody'"):
             other.carry_out("nobody")
-        other.carry_in(Portable("else", "{}", [TallyRow(0, "a", 1, 2, 3)], {("", "learned"): Counters(clicked=1)}))
+        other.carry_in(
+            PlacementExport("else", "{}", [TallyRow(0, "a", 1, 2, 3)], {("", "learned"): Counters(clicked=1)})
+        )
         assert other.tally("else") == [TallyRow(0, "a", 1, 2, 3)]
     store.close()
 

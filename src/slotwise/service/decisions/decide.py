@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 
 from slotwise.service.decisions.keyed_hash import Digests
 from slotwise.service.placements.placement_state import NO_CONDITIONS, Conditions, Placement
-from slotwise.service.schemas.decision_request import Wish
-from slotwise.service.schemas.definition import Definition
-from slotwise.service.storage.decision_types import Arm, Decision, Once, Sticky, new_id
+from slotwise.service.schemas.decision_request import DecisionRequest
+from slotwise.service.schemas.definition import PlacementDefinition
+from slotwise.service.storage.decision_types import Arm, IssuedDecision, Once, Sticky, new_id
 
 
 def decide(
-    placement: Placement, wish: Wish, now: float, once: Once | None = None, sticky: Sticky | None = None
-) -> Decision:
+    placement: Placement, wish: DecisionRequest, now: float, once: Once | None = None, sticky: Sticky | None = None
+) -> IssuedDecision:
     """What to show, yet to be written down: the store knows what was shown before with the same key, or to whom."""
     definition = placement.definition
     # what is not among the items cannot be shown anyway
@@ -32,7 +32,7 @@ def decide(
     conditions = _conditions(segment, exclude, pin)
     ledger = placement.ledger
     drawn = ledger.drawn.get(conditions)
-    decision = Decision(
+    decision = IssuedDecision(
         new_id(now),
         placement.name,
         items,
@@ -58,18 +58,18 @@ def _conditions(segment: str, exclude: Sequence[str], pin: Mapping[str, int]) ->
     return Conditions(segment, tuple(sorted(exclude)), tuple(sorted(pin.items())))
 
 
-def _arm(definition: Definition) -> Arm:
+def _arm(definition: PlacementDefinition) -> Arm:
     if definition.mode == "shadow":
         return "shadow"
     return "holdout" if definition.holdout and random.random() < definition.holdout else "learned"
 
 
-def once_for(key: str | None, wish: Wish, digests: Digests) -> Once | None:
+def once_for(key: str | None, wish: DecisionRequest, digests: Digests) -> Once | None:
     """What makes a decision one with others of the same key."""
     return None if key is None else Once(key, digests.of("request", wish.model_dump()))
 
 
-def sticky_for(placement: Placement, wish: Wish, now: float, digests: Digests) -> Sticky | None:
+def sticky_for(placement: Placement, wish: DecisionRequest, now: float, digests: Digests) -> Sticky | None:
     """What shows a visitor the same list again, where the placement says so."""
     definition = placement.definition
     if wish.visitor is None or definition.sticky_seconds is None:

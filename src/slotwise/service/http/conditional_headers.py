@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.service.http.endpoint import InHeader
-from slotwise.service.placements.definition_edits import Expected
+from slotwise.service.placements.definition_edits import ExpectedVersion
 from slotwise.service.placements.placement_state import Placement
 
 _TAG: Final = re.compile(r'(W/)?"([\x21\x23-\x7e]*)"', re.ASCII)
@@ -59,20 +59,20 @@ def is_new(if_none_match: str | None, tag: str) -> bool:
     return not tags & {tag, "*"}
 
 
-def expected(if_match: str | None = None, if_none_match: str | None = None) -> Expected:
+def expected(if_match: str | None = None, if_none_match: str | None = None) -> ExpectedVersion:
     """Return the expected versions of a placement, from the two headers.
 
     >>> expected('"3", W/"4", "x"')
-    Expected(versions=frozenset({3}), exists=None)
+    ExpectedVersion(versions=frozenset({3}), exists=None)
     >>> expected(if_none_match="*")
-    Expected(versions=None, exists=False)
+    ExpectedVersion(versions=None, exists=False)
     """
     if if_none_match not in (None, "*"):
         raise InvalidInput(f"If-None-Match: must be *, got {validation.short(if_none_match)}")
     if if_match is None:
-        return Expected(exists=None if if_none_match is None else False)
+        return ExpectedVersion(exists=None if if_none_match is None else False)
     if if_match == "*":
-        return Expected(exists=True)
+        return ExpectedVersion(exists=True)
     tags = [_TAG.fullmatch(tag.strip()) for tag in if_match.split(",")]
     versions = set()
     for tag in tags:
@@ -83,4 +83,4 @@ def expected(if_match: str | None = None, if_none_match: str | None = None) -> E
         # a weak tag never matches If-Match (RFC 9110, 13.1.1)
         if tag[1] is None and _VERSION.fullmatch(tag[2]):
             versions.add(int(tag[2]))
-    return Expected(versions=frozenset(versions))
+    return ExpectedVersion(versions=frozenset(versions))

@@ -18,7 +18,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from slotwise.core.goal import MAX_VALUE
-from slotwise.service.schemas.definition import EXAMPLE, Definition, FollowingWindow, Mode
+from slotwise.service.schemas.definition import EXAMPLE, FollowingWindow, Mode, PlacementDefinition
 from slotwise.service.schemas.name_rules import MAX_NAME
 from slotwise.service.schemas.report_schemas import CHANGE, ChangeDocument, FieldProblem, closed
 from slotwise.service.storage.decision_types import Arm, Kind, Outcome
@@ -195,7 +195,8 @@ class PlacementPatch(RootModel[dict[str, Any]]):
     model_config = ConfigDict(
         json_schema_extra={
             "properties": {
-                name: {"description": field.description or ""} for name, field in Definition.model_fields.items()
+                name: {"description": field.description or ""}
+                for name, field in PlacementDefinition.model_fields.items()
             },
             "examples": [{"holdout": 0.1}, {"mode": "frozen", "policy": None}],
         }
@@ -216,7 +217,7 @@ class ChangeList(TypedDict):
     changes: list[ChangeDocument]
 
 
-class PlacementDocument(Definition):
+class PlacementDocument(PlacementDefinition):
     """A placement's definition."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"name": "home", **EXAMPLE}]})
@@ -224,7 +225,7 @@ class PlacementDocument(Definition):
     name: str
 
     @classmethod
-    def of(cls, name: str, definition: Definition) -> Self:
+    def of(cls, name: str, definition: PlacementDefinition) -> Self:
         """Return the document of a definition, which is valid already."""
         return cls.model_construct(name=name, **dict(definition))
 

@@ -18,7 +18,7 @@ from slotwise.service import logging_setup
 from slotwise.service.http.connection_limits import Connection, Limits, affordable
 from slotwise.service.http.startup_banner import greeting
 from slotwise.service.learning.learner_factory import try_out
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.service_settings import Settings, load
 from slotwise.service.storage import open_store
 
@@ -70,7 +70,7 @@ def _count_decisions(settings: Settings) -> dict[str, int]:
     return {name: sum(arm.issued for arm in counters.get(name, {}).values()) for name in names}
 
 
-def _check(name: str, definition: Definition) -> None:
+def _check(name: str, definition: PlacementDefinition) -> None:
     """Reject a placement that no learner accepts, before the server starts."""
     try:
         with compiling("never"):

@@ -8,14 +8,14 @@ from typing import Final
 import numpy as np
 
 from slotwise.core.types import FloatArray
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.storage.count_rows import TallyRow
 
 #: no item is worth less than this part of the mean: a value must be above 0
 MIN_PART: Final = 1e-6
 
 
-def values_of(definition: Definition, items: Sequence[str], rows: Iterable[TallyRow]) -> FloatArray:
+def values_of(definition: PlacementDefinition, items: Sequence[str], rows: Iterable[TallyRow]) -> FloatArray:
     """Of each of the items: the value that it was given, else what is learned of it where that is wanted, else 1."""
     given = {item.id: item.value for item in definition.items if item.value is not None}
     found = np.ones(len(items))

@@ -10,13 +10,13 @@ import numpy as np
 
 from slotwise.core.types import FloatArray
 from slotwise.service.learning.period_counts import PeriodCounts
-from slotwise.service.schemas.segment_rules import Segments
-from slotwise.service.storage.count_rows import Period, PeriodRow
+from slotwise.service.schemas.segment_rules import VisitorSegments
+from slotwise.service.storage.count_rows import CountPeriod, PeriodRow
 from slotwise.service.storage.decision_types import HOUR
 
 
 @dataclass(frozen=True)
-class Fading:
+class Decay:
     """How fast counts fade, and the hour from which their age is counted, so that weights change once an hour."""
 
     #: None where nothing fades
@@ -26,8 +26,8 @@ class Fading:
     def weights(self, counts: PeriodCounts) -> FloatArray:
         """What a count of each row weighs now.
 
-        >>> rows = [PeriodRow(Period(hour * HOUR), "", "learned", 0, "a", 1, 0, 1) for hour in (10, 8)]
-        >>> Fading(2.0, 10 * HOUR).weights(PeriodCounts.of(rows)).tolist()
+        >>> rows = [PeriodRow(CountPeriod(hour * HOUR), "", "learned", 0, "a", 1, 0, 1) for hour in (10, 8)]
+        >>> Decay(2.0, 10 * HOUR).weights(PeriodCounts.of(rows)).tolist()
         [1.0, 0.5]
         """
         if self.half_life_hours is None:
@@ -37,7 +37,7 @@ class Fading:
         return weights
 
 
-def is_over(period: Period, longest_window: float, hour: int) -> bool:
+def is_over(period: CountPeriod, longest_window: float, hour: int) -> bool:
     """Whether all decisions that were issued in a period were due to be counted when that hour began."""
     return period.start + period.hours * HOUR + longest_window <= hour
 
@@ -47,33 +47,33 @@ def may_grow_since(longest_window: float, hour: int) -> int:
     return int(hour - longest_window) - HOUR
 
 
-class Faded(NamedTuple):
+class DecayedCounts(NamedTuple):
     """Counts by period, and how they fade."""
 
     counts: PeriodCounts
-    fading: Fading
+    fading: Decay
 
     def matrices(
-        self, segments: Segments, numbers: Mapping[str, int], slots: int
+        self, segments: VisitorSegments, numbers: Mapping[str, int], slots: int
     ) -> dict[int, tuple[FloatArray, FloatArray]]:
         """Clicks and passes, slots × items, by segment, each as much as it weighs; see `PeriodCounts.matrices`."""
         return self.counts.matrices(self.fading.weights(self.counts), segments, numbers, slots)
 
 
 #: what tells the rows of a placement apart
-_Key = tuple[Period, str, str, int, str]
+_Key = tuple[CountPeriod, str, str, int, str]
 
 
 @dataclass
 class Recent:
     """How counts fade, and the rows of periods to which something may be added, as they were last read."""
 
-    fading: Fading
+    fading: Decay
     longest_window: float
     rows: dict[_Key, PeriodRow]
 
     @classmethod
-    def of(cls, rows: Iterable[PeriodRow], fading: Fading, longest_window: float) -> Recent:
+    def of(cls, rows: Iterable[PeriodRow], fading: Decay, longest_window: float) -> Recent:
         """Those of them, whichever others there are."""
         recent = cls(fading, longest_window, {})
         recent.keep(rows)
@@ -101,7 +101,7 @@ class Recent:
             found.append(row)
         return found
 
-    def _may_grow(self, period: Period) -> bool:
+    def _may_grow(self, period: CountPeriod) -> bool:
         return period.hours == 1 and not is_over(period, self.longest_window, self.fading.hour)
 
 

@@ -8,10 +8,10 @@ from typing import Final, Literal
 import numpy as np
 
 from slotwise.posterior.half_life_selection import CountsByPeriod, best_half_life
-from slotwise.service.learning.decay import Faded, Fading, may_grow_since
+from slotwise.service.learning.decay import Decay, DecayedCounts, may_grow_since
 from slotwise.service.learning.learner_factory import learner_of
 from slotwise.service.learning.period_counts import PeriodCounts, sums
-from slotwise.service.schemas.definition import Definition, HalfLife
+from slotwise.service.schemas.definition import HalfLife, PlacementDefinition
 from slotwise.service.storage import Store
 from slotwise.service.storage.count_rows import PeriodRow
 from slotwise.service.storage.decision_types import HOUR
@@ -20,35 +20,37 @@ from slotwise.service.storage.decision_types import HOUR
 GRID: Final = (2160.0, 720.0, 168.0, 72.0, 24.0)
 
 
-def read_periods(store: Store, name: str, definition: Definition) -> PeriodCounts | None:
+def read_periods(store: Store, name: str, definition: PlacementDefinition) -> PeriodCounts | None:
     """The counts that fade; None where the placement is not to forget."""
     return None if definition.memory is None else PeriodCounts.of_columns(store.period_columns(name))
 
 
-def read_recent(store: Store, name: str, definition: Definition, hour: int) -> list[PeriodRow]:
+def read_recent(store: Store, name: str, definition: PlacementDefinition, hour: int) -> list[PeriodRow]:
     """Those of periods to which something may be added in the hour that began then, and a few others."""
     if definition.memory is None:
         return []
     return store.period_tally(name, since=may_grow_since(definition.longest_window, hour))
 
 
-def faded_counts(definition: Definition, counts: PeriodCounts | None, hour: int) -> Faded | None:
+def faded_counts(definition: PlacementDefinition, counts: PeriodCounts | None, hour: int) -> DecayedCounts | None:
     """Counts as they have faded in the hour that began then; None where the placement is not to forget."""
     if definition.memory is None or counts is None:
         return None
-    return Faded(counts, fading_of(definition, definition.memory, counts, hour))
+    return DecayedCounts(counts, fading_of(definition, definition.memory, counts, hour))
 
 
-def fading_of(definition: Definition, memory: HalfLife | Literal["auto"], counts: PeriodCounts, hour: int) -> Fading:
+def fading_of(
+    definition: PlacementDefinition, memory: HalfLife | Literal["auto"], counts: PeriodCounts, hour: int
+) -> Decay:
     """How counts fade in the hour that began then."""
     if isinstance(memory, HalfLife):
-        return Fading(memory.half_life_hours, hour)
+        return Decay(memory.half_life_hours, hour)
     # only periods to which nothing is added any more: within an hour, and after a restart, the same is found
     over = counts.start + counts.hours * HOUR + definition.longest_window <= hour
-    return Fading(find_half_life(definition, counts.of_rows(over)), hour)
+    return Decay(find_half_life(definition, counts.of_rows(over)), hour)
 
 
-def find_half_life(definition: Definition, counts: PeriodCounts) -> float | None:
+def find_half_life(definition: PlacementDefinition, counts: PeriodCounts) -> float | None:
     """Return the half-life in hours that `best_half_life` selects for all visitors together; None to forget nothing.
 
     The position bias is the one that is estimated from all of the rows.
@@ -75,10 +77,10 @@ def find_half_life(definition: Definition, counts: PeriodCounts) -> float | None
     return best_half_life(columns, GRID)
 
 
-def _position_bias(definition: Definition, counts: PeriodCounts) -> Sequence[float]:
+def _position_bias(definition: PlacementDefinition, counts: PeriodCounts) -> Sequence[float]:
     if definition.position_bias is not None:
         return definition.position_bias
     # of the items that are listed, and at full weight
-    learner = learner_of(definition, faded=Faded(counts, Fading(None, 0)))
+    learner = learner_of(definition, faded=DecayedCounts(counts, Decay(None, 0)))
     found: list[float] = learner.estimates().position_bias.tolist()
     return found

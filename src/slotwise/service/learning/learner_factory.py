@@ -10,16 +10,16 @@ import numpy as np
 from slotwise.core.types import IntArray
 from slotwise.ranker import Learner
 from slotwise.service.learning.click_values import values_of
-from slotwise.service.learning.decay import Faded
-from slotwise.service.schemas.definition import Definition
-from slotwise.service.schemas.segment_rules import Segments
+from slotwise.service.learning.decay import DecayedCounts
+from slotwise.service.schemas.definition import PlacementDefinition
+from slotwise.service.schemas.segment_rules import VisitorSegments
 from slotwise.service.storage.count_rows import TallyRow
 
 #: retired items of which something is known that are kept in mind, those shown most: they tell of the slots
 MAX_RETIRED: Final = 20_000
 
 
-def retired_items(definition: Definition, rows: Iterable[TallyRow]) -> list[str]:
+def retired_items(definition: PlacementDefinition, rows: Iterable[TallyRow]) -> list[str]:
     """The items that were shown once and are not listed any more, in order of id."""
     shown: dict[str, int] = {}
     for row in rows:
@@ -30,10 +30,10 @@ def retired_items(definition: Definition, rows: Iterable[TallyRow]) -> list[str]
 
 
 def learner_of(
-    definition: Definition,
+    definition: PlacementDefinition,
     rows: Iterable[TallyRow] = (),
     apart: Collection[int] | None = None,
-    faded: Faded | None = None,
+    faded: DecayedCounts | None = None,
 ) -> Learner:
     """A learner that has absorbed all there is, or what is left of it where it has `faded`.
 
@@ -43,7 +43,7 @@ def learner_of(
     rows = list(rows)
     listed, retired = [item.id for item in definition.items], retired_items(definition, rows)
     items = [*listed, *retired]
-    segments, values = Segments(definition.segments), values_of(definition, items, rows).tolist()
+    segments, values = VisitorSegments(definition.segments), values_of(definition, items, rows).tolist()
     learner = Learner(
         items,
         definition.slots,
@@ -71,7 +71,7 @@ def learner_of(
     return learner
 
 
-def try_out(definition: Definition, rows: Iterable[TallyRow] = ()) -> None:
+def try_out(definition: PlacementDefinition, rows: Iterable[TallyRow] = ()) -> None:
     """Refuse what no learner takes; and compile what was never used here, if that is to be done first."""
     learner = learner_of(definition, rows)
     learner.choose()
@@ -89,7 +89,7 @@ def shows(rows: Iterable[TallyRow], numbers: Mapping[str, int], slots: int) -> I
     return found
 
 
-def by_segment(segments: Segments, rows: Iterable[TallyRow]) -> dict[int, list[TallyRow]]:
+def by_segment(segments: VisitorSegments, rows: Iterable[TallyRow]) -> dict[int, list[TallyRow]]:
     """The rows of each segment of which there are any, by its number and in order."""
     found: dict[int, list[TallyRow]] = {}
     for row in rows:

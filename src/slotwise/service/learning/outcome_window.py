@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from slotwise.service.schemas.definition import Definition, FollowingWindow
+from slotwise.service.schemas.definition import FollowingWindow, PlacementDefinition
 from slotwise.service.storage import Store
 from slotwise.service.storage.delay_histogram import end_of
 
@@ -44,7 +44,7 @@ def window_of(delays: Mapping[int, int], wanted: FollowingWindow) -> float:
     return wanted.at_most
 
 
-def window_now(store: Store, name: str, definition: Definition) -> float:
+def window_now(store: Store, name: str, definition: PlacementDefinition) -> float:
     """How long decisions of a placement wait, but for those that tell of delays."""
     wanted = definition.window_seconds
     return window_of(store.delays(name, wanted.at_most), wanted) if isinstance(wanted, FollowingWindow) else wanted

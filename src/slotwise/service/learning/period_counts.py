@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from slotwise.core.types import BoolArray, FloatArray, IntArray
-from slotwise.service.schemas.segment_rules import Segments
+from slotwise.service.schemas.segment_rules import VisitorSegments
 from slotwise.service.storage.count_rows import PeriodColumns, PeriodRow
 from slotwise.service.storage.decision_types import HOUR
 
@@ -84,7 +84,7 @@ class PeriodCounts:
         )
 
     def matrices(
-        self, weights: FloatArray, segments: Segments, numbers: Mapping[str, int], slots: int
+        self, weights: FloatArray, segments: VisitorSegments, numbers: Mapping[str, int], slots: int
     ) -> dict[int, tuple[FloatArray, FloatArray]]:
         """Clicks and passes, slots × items, by segment, each row as much as it weighs.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from slotwise.core.errors import InvalidInput, SlotwiseError
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.item_schema import ItemSettings
 from slotwise.service.schemas.report_schemas import ChangedItems, FieldChange
 
@@ -16,7 +16,7 @@ from slotwise.service.schemas.report_schemas import ChangedItems, FieldChange
 MAX_NAMED: Final = 100
 
 #: from a definition to another; from None where there is none, or none that can be read
-Revision = Callable[[Definition | None], Definition]
+Revision = Callable[[PlacementDefinition | None], PlacementDefinition]
 
 
 class StaleVersion(SlotwiseError):
@@ -28,12 +28,12 @@ class UnknownItem(SlotwiseError, LookupError):
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedVersion:
     """What a change expects of the placement: to be at one of these versions, to be there at all, or not to be there.
 
-    >>> [Expected(versions=frozenset({3})).holds(version) for version in (0, 3, 4)]
+    >>> [ExpectedVersion(versions=frozenset({3})).holds(version) for version in (0, 3, 4)]
     [False, True, False]
-    >>> [Expected(exists=False).holds(version) for version in (0, 3)]
+    >>> [ExpectedVersion(exists=False).holds(version) for version in (0, 3)]
     [True, False]
     """
 
@@ -52,14 +52,14 @@ class Expected:
 
 
 #: whatever it is
-ANY: Final = Expected()
+ANY_VERSION: Final = ExpectedVersion()
 
 
 def patched(patch: Mapping[str, Any]) -> Revision:
     """What a JSON merge patch (RFC 7396) makes of a definition: a field that is null in it gets its default."""
 
-    def revise(before: Definition | None) -> Definition:
-        return Definition.model_validate_json(json.dumps(merged(json.loads(_known(before).text()), patch)))
+    def revise(before: PlacementDefinition | None) -> PlacementDefinition:
+        return PlacementDefinition.model_validate_json(json.dumps(merged(json.loads(_known(before).text()), patch)))
 
     return revise
 
@@ -84,12 +84,12 @@ def merged(document: Any, patch: Any) -> Any:
 def with_item(id: str, settings: ItemSettings) -> Revision:
     """One item more, at the end, or the same item with other settings, where it is."""
 
-    def revise(before: Definition | None) -> Definition:
+    def revise(before: PlacementDefinition | None) -> PlacementDefinition:
         document = json.loads(_known(before).text())
         item = {"id": id, **settings.model_dump(exclude_defaults=True)}
         items = [item if _id(listed) == id else listed for listed in document["items"]]
         document["items"] = items if any(listed is item for listed in items) else [*items, item]
-        return Definition.model_validate_json(json.dumps(document))
+        return PlacementDefinition.model_validate_json(json.dumps(document))
 
     return revise
 
@@ -97,13 +97,13 @@ def with_item(id: str, settings: ItemSettings) -> Revision:
 def without_item(name: str, id: str) -> Revision:
     """The same without an item of the placement called `name`."""
 
-    def revise(before: Definition | None) -> Definition:
+    def revise(before: PlacementDefinition | None) -> PlacementDefinition:
         document = json.loads(_known(before).text())
         left = [listed for listed in document["items"] if _id(listed) != id]
         if len(left) == len(document["items"]):
             raise UnknownItem(f"there is no item {id!r} in the placement {name!r}")
         pinned = {item: slot for item, slot in document["pin"].items() if item != id}
-        return Definition.model_validate_json(json.dumps({**document, "items": left, "pin": pinned}))
+        return PlacementDefinition.model_validate_json(json.dumps({**document, "items": left, "pin": pinned}))
 
     return revise
 
@@ -112,13 +112,13 @@ def _id(listed: Any) -> Any:
     return listed["id"] if isinstance(listed, dict) else listed
 
 
-def _known(before: Definition | None) -> Definition:
+def _known(before: PlacementDefinition | None) -> PlacementDefinition:
     if before is None:
         raise InvalidInput("the definition in the store cannot be read: PUT a whole one in its place")
     return before
 
 
-def difference(before: Definition | None, after: Definition) -> dict[str, Any]:
+def difference(before: PlacementDefinition | None, after: PlacementDefinition) -> dict[str, Any]:
     """What changed, as it is stored and listed: fields with their old and new values, and items."""
     old, new = (json.loads(one.text()) if one else {"items": []} for one in (before, after))
     was, now = ({_id(listed): listed for listed in one.pop("items")} for one in (old, new))

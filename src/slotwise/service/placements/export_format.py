@@ -13,20 +13,20 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from slotwise.core.errors import SlotwiseError, UnreadableFile
 from slotwise.jit.background_compile import compiling
 from slotwise.service.learning.learner_factory import try_out
-from slotwise.service.schemas.definition import MAX_SLOTS, Definition
+from slotwise.service.schemas.definition import MAX_SLOTS, PlacementDefinition
 from slotwise.service.schemas.name_rules import Name, PlacementName
 from slotwise.service.schemas.validation_errors import faults
 from slotwise.service.storage.count_rows import (
     COUNTERS,
     TALLY_COUNTS,
     Counters,
-    Period,
+    CountPeriod,
     PeriodCounters,
     PeriodRow,
     TallyRow,
 )
 from slotwise.service.storage.decision_types import Arm
-from slotwise.service.storage.placement_transfer import Portable
+from slotwise.service.storage.placement_transfer import PlacementExport
 from slotwise.service.storage.placements_table import Change
 
 FORMAT: Final = "slotwise placement 2"
@@ -45,7 +45,7 @@ class _File(BaseModel):
 
     format: Literal["slotwise placement 2"]
     name: PlacementName
-    definition: Definition
+    definition: PlacementDefinition
     #: segment, slot from 1, item, clicks, passes, shows, clicks with a value, its sum and its squares
     tally: list[tuple[_Segment, _Slot, Name, _Count, _Count, _Count, _Count, _Sum, _Sum]]
     #: segment, arm, by name
@@ -57,19 +57,19 @@ class _File(BaseModel):
     #: version, time, what changed
     changes: list[tuple[_Version, _Sum, dict[str, Any]]]
 
-    def portable(self) -> Portable:
+    def portable(self) -> PlacementExport:
         """As it was."""
-        return Portable(
+        return PlacementExport(
             self.name,
             self.definition.text(),
             [TallyRow(row[1] - 1, *row[2:], segment=row[0]) for row in self.tally],
             {(segment, arm): _counters(counted) for segment, arm, counted in self.counters},
             [
-                PeriodRow(Period(start, hours), segment, arm, slot - 1, item, *counts)
+                PeriodRow(CountPeriod(start, hours), segment, arm, slot - 1, item, *counts)
                 for start, hours, segment, arm, slot, item, *counts in self.periods
             ],
             [
-                PeriodCounters(Period(start, hours), segment, arm, _counters(counted))
+                PeriodCounters(CountPeriod(start, hours), segment, arm, _counters(counted))
                 for start, hours, segment, arm, counted in self.period_counters
             ],
             [
@@ -79,7 +79,7 @@ class _File(BaseModel):
         )
 
 
-def to_text(placement: Portable) -> str:
+def to_text(placement: PlacementExport) -> str:
     """One JSON object. Decisions that are pending stay where they are, and are not counted as issued."""
     content: dict[str, Any] = {
         "format": FORMAT,
@@ -110,7 +110,7 @@ def _counted(counters: Counters) -> dict[str, float]:
     return {**dict(zip(COUNTERS, counters.all(), strict=True)), "issued": counters.final}
 
 
-def from_file(path: Path) -> Portable:
+def from_file(path: Path) -> PlacementExport:
     """What `to_text` wrote; anything else is refused by name."""
     try:
         placement = _File.model_validate_json(path.read_bytes()).portable()
@@ -132,7 +132,7 @@ def from_file(path: Path) -> Portable:
         raise UnreadableFile(f"{path} is not an exported placement: periods has a slot and an item twice")
     try:
         with compiling("never"):
-            try_out(Definition.model_validate_json(placement.definition), placement.tally)
+            try_out(PlacementDefinition.model_validate_json(placement.definition), placement.tally)
     except SlotwiseError as problem:
         raise UnreadableFile(f"{path} cannot be served: {problem}") from None
     return placement

@@ -15,7 +15,7 @@ from slotwise.service.placements.warm_start import Counted, from_counts
 from slotwise.service.schemas.definition import MAX_HALF_LIFE, MIN_HALF_LIFE
 from slotwise.service.schemas.segment_rules import OTHER
 from slotwise.service.storage import open_store
-from slotwise.service.storage.placement_transfer import Portable
+from slotwise.service.storage.placement_transfer import PlacementExport
 
 if TYPE_CHECKING:
     from slotwise.logs.fitting.fit_result import Fit
@@ -77,7 +77,7 @@ def start_placements(
     return StartedPlacements(tuple(each.name for each in placements), tuple(segment), _decay_in_words(fits))
 
 
-def _portable(fit: Fit, name: str, segment: Sequence[str]) -> Portable:
+def _portable(fit: Fit, name: str, segment: Sequence[str]) -> PlacementExport:
     first = [item for item in fit.best().items if item is not None]
     periods = None if fit.changes is None else fit.changes.periods
     parts = []

@@ -11,7 +11,7 @@ from itertools import repeat
 from typing import Final, TypeVar
 
 from slotwise.core.errors import SlotwiseError, StoreUnavailable
-from slotwise.service.placements.placement_state import More, Placement
+from slotwise.service.placements.placement_state import NewCounts, Placement
 from slotwise.service.placements.propensities import Propensities
 from slotwise.service.placements.store_sync import Broken, absorbing, look
 from slotwise.service.schemas.name_rules import is_name
@@ -216,7 +216,7 @@ class Placements:
             if self._propensities is not None and before is not None and found is not None:
                 await self._propensities.settle(before)
             # learners change here only, between two decisions and never during one
-            if isinstance(found, More):
+            if isinstance(found, NewCounts):
                 found = absorbing(found)
             if isinstance(found, Broken):
                 self._broken[found.version.placement] = found

@@ -14,14 +14,14 @@ import numpy as np
 from slotwise.core.tally import Tally
 from slotwise.core.types import FloatArray, IntArray
 from slotwise.ranker import Learner
-from slotwise.service.learning.decay import Faded, Recent
+from slotwise.service.learning.decay import DecayedCounts, Recent
 from slotwise.service.learning.learner_factory import by_segment, matrices
 from slotwise.service.learning.outcome_window import WHOLE_SHARE
 from slotwise.service.learning.period_counts import PeriodCounts
-from slotwise.service.schemas.definition import Definition, FollowingWindow
-from slotwise.service.schemas.segment_rules import Segments
+from slotwise.service.schemas.definition import FollowingWindow, PlacementDefinition
+from slotwise.service.schemas.segment_rules import VisitorSegments
 from slotwise.service.storage.count_rows import PeriodRow, TallyRow
-from slotwise.service.storage.decision_types import Arm, Decision
+from slotwise.service.storage.decision_types import Arm, IssuedDecision
 
 #: how many lists are drawn at once: a call costs more than a draw where items are few
 MAX_DRAWN, DRAWN_ITEMS = 16, 16_000
@@ -49,7 +49,7 @@ NO_CONDITIONS: Final = Conditions()
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnAgain:
+class RedrawnLists:
     """How often each item was in each slot, counted from 0, in lists drawn under the same conditions."""
 
     lists: int
@@ -67,9 +67,9 @@ class DrawnAgain:
         the mean of [item shown]/q is the probability that any of the draws has the item, for every item however rare.
 
         >>> pairs = Counter({(0, "a"): 49, (1, "b"): 9})
-        >>> DrawnAgain(99, pairs).propensities(["a", "b"], "learned")
+        >>> RedrawnLists(99, pairs).propensities(["a", "b"], "learned")
         (0.5, 0.1)
-        >>> DrawnAgain(99, pairs, share=0.2, given=("a", "c")).propensities(["a", "b"], "learned")
+        >>> RedrawnLists(99, pairs, share=0.2, given=("a", "c")).propensities(["a", "b"], "learned")
         (0.6, 0.08)
         """
         if arm == "shadow":
@@ -86,12 +86,12 @@ class DrawnAgain:
 
 
 @dataclass
-class Ledger:
+class PendingPropensities:
     """Of one belief: where it moves, another begins."""
 
-    waiting: dict[Conditions, list[Decision]] = field(default_factory=dict)
+    waiting: dict[Conditions, list[IssuedDecision]] = field(default_factory=dict)
     #: None where drawing was too dear
-    drawn: dict[Conditions, DrawnAgain | None] = field(default_factory=dict)
+    drawn: dict[Conditions, RedrawnLists | None] = field(default_factory=dict)
     #: decisions of which it was known as they were made
     known: int = 0
     _count: int = 0
@@ -101,13 +101,13 @@ class Ledger:
         """Whether there is anything to settle."""
         return bool(self.waiting or self.known)
 
-    def note(self, decision: Decision, conditions: Conditions) -> None:
+    def note(self, decision: IssuedDecision, conditions: Conditions) -> None:
         """Remember a decision."""
         if self._count < MAX_WAITING:
             self._count += 1
             self.waiting.setdefault(conditions, []).append(decision)
 
-    def take(self, conditions: Conditions) -> list[Decision]:
+    def take(self, conditions: Conditions) -> list[IssuedDecision]:
         """Those that were made under these conditions, which wait no longer."""
         decisions = self.waiting.pop(conditions)
         self._count -= len(decisions)
@@ -119,13 +119,13 @@ class Placement:
     """One placement as this worker knows it; its learner, its revision and what was drawn ahead change."""
 
     name: str
-    definition: Definition
+    definition: PlacementDefinition
     learner: Learner
     #: the learner's items in the order of its tally
     numbers: Mapping[str, int]
     version: int
     revision: int
-    segments: Segments
+    segments: VisitorSegments
     #: what the learner was told that no longer grows, by segment: counts under the names of older definitions
     settled: Mapping[int, Tally]
     #: the rows of which clicks said what they brought, by segment, slot and item; only whoever reads the store uses it
@@ -137,7 +137,7 @@ class Placement:
     #: lists that were drawn ahead, for decisions without wishes, by segment; thrown away when something is learned
     drawn: dict[int, list[tuple[str, ...]]] = field(default_factory=dict)
     #: what was decided by what the learner believes now
-    ledger: Ledger = field(default_factory=Ledger)
+    ledger: PendingPropensities = field(default_factory=PendingPropensities)
 
     @cached_property
     def listed(self) -> frozenset[str]:
@@ -197,10 +197,10 @@ class Placement:
         added = recent.added(rows)
         if added is None:
             return None
-        faded = Faded(PeriodCounts.of(added), recent.fading)
+        faded = DecayedCounts(PeriodCounts.of(added), recent.fading)
         return faded.matrices(self.segments, self.numbers, self.definition.slots)
 
-    def absorb(self, more: More) -> None:
+    def absorb(self, more: NewCounts) -> None:
         """Take in what was counted up to a revision of the store's tally."""
         if self.recent is not None:
             self.recent.keep(more.periods)
@@ -209,13 +209,13 @@ class Placement:
         for item, value in more.values.items():
             self.learner.value(item, value)
         self.drawn.clear()
-        self.ledger = Ledger()
+        self.ledger = PendingPropensities()
         self.window_seconds = more.window_seconds
         self.revision = more.revision
 
 
 @dataclass(frozen=True)
-class More:
+class NewCounts:
     """More for a placement to absorb."""
 
     placement: Placement

@@ -13,10 +13,16 @@ from pydantic import ValidationError
 
 from slotwise.core.errors import StoreUnavailable
 from slotwise.service.learning.learner_factory import try_out
-from slotwise.service.placements.definition_edits import ANY, Expected, Revision, StaleVersion, difference
+from slotwise.service.placements.definition_edits import (
+    ANY_VERSION,
+    ExpectedVersion,
+    Revision,
+    StaleVersion,
+    difference,
+)
 from slotwise.service.placements.placement_registry import Placements, UnknownPlacement
 from slotwise.service.placements.placement_state import Placement
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.name_rules import checked_name
 from slotwise.service.schemas.report_schemas import ChangeDocument
 from slotwise.service.schemas.timestamps import rfc3339
@@ -38,30 +44,30 @@ class Changed(NamedTuple):
     """A placement after a change, and its definition before, None where it is new."""
 
     placement: Placement
-    before: Definition | None
+    before: PlacementDefinition | None
     is_new: bool
 
 
 class _Found(NamedTuple):
     version: int
-    definition: Definition | None
+    definition: PlacementDefinition | None
 
 
-class ChangeDesk:
+class PlacementUpdates:
     """Changes definitions; whoever changes one at the same time, here or elsewhere, is not undone."""
 
     def __init__(self, placements: Placements, writer: Writer, clock: Callable[[], float]) -> None:
         self._placements, self._writer, self._clock = placements, writer, clock
 
-    async def put(self, name: str, definition: Definition, expected: Expected = ANY) -> Changed:
+    async def put(self, name: str, definition: PlacementDefinition, expected: ExpectedVersion = ANY_VERSION) -> Changed:
         """Create a placement, or replace all of its definition."""
         return await self._revise(checked_name(name), lambda _: definition, expected)
 
-    async def change(self, name: str, revision: Revision, expected: Expected = ANY) -> Changed:
+    async def change(self, name: str, revision: Revision, expected: ExpectedVersion = ANY_VERSION) -> Changed:
         """Make another definition of the one that is there."""
         return await self._revise(name, revision, expected, must_exist=True)
 
-    async def delete(self, name: str, expected: Expected = ANY) -> None:
+    async def delete(self, name: str, expected: ExpectedVersion = ANY_VERSION) -> None:
         """Delete a placement with its decisions, its tally and its counters."""
         found = await self._placements.read(lambda store: store.version(name))
         if found is None:
@@ -71,7 +77,7 @@ class ChangeDesk:
         last: str | None = ""
         while last is not None:
             last = await self._writer.call(partial(_drop_final, name=name, after=last))
-        at = found.version if expected != ANY else None
+        at = found.version if expected != ANY_VERSION else None
         verdict = await self._writer.call(lambda store: store.drop_placement(name, at=at))
         await self._placements.find(name)
         if verdict == "stale":
@@ -91,7 +97,9 @@ class ChangeDesk:
 
         return [change_document(change) for change in await self._placements.read(read)]
 
-    async def _revise(self, name: str, revision: Revision, expected: Expected, *, must_exist: bool = False) -> Changed:
+    async def _revise(
+        self, name: str, revision: Revision, expected: ExpectedVersion, *, must_exist: bool = False
+    ) -> Changed:
         for _ in range(MAX_TRIES):
             found = await self._placements.read(lambda store: _read(store, name))
             if must_exist and not found.version:
@@ -130,7 +138,7 @@ def _read(store: Store, name: str) -> _Found:
             return _Found(0, None)
         text = store.definition(name)
     try:
-        return _Found(version.version, Definition.model_validate_json(text))
+        return _Found(version.version, PlacementDefinition.model_validate_json(text))
     except ValidationError:
         return _Found(version.version, None)
 

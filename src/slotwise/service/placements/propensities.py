@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
-from slotwise.service.placements.placement_state import Conditions, DrawnAgain, Placement
+from slotwise.service.placements.placement_state import Conditions, Placement, RedrawnLists
 
 #: lists drawn for a belief and conditions, and the fewest that are worth it
 MAX_LISTS: Final = 500
@@ -71,16 +71,16 @@ class Propensities:
         """What is yet to be written."""
         self._found = [*self._found, *found][:MAX_UNWRITTEN]
 
-    async def _draw(self, placement: Placement, conditions: Conditions) -> DrawnAgain | None:
+    async def _draw(self, placement: Placement, conditions: Conditions) -> RedrawnLists | None:
         definition = placement.definition
         if definition.mode == "shadow":
             # which no list of the learner's is shown in
-            return DrawnAgain(0, Counter())
+            return RedrawnLists(0, Counter())
         held_out = definition.holdout, definition.control_list(*conditions.wishes) if definition.holdout else ()
         if definition.mode == "frozen":
             # there is but one
             only = placement.choose(*conditions.wishes, conditions.segment)
-            return DrawnAgain(1, Counter(enumerate(only)), *held_out)
+            return RedrawnLists(1, Counter(enumerate(only)), *held_out)
         cost = LIST_COST + len(placement.numbers)
         lists = min(MAX_LISTS, self._left // cost, max(MIN_LISTS, MAX_SPENT_ON_ONE // cost))
         too_many = len(placement.ledger.drawn) >= MAX_CONDITIONS
@@ -93,4 +93,4 @@ class Propensities:
         for start in range(0, lists, at_once):
             pairs.update(placement.draw(min(at_once, lists - start), conditions))
             await asyncio.sleep(0)
-        return DrawnAgain(lists, pairs, *held_out)
+        return RedrawnLists(lists, pairs, *held_out)

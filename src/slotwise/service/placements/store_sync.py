@@ -18,9 +18,9 @@ from slotwise.service.learning.decay import Recent
 from slotwise.service.learning.decay_selection import faded_counts, read_periods, read_recent
 from slotwise.service.learning.learner_factory import by_segment, learner_of, matrices, numbered
 from slotwise.service.learning.outcome_window import window_now
-from slotwise.service.placements.placement_state import More, Placement
-from slotwise.service.schemas.definition import Definition
-from slotwise.service.schemas.segment_rules import Segments
+from slotwise.service.placements.placement_state import NewCounts, Placement
+from slotwise.service.schemas.definition import PlacementDefinition
+from slotwise.service.schemas.segment_rules import VisitorSegments
 from slotwise.service.schemas.validation_errors import faults
 from slotwise.service.storage import Store
 from slotwise.service.storage.count_rows import PeriodRow, TallyRow
@@ -41,7 +41,7 @@ class Broken:
     found: float = field(default_factory=time.monotonic)
 
 
-def look(store: Store, version: Version, known: Placement | None, hour: int) -> Placement | More | Broken:
+def look(store: Store, version: Version, known: Placement | None, hour: int) -> Placement | NewCounts | Broken:
     """What has become of a placement, given what is known of it and the hour that has begun."""
     try:
         return _changed(store, version, known, hour)
@@ -51,7 +51,7 @@ def look(store: Store, version: Version, known: Placement | None, hour: int) -> 
         return _found_broken(version, problem)
 
 
-def absorbing(more: More) -> Placement | Broken:
+def absorbing(more: NewCounts) -> Placement | Broken:
     """The placement, once it has taken in more."""
     placement = more.placement
     try:
@@ -75,17 +75,17 @@ def _why(problem: Exception) -> str:
     return str(problem) if isinstance(problem, SlotwiseError) else "an error inside, which was logged"
 
 
-def _changed(store: Store, version: Version, known: Placement | None, hour: int) -> Placement | More:
+def _changed(store: Store, version: Version, known: Placement | None, hour: int) -> Placement | NewCounts:
     name = version.placement
     if known is not None and known.version == version.version and (more := _more(store, version, known, hour)):
         return more
-    definition = Definition.model_validate_json(store.definition(name))
+    definition = PlacementDefinition.model_validate_json(store.definition(name))
     with store.snapshot():
         rows = store.tally(name)
         periods = read_periods(store, name, definition)
         recent = read_recent(store, name, definition, hour)
     faded = faded_counts(definition, periods, hour)
-    learner, segments = learner_of(definition, rows, faded=faded), Segments(definition.segments)
+    learner, segments = learner_of(definition, rows, faded=faded), VisitorSegments(definition.segments)
     numbers = numbered(learner.items)
     older = by_segment(segments, [row for row in rows if not segments.is_current(row.segment)])
     return Placement(
@@ -103,7 +103,7 @@ def _changed(store: Store, version: Version, known: Placement | None, hour: int)
     )
 
 
-def _more(store: Store, version: Version, known: Placement, hour: int) -> More | None:
+def _more(store: Store, version: Version, known: Placement, hour: int) -> NewCounts | None:
     """What is to be added to what is known; None where that has to start anew."""
     name, recent = version.placement, known.recent
     rows = store.tally(name, since=known.revision)
@@ -120,7 +120,7 @@ def _more(store: Store, version: Version, known: Placement, hour: int) -> More |
         return None
     known.brought.update(_brought(rows))
     window = window_now(store, name, known.definition)
-    return More(known, counts, _new_values(known), window, version.revision, periods)
+    return NewCounts(known, counts, _new_values(known), window, version.revision, periods)
 
 
 def _brought(rows: Iterable[TallyRow]) -> dict[tuple[str, int, str], TallyRow]:

@@ -14,13 +14,13 @@ from slotwise.core.tally import Tally
 from slotwise.core.types import IntArray
 from slotwise.jit.background_compile import compiling
 from slotwise.service.learning.learner_factory import try_out
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.name_rules import checked_name
-from slotwise.service.schemas.segment_rules import Segments
+from slotwise.service.schemas.segment_rules import VisitorSegments
 from slotwise.service.schemas.validation_errors import faults
-from slotwise.service.storage.count_rows import Period, PeriodRow, TallyRow
+from slotwise.service.storage.count_rows import CountPeriod, PeriodRow, TallyRow
 from slotwise.service.storage.decision_types import hour_of
-from slotwise.service.storage.placement_transfer import Portable
+from slotwise.service.storage.placement_transfer import PlacementExport
 
 
 class Counted(NamedTuple):
@@ -42,7 +42,7 @@ def from_counts(
     first: Sequence[str],
     segments: Mapping[str, Sequence[str]] | None = None,
     half_life_hours: float | None = None,
-) -> Portable:
+) -> PlacementExport:
     """For a store: all items that were counted, those in `first` before the others, and all that was counted of them.
 
     The counts are of their time, or of now, and of no arm: what the service's own decisions come to is told apart from
@@ -57,25 +57,25 @@ def from_counts(
         "memory": memory,
     }
     try:
-        definition = Definition.model_validate(given)
+        definition = PlacementDefinition.model_validate(given)
     except ValidationError as problem:
         fault = faults(problem, whole="the placement")[0]
         raise InvalidInput(f"{name} cannot be served: {fault['field']}: {fault['detail']}") from None
-    periods = _rows(parts, Segments(definition.segments), time.time())
+    periods = _rows(parts, VisitorSegments(definition.segments), time.time())
     rows = _all_in_all(periods)
     try:
         with compiling("never"):
             try_out(definition, rows)
     except SlotwiseError as problem:
         raise InvalidInput(f"{name} cannot be served: {problem}") from None
-    return Portable(checked_name(name), definition.text(), rows, {}, periods)
+    return PlacementExport(checked_name(name), definition.text(), rows, {}, periods)
 
 
-def _rows(parts: Sequence[Counted], segments: Segments, now: float) -> list[PeriodRow]:
+def _rows(parts: Sequence[Counted], segments: VisitorSegments, now: float) -> list[PeriodRow]:
     """The counts by time, segment, slot and item."""
-    total: dict[tuple[Period, str, int, str], IntArray] = {}
+    total: dict[tuple[CountPeriod, str, int, str], IntArray] = {}
     for part in parts:
-        period = Period(hour_of(now if part.time is None else part.time), 0)
+        period = CountPeriod(hour_of(now if part.time is None else part.time), 0)
         segment, tally = segments.text(part.context), part.tally
         for slot, item in np.argwhere(part.showings).tolist():
             counts = np.array([tally.clicks[slot, item], tally.passes[slot, item], part.showings[slot, item]])

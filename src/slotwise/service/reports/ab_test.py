@@ -65,7 +65,7 @@ class Sums:
 
 
 @dataclass(frozen=True, slots=True)
-class Stratum:
+class HoldoutStratum:
     """Views of both arms, taken while the shares of the arms did not change."""
 
     learned: Sums
@@ -101,7 +101,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ArmComparison:
     """The learned arm against the holdout; the means are those of the strata, averaged with the same weights."""
 
     learned: float
@@ -115,7 +115,7 @@ class Comparison:
     too_early: str | None = None
 
 
-def compare(strata: Iterable[Stratum], *, least: int = MIN_VALUES, both_ways: bool = False) -> Comparison:
+def compare(strata: Iterable[HoldoutStratum], *, least: int = MIN_VALUES, both_ways: bool = False) -> ArmComparison:
     """The difference and the ratio of what a view brings, with a plain and an anytime-valid interval for each.
 
     Each arm needs `least` values, counted as `Sums.brought` does; `both_ways`, for clicks, as many views without one.
@@ -138,7 +138,7 @@ def compare(strata: Iterable[Stratum], *, least: int = MIN_VALUES, both_ways: bo
     The interval of the ratio holds every r for which 0 is in the interval of m_1 - r·m_0 (Fieller's construction), so
     that it is as valid as the other; it has no upper end where the holdout's mean may be 0.
 
-    >>> found = compare([Stratum(Sums.of_clicks(20_000, 2_300), Sums.of_clicks(5_000, 500))], least=MIN_CLICKS)
+    >>> found = compare([HoldoutStratum(Sums.of_clicks(20_000, 2_300), Sums.of_clicks(5_000, 500))], least=MIN_CLICKS)
     >>> found.difference.estimate, [round(end, 4) for end in found.difference.plain]
     (0.015, [0.0056, 0.0244])
     >>> [round(end, 4) for end in found.difference.anytime], [round(end, 2) for end in found.ratio.plain]
@@ -149,14 +149,14 @@ def compare(strata: Iterable[Stratum], *, least: int = MIN_VALUES, both_ways: bo
     learned = _pooled([(stratum.views, stratum.learned) for stratum in compared])
     holdout = _pooled([(stratum.views, stratum.holdout) for stratum in compared])
     if why := _too_early(compared, least, both_ways=both_ways):
-        return Comparison(learned.mean, holdout.mean, views, None, None, why)
+        return ArmComparison(learned.mean, holdout.mean, views, None, None, why)
     time = sum(stratum.views**2 * (1 / stratum.learned.views + 1 / stratum.holdout.views) / 4 for stratum in compared)
     widths = NormalDist().inv_cdf(0.5 + LEVEL / 2), _anytime_width(time)
     difference = learned.mean - holdout.mean
     error = math.sqrt(learned.error + holdout.error)
     plain, anytime = (Interval(difference - width * error, difference + width * error) for width in widths)
     ratio_plain, ratio_anytime = (_ratio(learned, holdout, width) for width in widths)
-    return Comparison(
+    return ArmComparison(
         learned.mean,
         holdout.mean,
         views,
@@ -180,7 +180,7 @@ def _pooled(weighed: list[tuple[int, Sums]]) -> _Mean:
     )
 
 
-def _too_early(strata: list[Stratum], least: int, *, both_ways: bool) -> str | None:
+def _too_early(strata: list[HoldoutStratum], least: int, *, both_ways: bool) -> str | None:
     if not strata:
         return "there was no time in which both arms had two views"
     arms = {

@@ -14,7 +14,7 @@ from slotwise.service.placements.placement_registry import Placements
 from slotwise.service.placements.placement_state import Placement
 from slotwise.service.reports.estimate_service import EstimateService
 from slotwise.service.reports.history import By, HistorySpan
-from slotwise.service.reports.overview import Question
+from slotwise.service.reports.overview import OverviewRequest
 from slotwise.service.reports.response_cache import CachedResponse, ResponseCache
 from slotwise.service.reports.timeline import timeline
 from slotwise.service.schemas.overview_schemas import (
@@ -51,7 +51,7 @@ class Dashboard:
     async def overview(self, name: str, segment: Sequence[str] = (), period: str = "7d") -> CachedResponse:
         """What its owner wants to know of a placement, as JSON."""
         placement = await self._placements.placement(name)
-        asked = Question(name, tuple(segment), period)
+        asked = OverviewRequest(name, tuple(segment), period)
 
         async def make() -> bytes:
             now, staleness = self._clock(), self._placements.staleness()

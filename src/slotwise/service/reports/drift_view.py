@@ -21,7 +21,7 @@ RECENT_DAYS: Final = 7
 BEFORE_DAYS: Final = 28
 
 
-class Drift(NamedTuple):
+class ItemDrift(NamedTuple):
     """An item that is clicked otherwise than before."""
 
     item: str
@@ -43,14 +43,14 @@ class Drift(NamedTuple):
         return f"visitors click {way} on “{name}”"
 
 
-class Drifts(NamedTuple):
+class DriftReport(NamedTuple):
     """The clearest drift, None where there is none; and how many comparisons there were."""
 
-    clearest: Drift | None
+    clearest: ItemDrift | None
     comparisons: int
 
 
-def find_drift(counts: PeriodCounts, position_bias: Sequence[float], now: float) -> Drifts:
+def find_drift(counts: PeriodCounts, position_bias: Sequence[float], now: float) -> DriftReport:
     """What has changed in what was counted up to now."""
     today = int(now // DAY) * DAY
     first = today - (RECENT_DAYS + BEFORE_DAYS - 1) * DAY
@@ -59,12 +59,12 @@ def find_drift(counts: PeriodCounts, position_bias: Sequence[float], now: float)
     drift = compare_splits(*_by_item_and_day(counts, position_bias, days), splits)
     changes = drift.clearest()
     if not changes:
-        return Drifts(None, drift.comparisons)
+        return DriftReport(None, drift.comparisons)
     item, split = changes[0]
     scores = drift.scores[:, split]
     alike = int((drift.is_change[:, split] & (scores * scores[item] > 0.0)).sum())
-    return Drifts(
-        Drift(
+    return DriftReport(
+        ItemDrift(
             counts.item.names[item],
             days[splits[split]],
             float(drift.before[item, split]),

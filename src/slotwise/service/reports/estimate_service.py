@@ -10,10 +10,10 @@ from pydantic import TypeAdapter
 from slotwise.service.placements.placement_registry import Placements
 from slotwise.service.placements.placement_state import Placement
 from slotwise.service.reports.history import believed
-from slotwise.service.reports.overview import OverviewDesk, Question
-from slotwise.service.reports.placement_estimates import EstimateDesk, KnownEstimates
+from slotwise.service.reports.overview import OverviewRequest, Overviews
+from slotwise.service.reports.placement_estimates import KnownEstimates, PlacementEstimates
 from slotwise.service.reports.uplift import ALWAYS, Span
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.overview_schemas import ItemsPage, OverviewDocument
 from slotwise.service.schemas.report_schemas import EstimatesDocument
 
@@ -23,7 +23,7 @@ LARGE_ITEMS, LARGE_PAIRS = 10_000, 50_000
 DOCUMENT: Final = TypeAdapter[EstimatesDocument](EstimatesDocument)
 
 
-def is_large(definition: Definition) -> bool:
+def is_large(definition: PlacementDefinition) -> bool:
     """Whether the estimates of a placement take longer than starting a process."""
     items = len(definition.items)
     return items >= LARGE_ITEMS or items * definition.slots >= LARGE_PAIRS
@@ -35,7 +35,7 @@ class Estimator(Protocol):
     async def estimates_json(self, name: str, segment: Sequence[str], span: Span) -> bytes:
         """The estimates as JSON."""
 
-    async def overview(self, question: Question, now: float, staleness: float) -> OverviewDocument:
+    async def overview(self, question: OverviewRequest, now: float, staleness: float) -> OverviewDocument:
         """The owner's overview."""
 
     async def items(self, name: str, search: str, offset: int, limit: int) -> ItemsPage:
@@ -49,8 +49,8 @@ class LocalEstimator:
     """Estimates in this process."""
 
     def __init__(self, placements: Placements, known: KnownEstimates | None = None) -> None:
-        self._estimates = EstimateDesk(placements, known)
-        self._overviews = OverviewDesk(placements, self._estimates)
+        self._estimates = PlacementEstimates(placements, known)
+        self._overviews = Overviews(placements, self._estimates)
 
     async def estimates(self, name: str, segment: Sequence[str] = (), span: Span = ALWAYS) -> EstimatesDocument:
         """The estimates as a document."""
@@ -60,7 +60,7 @@ class LocalEstimator:
         """The estimates as JSON."""
         return DOCUMENT.dump_json(await self.estimates(name, segment, span))
 
-    async def overview(self, question: Question, now: float, staleness: float) -> OverviewDocument:
+    async def overview(self, question: OverviewRequest, now: float, staleness: float) -> OverviewDocument:
         """The owner's overview."""
         return await self._overviews.document(question, now, staleness)
 

@@ -20,7 +20,7 @@ from slotwise.core.errors import StoreUnavailable
 from slotwise.service.placements.placement_registry import Placements
 from slotwise.service.reports.estimate_service import LocalEstimator
 from slotwise.service.reports.lru_cache import SingleFlight
-from slotwise.service.reports.overview import Question
+from slotwise.service.reports.overview import OverviewRequest
 from slotwise.service.reports.placement_estimates import known_estimates
 from slotwise.service.reports.uplift import Span
 from slotwise.service.schemas.definition import MAX_ITEMS
@@ -47,7 +47,7 @@ class RemoteEstimator:
         content: bytes = await self._shared("estimates_json", name, tuple(segment), span)
         return content
 
-    async def overview(self, question: Question, now: float, staleness: float) -> OverviewDocument:
+    async def overview(self, question: OverviewRequest, now: float, staleness: float) -> OverviewDocument:
         """The owner's overview."""
         document: OverviewDocument = await self._shared("overview", question, now, staleness)
         return document

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from slotwise.service.metrics import STALENESS_BOUND_SECONDS
-from slotwise.service.reports.drift_view import Drifts
-from slotwise.service.reports.model_fit_view import Fit
+from slotwise.service.reports.drift_view import DriftReport
+from slotwise.service.reports.model_fit_view import ModelFit
 from slotwise.service.schemas.overview_schemas import Check, Level
 from slotwise.service.schemas.report_schemas import MemoryDocument
 from slotwise.service.storage.count_rows import Counters
@@ -29,8 +29,8 @@ class Observed(NamedTuple):
     reported_until: str | None
     staleness: float
     #: None where it cannot be compared, as what is believed rests on other counts
-    fit: Fit | None
-    drift: Drifts
+    fit: ModelFit | None
+    drift: DriftReport
     memory: MemoryDocument | None
 
 
@@ -127,7 +127,7 @@ def _fresh(staleness: float) -> Check:
     }
 
 
-def _fit(found: Fit | None) -> Check:
+def _fit(found: ModelFit | None) -> Check:
     if found is None:
         return {
             "id": "fit",
@@ -137,7 +137,7 @@ def _fit(found: Fit | None) -> Check:
     return {"id": "fit", "level": found.level, "sentence": found.sentence}
 
 
-def _drift(found: Drifts) -> Check:
+def _drift(found: DriftReport) -> Check:
     if not found.comparisons:
         return {"id": "drift", "level": "unknown", "sentence": "Whether visitors have changed cannot be told yet."}
     if found.clearest is None:

@@ -10,7 +10,7 @@ from slotwise.core.errors import InvalidInput
 from slotwise.service.learning.learner_factory import numbered
 from slotwise.service.placements.placement_updates import change_document
 from slotwise.service.reports.placement_estimates import counts
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.report_schemas import (
     Believed,
     ChangeDocument,
@@ -20,10 +20,10 @@ from slotwise.service.schemas.report_schemas import (
     SegmentCounts,
     ShowsDocument,
 )
-from slotwise.service.schemas.segment_rules import Segments
+from slotwise.service.schemas.segment_rules import VisitorSegments
 from slotwise.service.schemas.timestamps import rfc3339, seconds_of
 from slotwise.service.storage import Store
-from slotwise.service.storage.count_rows import Counters, HistoryRow, Period, PeriodCounters
+from slotwise.service.storage.count_rows import Counters, CountPeriod, HistoryRow, PeriodCounters
 from slotwise.service.storage.decision_types import DAY, HOUR, Arm
 
 By = Literal["hour", "day"]
@@ -56,7 +56,7 @@ class HistorySpan(NamedTuple):
 class Past(NamedTuple):
     """What the store has of a placement's periods."""
 
-    definition: Definition
+    definition: PlacementDefinition
     rows: list[HistoryRow]
     counters: list[PeriodCounters]
     #: by hour, what was believed at its end
@@ -68,7 +68,7 @@ class Past(NamedTuple):
 def read_past(store: Store, name: str, by: By, span: HistorySpan) -> Past:
     """All of it; within a snapshot where more is to be read of the same moment."""
     return Past(
-        Definition.model_validate_json(store.definition(name)),
+        PlacementDefinition.model_validate_json(store.definition(name)),
         store.history(name, *span, by_day=by == "day"),
         store.history_counters(name, *span, by_day=by == "day"),
         store.period_ends(name, *span),
@@ -84,7 +84,7 @@ def history(store: Store, name: str, by: By, span: HistorySpan) -> HistoryDocume
     """Every period in which a decision was issued, in order."""
     with store.snapshot():
         past = read_past(store, name, by, span)
-    segments = Segments(past.definition.segments)
+    segments = VisitorSegments(past.definition.segments)
     shown, counted = _by_period(past.rows), _by_period(past.counters)
     kept = _last_of_each(past.ends, counted)
     return {
@@ -112,14 +112,14 @@ def believed(found: EstimatesDocument) -> str:
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
 
 
-def _by_period(rows: Iterable[_Row]) -> dict[Period, list[_Row]]:
-    found: dict[Period, list[_Row]] = {}
+def _by_period(rows: Iterable[_Row]) -> dict[CountPeriod, list[_Row]]:
+    found: dict[CountPeriod, list[_Row]] = {}
     for row in rows:
         found.setdefault(row.period, []).append(row)
     return found
 
 
-def _last_of_each(ends: Sequence[tuple[int, str]], periods: Iterable[Period]) -> dict[Period, str]:
+def _last_of_each(ends: Sequence[tuple[int, str]], periods: Iterable[CountPeriod]) -> dict[CountPeriod, str]:
     """The last of what was believed at the ends of the hours of each period."""
     by_hour = dict(ends)
     found = {}
@@ -132,7 +132,11 @@ def _last_of_each(ends: Sequence[tuple[int, str]], periods: Iterable[Period]) ->
 
 
 def _period(
-    period: Period, segments: Segments, counted: list[PeriodCounters], rows: list[HistoryRow], end: str | None
+    period: CountPeriod,
+    segments: VisitorSegments,
+    counted: list[PeriodCounters],
+    rows: list[HistoryRow],
+    end: str | None,
 ) -> PeriodDocument:
     arms: dict[Arm, Counters] = {}
     by_segment: dict[int, Counters] = {}

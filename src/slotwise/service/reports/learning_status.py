@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
-from slotwise.service.reports.drift_view import Drift
+from slotwise.service.reports.drift_view import ItemDrift
 from slotwise.service.schemas.overview_schemas import StateDocument, StateKind
-from slotwise.service.schemas.report_schemas import ItemEstimate
+from slotwise.service.schemas.report_schemas import ItemEstimateDocument
 from slotwise.service.schemas.timestamps import rfc3339
 from slotwise.service.storage.count_rows import Counters
 from slotwise.service.storage.decision_types import DAY, HOUR
@@ -38,7 +38,7 @@ class Facts:
     window_seconds: float
     mode: str
     decisions: Counters
-    items: Sequence[ItemEstimate]
+    items: Sequence[ItemEstimateDocument]
     best_list: Sequence[str]
     #: what a click on an item is worth, 1 where nothing is said
     values: Mapping[str, float]
@@ -46,7 +46,7 @@ class Facts:
     ends: Sequence[tuple[int, Sequence[str]]]
     #: the beginning of the last hour in which a decision was issued
     last_hour: int | None
-    drift: Drift | None
+    drift: ItemDrift | None
     #: whether what was counted long ago weighs less
     fades: bool = False
 
@@ -125,7 +125,7 @@ def _with_mode(facts: Facts, found: StateDocument) -> StateDocument:
     return {**found, "more": more or found["more"]}
 
 
-class Pair(NamedTuple):
+class ItemPair(NamedTuple):
     """Two items, of which one is preferred."""
 
     inside: str
@@ -137,7 +137,7 @@ class Pair(NamedTuple):
     error: float
 
 
-def _least_sure(facts: Facts) -> Pair:
+def _least_sure(facts: Facts) -> ItemPair:
     """What is least sure of the best list: who belongs to it, or the order where everybody does."""
     found = {item["id"]: item for item in facts.items}
     listed = [found[id] for id in facts.best_list]
@@ -146,37 +146,37 @@ def _least_sure(facts: Facts) -> Pair:
     if others:
         inside = min(listed, key=_chance)
         lead, error = _lead(facts, inside, max(others, key=_chance))
-        return Pair(inside["id"], max(others, key=_chance)["id"], _chance(inside), lead, error)
+        return ItemPair(inside["id"], max(others, key=_chance)["id"], _chance(inside), lead, error)
     pairs = []
     for one, next in itertools.pairwise(listed):
         lead, error = _lead(facts, one, next)
         # slots need not be in the order of their visibility
         lead = abs(lead)
-        pairs.append(Pair(one["id"], next["id"], NormalDist().cdf(lead / error), lead, error))
+        pairs.append(ItemPair(one["id"], next["id"], NormalDist().cdf(lead / error), lead, error))
     return min(pairs, key=lambda pair: pair.sure)
 
 
-def _chance(item: ItemEstimate) -> float:
+def _chance(item: ItemEstimateDocument) -> float:
     return item["probability_in_best_list"]
 
 
-def _lead(facts: Facts, one: ItemEstimate, other: ItemEstimate) -> tuple[float, float]:
-    def worth(item: ItemEstimate) -> float:
+def _lead(facts: Facts, one: ItemEstimateDocument, other: ItemEstimateDocument) -> tuple[float, float]:
+    def worth(item: ItemEstimateDocument) -> float:
         return math.log(max(1e-300, item["attractiveness"] * facts.values.get(item["id"], 1.0)))
 
-    def error(item: ItemEstimate) -> float:
+    def error(item: ItemEstimateDocument) -> float:
         return math.log(max(1.0 + 1e-9, item["high"] / max(1e-300, item["low"]))) / (2 * _WITHIN)
 
     return worth(one) - worth(other), math.hypot(error(one), error(other))
 
 
-def views_needed(pair: Pair, seen: int) -> int | None:
+def views_needed(pair: ItemPair, seen: int) -> int | None:
     """About how many more views it takes until the preferred item is it with a probability of 90 %.
 
     The standard error goes down with the root of the views, if they are spent as those so far; the difference is taken
     to be what it looks like. None where that is more than a million, or nobody leads.
 
-    >>> views_needed(Pair("a", "b", 0.7, lead=0.1, error=0.2), seen=1000)
+    >>> views_needed(ItemPair("a", "b", 0.7, lead=0.1, error=0.2), seen=1000)
     5600
     """
     if pair.lead <= 0.0:

@@ -16,7 +16,7 @@ from slotwise.service.schemas.overview_schemas import Level
 from slotwise.service.schemas.report_schemas import EstimatesDocument
 
 
-class Fit(NamedTuple):
+class ModelFit(NamedTuple):
     """Per slot how often it was filled, its clicks and the fitted ones; and what the pairs say."""
 
     shown: list[int]
@@ -26,7 +26,7 @@ class Fit(NamedTuple):
     sentence: str
 
 
-def fit(found: EstimatesDocument, shown: list[int]) -> Fit:
+def fit(found: EstimatesDocument, shown: list[int]) -> ModelFit:
     """Compare what is believed with the tally that it rests on; `shown` says how often each slot was filled."""
     slots = len(found["position_bias"])
     numbers = {item: number for number, item in enumerate(found["tally"]["items"])}
@@ -40,7 +40,7 @@ def fit(found: EstimatesDocument, shown: list[int]) -> Fit:
     expected = gamma * passes
     level, sentence = _judged(clicks, expected, gamma)
     retired = every.sum(axis=1) - clicks.sum(axis=1)
-    return Fit(
+    return ModelFit(
         shown[:slots],
         [int(count) for count in every.sum(axis=1)],
         [float(count) for count in expected.sum(axis=1) + retired],

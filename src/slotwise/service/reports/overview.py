@@ -9,15 +9,15 @@ from typing import Final, NamedTuple
 
 from slotwise.service.learning.period_counts import PeriodCounts
 from slotwise.service.placements.placement_registry import Placements
-from slotwise.service.reports.drift_view import BEFORE_DAYS, RECENT_DAYS, Drifts, find_drift
+from slotwise.service.reports.drift_view import BEFORE_DAYS, RECENT_DAYS, DriftReport, find_drift
 from slotwise.service.reports.health_checks import Observed, checks_of
 from slotwise.service.reports.learning_status import QUIET_SECONDS, Facts, state
 from slotwise.service.reports.lru_cache import LruCache
-from slotwise.service.reports.model_fit_view import Fit, fit
-from slotwise.service.reports.placement_estimates import EstimateDesk, ForOwner, Look
+from slotwise.service.reports.model_fit_view import ModelFit, fit
+from slotwise.service.reports.placement_estimates import EstimatesView, ForOwner, PlacementEstimates
 from slotwise.service.reports.uplift import Span
 from slotwise.service.reports.uplift_sentence import pays
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.overview_schemas import (
     ItemNow,
     ItemsPage,
@@ -26,7 +26,7 @@ from slotwise.service.schemas.overview_schemas import (
     SlotBias,
     SlotNow,
 )
-from slotwise.service.schemas.report_schemas import EstimatesDocument, ItemEstimate
+from slotwise.service.schemas.report_schemas import EstimatesDocument, ItemEstimateDocument
 from slotwise.service.storage import Store
 from slotwise.service.storage.count_rows import Counters
 from slotwise.service.storage.decision_types import DAY, HOUR
@@ -46,13 +46,13 @@ class _ByHour(NamedTuple):
 
     hour: int
     version: int
-    drift: Drifts
+    drift: DriftReport
     #: the best list at the ends of hours that began then
     ends: list[tuple[int, list[str]]]
 
 
 @dataclass(frozen=True)
-class Question:
+class OverviewRequest:
     """Whose overview, of whom, and over which time it is to be said whether it pays."""
 
     name: str
@@ -60,14 +60,14 @@ class Question:
     period: str = "7d"
 
 
-class OverviewDesk:
+class Overviews:
     """Puts overviews together; whoever asks sees to it that this is not too often."""
 
-    def __init__(self, placements: Placements, estimates: EstimateDesk) -> None:
+    def __init__(self, placements: Placements, estimates: PlacementEstimates) -> None:
         self._placements, self._estimates = placements, estimates
         self._by_hour = LruCache[str, _ByHour](MAX_BY_HOUR)
 
-    async def document(self, asked: Question, now: float, staleness: float = 0.0) -> OverviewDocument:
+    async def document(self, asked: OverviewRequest, now: float, staleness: float = 0.0) -> OverviewDocument:
         """From the store as it is now."""
         span = Span.asked(now, period=asked.period)
         recent = (await self._estimates.look(asked.name, asked.segment, span, for_owner=True)).document["uplift"]
@@ -142,7 +142,7 @@ class OverviewDesk:
             "of": len(look.document["items"]),
         }
 
-    async def _of_this_hour(self, look: Look, now: float) -> _ByHour:
+    async def _of_this_hour(self, look: EstimatesView, now: float) -> _ByHour:
         version, hour = look.version, self._placements.hour()
         known = self._by_hour.get(version.placement)
         if known is not None and (known.hour, known.version) == (hour, version.version):
@@ -169,7 +169,11 @@ def _last_hour(store: Store, name: str, now: float) -> int | None:
 
 
 def relevant(
-    items: Sequence[ItemEstimate], values: dict[str, float], shown_list: Sequence[str], *, something: bool = True
+    items: Sequence[ItemEstimateDocument],
+    values: dict[str, float],
+    shown_list: Sequence[str],
+    *,
+    something: bool = True,
 ) -> list[ItemNow]:
     """The list now, then those that are likeliest to belong to it, and then the most attractive.
 
@@ -194,7 +198,7 @@ def _is_known(counters: Counters) -> bool:
     return counters.clicked + counters.no_click > 0
 
 
-def _item(item: ItemEstimate, values: dict[str, float], something: bool) -> ItemNow:
+def _item(item: ItemEstimateDocument, values: dict[str, float], something: bool) -> ItemNow:
     known = item["shown"] > 0
     return {
         "id": item["id"],
@@ -208,7 +212,7 @@ def _item(item: ItemEstimate, values: dict[str, float], something: bool) -> Item
     }
 
 
-def _best_list(definition: Definition, more: ForOwner, something: bool) -> list[SlotNow]:
+def _best_list(definition: PlacementDefinition, more: ForOwner, something: bool) -> list[SlotNow]:
     listed: list[SlotNow] = []
     for number, (item, chances) in enumerate(zip(more.shown_list, more.slot_chances, strict=False), start=1):
         others = [(chance, other) for other, chance in chances.items() if other != item]
@@ -226,7 +230,7 @@ def _best_list(definition: Definition, more: ForOwner, something: bool) -> list[
     return listed
 
 
-def _slots(look: Look, fitted: Fit | None, more: ForOwner) -> list[SlotBias]:
+def _slots(look: EstimatesView, fitted: ModelFit | None, more: ForOwner) -> list[SlotBias]:
     found: list[SlotBias] = []
     clicks = look.document["tally"]["clicks"]
     given = look.definition.position_bias is not None

@@ -13,7 +13,7 @@ from slotwise.core.errors import InvalidInput, MissingExtra, UnwritableFile
 from slotwise.core.files import replacing
 from slotwise.service.schemas.segment_rules import known
 from slotwise.service.storage import Store
-from slotwise.service.storage.decision_types import Logged, least_id
+from slotwise.service.storage.decision_types import LoggedDecision, least_id
 
 try:
     import pyarrow as pa
@@ -92,7 +92,7 @@ def export(
     return done
 
 
-def row(logged: Logged) -> dict[str, Any]:
+def row(logged: LoggedDecision) -> dict[str, Any]:
     """One decision, by column."""
     decision, outcome = logged.decision, logged.outcome
     kind = "no_click" if outcome is None else outcome.kind
@@ -114,7 +114,9 @@ def row(logged: Logged) -> dict[str, Any]:
     }
 
 
-def _by_day(store: Store, after: str, before: str, placement: str | None, at_once: int) -> Iterator[Sequence[Logged]]:
+def _by_day(
+    store: Store, after: str, before: str, placement: str | None, at_once: int
+) -> Iterator[Sequence[LoggedDecision]]:
     """In order of time, no more than fit into memory at once, and never of two days together."""
     while found := store.log(after, before, at_once, placement):
         for _, of_day in groupby(found, key=_day):
@@ -122,7 +124,7 @@ def _by_day(store: Store, after: str, before: str, placement: str | None, at_onc
         after = found[-1].decision.id
 
 
-def _day(logged: Logged) -> int:
+def _day(logged: LoggedDecision) -> int:
     # as its id has it, by which decisions are in order
     return int(logged.decision.id[:12], 16) // (DAY * 1_000)
 

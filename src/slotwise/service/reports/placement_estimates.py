@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from slotwise.ranker import Learner
 from slotwise.service.learning.click_values import values_of
-from slotwise.service.learning.decay import Faded
+from slotwise.service.learning.decay import DecayedCounts
 from slotwise.service.learning.decay_selection import faded_counts, read_periods
 from slotwise.service.learning.learner_factory import learner_of, matrices, numbered, shows
 from slotwise.service.learning.outcome_window import window_now
@@ -17,18 +17,18 @@ from slotwise.service.learning.period_counts import PeriodCounts
 from slotwise.service.placements.placement_registry import Placements, UnknownPlacement
 from slotwise.service.reports.lru_cache import LruCache
 from slotwise.service.reports.shadow_report import in_the_shadow
-from slotwise.service.reports.uplift import ALWAYS, Evidence, Span, read_evidence, uplift
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.reports.uplift import ALWAYS, Span, UpliftEvidence, read_evidence, uplift
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.report_schemas import (
     DecisionCounts,
     EstimatesDocument,
-    ItemEstimate,
+    ItemEstimateDocument,
     MemoryDocument,
     ShadowDocument,
-    SlotEstimate,
+    SlotEstimateDocument,
     TallyDocument,
 )
-from slotwise.service.schemas.segment_rules import Segments
+from slotwise.service.schemas.segment_rules import VisitorSegments
 from slotwise.service.schemas.timestamps import rfc3339
 from slotwise.service.storage import Store
 from slotwise.service.storage.count_rows import Counters, TallyRow
@@ -56,8 +56,8 @@ class ForOwner(NamedTuple):
 class FromTally(NamedTuple):
     """The part of the document that follows from definition and tally."""
 
-    items: list[ItemEstimate]
-    position_bias: list[SlotEstimate]
+    items: list[ItemEstimateDocument]
+    position_bias: list[SlotEstimateDocument]
     tally: TallyDocument
     best_list: list[str]
     shadow: ShadowDocument | None
@@ -66,12 +66,12 @@ class FromTally(NamedTuple):
     for_owner: ForOwner | None = None
 
 
-class Look(NamedTuple):
+class EstimatesView(NamedTuple):
     """A document, and what it was made from."""
 
     document: EstimatesDocument
     version: Version
-    definition: Definition
+    definition: PlacementDefinition
     #: of the decisions that the document is about
     counters: Counters
     for_owner: ForOwner | None
@@ -80,7 +80,7 @@ class Look(NamedTuple):
 @dataclass(frozen=True)
 class _Known:
     version: Version
-    definition: Definition
+    definition: PlacementDefinition
     #: the hour in which it was found, where what was counted fades
     hour: int | None
     from_tally: FromTally
@@ -93,8 +93,8 @@ class _Read(NamedTuple):
     counters: Mapping[tuple[str, Arm], Counters]
     reported: tuple[int, float | None]
     window_seconds: float
-    definition: Definition
-    evidence: Evidence
+    definition: PlacementDefinition
+    evidence: UpliftEvidence
     #: None where the tally is as it was
     rows: list[TallyRow] | None
     #: None where nothing fades, or the tally is as it was
@@ -114,7 +114,7 @@ def known_estimates(max_entries: int = MAX_KNOWN, max_items: int = MAX_KNOWN_ITE
     return KnownEstimates(max_entries, max_items, lambda known: len(known.from_tally.items))
 
 
-class EstimateDesk:
+class PlacementEstimates:
     """Works out documents one after the other, in a thread, and again only when something changed."""
 
     def __init__(self, placements: Placements, known: KnownEstimates | None = None) -> None:
@@ -131,7 +131,7 @@ class EstimateDesk:
 
     async def look(
         self, name: str, segment: Sequence[str] = (), span: Span = ALWAYS, *, for_owner: bool = False
-    ) -> Look:
+    ) -> EstimatesView:
         """The same, with what it was made from."""
         asked = name, tuple(segment)
         known: _Known | None = None
@@ -161,7 +161,7 @@ class EstimateDesk:
             # whoever had their turn before may have asked for the same
             known = self._known.get(asked)
             found = await self._placements.read(read)
-            segments = Segments(found.definition.segments)
+            segments = VisitorSegments(found.definition.segments)
             wanted = segments.asked(segment)
             if found.rows is None:
                 assert known is not None
@@ -193,23 +193,25 @@ class EstimateDesk:
             "shadow": from_tally.shadow,
             "memory": from_tally.memory,
         }
-        return Look(document, found.version, found.definition, total, from_tally.for_owner)
+        return EstimatesView(document, found.version, found.definition, total, from_tally.for_owner)
 
 
-def _definition(store: Store, name: str) -> Definition:
-    return Definition.model_validate_json(store.definition(name))
+def _definition(store: Store, name: str) -> PlacementDefinition:
+    return PlacementDefinition.model_validate_json(store.definition(name))
 
 
-def _evidence(store: Store, name: str, definition: Definition, segment: Sequence[str], span: Span) -> Evidence:
+def _evidence(
+    store: Store, name: str, definition: PlacementDefinition, segment: Sequence[str], span: Span
+) -> UpliftEvidence:
     if not segment:
         return read_evidence(store, name, definition, span)
-    segments = Segments(definition.segments)
+    segments = VisitorSegments(definition.segments)
     wanted = set(segments.asked(segment))
     return read_evidence(store, name, definition, span, lambda text: segments.number(text) in wanted)
 
 
 def _by_segment(
-    segments: Segments, wanted: Collection[int], counters: Mapping[tuple[str, Arm], Counters]
+    segments: VisitorSegments, wanted: Collection[int], counters: Mapping[tuple[str, Arm], Counters]
 ) -> dict[int, dict[Arm, Counters]]:
     found: dict[int, dict[Arm, Counters]] = {}
     for (text, arm), counted in counters.items():
@@ -234,10 +236,10 @@ def _estimated(found: _Read, rows: Sequence[TallyRow], wanted: Sequence[int], ho
 
 
 def estimated(
-    definition: Definition,
+    definition: PlacementDefinition,
     rows: Sequence[TallyRow],
     wanted: Sequence[int] = (0,),
-    faded: Faded | None = None,
+    faded: DecayedCounts | None = None,
     *,
     for_owner: bool = False,
 ) -> FromTally:
@@ -247,7 +249,7 @@ def estimated(
     judges it, beside all others; several together beside the rest. Where counts have `faded`, what is believed rests on
     what is left of them, and whatever is counted here is still of all.
     """
-    segments = Segments(definition.segments)
+    segments = VisitorSegments(definition.segments)
     everybody = len(wanted) == len(segments)
     one = not everybody and len(wanted) == 1
     learner = learner_of(definition, rows, None if everybody or one else frozenset(wanted), faded)
@@ -271,7 +273,7 @@ def estimated(
 
 
 def _for_owner(
-    definition: Definition,
+    definition: PlacementDefinition,
     rows: Sequence[TallyRow],
     wanted: Sequence[TallyRow],
     learner: Learner,
@@ -292,7 +294,7 @@ def _for_owner(
     )
 
 
-def _count_whole(items: list[ItemEstimate], slots: int, rows: Sequence[TallyRow]) -> None:
+def _count_whole(items: list[ItemEstimateDocument], slots: int, rows: Sequence[TallyRow]) -> None:
     """Say how often items were shown and clicked, whatever that weighs by now."""
     numbers = numbered(item["id"] for item in items)
     clicks, shown = matrices(rows, numbers, slots)[0].sum(axis=0), shows(rows, numbers, slots)
@@ -300,7 +302,7 @@ def _count_whole(items: list[ItemEstimate], slots: int, rows: Sequence[TallyRow]
         item["clicks"], item["shown"] = int(clicks[number]), int(shown[number])
 
 
-def _whole_tally(definition: Definition, rows: Sequence[TallyRow]) -> TallyDocument:
+def _whole_tally(definition: PlacementDefinition, rows: Sequence[TallyRow]) -> TallyDocument:
     names = dict.fromkeys(item.id for item in definition.items)
     names.update(dict.fromkeys(sorted({row.item for row in rows})))
     slots = max([definition.slots, *(row.slot + 1 for row in rows)])

@@ -8,14 +8,14 @@ import numpy as np
 
 from slotwise.core.types import FloatArray
 from slotwise.ranker import Learner
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.report_schemas import Expectation, ShadowDocument
 
 #: percentiles, of an interval that holds the truth with a probability of 95 %
 ENDS: Final = (2.5, 97.5)
 
 
-def in_the_shadow(definition: Definition, learner: Learner, segment: int | None) -> ShadowDocument | None:
+def in_the_shadow(definition: PlacementDefinition, learner: Learner, segment: int | None) -> ShadowDocument | None:
     """The best list beside the items as given, by what is believed; None where what is shown is learned."""
     if definition.mode != "shadow":
         return None

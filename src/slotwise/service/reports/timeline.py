@@ -16,7 +16,7 @@ from slotwise.service.schemas.overview_schemas import ArmLine, TimelineDocument
 from slotwise.service.schemas.report_schemas import Believed
 from slotwise.service.schemas.timestamps import rfc3339
 from slotwise.service.storage import Store
-from slotwise.service.storage.count_rows import HistoryRow, Period, PeriodCounters
+from slotwise.service.storage.count_rows import CountPeriod, HistoryRow, PeriodCounters
 from slotwise.service.storage.decision_types import DAY, Arm
 
 #: items that are told apart
@@ -56,7 +56,7 @@ def timeline(store: Store, name: str, by: By, span: HistorySpan) -> TimelineDocu
     }
 
 
-def _start(period: Period, by: By) -> int:
+def _start(period: CountPeriod, by: By) -> int:
     return period.start // DAY * DAY if by == "day" else period.start
 
 
@@ -134,7 +134,7 @@ def _probabilities(
     ends: Sequence[tuple[int, str]], items: Sequence[str], starts: Sequence[int], by: By
 ) -> list[list[float | None]]:
     # of a day, the last that was kept
-    last = {_start(Period(hour), by): text for hour, text in ends}
+    last = {_start(CountPeriod(hour), by): text for hour, text in ends}
     found: list[list[float | None]] = [[] for _ in items]
     for start in starts:
         text = last.get(start)

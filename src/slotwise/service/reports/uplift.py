@@ -12,12 +12,12 @@ from typing import Final, Literal, NamedTuple, TypedDict, Unpack
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
-from slotwise.service.reports.ab_test import MIN_CLICKS, MIN_VALUES, Interval, Stratum, Sums, compare
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.reports.ab_test import MIN_CLICKS, MIN_VALUES, HoldoutStratum, Interval, Sums, compare
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.report_schemas import ArmDocument, IntervalDocument, RatioDocument, UpliftDocument
 from slotwise.service.schemas.timestamps import rfc3339, seconds_of
 from slotwise.service.storage import Store
-from slotwise.service.storage.count_rows import LAST, ArmCounts, ItemClicks, Period
+from slotwise.service.storage.count_rows import LAST, ArmCounts, CountPeriod, ItemClicks
 from slotwise.service.storage.decision_types import DAY, HOUR, Arm
 from slotwise.service.storage.placements_table import Change
 
@@ -73,7 +73,7 @@ class Span:
 ALWAYS: Final = Span()
 
 
-class Evidence(NamedTuple):
+class UpliftEvidence(NamedTuple):
     """What the store knows of both arms in a time."""
 
     span: Span
@@ -87,8 +87,12 @@ class Evidence(NamedTuple):
 
 
 def read_evidence(
-    store: Store, name: str, definition: Definition, span: Span = ALWAYS, wanted: Callable[[str], bool] | None = None
-) -> Evidence:
+    store: Store,
+    name: str,
+    definition: PlacementDefinition,
+    span: Span = ALWAYS,
+    wanted: Callable[[str], bool] | None = None,
+) -> UpliftEvidence:
     """From the store, of all segments or of those that are wanted."""
     since = 0 if span.since is None else math.ceil(span.since)
     until = LAST if span.until is None else math.ceil(span.until)
@@ -103,17 +107,17 @@ def read_evidence(
     clicks: list[ItemClicks] = []
     if values and not _bring_values(arms):
         clicks = [*filter(is_wanted, store.item_clicks(name, since, until, by_segment=by_segment))]
-    return Evidence(span, arms, clicks, _changes_of_share(store.changes(name, MAX_CHANGES)), values)
+    return UpliftEvidence(span, arms, clicks, _changes_of_share(store.changes(name, MAX_CHANGES)), values)
 
 
-def uplift(evidence: Evidence) -> UpliftDocument | None:
+def uplift(evidence: UpliftEvidence) -> UpliftDocument | None:
     """What is compared is what outcomes brought; else the values of the items that were clicked; else the clicks.
 
     None until both arms have something final.
 
-    >>> hour = Period(0)
+    >>> hour = CountPeriod(0)
     >>> arms = [ArmCounts(hour, "", "learned", 60, 140, 0.0, 0.0), ArmCounts(hour, "", "holdout", 20, 80, 0.0, 0.0)]
-    >>> found = uplift(Evidence(ALWAYS, arms, [], [], {}))
+    >>> found = uplift(UpliftEvidence(ALWAYS, arms, [], [], {}))
     >>> found["measure"], found["learned"]["click_rate"], round(found["difference"], 3), round(found["low"], 3)
     ('click_rate', 0.3, 0.1, -0.001)
     """
@@ -146,7 +150,7 @@ def uplift(evidence: Evidence) -> UpliftDocument | None:
     }
 
 
-def measure_of(evidence: Evidence) -> Measure:
+def measure_of(evidence: UpliftEvidence) -> Measure:
     """What is compared."""
     return "value_per_view" if evidence.values or _bring_values(evidence.arms) else "click_rate"
 
@@ -159,9 +163,9 @@ def _changes_of_share(changes: Iterable[Change]) -> list[float]:
     return sorted(change.time for change in changes if "holdout" in json.loads(change.what or "{}").get("fields", {}))
 
 
-def views_by_period(evidence: Evidence) -> Iterator[tuple[Period, Arm, Sums]]:
+def views_by_period(evidence: UpliftEvidence) -> Iterator[tuple[CountPeriod, Arm, Sums]]:
     """What the views of each arm in each period brought, in the measure that is compared."""
-    worth: dict[tuple[Period, str, Arm], Sums] = defaultdict(Sums)
+    worth: dict[tuple[CountPeriod, str, Arm], Sums] = defaultdict(Sums)
     for on in evidence.clicks:
         value = evidence.values.get(on.item, 1.0)
         worth[on.period, on.segment, on.arm] += Sums(0, on.clicks * value, on.clicks * value**2)
@@ -179,16 +183,16 @@ def views_by_period(evidence: Evidence) -> Iterator[tuple[Period, Arm, Sums]]:
         # which items were clicked in which arm was not kept before there were hours
 
 
-def _strata(evidence: Evidence) -> list[Stratum]:
+def _strata(evidence: UpliftEvidence) -> list[HoldoutStratum]:
     """Together what was issued under one share; a period in which it was changed is one of its own."""
     sums: dict[tuple[int, int | None], dict[Arm, Sums]] = defaultdict(lambda: dict.fromkeys(_ARMS, Sums()))
     for period, arm, brought in views_by_period(evidence):
         if arm in _ARMS:
             sums[_share(period, evidence.changed)][arm] += brought
-    return [Stratum(arms["learned"], arms["holdout"]) for arms in sums.values()]
+    return [HoldoutStratum(arms["learned"], arms["holdout"]) for arms in sums.values()]
 
 
-def _share(period: Period, changed: Sequence[float]) -> tuple[int, int | None]:
+def _share(period: CountPeriod, changed: Sequence[float]) -> tuple[int, int | None]:
     """Which of the shares it was issued under, by number; and its start, where that changed meanwhile."""
     if period.hours == 0:
         return 0, period.start

@@ -20,7 +20,7 @@ from slotwise.service.decisions.outcome_tokens import Signer
 from slotwise.service.metrics import WorkerMetrics
 from slotwise.service.placements.placement_registry import Placements, UnknownPlacement
 from slotwise.service.placements.placement_state import Placement
-from slotwise.service.placements.placement_updates import ChangeDesk
+from slotwise.service.placements.placement_updates import PlacementUpdates
 from slotwise.service.placements.propensities import Propensities, Propensity
 from slotwise.service.reports.dashboard_queries import Dashboard
 from slotwise.service.reports.estimate_service import EstimateService, LocalEstimator
@@ -28,15 +28,24 @@ from slotwise.service.reports.estimates_process import RemoteEstimator
 from slotwise.service.reports.history import By, HistorySpan, history
 from slotwise.service.reports.uplift import AskedSpan, Span
 from slotwise.service.runtime.background_tasks import again_and_again
-from slotwise.service.schemas.decision_request import Wish
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.schemas.decision_request import DecisionRequest
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.report_schemas import EstimatesDocument, HistoryDocument
 from slotwise.service.storage import Store, open_store
 from slotwise.service.storage.batch_writer import WRITE_SECONDS, Writer
-from slotwise.service.storage.decision_types import HOUR, Decision, Logged, Outcome, Receipt, Report, hour_of, is_id
+from slotwise.service.storage.decision_types import (
+    HOUR,
+    IssuedDecision,
+    LoggedDecision,
+    Outcome,
+    Receipt,
+    Report,
+    hour_of,
+    is_id,
+)
 
 Clock = Callable[[], float]
-NO_WISH: Final = Wish()
+NO_CONSTRAINTS: Final = DecisionRequest()
 #: between two looks for decisions past their deadline
 FINALISE_SECONDS: Final = 0.1
 #: what is finalised in one transaction; decisions wait for it, so it is kept short
@@ -69,7 +78,7 @@ class Worker:
 
     >>> import tempfile
     >>> async def one_click(store):
-    ...     async with Worker(store, placements={"home": Definition(slots=1, items=["a", "b"])}) as worker:
+    ...     async with Worker(store, placements={"home": PlacementDefinition(slots=1, items=["a", "b"])}) as worker:
     ...         decision = await worker.decide("home")
     ...         receipt = await worker.report(decision.id, Outcome("clicked", decision.items[0]))
     ...     return receipt.verdict
@@ -83,7 +92,7 @@ class Worker:
         store: str,
         *,
         clock: Clock = time.time,
-        placements: Mapping[str, Definition] | None = None,
+        placements: Mapping[str, PlacementDefinition] | None = None,
         write_seconds: float = WRITE_SECONDS,
         read_seconds: float = READ_SECONDS,
     ) -> None:
@@ -102,7 +111,7 @@ class Worker:
         self._estimates = EstimateService(LocalEstimator(self._placements), self._remote_estimator)
         self._writer = Writer(writing, self.metrics.committed, write_seconds)
         #: puts, changes and deletes placements
-        self.changing = ChangeDesk(self._placements, self._writer, clock)
+        self.changing = PlacementUpdates(self._placements, self._writer, clock)
         #: answers what the owner's dashboard asks
         self.dashboard = Dashboard(store, self._placements, self._estimates, clock)
         self._tasks: list[asyncio.Task[None]] = []
@@ -186,12 +195,12 @@ class Worker:
         """As the store has it, with what another worker was told a moment ago."""
         return await self._placements.newest(name)
 
-    async def put(self, name: str, definition: Definition) -> tuple[Placement, bool]:
+    async def put(self, name: str, definition: PlacementDefinition) -> tuple[Placement, bool]:
         """Create or change; whether it is new."""
         changed = await self.changing.put(name, definition)
         return changed.placement, changed.is_new
 
-    async def decide(self, name: str, wish: Wish = NO_WISH, key: str | None = None) -> Decision:
+    async def decide(self, name: str, wish: DecisionRequest = NO_CONSTRAINTS, key: str | None = None) -> IssuedDecision:
         """What to show to one visitor; with a key that was used before, the decision of then."""
         placement = self._placements.get(name) or await self._placements.placement(name)
         now, digests = self._clock(), self._digests
@@ -203,7 +212,7 @@ class Worker:
             raise InvalidInput(f"Idempotency-Key {validation.short(key)} was used before, for another request")
         return decision
 
-    def token(self, decision: Decision) -> str:
+    def token(self, decision: IssuedDecision) -> str:
         """What lets a browser report the outcome of that decision."""
         return self._signer.sign(decision.id, decision.deadline)
 
@@ -224,7 +233,7 @@ class Worker:
         self.metrics.reports.labels(receipt.verdict).inc()
         return receipt
 
-    async def logged(self, decision: str) -> Logged | None:
+    async def logged(self, decision: str) -> LoggedDecision | None:
         """A decision and what has become of it, from the store as it is now; None where there is none of that id."""
         return await self._placements.read(lambda store: store.logged(decision)) if is_id(decision) else None
 

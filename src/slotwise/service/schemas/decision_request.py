@@ -11,7 +11,7 @@ from slotwise.service.schemas.item_schema import Strict
 from slotwise.service.schemas.name_rules import MAX_NAME
 
 
-class Wish(Strict):
+class DecisionRequest(Strict):
     """What a decision must heed."""
 
     model_config = ConfigDict(

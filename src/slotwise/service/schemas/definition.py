@@ -25,7 +25,7 @@ from slotwise.core.feature_encoder import check_value
 from slotwise.core.policy_task import MAX_SEGMENTS, Setting
 from slotwise.service.schemas.item_schema import MAX_FEATURES, Finite, Item, ListedItem, Strict
 from slotwise.service.schemas.name_rules import MAX_NAME, Name
-from slotwise.service.schemas.segment_rules import MAX_COMBINATIONS, OTHER, Segments
+from slotwise.service.schemas.segment_rules import MAX_COMBINATIONS, OTHER, VisitorSegments
 
 MAX_ITEMS: Final = 100_000
 MAX_SLOTS: Final = 100
@@ -80,7 +80,7 @@ Memory = Annotated[Annotated[Literal["auto"], Tag("=text")] | Annotated[HalfLife
 Mode = Literal["live", "frozen", "shadow"]
 
 
-class Definition(Strict):
+class PlacementDefinition(Strict):
     """A placement as its owner wants it."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
@@ -191,7 +191,7 @@ class Definition(Strict):
             if len(set(values)) < len(values):
                 raise PydanticCustomError("twice", "segments has a value twice under {key}", {"key": repr(key)})
         listed = math.prod(len(values) for values in self.segments.values())
-        combinations = len(Segments(self.segments))
+        combinations = len(VisitorSegments(self.segments))
         for kind, most, given in (
             ("of the values that are listed", MAX_COMBINATIONS, listed),
             ("with other as one more value of each key", MAX_SEGMENTS, combinations),
@@ -245,7 +245,7 @@ class Definition(Strict):
     def control_list(self, exclude: Collection[str], pin: Mapping[str, int]) -> tuple[str, ...]:
         """The items in control order, the order of the definition, as far as exclusions and pins allow.
 
-        >>> Definition(slots=3, items=["a", "b", "c", "d"]).control_list(exclude=["a"], pin={"d": 1})
+        >>> PlacementDefinition(slots=3, items=["a", "b", "c", "d"]).control_list(exclude=["a"], pin={"d": 1})
         ('d', 'b', 'c')
         """
         by_slot = {slot: item for item, slot in pin.items()}

@@ -17,7 +17,7 @@ def closed(*examples: Any) -> ConfigDict:
 
 
 @with_config(closed())
-class ItemEstimate(TypedDict):
+class ItemEstimateDocument(TypedDict):
     """What is known of one item."""
 
     id: str
@@ -32,7 +32,7 @@ class ItemEstimate(TypedDict):
 
 
 @with_config(closed())
-class SlotEstimate(TypedDict):
+class SlotEstimateDocument(TypedDict):
     """What is known of one slot."""
 
     slot: int
@@ -198,8 +198,8 @@ _EXAMPLE: Final = {
 class EstimatesDocument(TypedDict):
     """What is known of a placement."""
 
-    items: list[ItemEstimate]
-    position_bias: list[SlotEstimate]
+    items: list[ItemEstimateDocument]
+    position_bias: list[SlotEstimateDocument]
     tally: TallyDocument
     best_list: list[str]
     """The list that is expected to bring most, the first slot first."""

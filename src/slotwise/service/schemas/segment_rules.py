@@ -31,12 +31,12 @@ def known(segment: str) -> dict[str, str]:
     return dict(json.loads(segment)) if segment else {}
 
 
-class Segments:
+class VisitorSegments:
     """Kinds of visitors, numbered from 0, which is *other* in every respect.
 
     There are as many as combinations of values, with *other* as one more value of each key.
 
-    >>> segments = Segments({"device": ["mobile", "desktop"], "visitor": ["new", "returning"]})
+    >>> segments = VisitorSegments({"device": ["mobile", "desktop"], "visitor": ["new", "returning"]})
     >>> len(segments)
     9
     >>> segments.text({"device": "mobile", "visitor": "a stranger"})
@@ -92,7 +92,7 @@ class Segments:
     def is_current(self, text: str) -> bool:
         """Whether a stored segment is written as this definition writes it.
 
-        >>> segments = Segments({"device": ["mobile"]})
+        >>> segments = VisitorSegments({"device": ["mobile"]})
         >>> segments.is_current('{"device":"mobile"}'), segments.is_current('{"device":"tablet"}')
         (True, False)
         """
@@ -110,7 +110,7 @@ class Segments:
     def asked(self, wanted: Iterable[str]) -> list[int]:
         """The numbers of the segments that KEY:VALUE, each of them, is true of; all of them if there is none.
 
-        >>> Segments({"device": ["mobile"], "visitor": ["new"]}).asked(["device:mobile"])
+        >>> VisitorSegments({"device": ["mobile"], "visitor": ["new"]}).asked(["device:mobile"])
         [2, 3]
         """
         places: dict[str, int] = {}

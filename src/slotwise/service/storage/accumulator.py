@@ -17,7 +17,7 @@ CLICKS, PASSES, SHOWS, VALUED, VALUE, SQUARES = range(6)
 _Pair = tuple[int, str]
 
 
-class Where(NamedTuple):
+class CountKey(NamedTuple):
     """Under which a decision is counted."""
 
     placement: str
@@ -51,11 +51,11 @@ class _Pairs:
                     pair[SQUARES] += outcome.value**2
 
 
-class Count:
+class Accumulator:
     """Sums by placement, segment, arm and hour.
 
-    >>> count = Count()
-    >>> home = Where("home", 0, "", "learned")
+    >>> count = Accumulator()
+    >>> home = CountKey("home", 0, "", "learned")
     >>> count.finalise(home, ["a", "b"], Outcome("clicked", "b", value=2.5))
     >>> count.finalise(home, ["b", "a"], None)
     >>> count.tally("home")[0]              # segment, slot, item, clicks, passes, shows, valued, value, squares
@@ -65,11 +65,11 @@ class Count:
     """
 
     def __init__(self) -> None:
-        self._counters: dict[Where, dict[str, Any]] = defaultdict(lambda: dict.fromkeys(COUNTERS, 0))
-        self._pairs: dict[str, dict[Where, _Pairs]] = defaultdict(lambda: defaultdict(_Pairs))
+        self._counters: dict[CountKey, dict[str, Any]] = defaultdict(lambda: dict.fromkeys(COUNTERS, 0))
+        self._pairs: dict[str, dict[CountKey, _Pairs]] = defaultdict(lambda: defaultdict(_Pairs))
         self._delays: dict[tuple[str, float, int], int] = defaultdict(int)
 
-    def add(self, where: Where, **counts: float) -> None:
+    def add(self, where: CountKey, **counts: float) -> None:
         """Add to counters."""
         counters = self._counters[where]
         for name, more in counts.items():
@@ -77,9 +77,9 @@ class Count:
 
     def issue(self, placement: str, start: int, segment: str, arm: Arm) -> None:
         """Count one decision as issued."""
-        self._counters[Where(placement, start, segment, arm)]["issued"] += 1
+        self._counters[CountKey(placement, start, segment, arm)]["issued"] += 1
 
-    def finalise(self, where: Where, items: Sequence[str], outcome: Outcome | None, times: int = 1) -> None:
+    def finalise(self, where: CountKey, items: Sequence[str], outcome: Outcome | None, times: int = 1) -> None:
         """Count one decision as what was reported of it; silence is a no-click, and may be that of several at once."""
         kind = "no_click" if outcome is None else outcome.kind
         counters = self._counters[where]

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from slotwise.core.errors import CommitInDoubt, StoreUnavailable
 from slotwise.service.storage import Store
-from slotwise.service.storage.decision_types import Decision, Outcome, Receipt, Report
+from slotwise.service.storage.decision_types import IssuedDecision, Outcome, Receipt, Report
 from slotwise.service.storage.sql_base import PATIENCE
 
 Answer = TypeVar("Answer")
@@ -70,7 +70,7 @@ class Writer:
         self._handed: deque[_Batch] = deque()
         self._is_looking = False
         #: decisions that were refused but may be in the store: a commit was not answered
-        self._doubtful: list[Decision] = []
+        self._doubtful: list[IssuedDecision] = []
         self._waiting = 0
         self._open = False
         self._loop: asyncio.AbstractEventLoop
@@ -82,7 +82,7 @@ class Writer:
         self._open = True
         self._thread.start()
 
-    def issue(self, decision: Decision) -> asyncio.Future[Decision]:
+    def issue(self, decision: IssuedDecision) -> asyncio.Future[IssuedDecision]:
         """The decision as it is to be shown."""
         return self._submit(decision)
 
@@ -165,10 +165,10 @@ class Writer:
         jobs = [job for job in jobs if not job[1].cancelled()] if gone else jobs
         answers: list[_Answer] = [(future, None) for _, future in gone]
         try:
-            answers += self._write([job for job in jobs if isinstance(job[0], Decision | Report)])
+            answers += self._write([job for job in jobs if isinstance(job[0], IssuedDecision | Report)])
             self._store.patience = PATIENCE
             for work, future in jobs:
-                if not isinstance(work, Decision | Report):
+                if not isinstance(work, IssuedDecision | Report):
                     answers.append((future, _tried(work, self._store)))
         except StoreUnavailable as problem:
             # nothing else is tried: whoever waits here has waited long enough
@@ -183,7 +183,7 @@ class Writer:
             return []
         self._store.patience = self._seconds
         self._take_back()
-        issuing = [job for job in jobs if isinstance(job[0], Decision)]
+        issuing = [job for job in jobs if isinstance(job[0], IssuedDecision)]
         reporting = [job for job in jobs if isinstance(job[0], Report)]
         futures = [future for _, future in issuing + reporting]
         began = time.perf_counter()

@@ -76,7 +76,7 @@ COUNTERS = tuple(Counters.__dataclass_fields__)
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Period:
+class CountPeriod:
     """When decisions were issued: an hour or a day, UTC; with no length, what was counted elsewhere, as of then."""
 
     #: seconds since 1970
@@ -88,7 +88,7 @@ class Period:
 class PeriodRow:
     """What a tally's row counts, of the decisions of one arm that were issued in a period."""
 
-    period: Period
+    period: CountPeriod
     segment: str
     #: empty in what was counted before arms were told apart
     arm: Arm | Literal[""]
@@ -123,7 +123,7 @@ class PeriodColumns(NamedTuple):
 class HistoryRow(NamedTuple):
     """One item in one slot, over all decisions that were issued in a period and that somebody saw."""
 
-    period: Period
+    period: CountPeriod
     slot: int
     item: str
     clicks: int
@@ -134,7 +134,7 @@ class HistoryRow(NamedTuple):
 class PeriodCounters:
     """What became of the decisions of one segment and arm that were issued in a period."""
 
-    period: Period
+    period: CountPeriod
     segment: str
     arm: Arm
     counters: Counters
@@ -143,7 +143,7 @@ class PeriodCounters:
 class ArmCounts(NamedTuple):
     """What the decisions of one arm that were issued in a period came to."""
 
-    period: Period
+    period: CountPeriod
     #: "" where all segments were asked for together
     segment: str
     arm: Arm
@@ -156,7 +156,7 @@ class ArmCounts(NamedTuple):
 class ItemClicks(NamedTuple):
     """Clicks on an item, in whichever slot, of the decisions of one arm that were issued in a period."""
 
-    period: Period
+    period: CountPeriod
     segment: str
     arm: Arm
     item: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from slotwise.service.storage.decision_types import Arm, Decision, Kind, Logged, Outcome
+from slotwise.service.storage.decision_types import Arm, IssuedDecision, Kind, LoggedDecision, Outcome
 from slotwise.service.storage.sql_base import Database, chunks, marks, read, written
 
 #: the columns of an outcome
@@ -22,7 +22,7 @@ def outcome_of(kind: Kind | None, clicked: str | None, then: str | None, value: 
     return None if kind is None else Outcome(kind, clicked, tuple(read(then)) if then else (), value)
 
 
-class Log(Database):
+class DecisionLog(Database):
     """The part of a store that looks back."""
 
     def fill_propensities(self, found: Sequence[tuple[str, Sequence[float]]]) -> None:
@@ -40,13 +40,13 @@ class Log(Database):
                 rows,
             )
 
-    def logged(self, id: str) -> Logged | None:
+    def logged(self, id: str) -> LoggedDecision | None:
         """One decision, final or not."""
         with self.reading():
             rows = self.all(f"{_SELECT} WHERE id = ?", (id,))
         return _read(*rows[0]) if rows else None
 
-    def log(self, after: str, before: str, at_most: int, placement: str | None = None) -> list[Logged]:
+    def log(self, after: str, before: str, at_most: int, placement: str | None = None) -> list[LoggedDecision]:
         """The first final decisions with ids between these two, in order of id, which is the order of time."""
         of_placement, name = ("", ()) if placement is None else (" AND placement = ?", (placement,))
         with self.reading():
@@ -79,9 +79,9 @@ def _read(
     late: int,
     final: int,
     *reported: Any,
-) -> Logged:
-    decision = Decision(id, placement, tuple(read(items)), arm, issued, deadline, segment=segment)
-    return Logged(
+) -> LoggedDecision:
+    decision = IssuedDecision(id, placement, tuple(read(items)), arm, issued, deadline, segment=segment)
+    return LoggedDecision(
         decision,
         outcome_of(*reported),
         final=bool(final),

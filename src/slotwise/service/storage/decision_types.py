@@ -84,7 +84,7 @@ class Sticky:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class IssuedDecision:
     """One list issued for one page view."""
 
     #: made by `new_id`
@@ -147,10 +147,10 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
-class Logged:
+class LoggedDecision:
     """A decision, and what has become of it."""
 
-    decision: Decision
+    decision: IssuedDecision
     #: None where nothing was reported, which is a no-click once it is final
     outcome: Outcome | None
     #: whether it is past its deadline, and counted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from slotwise.service.storage.decision_types import Decision
+from slotwise.service.storage.decision_types import IssuedDecision
 from slotwise.service.storage.sql_base import Database, read
 
 #: a key that was used is free again once its decision's deadline has passed
@@ -29,25 +29,25 @@ _DROP = (
 Key = tuple[str, str]
 
 
-class Used(NamedTuple):
+class UsedKey(NamedTuple):
     """What a key was used for."""
 
     request: str
-    decision: Decision
+    decision: IssuedDecision
 
 
-def key_of(decision: Decision) -> Key:
+def key_of(decision: IssuedDecision) -> Key:
     """The key that it was asked for with."""
     assert decision.once is not None
     return decision.placement, decision.once.key
 
 
-def claim(database: Database, decisions: Sequence[Decision]) -> dict[Key, Used]:
+def claim(database: Database, decisions: Sequence[IssuedDecision]) -> dict[Key, UsedKey]:
     """Take the keys of these decisions, each for the first that has it; those that had been used before, and for what.
 
     A worker that is using one of them at this moment is waited for.
     """
-    first: dict[Key, Decision] = {}
+    first: dict[Key, IssuedDecision] = {}
     for decision in decisions:
         first.setdefault(key_of(decision), decision)
     rows = [
@@ -58,8 +58,8 @@ def claim(database: Database, decisions: Sequence[Decision]) -> dict[Key, Used]:
     taken = set(database.many(_CLAIM, rows))
     used = {}
     for placement, key, request, id, items, arm, issued, deadline in database.many(_FIND, sorted(first.keys() - taken)):
-        decision = Decision(id, placement, tuple(read(items)), arm, issued, deadline, fate="repeated")
-        used[placement, key] = Used(request, decision)
+        decision = IssuedDecision(id, placement, tuple(read(items)), arm, issued, deadline, fate="repeated")
+        used[placement, key] = UsedKey(request, decision)
     return used
 
 

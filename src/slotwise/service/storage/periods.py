@@ -11,9 +11,9 @@ from slotwise.service.storage.count_rows import (
     LAST,
     ArmCounts,
     Counters,
+    CountPeriod,
     HistoryRow,
     ItemClicks,
-    Period,
     PeriodColumns,
     PeriodCounters,
     PeriodRow,
@@ -45,7 +45,7 @@ def _period(by_day: bool) -> str:
     )
 
 
-class Periods(Database):
+class PeriodTables(Database):
     """The part of a store that knows when."""
 
     def period_tally(self, name: str, *, after: int = 0, since: int = 0, until: int = LAST) -> list[PeriodRow]:
@@ -56,7 +56,7 @@ class Periods(Database):
                 "WHERE placement = ? AND revision > ? AND start >= ? AND start < ?",
                 (name, after, since, until),
             )
-            return [PeriodRow(Period(start, hours), *rest) for start, hours, *rest in rows]
+            return [PeriodRow(CountPeriod(start, hours), *rest) for start, hours, *rest in rows]
 
     def period_columns(self, name: str, since: int = 0) -> PeriodColumns:
         """All rows of periods that start from `since` on, by column and in no order."""
@@ -77,7 +77,7 @@ class Periods(Database):
                 (name, since, until),
             )
             return [
-                PeriodCounters(Period(start, hours), segment, arm, Counters(*counts))
+                PeriodCounters(CountPeriod(start, hours), segment, arm, Counters(*counts))
                 for start, hours, segment, arm, *counts in rows
             ]
 
@@ -90,7 +90,7 @@ class Periods(Database):
                 f"WHERE placement = ? AND start >= ? AND start < ? GROUP BY {group} ORDER BY {group}",
                 (name, since, until),
             )
-            return [ArmCounts(Period(start, hours), *rest) for start, hours, *rest in rows]
+            return [ArmCounts(CountPeriod(start, hours), *rest) for start, hours, *rest in rows]
 
     def item_clicks(self, name: str, since: int, until: int, *, by_segment: bool) -> list[ItemClicks]:
         """Clicks by item and arm in these periods; counts whose arm is unknown are left out."""
@@ -101,7 +101,7 @@ class Periods(Database):
                 f"AND start < ? AND clicks > 0 AND arm <> '' GROUP BY {group} ORDER BY {group}",
                 (name, since, until),
             )
-            return [ItemClicks(Period(start, hours), *rest) for start, hours, *rest in rows]
+            return [ItemClicks(CountPeriod(start, hours), *rest) for start, hours, *rest in rows]
 
     def history(self, name: str, since: int, until: int, *, by_day: bool) -> list[HistoryRow]:
         """Clicks and shows by period, slot and item, over all segments and arms; with `by_day`, hours are added up."""
@@ -111,7 +111,7 @@ class Periods(Database):
                 "WHERE placement = ? AND start >= ? AND start < ? GROUP BY 1, 2, slot, item ORDER BY 1, 2, slot, item",
                 (name, since, until),
             )
-            return [HistoryRow(Period(start, hours), *rest) for start, hours, *rest in rows]
+            return [HistoryRow(CountPeriod(start, hours), *rest) for start, hours, *rest in rows]
 
     def history_counters(self, name: str, since: int, until: int, *, by_day: bool) -> list[PeriodCounters]:
         """Counters by period, segment and arm, in order; with `by_day`, hours are added up."""
@@ -123,7 +123,7 @@ class Periods(Database):
                 (name, since, until),
             )
             return [
-                PeriodCounters(Period(start, hours), segment, arm, Counters(*counts))
+                PeriodCounters(CountPeriod(start, hours), segment, arm, Counters(*counts))
                 for start, hours, segment, arm, *counts in rows
             ]
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from slotwise.core.errors import InvalidInput
 from slotwise.service.storage.count_rows import TALLY_COUNTS, Counters, PeriodCounters, PeriodRow, TallyRow
 from slotwise.service.storage.decision_types import Arm
-from slotwise.service.storage.periods import Periods
-from slotwise.service.storage.placements_table import Change, Definitions
-from slotwise.service.storage.totals import ADD_COUNTERS, ADD_TALLY, Totals
+from slotwise.service.storage.periods import PeriodTables
+from slotwise.service.storage.placements_table import Change, PlacementTables
+from slotwise.service.storage.totals import ADD_COUNTERS, ADD_TALLY, TotalTables
 
 #: changes of a placement that are carried along, the newest
 MAX_CHANGES = 100_000
 
 
 @dataclass(frozen=True)
-class Portable:
+class PlacementExport:
     """A placement as it is carried from store to store: all but its pending decisions."""
 
     name: str
@@ -30,15 +30,15 @@ class Portable:
     changes: Sequence[Change] = ()
 
 
-class Carrying(Definitions, Periods, Totals):
+class PlacementTransfer(PlacementTables, PeriodTables, TotalTables):
     """The part of a store that exports and imports placements."""
 
-    def carry_out(self, name: str) -> Portable:
+    def carry_out(self, name: str) -> PlacementExport:
         """A placement, to be carried to another store."""
         with self.transaction():
             if self.version(name) is None:
                 raise InvalidInput(f"there is no placement {name!r} in this store")
-            return Portable(
+            return PlacementExport(
                 name,
                 self.definition(name),
                 self.tally(name),
@@ -48,7 +48,7 @@ class Carrying(Definitions, Periods, Totals):
                 self.changes(name, MAX_CHANGES),
             )
 
-    def carry_in(self, placement: Portable) -> None:
+    def carry_in(self, placement: PlacementExport) -> None:
         """Add a placement from another store; refused if there is one of that name."""
         with self.transaction():
             if self.version(placement.name) is not None:

@@ -53,7 +53,7 @@ _OF_A_PLACEMENT = (
 )
 
 
-class Definitions(Database):
+class PlacementTables(Database):
     """What a placement is, and how it came to be that."""
 
     def put_placement(self, name: str, definition: str, change: Change | None = None, *, at: int | None = None) -> Put:

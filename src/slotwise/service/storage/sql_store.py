@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from slotwise.service.storage.accumulator import Count, Where
-from slotwise.service.storage.decision_log import OUTCOME, Log, outcome_of
-from slotwise.service.storage.decision_types import Decision, Outcome, Receipt, Report, hour_of, least_id
-from slotwise.service.storage.idempotency import Key, Used, claim, drop_keys, key_of
+from slotwise.service.storage.accumulator import Accumulator, CountKey
+from slotwise.service.storage.decision_log import OUTCOME, DecisionLog, outcome_of
+from slotwise.service.storage.decision_types import IssuedDecision, Outcome, Receipt, Report, hour_of, least_id
+from slotwise.service.storage.idempotency import Key, UsedKey, claim, drop_keys, key_of
 from slotwise.service.storage.outcome_rules import judge
 from slotwise.service.storage.periods import ADD_PERIOD_COUNTERS, ADD_PERIOD_TALLY
-from slotwise.service.storage.placement_transfer import Carrying
+from slotwise.service.storage.placement_transfer import PlacementTransfer
 from slotwise.service.storage.sql_base import Row, adding, chunks, marks, read, written
 from slotwise.service.storage.sticky_lists import drop_lists, stick
 from slotwise.service.storage.totals import ADD_COUNTERS, ADD_TALLY
@@ -30,7 +30,7 @@ _INSERT = (
 _ADD_DELAYS = adding("delays", ("placement", "at_most", "number"), ("clicks",))
 
 
-class Store(Carrying, Log):
+class Store(PlacementTransfer, DecisionLog):
     """Durable placements, decisions and tallies: when a method returns, its changes are on disk.
 
     One store object is one connection, used by one thread at a time. Several objects, threads, processes and machines
@@ -39,16 +39,18 @@ class Store(Carrying, Log):
     provides the connection.
     """
 
-    def write(self, decisions: Sequence[Decision], reports: Sequence[Report]) -> tuple[list[Decision], list[Receipt]]:
+    def write(
+        self, decisions: Sequence[IssuedDecision], reports: Sequence[Report]
+    ) -> tuple[list[IssuedDecision], list[Receipt]]:
         """Issue decisions and record outcomes, all in one transaction; the decisions come back as they are shown."""
         with self.transaction():
-            count = Count()
+            count = Accumulator()
             receipts = self._record(reports, count)
             issued = self._issue(decisions, count)
             self._add(count)
         return issued, receipts
 
-    def _record(self, reports: Sequence[Report], count: Count) -> list[Receipt]:
+    def _record(self, reports: Sequence[Report], count: Accumulator) -> list[Receipt]:
         if not reports:
             return []
         found: dict[str, Row] = {}
@@ -65,7 +67,7 @@ class Store(Carrying, Log):
                 receipts.append(Receipt("unknown_decision"))
                 continue
             id, placement, segment, arm, time, listed, deadline, final, was_late, *known = found[report.decision]
-            where = Where(placement, hour_of(time), segment, arm)
+            where = CountKey(placement, hour_of(time), segment, arm)
             before = recorded[id].outcome if id in recorded else outcome_of(*known)
             items = tuple(read(listed))
             verdict = judge(
@@ -92,7 +94,7 @@ class Store(Carrying, Log):
             self.all(f"UPDATE decisions SET late = 1 WHERE id IN ({marks(ids)})", ids)
         return receipts
 
-    def _issue(self, decisions: Sequence[Decision], count: Count) -> list[Decision]:
+    def _issue(self, decisions: Sequence[IssuedDecision], count: Accumulator) -> list[IssuedDecision]:
         if not decisions:
             return []
         there = self._existing({decision.placement for decision in decisions})
@@ -114,7 +116,7 @@ class Store(Carrying, Log):
         by_id = {decision.id: decision for decision in issued}
         for decision in issued:
             if decision.once is not None:
-                used[key_of(decision)] = Used(decision.once.request, replace(decision, fate="repeated"))
+                used[key_of(decision)] = UsedKey(decision.once.request, replace(decision, fate="repeated"))
         return [by_id.get(decision.id) or _not_issued(decision, used) for decision in decisions]
 
     def _existing(self, placements: set[str]) -> set[str]:
@@ -127,7 +129,7 @@ class Store(Carrying, Log):
             )
         }
 
-    def _insert(self, decisions: Sequence[Decision], count: Count) -> list[Decision]:
+    def _insert(self, decisions: Sequence[IssuedDecision], count: Accumulator) -> list[IssuedDecision]:
         """The decisions as they are shown."""
         sticky = [decision for decision in decisions if decision.sticky is not None]
         kept = {decision.id: decision for decision in stick(self, sticky)} if sticky else {}
@@ -153,7 +155,7 @@ class Store(Carrying, Log):
         self.many(_INSERT, rows)
         return issued
 
-    def _add(self, count: Count) -> None:
+    def _add(self, count: Accumulator) -> None:
         self.many(ADD_COUNTERS, count.counters())
         self.many(ADD_PERIOD_COUNTERS, count.period_counters())
         self.many(_ADD_DELAYS, count.delays())
@@ -169,10 +171,10 @@ class Store(Carrying, Log):
             if not due:
                 return 0
             drop_keys(self, now, at_most)
-            count = Count()
-            silent: dict[tuple[Where, str], int] = {}
+            count = Accumulator()
+            silent: dict[tuple[CountKey, str], int] = {}
             for _, placement, segment, arm, issued, listed, waits, reported, *known in due:
-                where = Where(placement, hour_of(issued), segment, arm)
+                where = CountKey(placement, hour_of(issued), segment, arm)
                 if known[0] is None:
                     # most are, and of the lists that visitors see some are seen again and again
                     key = where, listed
@@ -192,7 +194,7 @@ class Store(Carrying, Log):
                 self.all(f"UPDATE decisions SET final = 1 WHERE id IN ({marks(ids)})", ids)
         return len(due)
 
-    def _count(self, placement: str, count: Count) -> None:
+    def _count(self, placement: str, count: Accumulator) -> None:
         # one worker at a time from here on, so revisions appear in the order of their numbers
         ((revision,),) = self.all(
             "UPDATE placements SET revision = revision + 1 WHERE name = ? RETURNING revision", (placement,)
@@ -221,7 +223,7 @@ def _columns(outcome: Outcome) -> tuple[str, str | None, str | None, float | Non
     return outcome.kind, outcome.item, then, outcome.value
 
 
-def _not_issued(decision: Decision, used: Mapping[Key, Used]) -> Decision:
+def _not_issued(decision: IssuedDecision, used: Mapping[Key, UsedKey]) -> IssuedDecision:
     if decision.once is None or key_of(decision) not in used:
         return replace(decision, fate="unknown_placement")
     request, before = used[key_of(decision)]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from slotwise.service.storage.decision_types import Decision
+from slotwise.service.storage.decision_types import IssuedDecision
 from slotwise.service.storage.sql_base import Database, read, written
 
 _INSERT = (
@@ -30,7 +30,7 @@ _DROP = (
 _Row = tuple[Any, ...]
 
 
-def stick(database: Database, decisions: Sequence[Decision]) -> list[Decision]:
+def stick(database: Database, decisions: Sequence[IssuedDecision]) -> list[IssuedDecision]:
     """The decisions as their visitors are to see them; what is new to a visitor is kept for the next time."""
     proposed: dict[tuple[str, str], _Row] = {}
     for decision in decisions:
@@ -54,14 +54,14 @@ def drop_lists(database: Database, now: float, at_most: int) -> None:
     database.all(_DROP.format(skip_locked=database.skip_locked), (now, at_most))
 
 
-def _row(decision: Decision) -> _Row:
+def _row(decision: IssuedDecision) -> _Row:
     sticky = decision.sticky
     assert sticky is not None
     items = written(decision.items)
     return decision.placement, sticky.visitor, sticky.terms, items, decision.arm, sticky.until, decision.id
 
 
-def _holds(row: _Row, decision: Decision) -> bool:
+def _holds(row: _Row, decision: IssuedDecision) -> bool:
     """Whether the list of a row can be shown to its visitor again."""
     sticky = decision.sticky
     assert sticky is not None
@@ -69,7 +69,7 @@ def _holds(row: _Row, decision: Decision) -> bool:
     return terms == sticky.terms and decision.issued < until and sticky.allows(read(items), len(decision.items))
 
 
-def _as_kept(decision: Decision, row: _Row) -> Decision:
+def _as_kept(decision: IssuedDecision, row: _Row) -> IssuedDecision:
     _, _, _, items, arm, _, drawn_for = row
     if drawn_for == decision.id:
         return decision

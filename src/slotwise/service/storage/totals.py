@@ -12,7 +12,7 @@ ADD_COUNTERS = adding("counters", ("placement", "segment", "arm"), COUNTERS)
 ADD_TALLY = adding("tally", ("placement", "segment", "slot", "item"), TALLY_COUNTS, revised=True)
 
 
-class Totals(Database):
+class TotalTables(Database):
     """The part of a store that reads counts over all time."""
 
     def tally(self, name: str, since: int = 0) -> list[TallyRow]:

@@ -27,14 +27,14 @@ from slotwise.service.http.http_schemas import (
 from slotwise.service.placements.definition_edits import patched, with_item, without_item
 from slotwise.service.placements.placement_state import Placement
 from slotwise.service.runtime import Worker
-from slotwise.service.runtime.worker import NO_WISH
-from slotwise.service.schemas.decision_request import Wish
-from slotwise.service.schemas.definition import Definition
+from slotwise.service.runtime.worker import NO_CONSTRAINTS
+from slotwise.service.schemas.decision_request import DecisionRequest
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.item_schema import Item, ItemDocument, ItemSettings, document_of
 from slotwise.service.schemas.report_schemas import EstimatesDocument, HistoryDocument
 from slotwise.service.schemas.segment_rules import known
 from slotwise.service.schemas.timestamps import rfc3339
-from slotwise.service.storage.decision_types import Logged, Outcome, Receipt
+from slotwise.service.storage.decision_types import LoggedDecision, Outcome, Receipt
 
 #: browsers report outcomes here, with a token instead of an API key
 OUTCOMES = "/v1/outcomes"
@@ -220,7 +220,7 @@ class Api:
         ]
 
     async def decide(
-        self, name: NameInPath, wish: Wish = NO_WISH, key: IdempotencyKey = None
+        self, name: NameInPath, wish: DecisionRequest = NO_CONSTRAINTS, key: IdempotencyKey = None
     ) -> tuple[int, DecisionDocument]:
         """Choose a list for one view. A repeated Idempotency-Key returns the same decision."""
         decision = await self._worker.decide(name, wish, key)
@@ -262,7 +262,7 @@ class Api:
     async def put_placement(
         self,
         name: NameInPath,
-        definition: Definition,
+        definition: PlacementDefinition,
         if_match: IfMatch = None,
         if_none_match: IfNoneMatch = None,
     ) -> Tagged[PlacementDocument]:
@@ -375,7 +375,7 @@ def _summary(placement: Placement) -> PlacementSummary:
     }
 
 
-def _logged(found: Logged) -> LoggedDocument:
+def _logged(found: LoggedDecision) -> LoggedDocument:
     decision, outcome = found.decision, found.outcome
     return {
         "id": decision.id,
