@@ -12,11 +12,10 @@ import numpy as np
 
 from slotwise.click_models import MNL
 from slotwise.core import validation
-from slotwise.core.files import replacing
+from slotwise.core.io import replacing, write_csv
 from slotwise.core.plotting import PALETTE, bare, new_figure, save
 from slotwise.core.random import stream
 from slotwise.core.rankings import Rankings
-from slotwise.core.tables import write_csv
 from slotwise.core.tally import Tally
 from slotwise.core.types import FloatArray
 from slotwise.environments import problem

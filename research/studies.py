@@ -15,7 +15,7 @@ from research.graves_lai.table import table as graves_lai_table
 from research.leaderboard import page as leaderboard_page
 from research.leaderboard.scores import QUICK, Size
 from slotwise.core.errors import InvalidInput, UnwritableFile
-from slotwise.core.files import replacing
+from slotwise.core.io import replacing
 from slotwise.core.plotting import save
 from slotwise.environments import further_problems, paper_problems
 from slotwise.paper.result_cache import writable_folder

@@ -54,7 +54,7 @@ FAULTS = [
     Fault(
         "what is believed of slots that were hardly seen has symmetric intervals",
         "estimators/estimate.py",
-        "self.evidence.around_slots(self.position_bias",
+        "self.uncertainty.around_slots(self.position_bias",
         "around_logarithm(self.position_bias",
         "tests/posterior/test_summary.py::test_intervals_of_slots_that_were_hardly_seen_hold_the_truth",
     ),
@@ -699,7 +699,7 @@ FAULTS = [
     ),
     Fault(
         "slots are clicked independently, each as often as it should be, where they are not",
-        "click_models/mixture.py",
+        "click_models/mixture_model.py",
         "    if rng.random() < users.share:\n        draw_clicks(users.first, ranking, clicks, rng)\n    else:\n"
         "        draw_clicks(users.second, ranking, clicks, rng)\n",
         "    rates = click_rates(users, ranking)\n    for slot in range(len(ranking)):\n"

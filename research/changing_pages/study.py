@@ -18,9 +18,8 @@ from research.changing_pages.plan import PARTS, Plan
 from research.changing_pages.tables import COLUMNS, TABLES, numbers
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
-from slotwise.core.files import replacing
+from slotwise.core.io import replacing, write_csv
 from slotwise.core.plotting import save
-from slotwise.core.tables import write_csv
 
 
 def write(

@@ -11,9 +11,8 @@ import numpy as np
 
 from research.leaderboard.environments import BIAS, CHANGES, ITEMS, KINDS, STAYS, USERS
 from research.leaderboard.scores import TAIL, Scores, Size, cells, relative, run, scores
-from slotwise.core.files import replacing
+from slotwise.core.io import replacing, write_csv
 from slotwise.core.plotting import new_figure, save
-from slotwise.core.tables import write_csv
 from slotwise.paper.result_cache import program_hash
 from slotwise.policies import default_policy
 from slotwise.policies.policy_registry import parse

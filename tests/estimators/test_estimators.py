@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 
 import numpy as np
@@ -11,9 +12,10 @@ import pytest
 from slotwise import MNL, NO_CLICK, Tally, simulate
 from slotwise.core.errors import InvalidInput
 from slotwise.core.rankings import Rankings
+from slotwise.core.result_tables import TABLES
 from slotwise.estimators import ESTIMATORS, algorithm_1, groups, is_identifiable, known_bias, scaling
-from slotwise.estimators.algorithm_1 import START_ATTRACTIVENESS, EpochCounts, solve_from_scratch
 from slotwise.estimators.algorithm_1_newton import settle, solver
+from slotwise.estimators.algorithm_1_sweeps import START_ATTRACTIVENESS, EpochCounts, solve_from_scratch
 from slotwise.simulation.data_collection import at_random
 
 #: Algorithm 1 multiplies λ of the second slot by 1.3 in every sweep
@@ -234,7 +236,7 @@ def test_the_accelerated_solver_runs_away_as_the_plain_one_does() -> None:
 
 def test_leaps_take_the_sweeps_to_where_sweeping_takes_them() -> None:
     """Tables that tie slots and items weakly or not at all: sweeps at once end where the same sweeps one by one end."""
-    from slotwise.estimators.algorithm_1 import FLOOR, MAX_SWEEPS, TOLERANCE, room_to_work, sweep
+    from slotwise.estimators.algorithm_1_sweeps import FLOOR, MAX_SWEEPS, TOLERANCE, room_to_work, sweep
 
     rng = np.random.default_rng(6)
     crept = 0
@@ -254,3 +256,18 @@ def test_leaps_take_the_sweeps_to_where_sweeping_takes_them() -> None:
         assert np.log(fast_bias / bias) == pytest.approx(0, abs=0.02)
         assert np.log(np.maximum(fast, FLOOR) / attractiveness) == pytest.approx(0, abs=0.02)
     assert crept > 0
+
+
+def test_an_estimate_has_the_same_numbers_as_dictionary_frame_and_text() -> None:
+    estimate = scaling(Tally(np.array([[30, 12, 0], [8, 21, 0]]), np.array([[50, 50, 0], [50, 50, 0]])))
+    plain = estimate.to_dict()
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    assert plain["items"][2] == {"item": 2, "attractiveness": None, "low": 0.0, "high": None}
+    for table in TABLES:
+        rows = estimate.to_frame(table)
+        assert list(rows.columns) == list(plain[table][0])
+        assert rows.iloc[0].tolist() == list(plain[table][0].values())
+    assert "do not compare all slots and items" in estimate.summary()
+    assert "not identifiable" in repr(estimate)
+    with pytest.raises(InvalidInput, match="table must be items or slots, got 'rows'"):
+        estimate.to_frame("rows")  # type: ignore[arg-type]

@@ -242,7 +242,7 @@ def test_many_items_are_no_obstacle(name: str) -> None:
     seen = Rankings.of_rounds(shown, clicked, items=items)
     estimate = ESTIMATORS[name](seen)
     intervals = estimate.intervals()
-    assert estimate.evidence.at_rest
+    assert estimate.uncertainty.at_rest
     shown_at_all = seen.showings.sum(axis=0) > 0
     assert 0.92 < intervals.attractiveness.covers(attractiveness)[shown_at_all].mean() < 1.0
 

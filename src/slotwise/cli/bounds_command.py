@@ -13,7 +13,7 @@ from rich.table import Table
 from slotwise import theory as proven
 from slotwise.cli.shared.command_options import AsJson, LogitProblemName, example
 from slotwise.core.errors import InvalidInput
-from slotwise.core.files import replacing
+from slotwise.core.io import replacing
 from slotwise.environments import problem
 
 

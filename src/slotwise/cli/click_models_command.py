@@ -8,7 +8,7 @@ from pathlib import Path
 from slotwise.cli.shared.console import note, show, telling
 from slotwise.cli.shared.log_options import LogArguments
 from slotwise.core.errors import UnknownName, UnwritableFile
-from slotwise.core.files import replacing
+from slotwise.core.io import replacing
 
 COMPARE = "compare"
 

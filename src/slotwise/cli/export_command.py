@@ -9,7 +9,7 @@ import typer
 
 from slotwise.cli.shared.command_options import example
 from slotwise.cli.shared.store_options import StoreUrl, needing_the_service
-from slotwise.core.files import replacing
+from slotwise.core.io import replacing
 
 
 @example("slotwise export home --store sqlite:///slotwise.db --out home.json")

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from slotwise.cli.shared.command_options import AsJson, Jobs, ProblemName, Seed, example
 from slotwise.core.errors import InvalidInput, UnwritableFile
-from slotwise.core.files import replacing
+from slotwise.core.io import replacing
 from slotwise.environments import REPLICATIONS, problem
 from slotwise.simulation import Results
 from slotwise.simulation import simulate as run_simulation

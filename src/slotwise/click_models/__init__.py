@@ -15,7 +15,7 @@ from slotwise.click_models.base import (
 )
 from slotwise.click_models.cascade import Cascade
 from slotwise.click_models.dependent_click import DependentClick
-from slotwise.click_models.mixture import mixture
+from slotwise.click_models.mixture_model import mixture
 from slotwise.click_models.mnl import MNL, draw_many
 from slotwise.click_models.model_registry import ChoiceModelEntry, choice_model, choice_models
 from slotwise.click_models.position_based import PositionBased

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slotwise.core.errors import MissingExtra
-from slotwise.core.files import replacing
+from slotwise.core.io import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

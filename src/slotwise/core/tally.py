@@ -13,7 +13,7 @@ import numpy as np
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, UnreadableFile
-from slotwise.core.files import replacing
+from slotwise.core.io import replacing
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 from slotwise.jit import inlined
 

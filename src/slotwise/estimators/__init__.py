@@ -4,16 +4,16 @@ Every module of this folder is imported, and registers what it defines.
 """
 
 from slotwise.core.registry import import_modules
-from slotwise.estimators.algorithm_1 import algorithm_1
+from slotwise.estimators.algorithm_1_sweeps import algorithm_1
 from slotwise.estimators.composite_likelihood import composite
 from slotwise.estimators.estimate import Estimate
 from slotwise.estimators.estimator_registry import EstimatorEntry, estimator, estimators
 from slotwise.estimators.gamma_priors import GammaPrior
 from slotwise.estimators.identifiability import groups, is_identifiable
 from slotwise.estimators.iterative_scaling import scaling
-from slotwise.estimators.known_bias import known_bias
-from slotwise.estimators.maximum_a_posteriori import maximum_a_posteriori
-from slotwise.estimators.maximum_likelihood import maximum_likelihood
+from slotwise.estimators.known_bias_estimator import known_bias
+from slotwise.estimators.maximum_a_posteriori_estimator import maximum_a_posteriori
+from slotwise.estimators.maximum_likelihood_estimator import maximum_likelihood
 from slotwise.estimators.uncertainty.intervals import EstimateIntervals, Intervals
 from slotwise.estimators.uncertainty.sensitivity import sensitivity
 

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from slotwise.core.types import FloatArray
-from slotwise.estimators.algorithm_1 import (
+from slotwise.estimators.algorithm_1_sweeps import (
     FLOOR,
     TOLERANCE,
     EpochCounts,

@@ -14,7 +14,7 @@ from slotwise.estimators.estimator_registry import register
 from slotwise.estimators.identifiability import is_identifiable
 from slotwise.estimators.likelihoods.newton import Point, climb
 from slotwise.estimators.likelihoods.schur_system import Curvature
-from slotwise.estimators.uncertainty.standard_errors import Counts, evidence, tally_of, unknown_without_use
+from slotwise.estimators.uncertainty.standard_errors import Counts, tally_of, uncertainty_of, unknown_without_use
 
 
 @register(
@@ -43,7 +43,7 @@ def composite(counts: Counts) -> Estimate:
     if inside.any():
         start = np.clip(item_clicks[inside] / item_passes[inside], 1e-6, 1e6)
         position_bias, attractiveness[inside], steps, converged = climb(
-            _Likelihood(clicks[:, inside], passes[:, inside]), position_bias, start
+            _PairLikelihood(clicks[:, inside], passes[:, inside]), position_bias, start
         )
     unknown_without_use(position_bias, slot_clicks, clicks[:, inside].sum(axis=1))
     finite = not np.isinf(attractiveness).any()
@@ -53,11 +53,11 @@ def composite(counts: Counts) -> Estimate:
         converged and finite,
         is_identifiable(tally),
         steps,
-        evidence(counts, tally, position_bias, attractiveness, weigh, at_rest=converged),
+        uncertainty_of(counts, tally, position_bias, attractiveness, weigh, at_rest=converged),
     )
 
 
-class _Likelihood:
+class _PairLikelihood:
     """The composite log-likelihood as a function of λ and α."""
 
     def __init__(self, clicks: FloatArray, passes: FloatArray) -> None:

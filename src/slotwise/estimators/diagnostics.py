@@ -121,7 +121,7 @@ def _fitted_parameters(expected: FloatArray, tested: BoolArray) -> float:
     return float(sum(share.sum() for share in shares) - inside.sum() / max(float(expected.sum()), 1e-300))
 
 
-class Drift(NamedTuple):
+class DriftTest(NamedTuple):
     """Every item before and after every split, items × splits."""
 
     #: the first period after each split
@@ -154,7 +154,9 @@ class Drift(NamedTuple):
         return min(1.0, 2.0 * compared * NormalDist().cdf(-abs(float(self.scores[item, split]))))
 
 
-def find_drift(clicks: FloatArray, exposure: FloatArray, weighted_rounds: FloatArray, splits: Sequence[int]) -> Drift:
+def find_drift(
+    clicks: FloatArray, exposure: FloatArray, weighted_rounds: FloatArray, splits: Sequence[int]
+) -> DriftTest:
     """Compare the attractiveness of every item before and after every split.
 
     A likelihood ratio at a change point has more power against a lasting change than a chi-square over all periods, and
@@ -186,7 +188,7 @@ def find_drift(clicks: FloatArray, exposure: FloatArray, weighted_rounds: FloatA
         scores = np.where(is_compared, np.sign(after - before) * np.sqrt(np.maximum(0.0, ratio)), 0.0)
         is_large = np.maximum(before, after) >= MIN_CHANGE * np.minimum(before, after)
     limit = NormalDist().inv_cdf(1.0 - DRIFT_LEVEL / (2 * max(1, int(is_compared.sum()))))
-    return Drift(splits, before, after, scores, is_compared, (np.abs(scores) > limit) & is_large)
+    return DriftTest(splits, before, after, scores, is_compared, (np.abs(scores) > limit) & is_large)
 
 
 def _sides(counts: FloatArray, splits: Sequence[int]) -> tuple[FloatArray, FloatArray]:

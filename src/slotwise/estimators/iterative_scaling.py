@@ -14,7 +14,7 @@ from slotwise.core.types import FloatArray
 from slotwise.estimators.estimate import Estimate
 from slotwise.estimators.estimator_registry import register
 from slotwise.estimators.identifiability import is_identifiable
-from slotwise.estimators.uncertainty.standard_errors import Counts, evidence, tally_of, unknown_without_use
+from slotwise.estimators.uncertainty.standard_errors import Counts, tally_of, uncertainty_of, unknown_without_use
 from slotwise.jit import jit
 
 #: the largest relative change of a parameter in the last sweep
@@ -44,8 +44,8 @@ def scaling(counts: Counts) -> Estimate:
     # an item that was clicked and never passed says nothing of its slots
     used = tally.clicks[:, tally.passes.any(axis=0)].sum(axis=1)
     unknown_without_use(position_bias, tally.clicks.sum(axis=1), used)
-    known = evidence(counts, tally, position_bias, attractiveness, weigh, at_rest=sweeps < MAX_SWEEPS)
-    return Estimate(attractiveness, position_bias, converged, is_identifiable(tally), sweeps, known)
+    uncertainty = uncertainty_of(counts, tally, position_bias, attractiveness, weigh, at_rest=sweeps < MAX_SWEEPS)
+    return Estimate(attractiveness, position_bias, converged, is_identifiable(tally), sweeps, uncertainty)
 
 
 def weigh(clicks: FloatArray, passes: FloatArray, gamma: FloatArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG001

@@ -23,7 +23,7 @@ MAX_CERTAIN = 1.0 - 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class PositionBased:
+class PositionBasedFit:
     """Attraction, and examination relative to the first slot."""
 
     #: a, per item: the probability of a click in the first slot
@@ -38,7 +38,9 @@ class PositionBased:
         return odds_of(np.outer(self.examination, self.attraction))
 
 
-def position_based(rankings: Rankings, *, attraction_prior: GammaPrior, examination_prior: GammaPrior) -> PositionBased:
+def position_based(
+    rankings: Rankings, *, attraction_prior: GammaPrior, examination_prior: GammaPrior
+) -> PositionBasedFit:
     """Maximise Σ N log γ - Σ_A T_A log(1 + S_A) and the priors' log-densities of (log a, log θ), with θ = 1 in slot 1.
 
     The curvature that the steps are taken with bounds the true one from above, as for multinomial logit.
@@ -59,7 +61,7 @@ def position_based(rankings: Rankings, *, attraction_prior: GammaPrior, examinat
     attraction = np.clip((item_clicks + 1.0) / (examination @ rankings.showings + 2.0), 1e-6, 0.4)
     attraction = np.minimum(attraction, 0.9 / examination.max())
     examination, attraction, _, converged = climb(_Likelihood(rankings, items, slots), examination, attraction)
-    return PositionBased(attraction, examination, converged)
+    return PositionBasedFit(attraction, examination, converged)
 
 
 class _Likelihood:

@@ -16,7 +16,7 @@ CLOSED = -2
 
 
 @record
-class Rules:
+class Constraints:
     """What items are worth, and where they may be."""
 
     #: v, per item
@@ -38,7 +38,7 @@ class Rules:
     may_be_empty: bool
 
 
-def rules_of(goal: Goal, slots: int, items: int) -> Rules:
+def rules_of(goal: Goal, slots: int, items: int) -> Constraints:
     """Compile a goal, after checking that it fits."""
     goal.check(slots, items)
     values = np.ones(items) if goal.values is None else np.array(goal.values)
@@ -52,7 +52,7 @@ def rules_of(goal: Goal, slots: int, items: int) -> Rules:
     limit = np.array(list(goal.at_most.values()), np.int64)
     left = limit - np.bincount(group[(place >= 0) & (group >= 0)], minlength=len(limit))
     open_group = np.append(left > 0, True)[group]  # the last answers for -1
-    return Rules(
+    return Constraints(
         values=values,
         values_are_equal=bool((values == values[0]).all()),
         pin=pin,

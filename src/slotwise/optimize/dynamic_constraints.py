@@ -14,7 +14,7 @@ from slotwise.core.goal import Goal
 from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
 from slotwise.jit import generic, inlined, record
 from slotwise.optimize.assignment import Assigned, assigned
-from slotwise.optimize.compiled_constraints import ANYWHERE, CLOSED, NOWHERE, Rules
+from slotwise.optimize.compiled_constraints import ANYWHERE, CLOSED, NOWHERE, Constraints
 from slotwise.optimize.fractional_assignment import ForGoalPairs, for_goal_pairs
 from slotwise.optimize.fractional_program import ForGoal, for_goal_lists
 from slotwise.optimize.list_solver import arrange, arrange_pairs, entry, rearrange
@@ -111,7 +111,7 @@ def _impose_on_pairs(lists: PerDecisionPairs, values: FloatArray, excluded: IntA
 
 
 @inlined
-def _impose_rules(rules: Rules, room: IntArray, values: FloatArray, excluded: IntArray, pin: IntArray) -> bool:
+def _impose_rules(rules: Constraints, room: IntArray, values: FloatArray, excluded: IntArray, pin: IntArray) -> bool:
     """Change the rules, and return whether there are any."""
     place = rules.place
     rules.values_are_equal = True

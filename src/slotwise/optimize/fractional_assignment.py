@@ -14,7 +14,7 @@ from slotwise.core.goal import Goal
 from slotwise.core.random import shuffle
 from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
 from slotwise.jit import inlined, jit, record
-from slotwise.optimize.compiled_constraints import Rules, rules_of
+from slotwise.optimize.compiled_constraints import Constraints, rules_of
 from slotwise.optimize.fractional_program import ROUNDING, make_finite
 from slotwise.optimize.list_solver import arrange_pairs
 
@@ -26,7 +26,7 @@ INDIFFERENT = 1e-12
 class ForGoalPairs:
     """Room for augmenting paths: nodes 0 … K-1 are the slots, K … 2K-1 the groups that are full."""
 
-    rules: Rules
+    rules: Constraints
     #: slots without a pin as they enter, and candidates as they are scanned: in random order
     slot_order: IntArray
     item_order: IntArray

@@ -15,7 +15,7 @@ import numpy as np
 from slotwise.core.goal import Goal
 from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
 from slotwise.jit import inlined, jit, record
-from slotwise.optimize.compiled_constraints import Rules, rules_of
+from slotwise.optimize.compiled_constraints import Constraints, rules_of
 from slotwise.optimize.list_solver import arrange, rearrange
 from slotwise.optimize.top_k import order_slots, slot_order
 
@@ -40,7 +40,7 @@ class ForGoal:
     shown mean less value, and a policy of upper bounds then has no guarantee of exploring enough.
     """
 
-    rules: Rules
+    rules: Constraints
     slots: Any
     #: α, per item, with a finite number for infinity
     weight: FloatArray
@@ -192,7 +192,7 @@ def _fill_slots(lists: ForGoal, by_bias: IntArray, count: int, ranking: Ranking)
 
 
 @inlined
-def _value_of(rules: Rules, weight: FloatArray, position_bias: FloatArray, ranking: Ranking) -> float:
+def _value_of(rules: Constraints, weight: FloatArray, position_bias: FloatArray, ranking: Ranking) -> float:
     """Σ_k v γ_k/(1+S)."""
     total, worth = 1.0, 0.0
     for slot in range(len(ranking)):

@@ -12,7 +12,7 @@ from slotwise.click_models.mnl import MNL, draw_slot
 from slotwise.core.goal import Goal
 from slotwise.core.types import EMPTY, FloatArray, Ranking
 from slotwise.jit import record
-from slotwise.optimize.compiled_constraints import ANYWHERE, Rules, rules_of
+from slotwise.optimize.compiled_constraints import ANYWHERE, Constraints, rules_of
 from slotwise.optimize.fractional_program import for_goal_lists
 from slotwise.optimize.list_solver import arrange
 
@@ -23,7 +23,7 @@ class Valued:
 
     position_bias: FloatArray
     attractiveness: FloatArray
-    rules: Rules
+    rules: Constraints
 
     @property
     def slots(self) -> int:

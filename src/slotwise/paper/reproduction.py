@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from slotwise.core.errors import UnwritableFile
-from slotwise.core.files import replacing
+from slotwise.core.io import replacing, write_csv
 from slotwise.core.plotting import save
 from slotwise.core.policy_task import Setting
-from slotwise.core.tables import write_csv
 from slotwise.environments import Problem, paper_problems
 from slotwise.paper import coverage, paper_figures
 from slotwise.paper.claims import CLAIMS

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from slotwise.core.files import replacing
+from slotwise.core.io import replacing
 from slotwise.jit.kernel_cache import PACKAGE, hash_of, kernel_files
 
 FORMAT = "slotwise numbers 1"

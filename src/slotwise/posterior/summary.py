@@ -171,7 +171,7 @@ def _estimate(belief: HierarchicalPosterior, scale: float, tally: Tally, told: b
     curvature = Curvature(pairs.sum(axis=0) + of_items, by_slot, pairs)
     sandwich = Sandwich(gamma, np.ones_like(gamma), curvature, passes, prior=(of_items, of_slots))
     more = _variance_of_shared(belief, of_items / curvature.items, pairs / curvature.items, told)
-    evidence = with_priors(
+    uncertainty = with_priors(
         tally.slots,
         tally.items,
         _widened(lambda: sandwich.log_errors(beside=None if told else 0), more),
@@ -182,7 +182,7 @@ def _estimate(belief: HierarchicalPosterior, scale: float, tally: Tally, told: b
         around_slots=around_mean,
     )
     identifiable = bool(tally.passes.any(axis=0).all()) if told else is_identifiable(tally)
-    return Estimate(alpha * scale, bias / scale, converged=True, identifiable=identifiable, sweeps=1, evidence=evidence)
+    return Estimate(alpha * scale, bias / scale, True, identifiable, sweeps=1, uncertainty=uncertainty)
 
 
 def _priors(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from slotwise.core.errors import InvalidInput
-from slotwise.core.frames import frame
+from slotwise.core.io import frame
 from slotwise.core.types import FloatArray, IntArray
 from slotwise.estimators import Intervals
 from slotwise.posterior import Posterior

@@ -14,7 +14,7 @@ import numpy as np
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, SlotwiseError, UnreadableFile, UnwritableFile
-from slotwise.core.files import replacing
+from slotwise.core.io import replacing
 from slotwise.policies import policy
 from slotwise.ranker.learner import Learner
 from slotwise.ranker.segment_counts import STORED

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slotwise.core.errors import MissingExtra
-from slotwise.core.files import replacing
-from slotwise.core.frames import frame
+from slotwise.core.io import frame, replacing
 from slotwise.core.tally import Tally
 from slotwise.core.types import FloatArray, IntArray
 

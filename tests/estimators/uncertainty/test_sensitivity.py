@@ -7,8 +7,8 @@ from slotwise import Tally
 from slotwise.core.errors import InvalidInput, UnknownName
 from slotwise.environments import paper_problems
 from slotwise.estimators import sensitivity
-from slotwise.estimators.algorithm_1 import EpochCounts, solve_from_scratch
 from slotwise.estimators.algorithm_1_newton import solver
+from slotwise.estimators.algorithm_1_sweeps import EpochCounts, solve_from_scratch
 from slotwise.estimators.uncertainty.implicit_derivatives import at_algorithm_1
 from slotwise.estimators.uncertainty.sensitivity import finite_differences, trial
 from slotwise.simulation.data_collection import at_random

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slotwise.core.errors import MissingExtra
-from slotwise.core.files import replacing
+from slotwise.core.io import replacing
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -16,7 +16,7 @@ from slotwise.core.types import FloatArray, IntArray
 from slotwise.jit import jit
 
 
-class Expected(NamedTuple):
+class ExpectedClicks(NamedTuple):
     """What odds expect of the lists that were shown, slots × items, and how likely they make what was clicked."""
 
     clicks: FloatArray
@@ -25,7 +25,7 @@ class Expected(NamedTuple):
     log_likelihood: float
 
 
-def expected(rankings: Rankings, odds: FloatArray) -> Expected:
+def expected(rankings: Rankings, odds: FloatArray) -> ExpectedClicks:
     """Expected clicks Σ_A T_A γ/(1+S_A) and ℓ = Σ N log γ - Σ_A T_A log(1 + S_A).
 
     >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
@@ -38,7 +38,7 @@ def expected(rankings: Rankings, odds: FloatArray) -> Expected:
     observed = rankings.clicks_by_pair
     clicked = observed > 0
     with np.errstate(divide="ignore"):
-        return Expected(clicks, variance, float(observed[clicked] @ np.log(odds[clicked])) - rest)
+        return ExpectedClicks(clicks, variance, float(observed[clicked] @ np.log(odds[clicked])) - rest)
 
 
 def log_likelihoods(rankings: Rankings, odds: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -34,7 +34,7 @@ from slotwise.estimators.uncertainty.intervals import Intervals, around_mean
 MAX_STACKED = 4_000_000
 
 
-class _Found(NamedTuple):
+class _StandardErrors(NamedTuple):
     """S⁻¹; and per cell, the standard error of log α, and the part of its variance that items' effects have."""
 
     shared_covariance: FloatArray
@@ -83,21 +83,21 @@ class PooledErrors:
         left = -(of_items @ block.lever[0][place])
         left[: len(of_slots) - 1] += of_slots[1:]
         variance = block.variance_of(place, of_items) + float(left @ self.shared_covariance @ left)
-        variance += float(of_items**2 @ self._found.by_item_effects[self.cells.of_placement(number)])
+        variance += float(of_items**2 @ self._errors.by_item_effects[self.cells.of_placement(number)])
         return math.sqrt(max(0.0, variance))
 
     @property
     def shared_covariance(self) -> FloatArray:
         """Of log λ after the first slot, and of the prior's weights: S⁻¹."""
-        return self._found.shared_covariance
+        return self._errors.shared_covariance
 
     @property
     def _item_errors(self) -> FloatArray:
         """The standard error of log α, per cell."""
-        return self._found.item_errors
+        return self._errors.item_errors
 
     @cached_property
-    def _found(self) -> _Found:
+    def _errors(self) -> _StandardErrors:
         """All for which every block is needed; it is made twice unless it is kept or the only one."""
         made = self._kept or ([self._block(self._alike[0])] if len(self._alike) == 1 else None)
         total = self._of_priors
@@ -110,7 +110,7 @@ class PooledErrors:
             cells = self._cells_of(numbers)
             variance[cells] = block.variance + ((lever @ covariance) * lever).sum(axis=2)
             by_item_effects[cells] = self._of_item_effects(numbers, block)
-        return _Found(covariance, np.sqrt(variance + by_item_effects), by_item_effects)
+        return _StandardErrors(covariance, np.sqrt(variance + by_item_effects), by_item_effects)
 
     def slot_shift(self) -> FloatArray:
         """How far the mode of log λ moves if what is placements' own is integrated out, and not at its mode too.

@@ -90,7 +90,7 @@ def learn(
     position_bias: FloatArray | None = None,
     usual_shape: float = USUAL_SHAPE,
     roughly: bool = False,
-) -> Learned:
+) -> LearnedPriors:
     """Learn what placements have in common.
 
     `items` number the items of each across all placements, so that one that is in several is known for it; `features`
@@ -106,11 +106,11 @@ def learn(
     by_cell = None if features is None else _standardised(features[cells.item])
     prior = CellPrior.of(_usual(cells), cells.shown, cells.placement, cells.item, by_cell, usual_shape)
     found = _learned(cells, prior, position_bias)
-    return Learned(prior, found if roughly else _integrated(found))
+    return LearnedPriors(prior, found if roughly else _integrated(found))
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearnedPriors:
     """The prior of all cells, and the estimate with one λ for all."""
 
     prior: CellPrior
@@ -249,7 +249,7 @@ def _estimate(found: PooledErrors, number: int, parts: tuple[IntArray, IntArray]
         converged=found.converged,
         identifiable=all(bool((part == parts[0][0]).all()) for part in parts),
         sweeps=1,
-        evidence=with_priors(
+        uncertainty=with_priors(
             slots,
             mine.stop - mine.start,
             errors,

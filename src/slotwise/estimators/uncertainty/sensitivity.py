@@ -15,11 +15,11 @@ import numpy as np
 from slotwise.core.errors import InvalidInput, UnknownName
 from slotwise.core.tally import Tally
 from slotwise.core.types import FloatArray
-from slotwise.estimators.algorithm_1 import EpochCounts
-from slotwise.estimators.algorithm_1 import solve_from_scratch as solve_algorithm_1
 from slotwise.estimators.algorithm_1_newton import Solver, settle
+from slotwise.estimators.algorithm_1_sweeps import EpochCounts
+from slotwise.estimators.algorithm_1_sweeps import solve_from_scratch as solve_algorithm_1
 from slotwise.estimators.iterative_scaling import solve_from_scratch as solve_scaling
-from slotwise.estimators.known_bias import known_bias
+from slotwise.estimators.known_bias_estimator import known_bias
 from slotwise.estimators.uncertainty.implicit_derivatives import (
     Derivatives,
     apply_inverse,

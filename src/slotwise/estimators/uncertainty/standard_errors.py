@@ -11,7 +11,7 @@ from slotwise.core.errors import InvalidInput
 from slotwise.core.rankings import Rankings
 from slotwise.core.tally import Tally
 from slotwise.core.types import BoolArray, FloatArray, IntArray
-from slotwise.estimators.estimate import Evidence
+from slotwise.estimators.estimate import Uncertainty
 from slotwise.estimators.identifiability import groups
 from slotwise.estimators.likelihoods.schur_system import Curvature
 from slotwise.estimators.uncertainty.intervals import Around, around_logarithm
@@ -46,7 +46,7 @@ def unknown_without_use(position_bias: FloatArray, clicks: FloatArray, used: Flo
     position_bias[unknown] = np.nan
 
 
-def evidence(
+def uncertainty_of(
     counts: Counts,
     tally: Tally,
     position_bias: FloatArray,
@@ -55,7 +55,7 @@ def evidence(
     *,
     at_rest: bool,
     known_bias: bool = False,
-) -> Evidence:
+) -> Uncertainty:
     """The evidence on an estimate that solves Σ_k g(N - γÑ) = 0 and, unless the bias is known, Σ_j g(N - γÑ) = 0."""
     # copies: the caller may count on, and the standard errors may be asked for later
     clicks, passes = tally.clicks.astype(np.float64), tally.passes.astype(np.float64)
@@ -87,7 +87,7 @@ def evidence(
         return sandwich(slots[:, None] == items).log_error_of(of_items, of_slots)
 
     silent_slots = (clicks.sum(axis=1) == 0) & (passes.sum(axis=1) > 0)
-    return Evidence(
+    return Uncertainty(
         errors,
         passes,
         silent_items=(clicks.sum(axis=0) == 0) & (passes.sum(axis=0) > 0),
@@ -107,9 +107,9 @@ def with_priors(
     at_rest: bool = True,
     around: Around = around_logarithm,
     around_slots: Around = around_logarithm,
-) -> Evidence:
+) -> Uncertainty:
     """The evidence on an estimate with priors: they give every slot and item an answer, and compare all with all."""
-    return Evidence(
+    return Uncertainty(
         log_errors,
         np.zeros((slots, items)),
         np.zeros(items, bool),

@@ -184,7 +184,7 @@ def _model_warnings(fit: Fit, lists: IntArray, rate: Rate) -> list[str]:
             f"The log itself does not say how {and_more(told, len(apart))} would do: too little was seen in several "
             "slots. Letting items change places for a while would tell."
         )
-    if not fit.estimate.evidence.at_rest:
+    if not fit.estimate.uncertainty.at_rest:
         warnings.append("The estimate did not converge; do not rely on its numbers.")
     if math.isnan(rate.click_rate):
         warnings.append("The fitted model cannot answer: only the lower end of the interval means something.")

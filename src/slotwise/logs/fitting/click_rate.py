@@ -88,10 +88,10 @@ def _pairs(estimate: Estimate, lists: IntArray) -> tuple[np.ndarray, np.ndarray]
     """Which places of the lists have odds that the data determine, and which were never clicked but are bounded."""
     slot_parts, item_parts = estimate.parts
     filled = lists != EMPTY
-    evidence = estimate.evidence
+    uncertainty = estimate.uncertainty
     tied = slot_parts == slot_parts[0]
-    item_tied, item_silent = item_parts[lists] == slot_parts[0], evidence.silent_items[lists]
-    quiet = (item_silent & (tied | evidence.silent_slots)) | (evidence.silent_slots & item_tied)
+    item_tied, item_silent = item_parts[lists] == slot_parts[0], uncertainty.silent_items[lists]
+    quiet = (item_silent & (tied | uncertainty.silent_slots)) | (uncertainty.silent_slots & item_tied)
     known = (slot_parts == item_parts[lists]) & np.isfinite(estimate.attractiveness[lists])
     silent = filled & quiet & ~known
     return filled & known & ~silent, silent
@@ -100,7 +100,7 @@ def _pairs(estimate: Estimate, lists: IntArray) -> tuple[np.ndarray, np.ndarray]
 def _with_silence(
     estimate: Estimate, lists: IntArray, chances: FloatArray, silent: np.ndarray, high: float, level: float
 ) -> float:
-    if not estimate.evidence.at_rest:
+    if not estimate.uncertainty.at_rest:
         return 1.0
     slot, item = np.nonzero(silent)[1], lists[silent]
     extra = np.zeros(lists.shape)
@@ -111,11 +111,11 @@ def _with_silence(
 
 def _limits(estimate: Estimate, level: float, slots: IntArray, items: IntArray) -> FloatArray:
     """The largest odds that silence allows each of these pairs, as in `Estimate.intervals`, for these alone."""
-    evidence = estimate.evidence
+    uncertainty = estimate.uncertainty
     bias, alpha = (np.where(np.isfinite(one), one, 0.0) for one in (estimate.position_bias, estimate.attractiveness))
     weights, values = bias[slots], alpha[items]
-    quiet = evidence.silent_items[items]
-    values[quiet] = limit_without_clicks(bias, evidence.passes[:, items[quiet]], level)
-    quiet = evidence.silent_slots[slots]
-    weights[quiet] = limit_without_clicks(alpha, evidence.passes[slots[quiet]].T, level) if quiet.any() else 0.0
+    quiet = uncertainty.silent_items[items]
+    values[quiet] = limit_without_clicks(bias, uncertainty.passes[:, items[quiet]], level)
+    quiet = uncertainty.silent_slots[slots]
+    weights[quiet] = limit_without_clicks(alpha, uncertainty.passes[slots[quiet]].T, level) if quiet.any() else 0.0
     return np.asarray(weights * values)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from slotwise.core.errors import UnreadableFile
-from slotwise.core.files import replacing
+from slotwise.core.io import replacing
 from slotwise.core.tally import Tally
 from slotwise.core.types import FloatArray
 from slotwise.logs.fitting.fit_result import Fit

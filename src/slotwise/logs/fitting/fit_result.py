@@ -13,7 +13,7 @@ import numpy as np
 from slotwise.click_models import MNL
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
-from slotwise.core.frames import frame
+from slotwise.core.io import frame
 from slotwise.core.rankings import Rankings
 from slotwise.core.types import EMPTY, FloatArray, IntArray
 from slotwise.estimators import ESTIMATORS, Estimate

@@ -14,7 +14,7 @@ from slotwise.core.rankings import Rankings
 from slotwise.core.types import FloatArray, IntArray
 from slotwise.estimators.pooled.cell_prior import USUAL_SHAPE
 from slotwise.estimators.pooled.pooled_errors import PooledErrors
-from slotwise.estimators.pooled.pooled_fit import Learned, Pooled, learn
+from slotwise.estimators.pooled.pooled_fit import LearnedPriors, Pooled, learn
 from slotwise.estimators.uncertainty.standard_errors import Counts
 from slotwise.logs.fitting.holdout_split import PART, log_likelihood, split
 from slotwise.logs.reading.feature_file import Row, encoded
@@ -135,7 +135,9 @@ def _chosen(
     return BiasChoice(best if gain > LEAD else None, total, gain / max(1, total))
 
 
-def _gain(learned: Learned, own: float, kept_out: Sequence[Rankings], started: dict[int, PooledErrors | None]) -> float:
+def _gain(
+    learned: LearnedPriors, own: float, kept_out: Sequence[Rankings], started: dict[int, PooledErrors | None]
+) -> float:
     """How much likelier placements' own slots make the impressions held out than those that all share."""
     together, gain = learned.together, 0.0
     for number, one in enumerate(kept_out):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from slotwise.click_models import choice_model
-from slotwise.core.files import replacing
 from slotwise.core.html_page import write_page
+from slotwise.core.io import replacing
 from slotwise.logs.evaluation.click_model_choice import ClickModelComparison
 from slotwise.logs.evaluation.click_model_comparison import Comparison
 from slotwise.logs.fitting.number_format import percent

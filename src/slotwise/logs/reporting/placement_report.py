@@ -81,7 +81,7 @@ class PlacementReport:
             words.append(fit.changes.in_words())
         if self.goodness is not None:
             words.append(f"Does the model fit? {self.goodness.in_words()}")
-        if not fit.estimate.evidence.at_rest:
+        if not fit.estimate.uncertainty.at_rest:
             words.append("The estimate did not converge: see below what this log cannot say.")
         elif self.limits != [ALL_COMPARABLE]:
             words.append("There are things this log cannot say; they are listed below.")

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from slotwise.core.files import replacing
-from slotwise.core.tables import write_csv
+from slotwise.core.io import replacing, write_csv
 from slotwise.logs.evaluation.holdout_comparison import HeldOut
 from slotwise.logs.evaluation.log_goodness_of_fit import Goodness
 from slotwise.logs.fitting.click_rate import LEVEL

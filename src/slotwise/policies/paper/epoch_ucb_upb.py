@@ -11,8 +11,8 @@ from slotwise.core import validation
 from slotwise.core.policy_task import Setting
 from slotwise.core.tally import add_counts, count_epoch, count_no_clicks
 from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
-from slotwise.estimators.algorithm_1 import START_ATTRACTIVENESS, START_BIAS, EpochCounts
 from slotwise.estimators.algorithm_1_newton import Solver, settle, solver
+from slotwise.estimators.algorithm_1_sweeps import START_ATTRACTIVENESS, START_BIAS, EpochCounts
 from slotwise.estimators.uncertainty.implicit_derivatives import at_algorithm_1
 from slotwise.estimators.uncertainty.sensitivity import Trial, analytic, finite_differences, trial
 from slotwise.jit import record

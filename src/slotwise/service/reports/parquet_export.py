@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from slotwise.core.errors import InvalidInput, MissingExtra, UnwritableFile
-from slotwise.core.files import replacing
+from slotwise.core.io import replacing
 from slotwise.service.schemas.segment_rules import known
 from slotwise.service.storage import Store
 from slotwise.service.storage.decision_types import LoggedDecision, least_id

@@ -11,7 +11,7 @@ from slotwise.core.errors import InvalidInput
 from slotwise.estimators.estimate import Estimate
 from slotwise.estimators.estimator_registry import register
 from slotwise.estimators.iterative_scaling import weigh
-from slotwise.estimators.uncertainty.standard_errors import Counts, evidence, tally_of
+from slotwise.estimators.uncertainty.standard_errors import Counts, tally_of, uncertainty_of
 
 
 @register(
@@ -37,5 +37,5 @@ def known_bias(counts: Counts, position_bias: Any) -> Estimate:
     with np.errstate(divide="ignore", invalid="ignore"):
         attractiveness = clicks / exposure
     finite = bool(np.isfinite(attractiveness).all())
-    known = evidence(counts, tally, bias, attractiveness, weigh, at_rest=True, known_bias=True)
-    return Estimate(attractiveness, bias, converged=finite, identifiable=finite, sweeps=1, evidence=known)
+    uncertainty = uncertainty_of(counts, tally, bias, attractiveness, weigh, at_rest=True, known_bias=True)
+    return Estimate(attractiveness, bias, converged=finite, identifiable=finite, sweeps=1, uncertainty=uncertainty)

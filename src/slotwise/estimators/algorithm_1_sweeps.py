@@ -16,7 +16,7 @@ from slotwise.core.types import FloatArray
 from slotwise.estimators.estimate import Estimate
 from slotwise.estimators.estimator_registry import register
 from slotwise.estimators.identifiability import is_identifiable
-from slotwise.estimators.uncertainty.standard_errors import Counts, evidence, tally_of
+from slotwise.estimators.uncertainty.standard_errors import Counts, tally_of, uncertainty_of
 from slotwise.jit import jit
 
 #: ξ: the largest change of a parameter in the last sweep
@@ -73,8 +73,8 @@ def algorithm_1(counts: Counts) -> Estimate:
     clicks = tally.clicks.astype(np.float64)
     position_bias, attractiveness, sweeps, converged = solve_from_scratch(clicks, tally.passes.astype(np.float64))
     attractiveness[(tally.passes.sum(axis=0) == 0) & (tally.clicks.sum(axis=0) == 0)] = math.nan
-    known = evidence(counts, tally, position_bias, attractiveness, weigh, at_rest=converged)
-    return Estimate(attractiveness, position_bias, converged, is_identifiable(tally), sweeps, known)
+    uncertainty = uncertainty_of(counts, tally, position_bias, attractiveness, weigh, at_rest=converged)
+    return Estimate(attractiveness, position_bias, converged, is_identifiable(tally), sweeps, uncertainty)
 
 
 def weigh(clicks: FloatArray, passes: FloatArray, gamma: FloatArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG001

@@ -89,6 +89,6 @@ def maximum_a_posteriori(
         likelihood = joint if isinstance(counts, Rankings) else posterior
         return likelihood.log_error_of(bias, attractiveness, of_items, of_slots)
 
-    evidence = with_priors(tally.slots, tally.items, errors, error_of, at_rest=converged)
+    uncertainty = with_priors(tally.slots, tally.items, errors, error_of, at_rest=converged)
     identifiable = bool(tally.passes.any(axis=0).all()) if known else is_identifiable(tally)
-    return Estimate(attractiveness, bias, converged, identifiable, sweeps, evidence)
+    return Estimate(attractiveness, bias, converged, identifiable, sweeps, uncertainty)

@@ -8,7 +8,7 @@ from slotwise.core.errors import InvalidInput
 from slotwise.core.rankings import Rankings
 from slotwise.core.tally import Tally
 from slotwise.core.types import BoolArray, FloatArray
-from slotwise.estimators.estimate import Estimate, Evidence
+from slotwise.estimators.estimate import Estimate, Uncertainty
 from slotwise.estimators.estimator_registry import register
 from slotwise.estimators.identifiability import groups, is_identifiable
 from slotwise.estimators.likelihoods.joint_likelihood import Joint
@@ -57,7 +57,7 @@ def maximum_likelihood(rankings: Rankings) -> Estimate:
         at_rest and not unbeaten.any(),
         not unbeaten.any() and is_identifiable(seen),
         sweeps,
-        Evidence(
+        Uncertainty(
             errors,
             tally.passes.astype(np.float64),
             silent_items=(tally.clicks.sum(axis=0) == 0) & (tally.passes.sum(axis=0) > 0),
