@@ -346,8 +346,8 @@ FAULTS = [
     Fault(
         "weights are drawn in by a ridge that hardly looks at what they are",
         "posterior/feature_regression.py",
-        "likely += 0.5 * pull[column] * found[column]",
-        "likely += 0.3 * pull[column] * found[column]",
+        "likely += 0.5 * pull[column] * solution[column]",
+        "likely += 0.3 * pull[column] * solution[column]",
         "tests/posterior/test_feature_regression.py::test_the_ridge_has_the_average_variance_of_weights_given_the_clicks",
     ),
     Fault(
@@ -367,7 +367,7 @@ FAULTS = [
     Fault(
         "nothing holds the shape where there is nothing to learn it by",
         "posterior/feature_regression.py",
-        "return total * shape - log_shape / SHAPE_SPREAD**2",
+        "return total * shape - log_shape / LOG_SHAPE_SD**2",
         "return total * shape - 0.5",
         "tests/posterior/test_feature_regression.py::test_the_shape_is_about_1_where_there_is_nothing_to_learn_it_by",
     ),

@@ -17,8 +17,8 @@ from slotwise.policies import policies
 from slotwise.posterior import HierarchicalPosterior, imagine, update, update_by_tally
 from slotwise.posterior.counts import fold_rarest, weigh_lists
 from slotwise.posterior.factory import is_lived
-from slotwise.posterior.feature_regression import rely_on
-from slotwise.posterior.hyperparameters import fit_bias, learn_levels, refresh
+from slotwise.posterior.feature_regression import use_fit
+from slotwise.posterior.hyperparameters import fit_bias, learn_levels, refit
 from slotwise.posterior.posterior_interface import expect, settle, turn_to
 from slotwise.posterior.sampling import bring_to_hand, draw_shared
 from slotwise.posterior.updates import keep_house
@@ -218,7 +218,7 @@ def test_a_part_of_the_draws_has_all_of_its_spread() -> None:
 def test_draws_of_weights_are_narrowed_unless_they_have_all_of_their_spread(is_whole: bool) -> None:
     setting = Setting(3, 4, 1_000, features=np.array([[-1.0], [0.5], [1.0], [2.0]]))
     belief = lived_plainly(setting, weights_spread=0.25, whole_draws=1.0 if is_whole else 0.0)
-    rely_on(belief.items, True)
+    use_fit(belief.items, True)
     rng, drawn = np.random.default_rng(20), []
     for _ in range(2_000):
         draw_shared(belief, rng)
@@ -413,7 +413,7 @@ def _with_pairs(features: FloatArray, alpha: FloatArray, seed: int) -> Hierarchi
         turn_to(belief, segment)
         update_by_tally(belief, rng.poisson(alpha[segment] * passes).astype(float), passes)
     for _ in range(3):
-        refresh(*parts(belief))
+        refit(*parts(belief))
     return belief
 
 

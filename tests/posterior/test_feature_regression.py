@@ -12,16 +12,16 @@ from slotwise import Setting
 from slotwise.core.types import FloatArray
 from slotwise.posterior import HierarchicalPosterior, update_by_tally
 from slotwise.posterior.feature_regression import (
+    LOG_SHAPE_SD,
     MAX_SHAPE,
+    PROBABILITY_USELESS,
     RIDGE,
     RIDGES,
-    SAY_NOTHING,
-    SHAPE_SPREAD,
     fit_items,
     learn_items,
 )
 from slotwise.posterior.gamma_prior import EXTRA_ITEMS
-from slotwise.posterior.hyperparameters import refresh
+from slotwise.posterior.hyperparameters import refit
 from slotwise.posterior.posterior_interface import turn_to
 from slotwise.posterior.state import ItemFit
 from tests.chance import assert_mean_is
@@ -40,7 +40,7 @@ def _with_features(weights: FloatArray, seed: int, items: int = 40, shape: float
     passes = np.full((1, items), 100.0)
     update_by_tally(belief, rng.poisson(rng.gamma(shape, mean / shape) * passes).astype(float), passes)
     for _ in range(3):
-        refresh(*parts(belief))
+        refit(*parts(belief))
     return belief
 
 
@@ -78,7 +78,7 @@ def test_few_items_of_two_kinds_are_not_taken_for_items_that_just_differ(passes:
     shown = np.full((1, 6), passes)
     update_by_tally(belief, np.where(kinds.T > 0.0, clicks, 0.1 * clicks), shown)
     for _ in range(3):
-        refresh(*parts(belief))
+        refit(*parts(belief))
     assert belief.items.uses_features
     assert belief.items.constant.shape < 1.5 < 8.0 < belief.items.featured.shape
 
@@ -119,7 +119,7 @@ def _likely(belief: HierarchicalPosterior, fit: ItemFit, ridge: float) -> float:
 
     best = optimize.minimize(loss, fit.weights)
     _, determinant = np.linalg.slogdet(_information(fit, belief, shape, best.x, ridge))
-    of_shape = 0.5 * (math.log(shape) / SHAPE_SPREAD) ** 2
+    of_shape = 0.5 * (math.log(shape) / LOG_SHAPE_SD) ** 2
     return 0.5 * (len(fit.weights) - 1) * math.log(ridge) - float(best.fun) - 0.5 * float(determinant) - of_shape
 
 
@@ -140,7 +140,7 @@ def test_the_fit_that_makes_clicks_likelier_is_relied_on(part: float) -> None:
     by_features, by_constant = (fit_items(counts, items, segments, fit) for fit in (items.featured, items.constant))
     assert by_features - by_constant == pytest.approx(lead, abs=0.1)
     learn_items(belief.counts, belief.items, belief.segments)
-    assert belief.items.uses_features == (lead > math.log(SAY_NOTHING / (1.0 - SAY_NOTHING)))
+    assert belief.items.uses_features == (lead > math.log(PROBABILITY_USELESS / (1.0 - PROBABILITY_USELESS)))
 
 
 @pytest.mark.parametrize("shape", [0.7, 3.0, 15.0])
@@ -152,7 +152,7 @@ def test_the_shape_is_where_clicks_are_likeliest(shape: float) -> None:
     def loss(log_shape: float) -> float:
         tried = math.exp(log_shape)
         _, determinant = np.linalg.slogdet(_information(fit, belief, tried, fit.weights, fit.ridge))
-        of_shape = 0.5 * (log_shape / SHAPE_SPREAD) ** 2
+        of_shape = 0.5 * (log_shape / LOG_SHAPE_SD) ** 2
         return float(0.5 * determinant + of_shape) - _log_likelihood(belief, tried, fit.weights)
 
     best = math.exp(optimize.minimize_scalar(loss, bounds=(-3.0, 4.6), method="bounded").x)
@@ -166,7 +166,7 @@ def test_the_shape_is_bounded_where_features_explain_everything() -> None:
 def test_the_shape_is_about_1_where_there_is_nothing_to_learn_it_by() -> None:
     belief = lived_plainly(Setting(1, 5, 1_000, np.ones(1), features=np.eye(5)[:, :2]), passes="hard")
     for _ in range(5):
-        refresh(*parts(belief))
+        refit(*parts(belief))
     assert belief.items.featured.shape == pytest.approx(1.0, rel=0.01)
     assert belief.items.featured.ridge == pytest.approx(RIDGE)
     assert not belief.items.uses_features
@@ -184,7 +184,7 @@ def test_the_shape_stays_where_it_is_with_several_crowds() -> None:
         alpha = level * rng.gamma(own_taste, 1.0 / own_taste, items)
         update_by_tally(belief, rng.poisson(alpha * passes).astype(float), passes)
     for _ in range(40):
-        refresh(*parts(belief))
+        refit(*parts(belief))
     # the logarithm of what is learned from 25 items has a standard deviation of about 0.35
     assert abs(math.log(belief.items.shape / shape)) < 4 * 0.35
 

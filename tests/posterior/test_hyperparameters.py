@@ -18,8 +18,8 @@ from slotwise.posterior.gamma_prior import NO_EXPOSURE
 from slotwise.posterior.hyperparameters import (
     find_mode,
     fit_bias,
-    refresh,
-    take_means,
+    refit,
+    update_means,
 )
 from slotwise.posterior.posterior_interface import turn_to
 from tests.chance import assert_mean_is
@@ -124,7 +124,7 @@ def _crowds(taste: float, seed: int, segments: int = 4, items: int = 30) -> Hier
         turn_to(belief, segment)
         update_by_tally(belief, rng.poisson(np.outer([1.0, 0.5], alpha) * passes).astype(float), passes)
     for _ in range(20):
-        refresh(*parts(belief))
+        refit(*parts(belief))
     return belief
 
 
@@ -204,7 +204,7 @@ def test_soft_passes_at_the_truth_are_rounds_over_one_plus_the_sum() -> None:
 def _fixed_point(belief: HierarchicalPosterior, times: int = 100) -> None:
     for _ in range(times):
         fit_bias(*parts(belief))
-        take_means(*parts(belief))
+        update_means(*parts(belief))
 
 
 def _soft(strength: float, shape: float, rate: float, rounds: list[tuple[Any, int]]) -> HierarchicalPosterior:

@@ -11,25 +11,32 @@ from hypothesis import strategies as st
 
 from slotwise.core.types import EMPTY
 from slotwise.jit import interpreted
-from slotwise.posterior.list_counts import GIVEN_UP, SeenLists, are_rare, give_up, number_of, seen_lists
+from slotwise.posterior.list_counts import (
+    EVICTED_SHARE,
+    ListCounts,
+    empty_list_counts,
+    evict,
+    find_or_add,
+    rarity_threshold,
+)
 
 Key = tuple[int, ...]
 keys = st.tuples(st.integers(0, 2), st.permutations([EMPTY, 0, 1, 2]).map(lambda order: tuple(order[:3])))
 
 
-def _seen(room: int, kinds: int = 1) -> SeenLists:
+def _seen(room: int, kinds: int = 1) -> ListCounts:
     with interpreted():
-        return seen_lists(room, 3, kinds)
+        return empty_list_counts(room, 3, kinds)
 
 
-def _count(seen: SeenLists, segment: int, ranking: Any, kind: int = 0) -> int:
-    number = number_of(seen, segment, np.array(ranking))
+def _count(seen: ListCounts, segment: int, ranking: Any, kind: int = 0) -> int:
+    number = find_or_add(seen, segment, np.array(ranking))
     if number >= 0:
         seen.rounds[kind, number] += 1.0
     return number
 
 
-def _counted(seen: SeenLists, kind: int = 0) -> dict[Key, float]:
+def _counted(seen: ListCounts, kind: int = 0) -> dict[Key, float]:
     return {tuple(seen.lists[n].tolist()): float(seen.rounds[kind, n]) for n in range(seen.count)}
 
 
@@ -61,23 +68,23 @@ def test_a_full_table_gives_up_the_rarest_and_finds_the_others(shown: list[tuple
         _count(seen, segment, ranking)
         _count(seen, segment, ranking, kind=1 if number % 3 else 0)
     before = [_counted(seen, kind) for kind in (0, 1)]
-    rare = are_rare(seen, 0)
-    give_up(seen, 0, rare)
+    rare = rarity_threshold(seen, 0)
+    evict(seen, 0, rare)
     after = [_counted(seen, kind) for kind in (0, 1)]
     gone = before[0].keys() - after[0].keys()
     # at least a quarter, so that it is worth the while, and hardly more
-    assert GIVEN_UP * len(before[0]) <= len(gone) <= int(GIVEN_UP * len(before[0])) + 1
+    assert EVICTED_SHARE * len(before[0]) <= len(gone) <= int(EVICTED_SHARE * len(before[0])) + 1
     assert max(before[0][key] for key in gone) <= rare
     # as near the rarest quarter as doubling finds it
     counts = sorted(before[0].values())
-    assert rare == counts[0] or sum(count <= rare / 2 for count in counts) < GIVEN_UP * len(counts)
+    assert rare == counts[0] or sum(count <= rare / 2 for count in counts) < EVICTED_SHARE * len(counts)
     for kind in (0, 1):
         assert after[kind] == {key: count for key, count in before[kind].items() if key not in gone}
-    numbers = [number_of(seen, key[0], np.array(key[1:])) for key in after[0]]
+    numbers = [find_or_add(seen, key[0], np.array(key[1:])) for key in after[0]]
     assert numbers == list(range(seen.count))
     # what was given up starts from nothing
     for key in gone:
-        number = number_of(seen, key[0], np.array(key[1:]))
+        number = find_or_add(seen, key[0], np.array(key[1:]))
         assert number >= len(after[0])
         assert seen.rounds[:, number].tolist() == [0.0, 0.0]
 
@@ -85,7 +92,7 @@ def test_a_full_table_gives_up_the_rarest_and_finds_the_others(shown: list[tuple
 def test_a_list_is_another_for_another_segment_or_order() -> None:
     seen = _seen(10)
     numbers = [
-        number_of(seen, segment, np.array(ranking))
+        find_or_add(seen, segment, np.array(ranking))
         for segment, ranking in ((0, [0, 1, 2]), (1, [0, 1, 2]), (0, [1, 0, 2]), (0, [0, 1, EMPTY]), (0, [0, 1, 2]))
     ]
     assert numbers == [0, 1, 2, 3, 0]
@@ -94,10 +101,10 @@ def test_a_list_is_another_for_another_segment_or_order() -> None:
 def test_lists_of_one_hash_are_told_apart() -> None:
     """Items a prime apart, in the last place, have one hash."""
     seen = _seen(4)
-    assert [number_of(seen, 0, np.array([0, 1, item])) for item in (2, 2 + 2_147_483_647, 2)] == [0, 1, 0]
+    assert [find_or_add(seen, 0, np.array([0, 1, item])) for item in (2, 2 + 2_147_483_647, 2)] == [0, 1, 0]
 
 
 def test_without_room_nothing_is_kept() -> None:
     seen = _seen(0)
-    assert number_of(seen, 0, np.array([0, 1, 2])) == -1
+    assert find_or_add(seen, 0, np.array([0, 1, 2])) == -1
     assert seen.count == 0

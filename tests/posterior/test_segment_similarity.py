@@ -12,7 +12,7 @@ from scipy.special import digamma
 from slotwise import Setting
 from slotwise.core.types import FloatArray
 from slotwise.posterior import believed, posterior_of, segment_similarity
-from slotwise.posterior.hyperparameters import OWN_TASTE
+from slotwise.posterior.hyperparameters import SEGMENT_SIMILARITY
 from tests.chance import assert_mean_is
 from tests.logs.rounds import rankings
 from tests.posterior.plainly import lived_plainly
@@ -29,7 +29,7 @@ def _extra_variance(clicks: Any, exposure: Any, segment: int = 0, similarity: fl
     belief.segments.exposure[:] = exposure
     belief.items.shape = 2.0
     belief.items.mean[:] = belief.segments.level[:] = 0.3
-    return segment_similarity.variance_of_likeness(belief.counts, belief.items, belief.segments, segment)
+    return segment_similarity.variance_from_similarity(belief.counts, belief.items, belief.segments, segment)
 
 
 @pytest.mark.parametrize("clicks", [[[6], [40]], [[20], [24]], [[0], [3]]], ids=["differ", "alike", "hardly seen"])
@@ -39,8 +39,9 @@ def test_it_is_the_variance_under_the_posterior_of_kappa(clicks: list[list[int]]
     log_joint = stats.gamma(2.0, scale=0.15).logpdf(level) + np.log(level)
     for ((count,),) in zip(clicks, strict=True):
         log_joint += stats.nbinom(kappa, kappa / (kappa + 100.0 * level)).logpmf(count)
-    log_joint += segment_similarity.MADE_UP_CELLS * (
-        stats.gamma.logpdf(1.0, kappa, scale=1.0 / kappa) + kappa * (digamma(OWN_TASTE) - np.log(OWN_TASTE))
+    log_joint += segment_similarity.PSEUDO_CELLS * (
+        stats.gamma.logpdf(1.0, kappa, scale=1.0 / kappa)
+        + kappa * (digamma(SEGMENT_SIMILARITY) - np.log(SEGMENT_SIMILARITY))
     )
     joint = np.exp(log_joint - log_joint.max())
     of_kappa = joint.sum(axis=1) / joint.sum()

@@ -177,13 +177,13 @@ def test_with_many_segments_what_is_learned_of_all_is_learned_once(monkeypatch: 
     """Not once for each of them: the time that it takes grows with the number of segments itself."""
     times: list[int] = []
     refreshing = importlib.import_module("slotwise.posterior.updates")
-    refresh = refreshing.refresh
+    refresh = refreshing.refit
 
     def counted(*parts: Any) -> None:
         times.append(1)
         refresh(*parts)
 
-    monkeypatch.setattr(refreshing, "refresh", counted)
+    monkeypatch.setattr(refreshing, "refit", counted)
     with compiling("never"):
         learner = Learner(IDS, 2, segments=40)
         for segment in range(40):

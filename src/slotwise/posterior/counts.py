@@ -9,7 +9,7 @@ from __future__ import annotations
 from slotwise.core.tally import count_no_clicks
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, Ranking
 from slotwise.jit import inlined, jit
-from slotwise.posterior.list_counts import GIVEN_UP, are_rare, give_up, is_given_up, number_of
+from slotwise.posterior.list_counts import EVICTED_SHARE, evict, find_or_add, is_evicted, rarity_threshold
 from slotwise.posterior.state import DECAYED, IN_USE, PERIOD_COUNTS, Counts, Segments
 
 
@@ -27,7 +27,7 @@ def add_round(counts: Counts, segments: Segments, segment: int, ranking: Ranking
                 total += mean_bias[segment, slot] * mean[segment, ranking[slot]]
         weight = 1.0 / total
         # if the table is full, the round counts at its present weight
-        number = number_of(counts.lists, segment, ranking)
+        number = find_or_add(counts.lists, segment, ranking)
         is_listed = number >= 0
         if is_listed:
             for kind in range(kinds):
@@ -104,9 +104,9 @@ def _inverse_weight(counts: Counts, segments: Segments, number: int) -> float:
 def fold_rarest(counts: Counts, segments: Segments) -> None:
     """Make room in the table: the rarest lists become passes at the current estimates."""
     lists, unlisted = counts.lists, counts.unlisted_passes
-    rare, left = are_rare(lists, IN_USE), int(GIVEN_UP * lists.count) + 1
+    rare, left = rarity_threshold(lists, IN_USE), int(EVICTED_SHARE * lists.count) + 1
     for number in range(lists.count):
-        if is_given_up(lists, IN_USE, rare, number, left):
+        if is_evicted(lists, IN_USE, rare, number, left):
             left -= 1
             segment, total = lists.lists[number, 0], _inverse_weight(counts, segments, number)
             for slot in range(unlisted.shape[3]):
@@ -114,7 +114,7 @@ def fold_rarest(counts: Counts, segments: Segments) -> None:
                 if item != EMPTY:
                     for kind in range(len(unlisted)):
                         unlisted[kind, segment, item, slot] += lists.rounds[kind, number] / total
-    give_up(lists, IN_USE, rare)
+    evict(lists, IN_USE, rare)
 
 
 @jit

@@ -14,8 +14,8 @@ from slotwise.core.types import FloatArray
 from slotwise.posterior.feature_regression import RIDGE, starting_fit
 from slotwise.posterior.forgetting import half_lives, starting_memory
 from slotwise.posterior.gamma_prior import ATTRACTIVENESS_RATE, ATTRACTIVENESS_SHAPE, BIAS_SHAPE
-from slotwise.posterior.hyperparameters import OWN_SLOTS, OWN_TASTE
-from slotwise.posterior.list_counts import seen_lists
+from slotwise.posterior.hyperparameters import SEGMENT_SIMILARITY, SLOT_SIMILARITY
+from slotwise.posterior.list_counts import empty_list_counts
 from slotwise.posterior.state import (
     DECAYED,
     Bias,
@@ -46,8 +46,8 @@ def lived(
     weights_spread: float = 1.0,
     whole_draws: float = 0.0,
     keep: int = 1,
-    own_taste: Any = OWN_TASTE,
-    own_slots: Any = OWN_SLOTS,
+    own_taste: Any = SEGMENT_SIMILARITY,
+    own_slots: Any = SLOT_SIMILARITY,
     ridge: Any = RIDGE,
     room: int = ROOM,
     new_items_at_most: Any = NEW_ITEMS_AT_MOST,
@@ -78,7 +78,7 @@ def lived(
             clicks=np.zeros((kinds, segments, items)),
             slot_clicks=np.zeros((kinds, segments, slots)),
             unlisted_passes=np.zeros((kinds, segments, items, slots)),
-            lists=seen_lists(room if passes == "soft" else 0, slots, kinds),
+            lists=empty_list_counts(room if passes == "soft" else 0, slots, kinds),
             passes=np.zeros((segments, items, slots)),
             rounds=0.0,
             no_clicks=0.0,

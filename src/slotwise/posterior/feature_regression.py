@@ -1,8 +1,7 @@
-"""What is learned of items by their features: where each is expected, how far from there, and whether to trust that.
+"""Gamma regression of the levels of items on their features: weights, dispersion, and a Bayes factor for using it.
 
-There are two fits, each with weights and a shape of its own: one by a constant alone, as if features said nothing, and
-one by all of them. Which one is relied on goes by how likely each makes the clicks, with weights, and how large they
-tend to be, integrated out.
+There are two fits, each with its own weights and shape: one by a constant alone and one by all features. The fit in use
+is chosen by the marginal likelihood of the clicks, with the weights and the ridge integrated out.
 """
 
 from __future__ import annotations
@@ -27,23 +26,23 @@ from slotwise.posterior.gamma_prior import (
 )
 from slotwise.posterior.state import IN_USE, Counts, ItemFit, Items, Segments
 
-#: the chance that features say nothing, before anything is known
-SAY_NOTHING = 0.8
-#: what 1/variance of the weights of features of standard deviation 1 may be if these matter, one as likely as the other
-#: before anything is known, and 1 over the variance that weights have on average then
+#: prior probability that features do not matter
+PROBABILITY_USELESS = 0.8
+#: candidates of the ridge, 1/variance of the weights of features with standard deviation 1, equally likely a priori;
+#: and 1 over the prior mean of that variance
 RIDGES = (2.5, 5.0, 10.0, 20.0, 40.0, 80.0)
 RIDGE = len(RIDGES) / sum(1.0 / ridge for ridge in RIDGES)
-#: s is no larger where there are features: items are then what these say, for all that matters
+#: s is no larger: features then determine the levels of items for all practical purposes
 MAX_SHAPE = 100.0
-#: the standard deviation of log s before anything is known, around 0
-SHAPE_SPREAD = 2.0
-#: the longest step of log s, and the difference that its second derivative is taken by
+#: prior standard deviation of log s, whose prior mean is 0
+LOG_SHAPE_SD = 2.0
+#: the longest step of log s, and the step of the difference quotient for its second derivative
 MAX_SHAPE_STEP = 0.5
 DIFFERENCE = 0.1
 
 
 def starting_fit(items: int, columns: int, ridge: float) -> ItemFit:
-    """Before the first round, with so many columns of features, that of the constant included."""
+    """Return the fit before the first round; `columns` counts the constant and the features."""
     return ItemFit(
         shape=ATTRACTIVENESS_SHAPE,
         mean=np.full(items, ATTRACTIVENESS_SHAPE / ATTRACTIVENESS_RATE),
@@ -61,25 +60,26 @@ def starting_fit(items: int, columns: int, ridge: float) -> ItemFit:
 
 @jit
 def learn_items(counts: Counts, items: Items, segments: Segments) -> None:
-    """s and β from the items with exposure: a step of scoring for β, whose clicks are negative binomial, EM for s.
+    """Fit s and β to the items with exposure: a step of Fisher scoring for β, and of EM for s.
 
-    Where features explain much, s is large and EM slow: with features there is a step of Newton's method for s instead.
+    Clicks are negative binomial. If features explain much, s is large and EM is slow, so that with features s takes a
+    step of Newton's method instead.
     """
     plain, featured = items.constant, items.featured
     if len(featured.weights) > 1:
         lead = fit_items(counts, items, segments, featured) - fit_items(counts, items, segments, plain)
-        rely_on(items, lead > math.log(SAY_NOTHING / (1.0 - SAY_NOTHING)))
+        use_fit(items, lead > math.log(PROBABILITY_USELESS / (1.0 - PROBABILITY_USELESS)))
     else:
         _score(counts, items, segments, plain)
         shape = _shape_by_em(counts, items, segments, plain)
         _step(items, plain)
         plain.shape = shape
-        rely_on(items, False)
+        use_fit(items, False)
 
 
 @jit
-def rely_on(items: Items, features: bool) -> None:
-    """Expect of items, to everybody and to each crowd, what one of the two fits says."""
+def use_fit(items: Items, features: bool) -> None:
+    """Set the prior of levels and deviations to the fit by features, or to the fit by the constant."""
     items.uses_features = features
     items.shape = items.featured.shape if features else items.constant.shape
     number_of_segments, number_of_items, columns = items.segment_features.shape
@@ -92,7 +92,7 @@ def rely_on(items: Items, features: bool) -> None:
 
 @inlined
 def _segment_mean(items: Items, segment: int, item: int) -> float:
-    """ν of a segment and an item, by the fit with features."""
+    """Return ν of a segment and an item by the fit with features."""
     total = 0.0
     for column in range(items.segment_features.shape[2]):
         total += items.segment_features[segment, item, column] * items.featured.weights[column]
@@ -101,7 +101,7 @@ def _segment_mean(items: Items, segment: int, item: int) -> float:
 
 @jit
 def fit_items(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> float:
-    """A step of β and s, and the ridge; how likely they make the clicks, as a logarithm, β and ridge integrated out."""
+    """Take a step of β, s and the ridge; return the log marginal likelihood, with β and the ridge integrated out."""
     _score(counts, items, segments, fit)
     likely = _log_likelihood(counts, items, segments, fit)
     for column in range(len(fit.weights)):
@@ -116,29 +116,29 @@ def fit_items(counts: Counts, items: Items, segments: Segments, fit: ItemFit) ->
 
 @jit
 def _score(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> None:
-    """Score, information and pull at β; the lower triangle of the information."""
+    """Set score, information (its lower triangle) and pull at β."""
     features, score, information = items.features, fit.score, fit.information
     columns, shape = len(fit.weights), fit.shape
     for column in range(columns):
         score[column] = 0.0
         for other in range(columns):
             information[column, other] = 0.0
-    # items more, each with one click in one unit of exposure, as in `relearn`
+    # pseudo-items with one click in one unit of exposure each: with few items the fit would be overconfident
     middle = math.exp(fit.weights[0])
     score[0] = EXTRA_ITEMS * shape * (1.0 - middle) / (shape + middle)
     information[0, 0] = EXTRA_ITEMS * shape * middle / (shape + middle)
     for item in range(len(fit.mean)):
         if counts.item_rounds[item] == 0.0:
             continue
-        clicks, exposure = _evidence_of(counts, items, segments, item)
+        clicks, exposure = _evidence(counts, items, segments, item)
         if exposure > NO_EXPOSURE:
             expected = fit.mean[item] * exposure
-            of_item = shape * (clicks - expected) / (shape + expected)
-            known = shape * expected / (shape + expected)
+            residual = shape * (clicks - expected) / (shape + expected)
+            weight = shape * expected / (shape + expected)
             for column in range(columns):
-                score[column] += of_item * features[item, column]
+                score[column] += residual * features[item, column]
                 for other in range(column + 1):
-                    information[column, other] += known * features[item, column] * features[item, other]
+                    information[column, other] += weight * features[item, column] * features[item, other]
     if columns > 1 and items.segment_features.shape[2] > 0:
         _score_cells(counts, items, segments, fit)
     for column in range(columns):
@@ -149,7 +149,7 @@ def _score(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> No
 
 @jit
 def _score_cells(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> None:
-    """Add what cells say of β by the features that are of segment and item: their clicks are negative binomial too."""
+    """Add the score and information of the features of segments and items; clicks of cells are negative binomial."""
     number_of_segments, number_of_items, columns = items.segment_features.shape
     own = segments.similarity
     for segment in range(number_of_segments):
@@ -158,23 +158,25 @@ def _score_cells(counts: Counts, items: Items, segments: Segments, fit: ItemFit)
             if exposure > NO_EXPOSURE:
                 expected = segments.level[item] * _segment_mean(items, segment, item) * exposure
                 score = own * (counts.clicks[IN_USE, segment, item] - expected) / (own + expected)
-                known = own * expected / (own + expected)
+                weight = own * expected / (own + expected)
                 for column in range(1, columns):
                     feature = items.segment_features[segment, item, column]
                     fit.score[column] += score * feature
                     for other in range(1, column + 1):
-                        fit.information[column, other] += known * feature * items.segment_features[segment, item, other]
+                        fit.information[column, other] += (
+                            weight * feature * items.segment_features[segment, item, other]
+                        )
 
 
 @jit
 def _log_likelihood(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> float:
-    """Of the clicks on items and on those that are made up, and of s, but for what is the same with either fit."""
+    """Return the log-likelihood of the clicks on items and pseudo-items, and of s, less terms that both fits share."""
     shape = fit.shape
     total = EXTRA_ITEMS * _negative_binomial(shape, math.exp(fit.weights[0]), 1.0, 1.0)
-    total -= 0.5 * (math.log(shape) / SHAPE_SPREAD) ** 2
+    total -= 0.5 * (math.log(shape) / LOG_SHAPE_SD) ** 2
     for item in range(len(fit.mean)):
         if counts.item_rounds[item] > 0.0:
-            clicks, exposure = _evidence_of(counts, items, segments, item)
+            clicks, exposure = _evidence(counts, items, segments, item)
             if exposure > NO_EXPOSURE:
                 total += _negative_binomial(shape, fit.mean[item], clicks, exposure)
     if len(fit.weights) > 1 and items.segment_features.shape[2] > 0:
@@ -183,7 +185,7 @@ def _log_likelihood(counts: Counts, items: Items, segments: Segments, fit: ItemF
             for item in range(number_of_items):
                 clicks, exposure = counts.clicks[IN_USE, segment, item], segments.exposure[segment, item]
                 if exposure > NO_EXPOSURE:
-                    # beyond what they would be if what is of segment and item said nothing
+                    # against the likelihood without features of segments and items
                     level, own = segments.level[item], segments.similarity
                     total += _negative_binomial(own, level * _segment_mean(items, segment, item), clicks, exposure)
                     total -= _negative_binomial(own, level, clicks, exposure)
@@ -192,7 +194,7 @@ def _log_likelihood(counts: Counts, items: Items, segments: Segments, fit: ItemF
 
 @inlined
 def _negative_binomial(shape: float, mean: float, clicks: float, exposure: float) -> float:
-    """The log-probability of clicks on what is Gamma(s, s/mean), but for what shape and mean do not change."""
+    """Return the log-probability of clicks given α ~ Gamma(s, s/mean), less terms without s and the mean."""
     rate = shape / mean
     of_shape = math.lgamma(shape + clicks) - math.lgamma(shape)
     return of_shape + shape * math.log(rate) - (shape + clicks) * math.log(rate + exposure)
@@ -200,7 +202,7 @@ def _negative_binomial(shape: float, mean: float, clicks: float, exposure: float
 
 @jit
 def _step(items: Items, fit: ItemFit) -> None:
-    """A step of β, with the root of its covariance, and μ after it."""
+    """Take a step of β, and set the root of its covariance and μ."""
     step, weights, columns = fit.score, fit.weights, len(fit.weights)
     for column in range(1, columns):
         step[column] -= fit.ridge * weights[column]
@@ -218,7 +220,7 @@ def _step(items: Items, fit: ItemFit) -> None:
 
 @jit
 def _factorise_with(fit: ItemFit, ridge: float) -> None:
-    """The Cholesky factor of the information on β, with a ridge for all but the constant."""
+    """Set the Cholesky factor of the information on β, with a ridge for all but the constant."""
     information, factor = fit.information, fit.factor
     for column in range(len(information)):
         for other in range(column + 1):
@@ -230,11 +232,11 @@ def _factorise_with(fit: ItemFit, ridge: float) -> None:
 
 
 @inlined
-def _evidence_of(counts: Counts, items: Items, segments: Segments, item: int) -> tuple[float, float]:
-    """Clicks on an item and its exposure, as far as they tell of m, what it is to everybody.
+def _evidence(counts: Counts, items: Items, segments: Segments, item: int) -> tuple[float, float]:
+    """Return the clicks on an item and its exposure that count as evidence of its level m.
 
-    With several crowds ε is learned from the same clicks: with it integrated out, those of a cell say as much as their
-    part κ/(κ + mE) would if ε were known.
+    With several segments ε is estimated from the same clicks. With ε integrated out, the clicks of a cell count
+    κ/(κ + mE) of what they would if ε were known.
     """
     clicks, exposure = 0.0, 0.0
     number_of_segments, own = segments.exposure.shape[0], segments.similarity
@@ -250,14 +252,14 @@ def _evidence_of(counts: Counts, items: Items, segments: Segments, item: int) ->
 
 @jit
 def _shape_by_em(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> float:
-    """s by EM: log s - ψ(s) = mean(E m/μ - E log(m/μ)) - 1 over items with exposure, and those that are made up."""
+    """Return s by EM: log s - ψ(s) = mean(E m/μ - E log(m/μ)) - 1 over items with exposure and pseudo-items."""
     shape, middle = fit.shape, math.exp(fit.weights[0])
     extra = (shape + 1.0) / (shape / middle + 1.0)
     count, gap = EXTRA_ITEMS, EXTRA_ITEMS * (extra / middle - math.log(extra) + EULER + fit.weights[0])
     for item in range(len(fit.mean)):
         if counts.item_rounds[item] == 0.0:
             continue
-        clicks, exposure = _evidence_of(counts, items, segments, item)
+        clicks, exposure = _evidence(counts, items, segments, item)
         if exposure > NO_EXPOSURE:
             mean = fit.mean[item]
             a, b = shape + clicks, shape / mean + exposure
@@ -268,25 +270,25 @@ def _shape_by_em(counts: Counts, items: Items, segments: Segments, fit: ItemFit)
 
 @jit
 def _learn_shape(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> None:
-    """A step of Newton's method for log s, to where the clicks are likeliest with attractiveness and β integrated out.
+    """Take a step of Newton's method for log s, toward the maximum marginal likelihood of the clicks.
 
-    Before anything is known log s is normal around 0: few items, or items that are all alike, say little of it.
+    The prior of log s is normal around 0: few items, or items that are all alike, hardly determine it.
     """
     room, columns = fit.room, len(fit.weights)
     for item in range(len(fit.mean)):
-        clicks, exposure, unsure = 0.0, 0.0, 0.0
+        clicks, exposure, variance_of_log_mean = 0.0, 0.0, 0.0
         if counts.item_rounds[item] > 0.0:
-            clicks, exposure = _evidence_of(counts, items, segments, item)
+            clicks, exposure = _evidence(counts, items, segments, item)
         if exposure > NO_EXPOSURE:
             # the variance of x_jᵀβ
             for column in range(columns):
                 along = 0.0
                 for other in range(column + 1):
                     along += items.features[item, other] * fit.root[other, column]
-                unsure += along * along
+                variance_of_log_mean += along * along
         else:
             exposure = 0.0
-        room[0, item], room[1, item], room[2, item] = clicks, exposure * fit.mean[item], unsure
+        room[0, item], room[1, item], room[2, item] = clicks, exposure * fit.mean[item], variance_of_log_mean
     now = math.log(fit.shape)
     slope = _slope_of_shape(room, now)
     bend = (_slope_of_shape(room, now + DIFFERENCE) - slope) / DIFFERENCE
@@ -298,7 +300,7 @@ def _learn_shape(counts: Counts, items: Items, segments: Segments, fit: ItemFit)
 
 @jit
 def _slope_of_shape(room: FloatArray, log_shape: float) -> float:
-    """By log s, of the logarithm of how likely the clicks are; β is integrated out by Laplace's method."""
+    """Return the derivative by log s of the log marginal likelihood, with β integrated out by Laplace's method."""
     shape, total = math.exp(log_shape), 0.0
     of_shape = log_shape + 1.0 - digamma(shape)
     for item in range(room.shape[1]):
@@ -307,29 +309,29 @@ def _slope_of_shape(room: FloatArray, log_shape: float) -> float:
             both = shape + expected
             total += of_shape + digamma(shape + clicks) - math.log(both) - (shape + clicks) / both
             total -= 0.5 * (expected / both) ** 2 * room[2, item]
-    return total * shape - log_shape / SHAPE_SPREAD**2
+    return total * shape - log_shape / LOG_SHAPE_SD**2
 
 
 @jit
 def _learn_ridge(fit: ItemFit) -> float:
-    """The ridge whose variance is what the variance of weights is on average, given the clicks; how likely these are.
+    """Set the ridge to 1 over the posterior mean of the variance of weights; return the log marginal likelihood.
 
-    With information H and pull h, how likely the clicks are with ridge r is, but for a constant, the exponential of
-    ½ hᵀ(H + rI)⁻¹h - ½ log det(H + rI) + ½ d log r, d the number of features and I without the constant. The logarithm
-    of its average over the ridges is returned.
+    With information H and pull h, the log-likelihood of ridge r is, up to a constant,
+    ½ hᵀ(H + rI)⁻¹h - ½ log det(H + rI) + ½ d log r, d the number of features and I without the constant. The result is
+    the logarithm of the average likelihood of the candidates.
     """
-    pull, found, factor = fit.pull, fit.score, fit.factor
+    pull, solution, factor = fit.pull, fit.score, fit.factor
     columns = len(pull)
     most, total, variance = -math.inf, 0.0, 0.0
     for ridge in RIDGES:
         _factorise_with(fit, ridge)
         for column in range(columns):
-            found[column] = pull[column]
-        solve(factor, found, 0)
+            solution[column] = pull[column]
+        solve(factor, solution, 0)
         likely = 0.5 * (columns - 1.0) * math.log(ridge)
         for column in range(columns):
-            likely += 0.5 * pull[column] * found[column] - math.log(factor[column, column])
-        # of a matrix that is not regular
+            likely += 0.5 * pull[column] * solution[column] - math.log(factor[column, column])
+        # the matrix is singular
         if likely == -math.inf:
             continue
         if likely > most:

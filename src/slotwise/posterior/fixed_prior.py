@@ -6,8 +6,8 @@ import numpy as np
 
 from slotwise.core.types import FloatArray
 from slotwise.jit import jit
-from slotwise.posterior.feature_regression import learn_items, rely_on
-from slotwise.posterior.hyperparameters import fit_bias, learn_levels, take_means
+from slotwise.posterior.feature_regression import learn_items, use_fit
+from slotwise.posterior.hyperparameters import fit_bias, learn_levels, update_means
 from slotwise.posterior.sampling import bring_to_hand, draw_shared
 from slotwise.posterior.state import IN_USE, HierarchicalPosterior
 
@@ -40,7 +40,7 @@ def fit_with_prior(
         for _ in range(STEPS):
             learn_levels(counts, items, segments)
             segments.similarity = similarity
-        take_means(counts, bias, items, segments)
+        update_means(counts, bias, items, segments)
 
 
 @jit
@@ -48,15 +48,15 @@ def fit_weights_with_prior(belief: HierarchicalPosterior, shape: float, ridge: f
     """Fit position bias and the weights of features in turn, with s and the ridge held."""
     counts, bias, items, segments = belief.counts, belief.bias, belief.items, belief.segments
     items.featured.shape = shape
-    rely_on(items, True)
+    use_fit(items, True)
     for _ in range(times):
         fit_bias(counts, bias, items, segments)
         learn_items(counts, items, segments)
         items.featured.shape = shape
         items.featured.ridge = ridge
-        rely_on(items, True)
+        use_fit(items, True)
     fit_bias(counts, bias, items, segments)
-    take_means(counts, bias, items, segments)
+    update_means(counts, bias, items, segments)
 
 
 @jit

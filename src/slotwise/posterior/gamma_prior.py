@@ -6,18 +6,18 @@ import math
 
 from slotwise.jit import jit
 
-#: s and r, what is believed of an item before anything is known: next to nothing
+#: s and r of an item before any data: a prior that is worth a tenth of a click
 ATTRACTIVENESS_SHAPE = 0.1
 ATTRACTIVENESS_RATE = 0.1
 #: c of the position bias, λ_k ~ Gamma(c, c); the standard deviation of log λ is about 1/√c
 BIAS_SHAPE = 2.0
 #: a Newton step of log λ, and of a weight of a feature, is cut to this length
 MAX_STEP = 1.0
-#: while hardly anything was clicked the fit would say that all attractiveness is in one item, and never look at others
+#: with few clicks a smaller shape would put all attractiveness into one item, and the others would not be shown
 MIN_SHAPE = 0.05
-#: less than any pass gives, and more than rounding leaves
+#: exposure below this is rounding error
 NO_EXPOSURE = 1e-6
-#: made-up items among those that the prior is learned from
+#: pseudo-items among those that the prior is fitted to
 EXTRA_ITEMS = 2.0
 #: -ψ(1)
 EULER = 0.5772156649015329
@@ -25,7 +25,7 @@ EULER = 0.5772156649015329
 
 @jit
 def shape_of(gap: float) -> float:
-    """The s with log s - ψ(s) = gap, for a positive gap.
+    """Return the s with log s - ψ(s) = gap, for a positive gap.
 
     >>> round(shape_of(math.log(2.5) - digamma(2.5)), 9)
     2.5
@@ -40,7 +40,7 @@ def shape_of(gap: float) -> float:
 
 @jit
 def digamma(x: float) -> float:
-    """ψ(x) for positive x: moved up to 10, then its asymptotic series.
+    """Return ψ(x) for positive x: moved up to 10, then its asymptotic series.
 
     >>> round(digamma(1.0), 12)
     -0.577215664902
@@ -55,7 +55,7 @@ def digamma(x: float) -> float:
 
 @jit
 def trigamma(x: float) -> float:
-    """ψ′(x) for positive x, likewise.
+    """Return ψ′(x) for positive x, likewise.
 
     >>> round(trigamma(1.0) * 6 / math.pi**2, 12)
     1.0

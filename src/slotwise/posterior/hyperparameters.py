@@ -1,4 +1,4 @@
-"""What is learned of all items, crowds and slots together: the prior of each cell, and the mode of the bias.
+"""Empirical Bayes: the hyperparameters of items, segments and slots, and the mode of the position bias.
 
 With Gamma priors, and clicks taken as Poisson with mean γ·passes, attractiveness given the bias is Gamma:
 
@@ -25,42 +25,41 @@ from slotwise.posterior.feature_regression import learn_items
 from slotwise.posterior.gamma_prior import MAX_STEP, MIN_SHAPE, NO_EXPOSURE, digamma, shape_of
 from slotwise.posterior.state import IN_USE, Bias, Counts, Items, Segments
 
-#: how often, each time, lists are weighed and all is learned, one after the other; the next time goes on from there
+#: rounds of weighing lists and fitting in a refit; the next refit continues from its result
 TIMES = 2
-#: EM steps each time
+#: EM steps in each of them
 STEPS = 3
-#: Newton's method for the mode of log λ ends with a step shorter than this, or after so many
+#: Newton's method for the mode of log λ ends with a step shorter than MIN_STEP, or after MAX_STEPS
 MIN_STEP = 0.01
 MAX_STEPS = 50
-#: κ and τ before anything is known, when crowds are taken to be alike, and of the made-up cells and slots that they are
-#: learned from besides the real ones
-OWN_TASTE = 20.0
-OWN_SLOTS = 200.0
+#: κ and τ before any data, also those of the pseudo-cells and pseudo-slots that are added to the real ones
+SEGMENT_SIMILARITY = 20.0
+SLOT_SIMILARITY = 200.0
 EXTRA_CELLS = 2.0
 EXTRA_SLOTS = 2.0
-#: κ and τ are no larger: crowds are then alike for all that matters
-MAX_ALIKE = 1e4
+#: κ and τ are no larger: segments are then alike for all practical purposes
+MAX_SIMILARITY = 1e4
 
 
 @jit
-def refresh(counts: Counts, bias: Bias, items: Items, segments: Segments) -> None:
-    """Learn everything anew from the counts in use, beginning with what was learned last."""
+def refit(counts: Counts, bias: Bias, items: Items, segments: Segments) -> None:
+    """Refit all hyperparameters to the counts in use, starting from the last fit."""
     for _ in range(TIMES):
         fit_bias(counts, bias, items, segments)
         for _ in range(STEPS):
             learn_levels(counts, items, segments)
             learn_items(counts, items, segments)
         if counts.passes.shape[0] > 1:
-            # from the means of now: those of before a whole tally are far from what it says
-            take_means(counts, bias, items, segments)
+            # from the current means: those before a large tally are far from the fit
+            update_means(counts, bias, items, segments)
             _learn_slots(counts, bias, segments)
             _expose(counts, bias, segments)
-        take_means(counts, bias, items, segments)
+        update_means(counts, bias, items, segments)
 
 
 @jit
 def fit_bias(counts: Counts, bias: Bias, items: Items, segments: Segments) -> None:
-    """Weigh lists at the means, find the mode of the bias and its spread, and what items were exposed to."""
+    """Weigh lists at the means, and set the mode of log λ, the root of its covariance, and the exposure of items."""
     if counts.lists.count > 0:
         weigh_lists(counts, segments, IN_USE, counts.passes)
     if not bias.is_known:
@@ -70,8 +69,8 @@ def fit_bias(counts: Counts, bias: Bias, items: Items, segments: Segments) -> No
 
 
 @jit
-def take_means(counts: Counts, bias: Bias, items: Items, segments: Segments) -> None:
-    """The means of α and of λδ in each cell, given all that is learned of all."""
+def update_means(counts: Counts, bias: Bias, items: Items, segments: Segments) -> None:
+    """Set the means of α and of λδ in each cell given the hyperparameters."""
     number_of_segments, number_of_items = segments.mean.shape
     for segment in range(number_of_segments):
         for slot in range(len(bias.mode)):
@@ -92,7 +91,7 @@ def take_means(counts: Counts, bias: Bias, items: Items, segments: Segments) -> 
 def find_mode(
     counts: Counts, kind: int, passes: FloatArray, bias: Bias, mode: FloatArray, items: Items, segments: Segments
 ) -> None:
-    """Newton's method for the mode of log λ given one kind of counts, from the last one on; leaves L with LLᵀ = -ℓ″."""
+    """Set `mode` by Newton's method to the mode of log λ given one kind of counts; leaves L with LLᵀ = -ℓ″."""
     for _ in range(MAX_STEPS):
         _newton_step(counts, kind, passes, bias, mode, items, segments)
         longest = 0.0
@@ -107,7 +106,7 @@ def find_mode(
 def _newton_step(
     counts: Counts, kind: int, passes: FloatArray, bias: Bias, mode: FloatArray, items: Items, segments: Segments
 ) -> None:
-    """step = (-ℓ″)⁻¹ ℓ′ at the mode so far, by Cholesky; all terms of -ℓ″ are written for γÑ/E, the cells' shares."""
+    """Set step = (-ℓ″)⁻¹ ℓ′ at the current mode by Cholesky; terms of -ℓ″ are written for γÑ/E, the cells' shares."""
     clicks, slot_clicks = counts.clicks[kind], counts.slot_clicks[kind]
     number_of_segments, number_of_items, slots = passes.shape
     step, matrix, at_mode, share = bias.step, bias.cholesky, bias.at_mode, bias.share
@@ -150,7 +149,7 @@ def _newton_step(
 
 @jit
 def _expose(counts: Counts, bias: Bias, segments: Segments) -> None:
-    """E_sj = Σ_k λ_k δ_sk Ñ_sjk at the mode."""
+    """Set the exposure E_sj = Σ_k λ_k δ_sk Ñ_sjk at the mode."""
     number_of_segments, number_of_items, slots = counts.passes.shape
     for segment in range(number_of_segments):
         for slot in range(slots):
@@ -165,13 +164,13 @@ def _expose(counts: Counts, bias: Bias, segments: Segments) -> None:
 
 @jit
 def learn_levels(counts: Counts, items: Items, segments: Segments) -> None:
-    """m and ε at their means, and κ by EM: log κ - ψ(κ) = mean(E ε - E log ε) - 1 over cells with exposure."""
+    """Set m and ε to their means, and κ by EM: log κ - ψ(κ) = mean(E ε - E log ε) - 1 over cells with exposure."""
     number_of_segments, number_of_items = segments.exposure.shape
     if number_of_segments == 1:
         return
     own = segments.similarity
-    # cells more, as alike as crowds are taken to be before anything is known
-    count, gap = EXTRA_CELLS, EXTRA_CELLS * (math.log(OWN_TASTE) - digamma(OWN_TASTE) + 1.0)
+    # pseudo-cells, as similar as segments are a priori
+    count, gap = EXTRA_CELLS, EXTRA_CELLS * (math.log(SEGMENT_SIMILARITY) - digamma(SEGMENT_SIMILARITY) + 1.0)
     for item in range(number_of_items):
         shape, rate = items.shape, items.shape / items.mean[item]
         for segment in range(number_of_segments):
@@ -189,15 +188,15 @@ def learn_levels(counts: Counts, items: Items, segments: Segments) -> None:
                 gap += a / b - digamma(a) + math.log(b)
             else:
                 segments.deviation[segment, item] = mean
-    segments.similarity = min(MAX_ALIKE, max(MIN_SHAPE, shape_of(max(1e-5, gap / count - 1.0))))
+    segments.similarity = min(MAX_SIMILARITY, max(MIN_SHAPE, shape_of(max(1e-5, gap / count - 1.0))))
 
 
 @jit
 def _learn_slots(counts: Counts, bias: Bias, segments: Segments) -> None:
-    """δ at its mean, and τ by EM likewise."""
+    """Set δ to its mean, and τ by EM likewise."""
     number_of_segments, number_of_items, slots = counts.passes.shape
     own = segments.slot_similarity
-    count, gap = EXTRA_SLOTS, EXTRA_SLOTS * (math.log(OWN_SLOTS) - digamma(OWN_SLOTS) + 1.0)
+    count, gap = EXTRA_SLOTS, EXTRA_SLOTS * (math.log(SLOT_SIMILARITY) - digamma(SLOT_SIMILARITY) + 1.0)
     for segment in range(number_of_segments):
         for slot in range(slots):
             expected = 0.0
@@ -209,4 +208,4 @@ def _learn_slots(counts: Counts, bias: Bias, segments: Segments) -> None:
                 segments.slot_deviation[segment, slot] = a / b
                 count += 1.0
                 gap += a / b - digamma(a) + math.log(b)
-    segments.slot_similarity = min(MAX_ALIKE, max(1.0, shape_of(max(1e-5, gap / count - 1.0))))
+    segments.slot_similarity = min(MAX_SIMILARITY, max(1.0, shape_of(max(1e-5, gap / count - 1.0))))

@@ -1,7 +1,7 @@
-"""How often each list was shown, clicked or not: a table of bounded size, found by hash.
+"""Counts by list: how often each list was shown, clicked or not, in a hash table of bounded size.
 
-A tally throws away what was on the page when something was clicked. Where most visits click, that is most of what they
-tell. This table keeps it for the lists that are shown most; the rarest make room for new ones.
+A tally loses which other items were on the page at a click. If most visits click, that is most of the information. The
+table keeps it for the lists that are shown most; the rarest make room for new ones.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ import numpy as np
 from slotwise.core.types import FloatArray, IntArray, Ranking
 from slotwise.jit import inlined, jit, record
 
-#: of a full table, the part that is given up at once
-GIVEN_UP = 0.25
+#: the part of a full table that is evicted at once
+EVICTED_SHARE = 0.25
 
 
 @record
-class SeenLists:
-    """The lists, each with the segment that it was shown to, and their rounds."""
+class ListCounts:
+    """Lists, each with the segment that it was shown to, and their rounds."""
 
     #: room × (1 + slots): the segment, then the items
     lists: IntArray
-    #: counts of each, kinds × room: the kinds are whatever their owner makes them
+    #: rounds of each, kinds × room; the caller defines the kinds
     rounds: FloatArray
     count: int
     #: a hash table: the number of a list, or -1, at the first free place from its hash on
     table: IntArray
-    #: the one that was asked for last, which mostly is the next
+    #: the list looked up last, which mostly is the next one
     last: int
-    #: room for one list
+    #: scratch for one list
     key: IntArray
 
 
-def seen_lists(room: int, slots: int, kinds: int) -> SeenLists:
-    """No lists yet; `room` may be 0, for those who keep none."""
-    return SeenLists(
+def empty_list_counts(room: int, slots: int, kinds: int) -> ListCounts:
+    """Return a table without lists; `room` may be 0."""
+    return ListCounts(
         lists=np.zeros((room, slots + 1), np.int64),
         rounds=np.zeros((kinds, room)),
         count=0,
@@ -47,8 +47,8 @@ def seen_lists(room: int, slots: int, kinds: int) -> SeenLists:
 
 
 @jit
-def number_of(seen: SeenLists, segment: int, ranking: Ranking) -> int:
-    """The number of this list in the table, or a new one; -1 if it is new and the table is full."""
+def find_or_add(seen: ListCounts, segment: int, ranking: Ranking) -> int:
+    """Return the number of this list in the table, which may be new; -1 if it is new and the table is full."""
     key, lists, last = seen.key, seen.lists, seen.last
     if last < seen.count and lists[last, 0] == segment:
         same = True
@@ -74,7 +74,7 @@ def number_of(seen: SeenLists, segment: int, ranking: Ranking) -> int:
 
 @jit
 def place_of(table: IntArray, lists: IntArray, key: IntArray) -> int:
-    """Where in the table this list is, or is to be."""
+    """Return the place of this list in the table, or the free place for it."""
     hashed = 0
     for position in range(len(key)):
         # 31 bits at most, so that the product stays within 64
@@ -91,8 +91,8 @@ def place_of(table: IntArray, lists: IntArray, key: IntArray) -> int:
 
 
 @jit
-def are_rare(seen: SeenLists, kind: int) -> float:
-    """A number of rounds, of one kind, that at least a quarter of the lists do not exceed."""
+def rarity_threshold(seen: ListCounts, kind: int) -> float:
+    """Return a number of rounds, of one kind, that at least a quarter of the lists do not exceed."""
     least, most = math.inf, 0.0
     for number in range(seen.count):
         least = min(least, seen.rounds[kind, number])
@@ -103,36 +103,36 @@ def are_rare(seen: SeenLists, kind: int) -> float:
         for number in range(seen.count):
             if seen.rounds[kind, number] <= rare:
                 count += 1
-        if count >= GIVEN_UP * seen.count:
+        if count >= EVICTED_SHARE * seen.count:
             return rare
         rare *= 2.0
 
 
 @jit
-def give_up(seen: SeenLists, kind: int, rare: float) -> None:
-    """Forget the lists of no more than `rare` rounds of one kind: up to a quarter of all, the oldest first."""
-    left, kept = int(GIVEN_UP * seen.count) + 1, 0
+def evict(seen: ListCounts, kind: int, rare: float) -> None:
+    """Remove lists with at most `rare` rounds of one kind: up to a quarter of all, the oldest first."""
+    left, target = int(EVICTED_SHARE * seen.count) + 1, 0
     for place in range(len(seen.table)):
         seen.table[place] = -1
     for number in range(seen.count):
-        if is_given_up(seen, kind, rare, number, left):
+        if is_evicted(seen, kind, rare, number, left):
             left -= 1
             continue
         for position in range(len(seen.key)):
-            seen.lists[kept, position] = seen.lists[number, position]
+            seen.lists[target, position] = seen.lists[number, position]
             seen.key[position] = seen.lists[number, position]
         for each in range(len(seen.rounds)):
-            seen.rounds[each, kept] = seen.rounds[each, number]
-        seen.table[place_of(seen.table, seen.lists, seen.key)] = kept
-        kept += 1
-    for number in range(kept, seen.count):
+            seen.rounds[each, target] = seen.rounds[each, number]
+        seen.table[place_of(seen.table, seen.lists, seen.key)] = target
+        target += 1
+    for number in range(target, seen.count):
         for each in range(len(seen.rounds)):
             seen.rounds[each, number] = 0.0
-    seen.count = kept
+    seen.count = target
     seen.last = 0
 
 
 @inlined
-def is_given_up(seen: SeenLists, kind: int, rare: float, number: int, left: int) -> bool:
-    """Whether `give_up` forgets this list, when it is still to forget `left`."""
+def is_evicted(seen: ListCounts, kind: int, rare: float, number: int, left: int) -> bool:
+    """Return whether `evict` removes this list if it still has to remove `left`."""
     return left > 0 and seen.rounds[kind, number] <= rare

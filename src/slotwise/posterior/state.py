@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from slotwise.core.types import FloatArray
 from slotwise.jit import record
-from slotwise.posterior.list_counts import SeenLists
+from slotwise.posterior.list_counts import ListCounts
 
 #: the kinds of counts: those in use, those of the current period, and from DECAYED on one for each half-life tried
 IN_USE, PERIOD_COUNTS, DECAYED = 0, 1, 2
@@ -36,7 +36,7 @@ class Counts:
     slot_clicks: FloatArray
     #: kinds × segments × items × slots
     unlisted_passes: FloatArray
-    lists: SeenLists
+    lists: ListCounts
     #: all passes in use, segments × items × slots
     passes: FloatArray
     #: rounds in use, and those of them without a click, as weights of passes

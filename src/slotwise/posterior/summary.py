@@ -41,7 +41,7 @@ from slotwise.posterior.best_list_draws import best_list, best_list_chances
 from slotwise.posterior.factory import lived
 from slotwise.posterior.gamma_prior import BIAS_SHAPE
 from slotwise.posterior.posterior_interface import hold_still, turn_to, update_by_tally
-from slotwise.posterior.segment_similarity import variance_of_likeness
+from slotwise.posterior.segment_similarity import variance_from_similarity
 from slotwise.posterior.state import IN_USE, HierarchicalPosterior
 from slotwise.posterior.updates import settle_on_means
 
@@ -216,7 +216,7 @@ def _variance_of_shared(
         part = segments.similarity / (segments.similarity + segments.level * items.segment_mean * segments.exposure)
         evidence = items.shape + (part * counts.clicks[IN_USE]).sum(axis=0)
         of_priors = 1.0 / evidence + (items.shape / evidence) ** 2 * of_priors
-        of_items = variance_of_likeness(counts, items, segments, belief.segment)
+        of_items = variance_from_similarity(counts, items, segments, belief.segment)
         if not told:
             beside_first = belief.bias.root - belief.bias.root[0]
             of_slots = (beside_first**2).sum(axis=1)

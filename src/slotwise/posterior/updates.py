@@ -8,7 +8,7 @@ from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, Ranking
 from slotwise.jit import jit
 from slotwise.posterior.counts import add_round, add_tally, fold_rarest
 from slotwise.posterior.forgetting import end_period
-from slotwise.posterior.hyperparameters import refresh
+from slotwise.posterior.hyperparameters import refit
 from slotwise.posterior.posterior_interface import expect, hold_still, settle, update, update_by_tally
 from slotwise.posterior.state import IN_USE, HierarchicalPosterior
 
@@ -111,7 +111,7 @@ def keep_house(belief: HierarchicalPosterior, times: int) -> None:
     if counts.lists.count > 0 and counts.lists.count == len(counts.lists.lists):
         fold_rarest(counts, belief.segments)
     for _ in range(times):
-        refresh(counts, belief.bias, belief.items, belief.segments)
+        refit(counts, belief.bias, belief.items, belief.segments)
     belief.refit_at = counts.rounds * (1.0 + GROWTH) + 1e-9
 
 

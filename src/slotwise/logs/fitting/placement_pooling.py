@@ -18,7 +18,7 @@ from slotwise.estimators.pooled.pooled_fit import LearnedPriors, Pooled, learn
 from slotwise.estimators.uncertainty.standard_errors import Counts
 from slotwise.logs.fitting.holdout_split import PART, log_likelihood, split
 from slotwise.logs.reading.feature_file import Row, encoded
-from slotwise.posterior.hyperparameters import OWN_TASTE
+from slotwise.posterior.hyperparameters import SEGMENT_SIMILARITY
 
 #: one position bias for all placements, one for each, or whichever predicts better
 Bias = Literal["shared", "own", "auto"]
@@ -108,7 +108,7 @@ def pool_placements(
     choice = chosen or BiasChoice(None, asked=bias != "auto" or position_bias is not None)
     if chosen is None and len(seen) > 1 and position_bias is None and bias != "shared":
         choice = _chosen(lists, items, by_item, bias, seed)
-    shape = USUAL_SHAPE if within is None else OWN_TASTE
+    shape = USUAL_SHAPE if within is None else SEGMENT_SIMILARITY
     learned = learn(seen, items, features=by_item, position_bias=position_bias, usual_shape=shape)
     return learned.pooled(choice.own), choice
 

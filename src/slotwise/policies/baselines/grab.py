@@ -14,7 +14,7 @@ from slotwise.optimize.top_k import select_best
 from slotwise.policies.indices.kl_bernoulli import level_at, upper_probability
 from slotwise.policies.interface import choose, learn_clicks, learns_all_clicks, pair_lists_for
 from slotwise.policies.policy_registry import register
-from slotwise.posterior.list_counts import SeenLists, are_rare, give_up, number_of, seen_lists
+from slotwise.posterior.list_counts import ListCounts, empty_list_counts, evict, find_or_add, rarity_threshold
 
 #: how many leaders are remembered: the rarest make room
 ROOM = 1_024
@@ -39,7 +39,7 @@ class GRAB:
     shows: FloatArray
     mean: FloatArray
     lists: Any
-    leaders: SeenLists
+    leaders: ListCounts
     leader: Ranking
     #: slots in decreasing order of ρ̂ in the leader, and that ρ̂
     slot_order: IntArray
@@ -70,7 +70,7 @@ def grab(setting: Setting) -> GRAB:
         shows=np.zeros(shape),
         mean=np.zeros(shape),
         lists=pair_lists_for(setting),
-        leaders=seen_lists(ROOM, setting.slots, 1),
+        leaders=empty_list_counts(ROOM, setting.slots, 1),
         leader=np.zeros(setting.slots, np.int64),
         slot_order=np.arange(setting.slots),
         leader_mean=np.zeros(setting.slots),
@@ -85,10 +85,10 @@ def _choose(policy: GRAB, rng: np.random.Generator) -> Ranking:
     leader, ranking, leader_mean, order = policy.leader, policy.ranking, policy.leader_mean, policy.slot_order
     slots, items = policy.mean.shape
     arrange_pairs(policy.lists, policy.mean, leader, rng)
-    number = number_of(policy.leaders, 0, leader)
+    number = find_or_add(policy.leaders, 0, leader)
     if number < 0:
-        give_up(policy.leaders, 0, are_rare(policy.leaders, 0))
-        number = number_of(policy.leaders, 0, leader)
+        evict(policy.leaders, 0, rarity_threshold(policy.leaders, 0))
+        number = find_or_add(policy.leaders, 0, leader)
     led = policy.leaders.rounds[0, number]
     policy.leaders.rounds[0, number] += 1.0
     for slot in range(slots):

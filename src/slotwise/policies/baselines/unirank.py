@@ -11,7 +11,7 @@ from slotwise.jit import inlined, jit, record
 from slotwise.policies.indices.kl_bernoulli import level_at, upper_probability
 from slotwise.policies.interface import choose, learn_clicks, learns_all_clicks
 from slotwise.policies.policy_registry import register
-from slotwise.posterior.list_counts import SeenLists, are_rare, give_up, number_of, seen_lists
+from slotwise.posterior.list_counts import ListCounts, empty_list_counts, evict, find_or_add, rarity_threshold
 
 #: how many leaders are remembered: the rarest make room
 ROOM = 1_024
@@ -45,7 +45,7 @@ class UniRank:
     on_page: int
     #: whether no ŝ has changed its sign since the leader was found
     settled: bool
-    leaders: SeenLists
+    leaders: ListCounts
     #: room for items by subset, and how many of those left each of them beats
     item_order: IntArray
     wins: IntArray
@@ -75,7 +75,7 @@ def unirank(setting: Setting) -> UniRank:
         shown_subset=np.zeros(items, np.int64),
         on_page=1,
         settled=False,
-        leaders=seen_lists(ROOM, items, 1),
+        leaders=empty_list_counts(ROOM, items, 1),
         item_order=np.arange(items),
         wins=np.zeros(items, np.int64),
         clicked=np.zeros(slots, np.bool_),
@@ -107,10 +107,10 @@ def _choose(policy: UniRank, rng: np.random.Generator) -> Ranking:
 @inlined
 def _count_leader(policy: UniRank) -> float:
     """In how many rounds before this one the leader has led."""
-    number = number_of(policy.leaders, 0, policy.subset)
+    number = find_or_add(policy.leaders, 0, policy.subset)
     if number < 0:
-        give_up(policy.leaders, 0, are_rare(policy.leaders, 0))
-        number = number_of(policy.leaders, 0, policy.subset)
+        evict(policy.leaders, 0, rarity_threshold(policy.leaders, 0))
+        number = find_or_add(policy.leaders, 0, policy.subset)
     led = policy.leaders.rounds[0, number]
     policy.leaders.rounds[0, number] += 1.0
     return float(led)
