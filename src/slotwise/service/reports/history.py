@@ -12,9 +12,9 @@ from slotwise.service.placements.placement_updates import change_document
 from slotwise.service.reports.placement_estimates import counts
 from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.report_schemas import (
-    Believed,
     ChangeDocument,
     EstimatesDocument,
+    EstimatesSummary,
     HistoryDocument,
     PeriodDocument,
     SegmentCounts,
@@ -101,7 +101,7 @@ def history(store: Store, name: str, by: By, span: HistorySpan) -> HistoryDocume
 def believed(found: EstimatesDocument) -> str:
     """What is kept of the end of a period, as text."""
     likely = {item["id"]: item["probability_in_best_list"] for item in found["items"]}
-    kept: Believed = {
+    kept: EstimatesSummary = {
         "best_list": found["best_list"],
         "probabilities": {
             item: round(chance, 4)
@@ -145,7 +145,8 @@ def _period(
         number = segments.number(one.segment)
         by_segment[number] = by_segment.get(number, Counters()) + one.counters
     told: list[SegmentCounts] = [
-        {"segment": segments.known(number), "decisions": counts(total)} for number, total in sorted(by_segment.items())
+        {"segment": segments.context(number), "decisions": counts(total)}
+        for number, total in sorted(by_segment.items())
     ]
     return {
         "start": rfc3339(period.start),

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from slotwise.core.errors import InvalidInput, MissingExtra, UnwritableFile
 from slotwise.core.io import replacing
-from slotwise.service.schemas.segment_rules import known
+from slotwise.service.schemas.segment_rules import context_of
 from slotwise.service.storage import Store
 from slotwise.service.storage.decision_types import LoggedDecision, least_id
 
@@ -101,7 +101,7 @@ def row(logged: LoggedDecision) -> dict[str, Any]:
         "time": datetime.fromtimestamp(decision.issued, UTC),
         "placement": decision.placement,
         "segment": decision.segment,
-        "context": [*known(decision.segment).items()],
+        "context": [*context_of(decision.segment).items()],
         "arm": decision.arm,
         "items": decision.items,
         "propensities": logged.propensities,

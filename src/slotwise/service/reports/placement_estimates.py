@@ -162,7 +162,7 @@ class PlacementEstimates:
             known = self._known.get(asked)
             found = await self._placements.read(read)
             segments = VisitorSegments(found.definition.segments)
-            wanted = segments.asked(segment)
+            wanted = segments.matching(segment)
             if found.rows is None:
                 assert known is not None
                 from_tally = known.from_tally
@@ -185,7 +185,7 @@ class PlacementEstimates:
                 "reported_until": None if until is None else rfc3339(until),
             },
             "by_segment": [
-                {"segment": segments.known(number), "decisions": counts(sum(counted.values(), Counters()))}
+                {"segment": segments.context(number), "decisions": counts(sum(counted.values(), Counters()))}
                 for number, counted in sorted(by_segment.items())
             ],
             "window_seconds": found.window_seconds,
@@ -206,7 +206,7 @@ def _evidence(
     if not segment:
         return read_evidence(store, name, definition, span)
     segments = VisitorSegments(definition.segments)
-    wanted = set(segments.asked(segment))
+    wanted = set(segments.matching(segment))
     return read_evidence(store, name, definition, span, lambda text: segments.number(text) in wanted)
 
 

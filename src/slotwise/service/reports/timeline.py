@@ -13,7 +13,7 @@ from slotwise.service.reports.ab_test import LEVEL, Sums
 from slotwise.service.reports.history import By, HistorySpan, read_past
 from slotwise.service.reports.uplift import Span, measure_of, read_evidence, views_by_period
 from slotwise.service.schemas.overview_schemas import ArmLine, TimelineDocument
-from slotwise.service.schemas.report_schemas import Believed
+from slotwise.service.schemas.report_schemas import EstimatesSummary
 from slotwise.service.schemas.timestamps import rfc3339
 from slotwise.service.storage import Store
 from slotwise.service.storage.count_rows import CountPeriod, HistoryRow, PeriodCounters
@@ -138,7 +138,7 @@ def _probabilities(
     found: list[list[float | None]] = [[] for _ in items]
     for start in starts:
         text = last.get(start)
-        kept: Believed | None = None if text is None else json.loads(text)
+        kept: EstimatesSummary | None = None if text is None else json.loads(text)
         for item, line in zip(items, found, strict=True):
             line.append(None if kept is None else kept["probabilities"].get(item, 0.0))
     return found

@@ -1,4 +1,4 @@
-"""What one decision must heed."""
+"""The body of a decision request: exclusions, pins, context and visitor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from slotwise.service.schemas.name_rules import MAX_NAME
 
 
 class DecisionRequest(Strict):
-    """What a decision must heed."""
+    """Constraints and context of one decision."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -20,14 +20,14 @@ class DecisionRequest(Strict):
         }
     )
 
-    # made anew for each, which is quicker than copying an empty one
+    # a factory is quicker than copying an empty list
     exclude: list[str] = Field(default_factory=list, max_length=MAX_ITEMS, json_schema_extra={"default": []})
-    """Items that are not to be shown."""
+    """Items that must not be shown."""
     pin: dict[str, Annotated[int, Field(ge=1, le=MAX_SLOTS)]] = Field(
         default_factory=dict, json_schema_extra={"default": {}}
     )
-    """Items to the slots in which they must be, counted from 1."""
+    """Items to the slots in which they must be shown, counted from 1."""
     context: dict[str, str] = Field(default_factory=dict, json_schema_extra={"default": {}})
-    """What is known of the visitor, under the keys of the placement's `segments`."""
+    """The visitor's segment: a value for each key of the placement's `segments`."""
     visitor: Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)] | None = None
-    """Who is looking, in whatever words of yours: kept as a digest only, and only where a placement is sticky."""
+    """An id of the visitor, of your choice. Only a hash of it is stored, and only if the placement is sticky."""

@@ -1,4 +1,4 @@
-"""A placement as its owner wants it."""
+"""The definition of a placement: its slots, items and options, and how they are validated."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from slotwise.service.schemas.segment_rules import MAX_COMBINATIONS, OTHER, Visi
 
 MAX_ITEMS: Final = 100_000
 MAX_SLOTS: Final = 100
-#: items times slots: what a placement takes in memory, and in time that others wait
+#: items times slots: memory, and time that other placements wait, grow with it
 MAX_PAIRS: Final = 2_000_000
-#: of one slot beside another: beyond that, sums of what is learned are no numbers any more
+#: position bias of one slot relative to another: beyond, sums in the posterior overflow
 MIN_BIAS, MAX_BIAS = 1e-9, 1e9
 MIN_WINDOW, MAX_WINDOW = 0.1, 30 * 86_400.0
 #: hours
@@ -46,30 +46,30 @@ EXAMPLE: Final[dict[str, Any]] = {
 
 
 def _object_or(other: str) -> Discriminator:
-    """Which of two kinds a value is to be read as, so that what is said to be wrong with it is about that one."""
+    """Choose one of two types for a value, so that an error message is about that type alone."""
     return Discriminator(lambda value: "=object" if isinstance(value, dict | BaseModel) else other)
 
 
 def _key_of_segments(key: str) -> str:
     if ":" in key:
-        raise PydanticCustomError("key", "must not have a colon in it, which stands between key and value in a request")
+        raise PydanticCustomError("key", "must not contain a colon, which separates key and value in a request")
     return key
 
 
 class FollowingWindow(Strict):
-    """A window that follows the delays of the clicks that are reported."""
+    """An outcome window that adapts to the delays of reported clicks."""
 
     at_most: Annotated[Finite, Field(ge=MIN_WINDOW, le=MAX_WINDOW)]
-    """The longest it may be, and what it is until enough is known. Five decisions in a hundred always wait so long."""
+    """The maximum, in seconds, and the window until enough delays are known. 5 % of decisions always wait this long."""
     catch: Annotated[Finite, Field(ge=0.5, lt=1)] = 0.995
-    """The share of the clicks within `at_most` that the window is to catch; it is the shortest from a minute on."""
+    """The share of the clicks within `at_most` that the window catches; it is the shortest such window from 60 s on."""
 
 
 class HalfLife(Strict):
-    """How fast what was counted fades."""
+    """How fast counts lose weight."""
 
     half_life_hours: Annotated[Finite, Field(ge=MIN_HALF_LIFE, le=MAX_HALF_LIFE)]
-    """After so many hours a count weighs half as much."""
+    """The number of hours after which a count weighs half as much."""
 
 
 _Seconds = Annotated[Finite, Field(ge=MIN_WINDOW, le=MAX_WINDOW)]
@@ -81,40 +81,40 @@ Mode = Literal["live", "frozen", "shadow"]
 
 
 class PlacementDefinition(Strict):
-    """A placement as its owner wants it."""
+    """A placement: a named place on a page with slots, items and a policy."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
     slots: Annotated[int, Field(ge=1, le=MAX_SLOTS)]
     items: Annotated[list[ListedItem], Field(min_length=1, max_length=MAX_ITEMS)]
-    """Ids, or objects with an id and a value; at least as many as slots."""
+    """Ids, or objects with an id, a value and features; at least as many as slots."""
     policy: Annotated[str, StringConstraints(max_length=MAX_NAME)] | None = None
     """The id of a registered policy; null is the default."""
     window_seconds: Window = 1800.0
-    """How long an outcome may take; a decision is counted when it is over."""
+    """The outcome window, in seconds, or a window that adapts to delays; a decision is counted at its end."""
     holdout: Annotated[Finite, Field(ge=0, le=1)] = 0.0
-    """The share of decisions that show the items in the order given here, to compare with."""
+    """The share of decisions that show the items in control order, the order given here, for comparison."""
     position_bias: (
         Annotated[list[Annotated[Finite, Field(ge=MIN_BIAS, le=MAX_BIAS)]], Field(max_length=MAX_SLOTS)] | None
     ) = None
-    """How visible each slot is; null where that is to be learned."""
+    """The position bias, how visible each slot is; null if it is learned."""
     segments: dict[Annotated[Name, AfterValidator(_key_of_segments)], Annotated[list[Name], Field(min_length=1)]] = (
         Field(default={})
     )
-    """What is told apart in visitors: the values that each key of a decision's `context` is looked at for."""
+    """Segments of visitors: for each key of a decision's `context`, the values that are distinguished."""
     memory: Memory | None = None
-    """Whether what was counted fades: null for never, "auto" for as fast as foretells clicks best."""
+    """Whether counts lose weight with age: null for never, "auto" for the half-life that predicts clicks best."""
     values: Literal["learned"] | None = None
-    """Whether the value of a click is learned from what clicks brought, for items that have no `value` of their own."""
+    """Whether the value of a click is learned from reported values, for items that have no `value` of their own."""
     mode: Mode = "live"
-    """Whether lists are learned and tried (live), the best one of what is known is shown to all (frozen), or the items
-    are shown in the order given here while the estimates say what would have been shown (shadow)."""
+    """`live` learns and explores; `frozen` shows the best known list to everybody; `shadow` shows the items in control
+    order, while the estimates report the list that would have been shown."""
     pin: dict[str, Annotated[int, Field(ge=1, le=MAX_SLOTS)]] = Field(default={})
-    """Items to the slots in which everybody sees them, counted from 1; a decision's own wishes go before."""
+    """Items to the slots in which everybody sees them, counted from 1; pins of a decision request take precedence."""
     new_items_at_most: Annotated[Finite, Field(gt=0, le=1)] | None = None
-    """The share of the slots for items without a counted outcome; null leaves that to the policy."""
+    """The cold-start cap: the share of slots for items without a counted outcome; null leaves it to the policy."""
     sticky_seconds: Annotated[Finite, Field(ge=MIN_STICKY, le=MAX_STICKY)] | None = None
-    """How long a decision's `visitor` sees the same list; null for a list of its own for each view."""
+    """How long a decision's `visitor` sees the same list; null for a new list in each view."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -155,7 +155,7 @@ class PlacementDefinition(Strict):
             policy = policy_for(self.policy, self.bias())
             check_served(policy, Setting(self.slots, len(self.items), 1, self.bias(), rules_per_decision=True))
             if self.memory is not None and policy.options.get("memory", "none") != "none":
-                raise InvalidInput(f"memory must be null where the policy forgets by itself, as {policy} does")
+                raise InvalidInput(f"memory must be null where the policy has a half-life of its own, as {policy} does")
         except SlotwiseError as problem:
             raise PydanticCustomError("policy", "{why}", {"why": str(problem)}) from problem
 
@@ -185,11 +185,15 @@ class PlacementDefinition(Strict):
             if OTHER in values:
                 raise PydanticCustomError(
                     "other",
-                    "segments has {other} under {key}, which every other value is",
+                    "segments: {other} is reserved for values that are not listed, got it under the key {key}",
                     {"other": repr(OTHER), "key": repr(key)},
                 )
             if len(set(values)) < len(values):
-                raise PydanticCustomError("twice", "segments has a value twice under {key}", {"key": repr(key)})
+                raise PydanticCustomError(
+                    "twice",
+                    "segments: the values of a key must be different, got one twice under the key {key}",
+                    {"key": repr(key)},
+                )
         listed = math.prod(len(values) for values in self.segments.values())
         combinations = len(VisitorSegments(self.segments))
         for kind, most, given in (
@@ -227,15 +231,15 @@ class PlacementDefinition(Strict):
 
     @property
     def longest_window(self) -> float:
-        """Seconds that a decision waits at the most."""
+        """The maximum number of seconds that a decision waits for its outcome."""
         return self.window_seconds.at_most if isinstance(self.window_seconds, FollowingWindow) else self.window_seconds
 
     def item(self, id: str) -> Item | None:
-        """The item of that id."""
+        """The item with this id, or None."""
         return next((item for item in self.items if item.id == id), None)
 
     def pinned(self, exclude: Collection[str], pin: Mapping[str, int]) -> Mapping[str, int]:
-        """What is pinned where for a decision that excludes and pins items itself."""
+        """The pins of a decision: the request's, and those of the definition that do not conflict with it."""
         if not (exclude or pin):
             return self.pin
         taken = set(pin.values())
@@ -255,7 +259,7 @@ class PlacementDefinition(Strict):
         return tuple(item for item in shown if item is not None)
 
     def bias(self) -> Any:
-        """λ per slot, or None where it is learned."""
+        """The position bias λ per slot, or None if it is learned."""
         return (
             None
             if self.position_bias is None
@@ -263,5 +267,5 @@ class PlacementDefinition(Strict):
         )
 
     def text(self) -> str:
-        """As it is stored; the same definition is the same text."""
+        """The definition as it is stored; equal definitions have equal texts."""
         return json.dumps(self.model_dump(), ensure_ascii=False, sort_keys=True, separators=(",", ":"))

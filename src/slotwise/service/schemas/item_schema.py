@@ -1,8 +1,8 @@
-"""Items as they are given: an id alone, or with what a click is worth and what is known of it."""
+"""The schema of an item: an id, or an id with the value of a click and features."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, NotRequired
+from typing import Annotated, Final, NotRequired
 
 from pydantic import (
     BaseModel,
@@ -15,7 +15,7 @@ from pydantic import (
     with_config,
 )
 
-# pydantic reads the one in `typing` from Python 3.12 on only
+# pydantic supports the one in `typing` from Python 3.12 on
 from typing_extensions import TypedDict
 
 from slotwise.core.goal import MAX_VALUE
@@ -27,7 +27,7 @@ Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class Strict(BaseModel):
-    """What is read as it is: nothing more, and nothing of another type."""
+    """A model that accepts no other fields, and no values of other types."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
 
@@ -39,31 +39,31 @@ Feature = Annotated[
 
 
 class ItemSettings(Strict):
-    """What there is to say of an item beside its id."""
+    """The properties of an item apart from its id."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"value": 2.5, "features": {"price": 3.2}}, {}]})
 
     value: Annotated[Finite, Field(gt=0, le=MAX_VALUE)] | None = None
-    """What a click on it is worth beside clicks on the others; 1 where it is not said."""
+    """The value of a click on it, relative to clicks on other items; 1 if it is not given."""
     features: Annotated[dict[Name, Feature], Field(max_length=MAX_FEATURES)] = {}
-    """What is known of it, numbers and texts by name: what is learned of an item tells of those that are like it."""
+    """Numbers and texts by name. Estimates of items with similar features inform each other."""
 
 
 class Item(ItemSettings):
-    """Something that can be shown."""
+    """An item that can be shown in a slot."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"id": "beans", "value": 2.5}]})
 
     id: Name
 
 
-def _named(item: Any) -> Any:
+def _named(item: object) -> object:
     return {"id": item} if isinstance(item, str) else item
 
 
 @with_config(closed({"id": "beans", "value": 2.5}))
 class ItemDocument(TypedDict):
-    """An item, with what was said of it."""
+    """An item with its properties."""
 
     id: str
     value: NotRequired[float]
@@ -71,21 +71,21 @@ class ItemDocument(TypedDict):
 
 
 def document_of(item: Item) -> ItemDocument:
-    """An item as it was given."""
-    found: ItemDocument = {"id": item.id}
+    """The item as JSON, without properties that were not given."""
+    document: ItemDocument = {"id": item.id}
     if item.value is not None:
-        found["value"] = item.value
+        document["value"] = item.value
     if item.features:
-        found["features"] = item.features
-    return found
+        document["features"] = item.features
+    return document
 
 
 def _as_given(item: Item) -> str | ItemDocument:
-    found = document_of(item)
-    return found if len(found) > 1 else item.id
+    document = document_of(item)
+    return document if len(document) > 1 else item.id
 
 
-#: an id alone, or with what a click on it is worth and what is known of it
+#: an id, or an object with an id, the value of a click and features
 ListedItem = Annotated[
     Item,
     BeforeValidator(_named, json_schema_input_type=Name | Item),

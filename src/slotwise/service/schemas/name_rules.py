@@ -1,4 +1,4 @@
-"""Names of placements and items, and what is wrong with what is none."""
+"""Validation of the names of placements and items."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ MAX_NAME: Final = 200
 
 def _without_control_characters(name: str) -> str:
     if validation.has_control_characters(name):
-        raise PydanticCustomError("control_character", "must not have control characters in it")
+        raise PydanticCustomError("control_character", "must not contain control characters")
     return name
 
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME), AfterValidator(_without_control_characters)]
-#: it stands between two slashes in an address
+#: it is a segment of a URL path
 PlacementName = Annotated[Name, StringConstraints(pattern=r"^[^/]*$")]
 
 _name: Final = TypeAdapter[str](PlacementName)
 
 
 def checked_name(name: str) -> str:
-    """The name of a placement, or an error that says what is wrong with it."""
+    """The name of a placement if it is valid; otherwise an error that names the reason."""
     try:
         return _name.validate_python(name)
     except ValidationError as problem:
@@ -36,7 +36,7 @@ def checked_name(name: str) -> str:
 
 
 def is_name(name: str) -> bool:
-    """Whether a placement can be called so."""
+    """Whether a text is a valid name of a placement."""
     try:
         checked_name(name)
     except InvalidInput:

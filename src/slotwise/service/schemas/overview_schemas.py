@@ -1,4 +1,4 @@
-"""What the dashboard shows, as documents: each type here is written by the worker, and described by OpenAPI."""
+"""Types of the JSON documents of the dashboard; OpenAPI describes them."""
 
 from __future__ import annotations
 
@@ -35,54 +35,54 @@ _STATE: Final = {
 
 @with_config(closed())
 class StateDocument(TypedDict):
-    """How it stands with a placement, in one sentence."""
+    """The learning status of a placement, in one sentence."""
 
     kind: StateKind
-    """By the rules in docs/dashboard.md."""
+    """One of the states in docs/dashboard.md."""
     sentence: str
     more: str | None
-    """A second sentence, where there is more to say."""
+    """A second sentence with details, or null."""
     since: str | None
-    """Since when the list has been best, there have been no views, or something has been different."""
+    """Start of the state: since when the list has been best, there have been no views, or visitors have changed."""
     views_needed: int | None
-    """About how many more views it takes until the list is settled, if they go on as before."""
+    """The estimated number of further views until the list is settled, if clicks continue as before."""
 
 
 @with_config(closed({"name": "home", **_STATE}))
 class NamedState(StateDocument):
-    """The state of a placement."""
+    """The learning status of a placement, with its name."""
 
     name: str
 
 
 @with_config(closed())
 class SlotNow(TypedDict):
-    """What the best list has in a slot."""
+    """The item of the best list in a slot."""
 
     slot: int
     """Counted from 1."""
     item: str
     pinned: bool
-    """Whether it is there because the placement says so."""
+    """Whether the placement's definition pins it there."""
     probability: float | None
-    """That the best list has this item in this slot; null before anything was counted."""
+    """The probability that the best list has this item in this slot; null before anything was counted."""
     runner_up: str | None
-    """The item that is next most likely to belong there; null where none is likely at all."""
+    """The second most probable item of this slot; null if there is none."""
     runner_up_probability: float | None
 
 
 @with_config(closed())
 class ItemNow(TypedDict):
-    """What is known of an item; what rests on nothing yet is null."""
+    """The estimate of an item; null before it was shown."""
 
     id: str
     attractiveness: float | None
-    """What the item is worth in the first slot: clicks on it per visit without a click; null if it was never shown."""
+    """Expected clicks on the item in the first slot per view without a click; null if it was never shown."""
     low: float | None
     high: float | None
-    """With `low`, an interval that holds the attractiveness with a probability of 95 %."""
+    """With `low`, the 95 % credible interval of the attractiveness."""
     value: float | None
-    """What a click is worth, given or learned; null where nothing is said of values."""
+    """The value of a click, given or learned; null if the placement has no values."""
     probability_in_best_list: float | None
     """Null before anything was counted."""
     shown: int
@@ -91,39 +91,39 @@ class ItemNow(TypedDict):
 
 @with_config(closed())
 class SlotBias(TypedDict):
-    """What is known of a slot; what rests on nothing yet is null."""
+    """The position bias of a slot; null before the slot was filled."""
 
     slot: int
     bias: float | None
-    """How visible the slot is, relative to the first one unless the position bias was given; null if never filled."""
+    """How visible the slot is, relative to the first one unless the position bias is given; null if never filled."""
     low: float | None
     high: float | None
     given: bool
-    """Whether the position bias was given rather than learned."""
+    """Whether the position bias is given rather than learned."""
     shown: int
     clicks: int
     observed: float | None
     """Clicks per view of the slot."""
     fitted: float | None
-    """What the model makes of the same; null where it is not compared."""
+    """The same by the model; null if it is not compared."""
 
 
 @with_config(closed())
 class Check(TypedDict):
-    """One thing that was looked at."""
+    """One health check."""
 
     id: Literal["waiting", "late", "silent", "repeated", "several", "fresh", "fit", "drift", "memory"]
     level: Level
-    """Whether all is well, somebody should have a look, or it is not known yet."""
+    """`fine`, `look` if it needs attention, or `unknown` if there is not enough data."""
     sentence: str
 
 
 @with_config(closed())
 class OverviewCounts(CurrentDecisions):
-    """How many decisions came to what, and how often outcomes were missing, repeated or contradicted."""
+    """Numbers of decisions by outcome, and of missing, repeated and conflicting outcomes."""
 
     silent: int
-    """Of `no_click`, those about which nothing was reported."""
+    """Decisions of `no_click` without a report."""
     duplicates: int
     conflicts: int
 
@@ -182,7 +182,7 @@ _ITEM: Final = {**ITEM_EXAMPLE, "value": None}
     )
 )
 class OverviewDocument(TypedDict):
-    """What the owner of a placement wants to know, in one document."""
+    """The overview of a placement for its owner."""
 
     name: str
     version: int
@@ -191,55 +191,55 @@ class OverviewDocument(TypedDict):
     item_count: int
     holdout: float
     window_seconds: float
-    """How long decisions wait now."""
+    """The current outcome window."""
     segments: dict[str, list[str]]
     segment: list[str]
-    """The visitors that this is about, each KEY:VALUE; empty for everybody."""
+    """The segment filters of this overview, each KEY:VALUE; empty for all segments."""
     state: StateDocument
-    """Of everybody, whichever segment was asked for."""
+    """Over all segments, also if a segment is given."""
     uplift: UpliftDocument | None
-    """Since the start; null until both the learned lists and the holdout have something final."""
+    """Since the start; null until both arms have final decisions."""
     uplift_in_period: UpliftDocument | None
-    """Over `period` alone."""
+    """Over `period` only."""
     pays: str
-    """What that means, in one sentence."""
+    """The uplift in one sentence."""
     pays_in_period: str
     period: str
     best_list: list[SlotNow]
     items: list[ItemNow]
-    """The most relevant ones: the list now, then those that are likeliest to belong to it, then the most attractive."""
+    """The most relevant items: the current list, then by probability of belonging to it, then by attractiveness."""
     position_bias: list[SlotBias]
     decisions: OverviewCounts
     by_segment: list[SegmentCounts]
-    """Those with most decisions."""
+    """The segments with most decisions."""
     checks: list[Check]
-    """Whether all is well; of everybody."""
+    """Health checks, over all segments."""
     shadow: ShadowDocument | None
     memory: MemoryDocument | None
 
 
 @with_config(closed({"items": [_ITEM], "found": 1, "of": 2}))
 class ItemsPage(TypedDict):
-    """Items that were searched for, the most relevant first."""
+    """A page of search results, the most relevant items first."""
 
     items: list[ItemNow]
     found: int
-    """How many there are that match."""
+    """The number of matching items."""
     of: int
-    """How many items the placement has."""
+    """The number of items of the placement."""
 
 
 @with_config(closed())
 class ArmLine(TypedDict):
-    """What an arm brought in each period; null where it had no views."""
+    """The means of an arm by period; null in periods without views."""
 
     shown: list[int]
     clicks: list[int]
     mean: list[float | None]
-    """Of the measure."""
+    """The mean of the measure."""
     low: list[float | None]
     high: list[float | None]
-    """With `low`, the 95 % interval of each period by itself."""
+    """With `low`, the 95 % confidence interval of each period."""
 
 
 @with_config(
@@ -263,23 +263,23 @@ class ArmLine(TypedDict):
     )
 )
 class TimelineDocument(TypedDict):
-    """What happened when, by column, in UTC: the same as the history, made for drawing."""
+    """The history by column, in UTC, for charts."""
 
     by: Literal["hour", "day"]
     since: str
     until: str
     starts: list[str]
-    """Of the periods in which a decision was issued, in order; each list below has an entry for each of them."""
+    """Starts of the periods in which a decision was issued, in order; each list below has an entry for each of them."""
     measure: Measure
     issued: list[int]
     arms: dict[str, ArmLine]
     items: list[str]
-    """Those that were shown most in this time."""
+    """The items that were shown most in this time."""
     shows: list[list[list[int]]]
     """By slot, and by item of `items`: how often it was shown there."""
     rest: list[list[int]]
     """By slot: how often another item was shown there."""
     probabilities: list[list[float | None]]
-    """By item of `items`: that it belongs to the best list, as was believed at the end; null where it was not kept."""
+    """By item of `items`: its probability of being in the best list at the end of the period; null if not stored."""
     changes: list[ChangeDocument]
-    """Of the definition, in order."""
+    """Changes of the definition, in order."""

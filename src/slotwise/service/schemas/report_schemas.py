@@ -1,31 +1,33 @@
-"""What a worker answers with where the answer is a document: the types that are written, and that OpenAPI describes."""
+"""Types of the JSON documents that report on a placement; OpenAPI describes them."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, NotRequired
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, NotRequired, cast
 
 from pydantic import ConfigDict, Field, with_config
+from pydantic.config import JsonValue
 
-# pydantic reads the one in `typing` from Python 3.12 on only
+# pydantic supports the one in `typing` from Python 3.12 on
 from typing_extensions import TypedDict
 
 
-def closed(*examples: Any) -> ConfigDict:
-    """A type with these fields and no others, each described by the text below it."""
-    extra: ConfigDict = {"json_schema_extra": {"examples": list(examples)}} if examples else {}
+def closed(*examples: Mapping[str, object]) -> ConfigDict:
+    """The configuration of a type with no other fields, each described by the text below it."""
+    extra: ConfigDict = {"json_schema_extra": {"examples": cast("list[JsonValue]", list(examples))}} if examples else {}
     return {"extra": "forbid", "use_attribute_docstrings": True, **extra}
 
 
 @with_config(closed())
 class ItemEstimateDocument(TypedDict):
-    """What is known of one item."""
+    """The estimate of one item."""
 
     id: str
     attractiveness: float
-    """What the item is worth in the first slot: clicks on it per visit without a click."""
+    """The attractiveness: expected clicks on the item in the first slot per view without a click."""
     low: float
     high: float
-    """With `low`, an interval that holds the attractiveness with a probability of 95 %."""
+    """With `low`, the 95 % credible interval of the attractiveness."""
     probability_in_best_list: float
     shown: int
     clicks: int
@@ -33,119 +35,119 @@ class ItemEstimateDocument(TypedDict):
 
 @with_config(closed())
 class SlotEstimateDocument(TypedDict):
-    """What is known of one slot."""
+    """The estimated position bias of one slot."""
 
     slot: int
     """Counted from 1."""
     estimate: float
-    """How visible the slot is, relative to the first one unless the position bias was given."""
+    """How visible the slot is, relative to the first one unless the position bias is given."""
     low: float
     high: float
 
 
 @with_config(closed())
 class TallyDocument(TypedDict):
-    """The counts of final decisions, retired items included."""
+    """Counts of final decisions by slot and item, including retired items."""
 
     items: list[str]
-    """What each column is of."""
+    """The item of each column."""
     clicks: list[list[int]]
     """A row per slot, a column per item."""
     passes: list[list[int]]
-    """How often the item stood in the slot and nothing was clicked; a row per slot, a column per item."""
+    """How often the item was in the slot of a list without a click; a row per slot, a column per item."""
 
 
 @with_config(closed())
 class DecisionCounts(TypedDict):
-    """How many decisions came to what."""
+    """Numbers of decisions by outcome."""
 
     issued: int
     final: int
-    """Past their deadline, and counted: `clicked`, `no_click` and `not_shown` together."""
+    """Past their deadline, and counted: the sum of `clicked`, `no_click` and `not_shown`."""
     pending: int
     """Waiting for their deadline."""
     clicked: int
     no_click: int
     not_shown: int
     late: int
-    """With an outcome after their deadline, which is never learned."""
+    """Decisions with an outcome after their deadline, which is ignored."""
     several: int
-    """Of `clicked`, those with clicks on more than one item; the first counts. If many, the model may not fit."""
+    """Decisions of `clicked` with clicks on several items. The first click counts; a large share suggests misfit."""
     value: float
-    """What the clicks brought, where that was reported."""
+    """The sum of the reported values of clicks."""
 
 
 @with_config(closed())
 class CurrentDecisions(DecisionCounts):
-    """How many decisions came to what, and what is on its way."""
+    """Numbers of decisions by outcome, including reported outcomes that are not counted yet."""
 
     reported: int
-    """Of `pending`, those with an outcome: it arrived, and is counted at the deadline; of everybody's decisions."""
+    """Decisions of `pending` with an outcome, which is counted at the deadline; over all segments."""
     reported_until: str | None
-    """When the first of these is counted; null where there is none."""
+    """The first deadline of the reported decisions; null if there is none."""
 
 
 @with_config(closed())
 class SegmentCounts(TypedDict):
-    """What became of the decisions for some visitors."""
+    """Numbers of decisions of one segment."""
 
     segment: dict[str, str]
-    """What is known of them; a key that is left out is other."""
+    """The segment's context; a key that is left out is *other*."""
     decisions: DecisionCounts
 
 
 @with_config(closed())
 class ArmDocument(TypedDict):
-    """What came of the decisions of one arm."""
+    """Outcomes of one arm."""
 
     shown: int
     clicks: int
     click_rate: float
     value_per_view: float | None
-    """Null where neither the items have values nor outcomes brought any."""
+    """Null if neither items nor outcomes have values."""
 
 
 @with_config(closed())
 class IntervalDocument(TypedDict):
-    """It holds the true value with a probability of 95 %."""
+    """A 95 % confidence interval."""
 
     low: float
     high: float | None
-    """Null where there is no upper end."""
+    """Null if there is no upper bound."""
 
 
 @with_config(closed())
 class RatioDocument(TypedDict):
-    """What the learned lists bring, divided by what the holdout brings."""
+    """The mean of the learned arm divided by the mean of the holdout."""
 
     estimate: float
     low: float
     high: float | None
-    """With `low`, the plain interval; null where it has no upper end, because the holdout may bring nothing."""
+    """With `low`, the fixed-horizon interval; null if it has no upper bound, because the holdout's mean may be 0."""
     anytime: IntervalDocument
 
 
 @with_config(closed())
 class UpliftDocument(TypedDict):
-    """What the learned lists bring against the holdout."""
+    """The uplift: learned lists compared with the holdout."""
 
     measure: Literal["click_rate", "value_per_view"]
-    """What is compared."""
+    """The measure that is compared."""
     since: str | None
     until: str | None
-    """With `since`, the time of which decisions are compared; null where it has no such end."""
+    """With `since`, the period of the compared decisions; null for no bound."""
     learned: ArmDocument
     holdout: ArmDocument
     difference: float
-    """Of the measure, at times of the same holdout: not that of the averages above where the share has changed."""
+    """Difference in means, stratified by holdout share; differs from the raw difference if the share changed."""
     low: float | None
     high: float | None
-    """With `low`, the plain interval: it holds the difference with 95 % for who looks once, at a time chosen before."""
+    """With `low`, the 95 % fixed-horizon confidence interval: valid for one look at a time chosen beforehand."""
     anytime: IntervalDocument | None
-    """An interval that may be looked at every day: with 95 % all of them hold, whenever one stops looking."""
+    """A 95 % confidence sequence: valid at any stopping time."""
     ratio: RatioDocument | None
     too_early: str | None
-    """Why there is no interval yet."""
+    """The reason if there is no interval yet."""
 
 
 COUNTS_EXAMPLE: Final = {
@@ -196,37 +198,37 @@ _EXAMPLE: Final = {
 
 @with_config(closed(_EXAMPLE))
 class EstimatesDocument(TypedDict):
-    """What is known of a placement."""
+    """Estimates, counts and uplift of a placement."""
 
     items: list[ItemEstimateDocument]
     position_bias: list[SlotEstimateDocument]
     tally: TallyDocument
     best_list: list[str]
-    """The list that is expected to bring most, the first slot first."""
+    """The list with the highest expected value, the first slot first."""
     decisions: CurrentDecisions
     by_segment: list[SegmentCounts]
-    """Of all that there are decisions for; one where the placement tells nobody apart."""
+    """Every segment with decisions; one entry if the placement has no segments."""
     window_seconds: float
-    """How long decisions wait now."""
+    """The current outcome window."""
     uplift: UpliftDocument | None
-    """Null until both the learned lists and the holdout have something final."""
+    """Null until both arms have final decisions."""
     shadow: ShadowDocument | None
-    """Null unless the placement is in the shadow."""
+    """Null unless the placement's mode is `shadow`."""
     memory: MemoryDocument | None
-    """How fast counts fade on which attractiveness and position bias rest; null where the placement has no memory."""
+    """How fast counts lose weight in the estimates; null if the placement's `memory` is null."""
 
 
 @with_config(closed())
 class MemoryDocument(TypedDict):
-    """How fast counts fade."""
+    """How fast counts lose weight."""
 
     half_life_hours: float | None
-    """After so many hours a count weighs half as much; null where "auto" has found that nothing should fade."""
+    """The number of hours after which a count weighs half as much; null if "auto" has selected no decay."""
 
 
 @with_config(closed())
 class Expectation(TypedDict):
-    """What is expected of a view, with an interval of 95 %."""
+    """The expected value of a view, with its 95 % credible interval."""
 
     estimate: float
     low: float
@@ -235,23 +237,23 @@ class Expectation(TypedDict):
 
 @with_config(closed())
 class ShadowDocument(TypedDict):
-    """What would be shown if the placement were live, and what that would bring, by what is believed now."""
+    """The list that would be shown if the placement were live, and its expected value under the current posterior."""
 
     would_show: list[str]
     """The best list."""
     shows: list[str]
-    """The items as given."""
+    """The items in control order."""
     measure: Literal["click_rate", "value"]
-    """What is expected of a view: a click, or its value where clicks on some items are worth more than on others."""
+    """The measure of a view: the click rate, or the value of a click if items have different values."""
     would_bring: Expectation
     brings: Expectation
     difference: Expectation
-    """What would be gained; both lists are judged by the same draws, so it is known better than either."""
+    """The expected gain. Both lists are evaluated on the same posterior draws, so it is more certain than either."""
 
 
 @with_config(closed())
 class FieldChange(TypedDict):
-    """A field of a definition that changed."""
+    """A changed field of a definition."""
 
     before: Any
     after: Any
@@ -285,24 +287,24 @@ class ChangeDocument(TypedDict):
     """One change of a placement's definition."""
 
     version: int
-    """The version that it made, which is also the placement's ETag, in quotation marks."""
+    """The version after the change, which is also the placement's ETag, in quotation marks."""
     time: Annotated[str, Field(json_schema_extra={"format": "date-time"})]
     fields: dict[str, FieldChange]
-    """All that changed but the items; empty in the change that created the placement."""
+    """Changed fields other than the items; empty in the change that created the placement."""
     added: ChangedItems
     retired: ChangedItems
     changed: ChangedItems
-    """Items that have another value or other features."""
+    """Items with another value or other features."""
     reordered: bool
-    """Whether the items that stayed are in another order."""
+    """Whether the order of the remaining items changed."""
 
 
 @with_config(closed())
 class ShowsDocument(TypedDict):
-    """How often items were shown and clicked, where somebody saw the list."""
+    """How often items were shown and clicked, in lists that were seen."""
 
     items: list[str]
-    """What each column is of."""
+    """The item of each column."""
     shows: list[list[int]]
     """A row per slot, a column per item."""
     clicks: list[list[int]]
@@ -310,27 +312,27 @@ class ShowsDocument(TypedDict):
 
 
 @with_config(closed())
-class Believed(TypedDict):
-    """What was believed of everybody at the end of a period."""
+class EstimatesSummary(TypedDict):
+    """Summary of the estimates over all segments at the end of a period."""
 
     best_list: list[str]
     probabilities: dict[str, float]
-    """Of belonging to the best list, where that is at least 1 %."""
+    """Probabilities of belonging to the best list, of at least 1 %."""
 
 
 @with_config(closed())
 class PeriodDocument(TypedDict):
-    """What became of the decisions that were issued in a period."""
+    """Outcomes of the decisions that were issued in a period."""
 
     start: str
     hours: int
-    """1, 24, or 0 for all that was before `start`: of that nothing is known by hour."""
+    """1, 24, or 0 for all counts before `start`, which are not known by hour."""
     decisions: DecisionCounts
     by_arm: dict[str, DecisionCounts]
     by_segment: list[SegmentCounts]
     shown: ShowsDocument
-    at_the_end: Believed | None
-    """Null where it was not kept: nothing ran, or nothing was counted."""
+    at_the_end: EstimatesSummary | None
+    """Null if it was not stored: no worker was running, or nothing was counted."""
 
 
 @with_config(
@@ -355,22 +357,22 @@ class PeriodDocument(TypedDict):
     )
 )
 class HistoryDocument(TypedDict):
-    """What happened when, in UTC."""
+    """Outcomes by period, in UTC."""
 
     by: Literal["hour", "day"]
     since: str
     until: str
     periods: list[PeriodDocument]
-    """Those in which a decision was issued, in order."""
+    """Periods in which a decision was issued, in order."""
     changes: list[ChangeDocument]
-    """In order."""
+    """Changes of the definition, in order."""
 
 
 @with_config(closed())
 class FieldProblem(TypedDict):
-    """What is wrong with one field."""
+    """An error in one field."""
 
     field: str
     detail: str
     value: NotRequired[str]
-    """As it was given, cut where it is long; a token is not repeated."""
+    """The value, shortened if it is long; left out for tokens."""

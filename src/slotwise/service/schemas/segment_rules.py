@@ -1,8 +1,8 @@
-"""For whom: what a placement tells apart in visitors, and which kind a visitor is of.
+"""Segments of visitors: their numbers, and their text in the store.
 
-A segment is written as the JSON object of what is known of a visitor, the keys in order, and as nothing where nothing
-is. What is not known, or not listed, is *other*, and left out: what was written under one definition can be read under
-the next.
+The text of a segment is a JSON object of the context's keys and values, with keys in order, or an empty text. Values
+that are missing or not listed are *other*, and left out. A segment that was stored under one definition of a placement
+can be read under the next.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from typing import Final
 
 from slotwise.core.errors import InvalidInput
 
-#: what a value that is not listed, or missing, is called
+#: the value of a key that is missing or whose value is not listed
 OTHER: Final = "other"
 #: combinations of values that are listed
 MAX_COMBINATIONS: Final = 1_000
 
-Known = Mapping[str, str]
+Context = Mapping[str, str]
 
 
-def known(segment: str) -> dict[str, str]:
-    """What is known of the visitors of a segment as it is stored.
+def context_of(segment: str) -> dict[str, str]:
+    """The context of a stored segment.
 
-    >>> known('{"device":"mobile"}'), known("")
+    >>> context_of('{"device":"mobile"}'), context_of("")
     ({'device': 'mobile'}, {})
     """
     return dict(json.loads(segment)) if segment else {}
 
 
 class VisitorSegments:
-    """Kinds of visitors, numbered from 0, which is *other* in every respect.
+    """Segments numbered from 0, the segment in which every key is *other*.
 
-    There are as many as combinations of values, with *other* as one more value of each key.
+    There is a segment for each combination of values, with *other* as one more value of each key.
 
     >>> segments = VisitorSegments({"device": ["mobile", "desktop"], "visitor": ["new", "returning"]})
     >>> len(segments)
@@ -43,12 +43,12 @@ class VisitorSegments:
     '{"device":"mobile"}'
     >>> segments.number('{"device":"mobile"}'), segments.number(""), segments.number('{"colour":"red"}')
     (3, 0, 0)
-    >>> segments.known(3)
+    >>> segments.context(3)
     {'device': 'mobile'}
     """
 
     def __init__(self, listed: Mapping[str, Sequence[str]] | None = None) -> None:
-        # in one order, so that numbers and texts do not depend on how it was written
+        # sorted, so that numbers and texts do not depend on the order in the definition
         self._values = {key: [OTHER, *values] for key, values in sorted((listed or {}).items())}
         self._places = {
             key: {value: place for place, value in enumerate(values)} for key, values in self._values.items()
@@ -61,17 +61,17 @@ class VisitorSegments:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """What is told apart, in order."""
+        """The keys of the context, in order."""
         return tuple(self._values)
 
-    def text(self, context: Known) -> str:
-        """The segment of a visitor, as it is stored; an unknown key is an error."""
+    def text(self, context: Context) -> str:
+        """The stored text of the segment of a context; an unknown key is an error."""
         if not context:
             return ""
         for key in context:
             if key not in self._values:
-                known = f"one of {', '.join(map(repr, self._values))}" if self._values else "none, without segments"
-                raise InvalidInput(f"context has a key {key!r}, where it must be {known}")
+                keys = f"one of {', '.join(map(repr, self._values))}" if self._values else "none, without segments"
+                raise InvalidInput(f"context: a key must be {keys}, got {key!r}")
         listed = tuple(
             (key, context[key]) for key, places in self._places.items() if places.get(context.get(key, OTHER))
         )
@@ -80,48 +80,48 @@ class VisitorSegments:
         return self._texts[listed]
 
     def number(self, text: str) -> int:
-        """Of a segment as it is stored, under this definition or another."""
+        """The number of a stored segment, written under this definition or another."""
         if text not in self._numbers:
-            known = json.loads(text)
+            context = json.loads(text)
             number = 0
             for key, places in self._places.items():
-                number = number * len(places) + places.get(known.get(key, OTHER), 0)
+                number = number * len(places) + places.get(context.get(key, OTHER), 0)
             self._numbers[text] = number
         return self._numbers[text]
 
     def is_current(self, text: str) -> bool:
-        """Whether a stored segment is written as this definition writes it.
+        """Whether this definition writes the segment with the same text.
 
         >>> segments = VisitorSegments({"device": ["mobile"]})
         >>> segments.is_current('{"device":"mobile"}'), segments.is_current('{"device":"tablet"}')
         (True, False)
         """
-        return self.text(self.known(self.number(text))) == text
+        return self.text(self.context(self.number(text))) == text
 
-    def known(self, number: int) -> dict[str, str]:
-        """What is known of the visitors of a segment, without what is *other*."""
-        found = {}
+    def context(self, number: int) -> dict[str, str]:
+        """The context of a segment, without keys that are *other*."""
+        context = {}
         for key, values in reversed(self._values.items()):
             number, place = divmod(number, len(values))
             if place:
-                found[key] = values[place]
-        return dict(sorted(found.items()))
+                context[key] = values[place]
+        return dict(sorted(context.items()))
 
-    def asked(self, wanted: Iterable[str]) -> list[int]:
-        """The numbers of the segments that KEY:VALUE, each of them, is true of; all of them if there is none.
+    def matching(self, filters: Iterable[str]) -> list[int]:
+        """The numbers of the segments that match every filter KEY:VALUE; all segments if there is no filter.
 
-        >>> VisitorSegments({"device": ["mobile"], "visitor": ["new"]}).asked(["device:mobile"])
+        >>> VisitorSegments({"device": ["mobile"], "visitor": ["new"]}).matching(["device:mobile"])
         [2, 3]
         """
         places: dict[str, int] = {}
-        for one in wanted:
-            key, colon, value = one.partition(":")
+        for text in filters:
+            key, colon, value = text.partition(":")
             if not colon or key not in self._places:
-                raise InvalidInput(f"segment must be KEY:VALUE with one of the keys {list(self._places)}, got {one!r}")
+                raise InvalidInput(f"segment must be KEY:VALUE with one of the keys {list(self._places)}, got {text!r}")
             if value not in self._places[key]:
-                raise InvalidInput(f"segment names {one!r}, where {key!r} is one of {self._values[key]}")
+                raise InvalidInput(f"segment: the value of {key!r} must be one of {self._values[key]}, got {text!r}")
             if places.setdefault(key, self._places[key][value]) != self._places[key][value]:
-                raise InvalidInput(f"segment names {key!r} twice, with different values")
+                raise InvalidInput(f"segment: a key must have one value, got {key!r} twice with different values")
         return [
             number
             for number in range(len(self))

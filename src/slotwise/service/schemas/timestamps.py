@@ -1,4 +1,4 @@
-"""Times as people write them."""
+"""Times as RFC 3339 text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def rfc3339(seconds: float) -> str:
 
 
 def seconds_of(name: str, text: str) -> float:
-    """A date or a time as seconds since 1970; UTC where no other zone is said.
+    """A date or a time as seconds since 1970; UTC if no time zone is given.
 
     >>> seconds_of("since", "1970-01-02"), seconds_of("since", "1970-01-02T01:00+01:00")
     (86400.0, 86400.0)

@@ -32,7 +32,7 @@ from slotwise.service.schemas.decision_request import DecisionRequest
 from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.item_schema import Item, ItemDocument, ItemSettings, document_of
 from slotwise.service.schemas.report_schemas import EstimatesDocument, HistoryDocument
-from slotwise.service.schemas.segment_rules import known
+from slotwise.service.schemas.segment_rules import context_of
 from slotwise.service.schemas.timestamps import rfc3339
 from slotwise.service.storage.decision_types import LoggedDecision, Outcome, Receipt
 
@@ -382,7 +382,7 @@ def _logged(found: LoggedDecision) -> LoggedDocument:
         "placement": decision.placement,
         "issued": rfc3339(decision.issued),
         "expires": rfc3339(decision.deadline),
-        "context": known(decision.segment),
+        "context": context_of(decision.segment),
         "arm": decision.arm,
         "items": decision.items,
         "propensities": found.propensities,
