@@ -224,12 +224,12 @@ def _of_kind(kind: Kind, seed: int) -> tuple[list[Rankings], list[tuple[str, ...
 
 def _of_file(path: Path) -> tuple[list[Rankings], list[tuple[str, ...]], str]:
     """The placements of a log."""
-    from slotwise.logs import fits
+    from slotwise.logs import fit_placements
     from slotwise.logs.reading.public_datasets import load, recognised
 
     format = recognised(str(path))
     source, columns = (str(path), None) if format is None else load(str(path), format)
-    found = fits(source, columns, sample=None)
+    found = fit_placements(source, columns, sample=None)
     lists = [one.rankings for one in found if one.rankings is not None]
     ids = [tuple(one.item_ids) for one in found if one.rankings is not None]
     pages = sum(one.rounds for one in lists)

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from slotwise.estimators import estimators
-from slotwise.logs import Columns, fits
+from slotwise.logs import Columns, fit_placements
 from tests.commands import COMMAND, slotwise
 from tests.logs.fitting.test_fit_log import generated
 from tests.logs.plain import dirty_rows, table
@@ -58,7 +58,7 @@ def test_json_of_one_placement(folder: Path) -> None:
 def test_placements_and_report(folder: Path) -> None:
     arguments = ("fit", "dirty.parquet", "--placement", "page", "--order", "turn", "--multi-click", "last")
     found = json.loads(run(*arguments, "--json", "--out", "out"))
-    wanted = fits(folder / "dirty.parquet", Columns(placement="page", order="turn"), multi_click="last")
+    wanted = fit_placements(folder / "dirty.parquet", Columns(placement="page", order="turn"), multi_click="last")
     assert {name: one["impressions"] for name, one in found["placements"].items()} == {
         str(one.placement): one.impressions for one in wanted
     }

@@ -62,7 +62,7 @@ def check_alike(one: Fit, other: Fit) -> None:
     assert one.changes is not None
     assert other.changes is not None
     assert one.changes.periods == other.changes.periods
-    assert one.changes.to_json() == other.changes.to_json()
+    assert one.changes.to_dict() == other.changes.to_dict()
     np.testing.assert_array_equal(one.changes.impressions, other.changes.impressions)
     np.testing.assert_array_equal(one.changes.clicked, other.changes.clicked)
     assert one.log_likelihood == pytest.approx(other.log_likelihood, rel=1e-12)

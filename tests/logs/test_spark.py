@@ -17,7 +17,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from slotwise.core.errors import InvalidInput
-from slotwise.logs import Columns, fit, fits, tallies, tally
+from slotwise.logs import Columns, fit, fit_placements, tallies, tally
 from slotwise.logs.reading.spark_session import JAVA, divide_among_all
 from tests.logs.plain import Plain, dirty_rows, table
 from tests.logs.reading.test_engines import check_strange, write_strange
@@ -67,7 +67,9 @@ def test_spark_and_duckdb_agree_on_text(session: SparkSession, tmp_path: Path) -
 
 def test_spark_and_duckdb_agree_on_fits(session: SparkSession, tmp_path: Path) -> None:
     pq.write_table(table(ROWS), tmp_path / "log.parquet")
-    by_spark, by_duckdb = (fits(tmp_path / "log.parquet", PAGES, engine=engine) for engine in ("spark", "duckdb"))
+    by_spark, by_duckdb = (
+        fit_placements(tmp_path / "log.parquet", PAGES, engine=engine) for engine in ("spark", "duckdb")
+    )
     Plain(ROWS, "first").check({str(one.placement): one.tally for one in by_spark})
     for one, other in zip(by_spark, by_duckdb, strict=True):
         assert one.tally == other.tally

@@ -118,7 +118,7 @@ def test_a_fitted_log_recommends_the_same(rounds: tuple[Any, Any], tally: Tally,
     assert fitted.item_ids == IDS
     assert fitted.shrunken.attractiveness.tolist() == expected.attractiveness
     assert fitted.shrunken.position_bias.tolist() == expected.position_bias
-    assert _document_of_fit(fitted.to_json()) == expected
+    assert _document_of_fit(fitted.to_dict()) == expected
     best = fitted.best()
     assert best.items == tuple(IDS[item] for item in posterior(tally).best_list())
     total = np.array(expected.position_bias) @ [expected.attractiveness[IDS.index(str(id))] for id in best.items]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from slotwise.cli.shared.console import note, show, telling
+from slotwise.cli.shared.console import note, progress_bar, show
 from slotwise.cli.shared.log_options import LogArguments
 from slotwise.core.errors import UnknownName, UnwritableFile
 from slotwise.core.io import replacing
@@ -24,7 +24,7 @@ def fit_click_models(
     if problem_out is not None and not problem_out.absolute().parent.is_dir():
         raise UnwritableFile(f"there is no folder {problem_out.parent} to write {problem_out.name} into")
     problem = None
-    with telling() as tell:
+    with progress_bar() as tell:
         source = log.source()
         comparison = logs.compare_click_models(source, progress=tell)
         if problem_out is not None:
@@ -32,7 +32,7 @@ def fit_click_models(
         elif model != COMPARE:
             comparison.require(model)
     if as_json:
-        print(json.dumps(comparison.to_json(), allow_nan=False))
+        print(json.dumps(comparison.to_dict(), allow_nan=False))
     else:
         show(logs.click_model_text(comparison))
     if out is not None:

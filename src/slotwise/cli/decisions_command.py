@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from slotwise.cli.shared.command_options import example
-from slotwise.cli.shared.console import telling
+from slotwise.cli.shared.console import progress_bar
 from slotwise.cli.shared.store_options import StoreUrl, needing_the_service
 
 
@@ -29,7 +29,7 @@ def decisions(
     """
     with needing_the_service():
         from slotwise.service.runtime.store_maintenance import export_decisions
-    with telling() as tell:
+    with progress_bar() as tell:
         done = export_decisions(store, out, since=since, until=until, placement=placement, progress=tell)
     left = f"; {done.pending:,} are not final yet and were left out" if done.pending else ""
     typer.echo(f"wrote {done.decisions:,} decisions into {done.files:,} files{left}")

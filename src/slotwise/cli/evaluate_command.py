@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from slotwise.cli.shared.command_options import AsJson, Seed, example, known_ids, takes_options
-from slotwise.cli.shared.console import show, telling
+from slotwise.cli.shared.console import progress_bar, show
 from slotwise.cli.shared.log_options import ESTIMATOR_IDS, FitArguments
 from slotwise.core.errors import InvalidInput
 
@@ -72,19 +72,19 @@ def evaluate(
     if ranking is not None:
         target = items_in(ranking)
     elif mixture is not None:
-        target = logs.mixture_in(mixture)
+        target = logs.read_mixture(mixture)
     elif target_log is not None:
         target = logs.lists_shown(log.source(target_log), at=at)
-    with telling() as tell:
+    with progress_bar() as tell:
         source = log.source()
-        by_placement = {fit.placement: fit for fit in log.fits(source, tell)}
+        by_placement = {fit.placement: fit for fit in log.fit_placements(source, tell)}
     if at not in by_placement:
         names = sorted(by_placement, key=lambda name: -by_placement[name].impressions)[:MAX_NAMED]
         raise InvalidInput(f"--at must be a placement of the log, such as {', '.join(map(str, names))}; got {at!r}")
     fit = by_placement[at]
     evaluation = logs.evaluate(fit, target, propensities=fit.logged, rounds=rounds, seed=seed)
     if as_json:
-        print(json.dumps(evaluation.to_json(), allow_nan=False))
+        print(json.dumps(evaluation.to_dict(), allow_nan=False))
     else:
         show(logs.evaluation_text(evaluation) + logs.cleaning_text(fit.tally.cleaning))
 

@@ -11,7 +11,7 @@ import typer
 
 from slotwise.cli.click_models_command import fit_click_models
 from slotwise.cli.shared.command_options import AsJson, example, known_ids, takes_options
-from slotwise.cli.shared.console import note, show, telling
+from slotwise.cli.shared.console import note, progress_bar, show
 from slotwise.cli.shared.log_options import ESTIMATOR_IDS, FitArguments
 from slotwise.cli.shared.store_options import needing_the_service
 from slotwise.core.errors import InvalidInput
@@ -105,17 +105,17 @@ def fit(
         return
     if problem_out is not None or at is not None:
         raise InvalidInput("--problem-out and --at need a --click-model, such as compare")
-    with telling() as tell:
+    with progress_bar() as tell:
         source = log.source()
-        fits = log.fits(source, tell, segment=segment or (), time=time, each_rule=True)
+        fits = log.fit_placements(source, tell, segment=segment or (), time=time, each_rule=True)
         tell("comparing click models")
         described = logs.choose_click_model(fits, source)
     if as_json:
-        print(json.dumps(logs.report_json(fits, described), allow_nan=False))
+        print(json.dumps(logs.report_dict(fits, described), allow_nan=False))
     else:
         show(logs.fit_text(fits, described) + logs.cleaning_text(fits[0].tally.cleaning))
     if out is not None:
-        with telling() as tell:
+        with progress_bar() as tell:
             tell("writing the report")
             page = logs.write_report(fits, out, source=source.name, described=described)
         note(f"Report: {page}", quiet=as_json)

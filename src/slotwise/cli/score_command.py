@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from slotwise.cli.shared.command_options import AsJson, example, takes_options
-from slotwise.cli.shared.console import show, telling
+from slotwise.cli.shared.console import progress_bar, show
 from slotwise.cli.shared.log_options import LogArguments
 
 
@@ -36,9 +36,9 @@ def score(
 
     multi_click: Any = log.multi_click
     stored = logs.load_fits(fit)
-    with telling() as tell:
+    with progress_bar() as tell:
         scores = logs.score(stored, log.source(), segment=segment or (), multi_click=multi_click, progress=tell)
     if as_json:
-        print(json.dumps(scores.to_json(), allow_nan=False))
+        print(json.dumps(scores.to_dict(), allow_nan=False))
     else:
         show(logs.score_text(scores) + logs.cleaning_text(scores.cleaning))

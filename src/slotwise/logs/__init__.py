@@ -14,13 +14,13 @@ try:
         compare_click_models,
     )
     from slotwise.logs.evaluation.click_model_fits import CLICK_MODELS
-    from slotwise.logs.evaluation.evaluation_targets import lists_shown, mixture_in
+    from slotwise.logs.evaluation.evaluation_targets import lists_shown, read_mixture
     from slotwise.logs.evaluation.off_policy import evaluate
     from slotwise.logs.evaluation.scoring import score
     from slotwise.logs.fitting.fit_file import load_fits, save_fits
     from slotwise.logs.fitting.fit_log import ESTIMATOR_NAMES
     from slotwise.logs.fitting.fit_result import Fit
-    from slotwise.logs.pipeline import fit, fits
+    from slotwise.logs.pipeline import fit, fit_placements
     from slotwise.logs.reading.columns import Columns
     from slotwise.logs.reading.engines import ReadOptions, read
     from slotwise.logs.reading.feature_file import read_features
@@ -35,7 +35,7 @@ try:
         fit_text,
         score_text,
     )
-    from slotwise.logs.reporting.report_page import report_json, write_report
+    from slotwise.logs.reporting.report_page import report_dict, write_report
 except ImportError as problem:
     if problem.name is not None and problem.name.startswith("slotwise"):
         raise
@@ -60,14 +60,14 @@ __all__ = [
     "evaluate",
     "evaluation_text",
     "fit",
+    "fit_placements",
     "fit_text",
-    "fits",
     "lists_shown",
     "load_fits",
-    "mixture_in",
     "read",
     "read_features",
-    "report_json",
+    "read_mixture",
+    "report_dict",
     "save_fits",
     "score",
     "score_text",

@@ -18,7 +18,7 @@ from slotwise.logs.reading.log_source import LogOptions, LogSource
 
 
 class FitOptions(LogOptions, total=False):
-    """The options of `fits`."""
+    """The options of `fit_placements`."""
 
     estimator: str
     bias: Bias
@@ -33,7 +33,7 @@ class FitOptions(LogOptions, total=False):
 
 
 def fit(source: Any, columns: Columns | None = None, **options: Unpack[FitOptions]) -> Fit:
-    """Fit a log of one placement; `options` are those of `fits`.
+    """Fit a log of one placement; `options` are those of `fit_placements`.
 
     >>> import pyarrow as pa
     >>> log = pa.table({
@@ -49,12 +49,12 @@ def fit(source: Any, columns: Columns | None = None, **options: Unpack[FitOption
     columns = columns or (source.columns if isinstance(source, LogSource) else None)
     placement = options.get("placement", columns and columns.placement)
     if placement is not None:
-        raise InvalidInput(f"a log with placements has a fit for each: use fits, got placement={placement!r}")
-    (single,) = fits(source, columns, **options)
+        raise InvalidInput(f"a log with placements has a fit for each: use fit_placements, got placement={placement!r}")
+    (single,) = fit_placements(source, columns, **options)
     return single
 
 
-def fits(
+def fit_placements(
     source: Any,
     columns: Columns | None = None,
     *,

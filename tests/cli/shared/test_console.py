@@ -13,7 +13,7 @@ def shown_by(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> str:
     written = io.StringIO()
     console = Console(file=written, force_terminal=terminal, width=80)
     monkeypatch.setattr(console_module, "screen", lambda stderr=False: console)
-    with console_module.telling() as tell:
+    with console_module.progress_bar() as tell:
         tell("looking the log over")
         for share in (0.0, 0.5, 1.0):
             tell("reading [the] log", share)

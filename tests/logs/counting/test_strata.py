@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from slotwise.core.errors import InvalidInput
-from slotwise.logs import fit, fits
-from slotwise.logs.counting.strata import DAY, MAX_PERIODS, MAX_SEGMENTS, Periods
+from slotwise.logs import fit, fit_placements
+from slotwise.logs.counting.strata import DAY, MAX_PERIODS, MAX_SEGMENTS, TimePeriods
 from tests.logs.strata import DAYS, check_alike, drawn
 from tests.postgres import Postgres
 
@@ -27,7 +27,7 @@ LOG = {
 
 def refusal(log: dict[str, Any], **options: Any) -> str:
     with pytest.raises(InvalidInput) as problem:
-        fits(pa.table(log), **options)
+        fit_placements(pa.table(log), **options)
     return str(problem.value)
 
 
@@ -69,7 +69,7 @@ def test_postgresql_tells_the_same_segments_and_times_apart(postgres: Postgres) 
 
 def test_segments_are_named_after_their_values_and_placements_have_their_own() -> None:
     log = LOG | {"page": ["x", "x", "y", "y", "x", "x", "y", "y"], "country": ["de"] * 6 + [None, None]}
-    x, y = fits(pa.table(log), placement="page", segment=["device", "country"])
+    x, y = fit_placements(pa.table(log), placement="page", segment=["device", "country"])
     assert list(x.segments) == ["desk, de", "phone, de"]
     assert list(y.segments) == ["desk, (none)", "phone, de"]
     assert [one.placement for one in x.segments.values()] == ["x", "x"]
@@ -122,7 +122,7 @@ def test_what_cannot_be_told_apart_is_refused_by_name(
     changed: dict[str, Any], options: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(InvalidInput, match=said):
-        fits(pa.table(LOG | changed), **options)
+        fit_placements(pa.table(LOG | changed), **options)
 
 
 def test_a_column_of_many_values_is_no_segment() -> None:
@@ -141,11 +141,11 @@ def test_a_column_of_many_values_is_no_segment() -> None:
 @pytest.mark.parametrize("span", [0.0, 30.0, 3_600.0, 86_400.0, 40 * DAY, 400 * DAY, 40_000 * DAY])
 def test_periods_are_few_and_hold_all_of_the_log(span: float) -> None:
     first = 1_772_323_200.0 + 4_321.0
-    periods = Periods.between(first, first + span)
+    periods = TimePeriods.between(first, first + span)
     assert 1 <= periods.count <= MAX_PERIODS
     assert periods.start <= first
     assert first + span < periods.at(periods.count)
-    assert Periods.between(5.0, 5.0 + span).count <= MAX_PERIODS
+    assert TimePeriods.between(5.0, 5.0 + span).count <= MAX_PERIODS
 
 
 def test_milliseconds_are_recognised_and_a_stray_time_spoils_nothing() -> None:

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from slotwise.logs import Columns, fits, tallies, tally
+from slotwise.logs import Columns, fit_placements, tallies, tally
 from slotwise.logs.counting import row_cache, row_stream, streaming
 from slotwise.logs.counting.cleaning import cleaned
 from slotwise.logs.reading.engines import read
@@ -74,9 +74,9 @@ def test_only_odd_impressions_are_judged_row_by_row(at_once: None) -> None:
 
 def test_a_fit_is_the_same_however_its_log_is_counted(interpreting: None, monkeypatch: pytest.MonkeyPatch) -> None:
     log = table(dirty_rows(5, together=1.0, in_order=False))
-    before = fits(log, PAGES)
+    before = fit_placements(log, PAGES)
     monkeypatch.setattr(streaming, "MIN_ROWS", 0)
-    for one, other in zip(before, fits(log, PAGES), strict=True):
+    for one, other in zip(before, fit_placements(log, PAGES), strict=True):
         assert one.tally == other.tally
         assert one.rankings == other.rankings
         assert one.log_likelihood == pytest.approx(other.log_likelihood, rel=1e-12)
@@ -86,10 +86,10 @@ def test_a_log_that_is_too_long_to_keep_is_read_again_for_its_likelihood(
     at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = table(dirty_rows(3, together=1.0))
-    (kept,) = fits(log)
+    (kept,) = fit_placements(log)
     # room for the first parts only
     monkeypatch.setattr(row_cache, "MAX_BYTES", 2_000)
-    (read_again,) = fits(log)
+    (read_again,) = fit_placements(log)
     assert kept.log_likelihood == pytest.approx(read_again.log_likelihood, rel=1e-12)
 
 
@@ -103,12 +103,12 @@ def test_all_rows_are_there_for_who_asks(at_once: None) -> None:
 
 def test_a_sample_is_of_about_as_many_as_wanted(at_once: None) -> None:
     log = small_log(2_000)
-    (found,) = fits(log, sample=500)
+    (found,) = fit_placements(log, sample=500)
     assert found.sampled
     assert found.rankings is not None
     # the standard deviation is about 20
     assert abs(found.rankings.rounds - 500) < 120
-    (again,) = fits(log, sample=500)
+    (again,) = fit_placements(log, sample=500)
     assert again.rankings == found.rankings
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from slotwise.logs import Columns, LogSource, choose_click_model, fits
+from slotwise.logs import Columns, LogSource, choose_click_model, fit_placements
 from slotwise.logs.counting.click_sets import ClickSets
 from slotwise.logs.evaluation.click_model_choice import one_click_sets
 from slotwise.logs.reporting.report_page import write_report
@@ -24,7 +24,7 @@ def _log(id: str, impressions: int, seed: int) -> tuple[pa.Table, ClickSets]:
 
 def test_where_people_click_once_the_lists_that_were_kept_are_enough() -> None:
     log, sets = _log("mnl", 4_000, 1)
-    found = fits(log, Columns())
+    found = fit_placements(log, Columns())
     compared = choose_click_model(found, LogSource.of("no such file, as the log is not read again.csv"))
     assert compared is not None
     assert compared.describing() == "mnl"
@@ -38,7 +38,7 @@ def test_where_people_click_once_the_lists_that_were_kept_are_enough() -> None:
 
 def test_where_some_click_several_times_all_clicks_are_read_and_both_are_said(tmp_path: Path) -> None:
     log, _ = _log("ubm", 6_000, 2)
-    found = fits(log, Columns())
+    found = fit_placements(log, Columns())
     compared = choose_click_model(found, LogSource.of(log))
     assert compared is not None
     assert compared.several > 0.05
@@ -52,12 +52,12 @@ def test_where_some_click_several_times_all_clicks_are_read_and_both_are_said(tm
 
 def test_nothing_is_said_of_a_handful_of_impressions() -> None:
     log = pa.table({"items": [["tea", "milk"]], "clicked": [["tea"]]})
-    assert choose_click_model(fits(log), LogSource.of(log)) is None
+    assert choose_click_model(fit_placements(log), LogSource.of(log)) is None
 
 
 @pytest.mark.parametrize("clicked", [[], ["a"], ["a", "b"]])
 def test_logs_of_which_nothing_can_be_told_do_no_harm(clicked: list[str]) -> None:
     log = pa.table({"items": [["a", "b"]] * 40, "clicked": pa.array([clicked] * 40, pa.list_(pa.string()))})
-    found = fits(log)
+    found = fit_placements(log)
     compared = choose_click_model(found, LogSource.of(log))
     assert compared is None or compared.in_a_sentence()

@@ -34,14 +34,14 @@ def test_the_model_that_clicks_were_drawn_from_describes_them(id: str) -> None:
     error = np.sqrt(found.mean((clicks - found.mean(clicks)) ** 2) / found.held_out)
     assert abs(found.mean(judged[id].clicks) - found.mean(clicks)) < 5 * error
     assert 1.0 < found.perplexity(judged[id]) < 2.0
-    json.dumps(found.to_json(), allow_nan=False)
+    json.dumps(found.to_dict(), allow_nan=False)
 
 
 def test_several_clicks_are_impossible_for_those_who_click_once() -> None:
     found = compare(drawn_sets(TRUE["pbm"], 2_000, np.random.default_rng(11)))
     assert {one.id for one in found.models} - {one.id for one in found.best("every")} == {"mnl", "cascade"}
     assert "cannot account for the" in found.in_words()[1]
-    assert found.to_json()["models"]["mnl"]["all_clicks"] is None
+    assert found.to_dict()["models"]["mnl"]["all_clicks"] is None
 
 
 def test_placements_add_up() -> None:
@@ -104,6 +104,6 @@ def test_too_few_impressions_to_hold_any_out_are_said_to_be() -> None:
     found = compare(_sets([[0, 1]], [[1, 0]]).some(np.array([1])))
     assert found.models == ()
     assert found.in_words() == ["There are too few impressions to hold any out, so that no model can be judged."]
-    assert found.to_json()["held_out"] in (0, 1)
+    assert found.to_dict()["held_out"] in (0, 1)
     with pytest.raises(InvalidInput, match="no placement has impressions enough"):
         combined([found])

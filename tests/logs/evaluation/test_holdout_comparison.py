@@ -10,7 +10,13 @@ import pytest
 from slotwise import EMPTY, Rankings
 from slotwise.estimators import GammaPrior, maximum_a_posteriori
 from slotwise.estimators.likelihoods.list_likelihood import expected
-from slotwise.logs.evaluation.holdout_comparison import MODELS, HeldOut, common_odds, held_out, slot_odds
+from slotwise.logs.evaluation.holdout_comparison import (
+    MODELS,
+    HoldoutComparison,
+    common_odds,
+    compare_on_holdout,
+    slot_odds,
+)
 from slotwise.logs.fitting.holdout_split import split
 from tests.logs.rounds import rankings
 
@@ -32,7 +38,7 @@ def test_the_true_model_predicts_best(truth: str) -> None:
     """On average over logs, by three standard errors to each other model: by chance once in some seven hundred."""
     odds, impressions, logs = TRUTHS[truth]
     rng = np.random.default_rng(1)
-    found = [held_out(rankings(odds, impressions, rng), seed=seed) for seed in range(logs)]
+    found = [compare_on_holdout(rankings(odds, impressions, rng), seed=seed) for seed in range(logs)]
     place = list(MODELS).index(truth)
     scores = np.array([[score.log_likelihood for score in one.scores] for one in found])
     ahead = scores[:, [place]] - np.delete(scores, place, axis=1)
@@ -46,7 +52,7 @@ def test_differences_are_paired_by_impression() -> None:
     odds = np.outer(BIAS, ITEMS)
     differences, errors = [], []
     for seed in range(60):
-        found = held_out(rankings(odds, 1_500, rng), seed=seed)
+        found = compare_on_holdout(rankings(odds, 1_500, rng), seed=seed)
         slots_only = found.scores[3]
         assert slots_only.model == "slots only"
         differences.append(slots_only.difference)
@@ -90,9 +96,9 @@ def test_odds_alike_give_as_many_clicks_as_there_were() -> None:
 
 def test_words() -> None:
     few = Rankings([[0]], [[1]], [1], items=1)
-    assert "too few" in HeldOut(1, 0, ()).in_words()
-    assert held_out(few).in_words()
-    clear = held_out(rankings(np.outer(BIAS, ITEMS) * 3, 6_000, np.random.default_rng(6)))
+    assert "too few" in HoldoutComparison(1, 0, ()).in_words()
+    assert compare_on_holdout(few).in_words()
+    clear = compare_on_holdout(rankings(np.outer(BIAS, ITEMS) * 3, 6_000, np.random.default_rng(6)))
     assert clear.in_words().startswith("“slots and items (multinomial logit)” predicts")
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from slotwise import NO_CLICK
 from slotwise.core.errors import InvalidInput
-from slotwise.logs.counting.logged_propensities import Logged
+from slotwise.logs.counting.logged_propensities import LoggedPropensities
 from slotwise.logs.evaluation.inverse_propensity import inverse_propensity, warnings_of
 from tests.chance import assert_mean_is
 
@@ -22,10 +22,10 @@ SUMS = ODDS[np.arange(2), LISTS].sum(axis=1)
 TRUE = SUMS / (1 + SUMS)
 
 
-def logged(impressions: int, rng: np.random.Generator) -> Logged:
+def logged(impressions: int, rng: np.random.Generator) -> LoggedPropensities:
     which = rng.choice(len(LISTS), impressions, p=CHANCES)
     clicked = np.where(rng.random(impressions) < TRUE[which], 0, NO_CLICK)
-    return Logged(LISTS[which], clicked, CHANCES[which])
+    return LoggedPropensities(LISTS[which], clicked, CHANCES[which])
 
 
 @pytest.mark.parametrize("target", [[0], [5], [0, 3]])
@@ -58,7 +58,7 @@ def test_effective_impressions_and_the_mean_weight() -> None:
 def test_many_lists_are_matched_like_few() -> None:
     rng = np.random.default_rng(3)
     lists = np.array(list(itertools.permutations(range(5), 2)))
-    data = Logged(lists[rng.integers(0, 20, 400)], np.full(400, NO_CLICK), np.full(400, 0.05))
+    data = LoggedPropensities(lists[rng.integers(0, 20, 400)], np.full(400, NO_CLICK), np.full(400, 0.05))
     weights = rng.dirichlet(np.ones(20))
     every = inverse_propensity(data, lists, weights)
     one_by_one = [inverse_propensity(data, lists[[i]], np.ones(1)).mean_weight for i in range(20)]
@@ -70,14 +70,14 @@ def test_many_lists_are_matched_like_few() -> None:
 )
 def test_what_is_no_probability_is_named(value: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=f"at most 1, got {said} for impression 2 .1 of 3 are not"):
-        Logged([[0], [1], [0]], [0, NO_CLICK, 0], [0.5, value, 0.5])
+        LoggedPropensities([[0], [1], [0]], [0, NO_CLICK, 0], [0.5, value, 0.5])
 
 
 def test_shapes_are_checked() -> None:
     with pytest.raises(InvalidInput, match="propensity must have one entry per impression, 2, got 1"):
-        Logged([[0], [1]], [0, 0], [0.5])
+        LoggedPropensities([[0], [1]], [0, 0], [0.5])
     with pytest.raises(InvalidInput, match="clicked must be"):
-        Logged([[0], [1]], [0], [0.5, 0.5])
+        LoggedPropensities([[0], [1]], [0], [0.5, 0.5])
 
 
 def test_warnings() -> None:
@@ -85,15 +85,15 @@ def test_warnings() -> None:
     few = inverse_propensity(logged(300, rng), LISTS[[0]], np.ones(1))
     assert "too few to rely on" in warnings_of(few)[0]
     data = logged(20_000, rng)
-    wrong = Logged(data.shown, data.clicked, np.full(20_000, 0.1))
+    wrong = LoggedPropensities(data.shown, data.clicked, np.full(20_000, 0.1))
     assert "should average 1" in warnings_of(inverse_propensity(wrong, LISTS[[5]], np.ones(1)))[0]
-    none = inverse_propensity(Logged([[0, 1]], [0], [1.0]), np.array([[1, 0]]), np.ones(1))
+    none = inverse_propensity(LoggedPropensities([[0, 1]], [0], [1.0]), np.array([[1, 0]]), np.ones(1))
     assert warnings_of(none) == ["No impression showed this list, so inverse propensity cannot say anything of it."]
     assert (none.plain.low, none.plain.high) == (0.0, 1.0)
 
 
 def test_a_rate_of_nothing_has_an_interval() -> None:
-    data = Logged([[0]] * 200, [NO_CLICK] * 200, [1.0] * 200)
+    data = LoggedPropensities([[0]] * 200, [NO_CLICK] * 200, [1.0] * 200)
     rate = inverse_propensity(data, np.array([[0]]), np.ones(1)).self_normalised
     # the score interval: z²/(n + z²)
     assert rate.click_rate == rate.low == 0.0
@@ -106,11 +106,11 @@ ALONE = np.array([[0.3, 0.1, 0.4], [0.1, 0.05, 0.2]])
 IN_SLOTS = np.array([[CHANCES[LISTS[:, slot] == item].sum() for item in range(3)] for slot in range(2)])
 
 
-def logged_by_item(impressions: int, rng: np.random.Generator) -> Logged:
+def logged_by_item(impressions: int, rng: np.random.Generator) -> LoggedPropensities:
     shown = LISTS[rng.choice(len(LISTS), impressions, p=CHANCES)]
     upto = np.cumsum(ALONE[np.arange(2), shown], axis=1)
     place = (rng.random((impressions, 1)) > upto).sum(axis=1)
-    return Logged(shown, np.where(place < 2, place, NO_CLICK), IN_SLOTS[np.arange(2), shown])
+    return LoggedPropensities(shown, np.where(place < 2, place, NO_CLICK), IN_SLOTS[np.arange(2), shown])
 
 
 @pytest.mark.parametrize("odds", [ODDS, np.outer([1.0, 1.0], [0.1, 0.1, 0.1])])
@@ -144,7 +144,9 @@ def test_no_interval_collapses_without_clicks(by_item: bool) -> None:
     """Of 1,000 impressions 250 show the list, and none is clicked: three clicks of weight 4 are not unlikely."""
     propensity = np.full((1_000, 2), 0.25) if by_item else np.full(1_000, 0.25)
     shown = np.tile([[0, 1], [1, 0], [2, 0], [1, 2]], (250, 1))
-    found = inverse_propensity(Logged(shown, [NO_CLICK] * 1_000, propensity), LISTS[[0]], np.ones(1), odds=ODDS / 50)
+    found = inverse_propensity(
+        LoggedPropensities(shown, [NO_CLICK] * 1_000, propensity), LISTS[[0]], np.ones(1), odds=ODDS / 50
+    )
     assert found.doubly_robust is not None
     for rate in (found.plain, found.self_normalised, found.doubly_robust):
         assert rate.click_rate == pytest.approx(0.0, abs=0.002)
@@ -161,7 +163,7 @@ def test_with_few_clicks_intervals_hold_the_truth(clicks: int) -> None:
     for _ in range(600):
         which = rng.choice(len(LISTS), 3_000, p=CHANCES)
         hit = rng.random(3_000) < clicks / (3_000 * CHANCES[0])
-        data = Logged(LISTS[which], np.where(hit, 0, NO_CLICK), CHANCES[which])
+        data = LoggedPropensities(LISTS[which], np.where(hit, 0, NO_CLICK), CHANCES[which])
         rate = inverse_propensity(data, LISTS[[0]], np.ones(1), 0.9).plain
         covered.append(rate.low <= clicks / (3_000 * CHANCES[0]) <= rate.high)
     assert_mean_is(max(0.9, float(np.mean(covered))), covered)
@@ -171,17 +173,17 @@ def test_impressions_that_stand_for_several() -> None:
     rng = np.random.default_rng(7)
     few, times = logged_by_item(50, rng), rng.integers(1, 9, 50)
     repeated: list[Any] = [np.repeat(one, times, axis=0) for one in (few.shown, few.clicked, few.propensity)]
-    many = Logged(repeated[0], repeated[1], repeated[2])
-    counted = Logged(few.shown, few.clicked, few.propensity, times)
+    many = LoggedPropensities(repeated[0], repeated[1], repeated[2])
+    counted = LoggedPropensities(few.shown, few.clicked, few.propensity, times)
     found, wanted = (inverse_propensity(one, LISTS[[2, 4]], np.array([0.3, 0.7]), odds=ODDS) for one in (counted, many))
     for name in ("plain", "self_normalised", "doubly_robust", "matching", "effective_impressions", "mean_weight_error"):
         assert getattr(found, name) == pytest.approx(getattr(wanted, name))
 
 
 def test_a_slot_that_never_held_what_is_asked_for_is_named() -> None:
-    data = Logged([[0, 1], [0, 1]], [0, NO_CLICK], [[1.0, 1.0], [1.0, 1.0]])
+    data = LoggedPropensities([[0, 1], [0, 1]], [0, NO_CLICK], [[1.0, 1.0], [1.0, 1.0]])
     found = inverse_propensity(data, np.array([[0, 2]]), np.ones(1))
     assert found.unseen == (2,)
     assert any("in slot 2 the log never showed there" in warning for warning in warnings_of(found))
     with pytest.raises(InvalidInput, match="one entry per slot"):
-        Logged([[0, 1]], [0], [[0.5]])
+        LoggedPropensities([[0, 1]], [0], [[0.5]])

@@ -13,7 +13,7 @@ import pytest
 from slotwise import Rankings
 from slotwise.click_models import best_ranking, reward
 from slotwise.core.errors import InvalidInput, InvalidRanking, UnknownName
-from slotwise.logs.counting.logged_propensities import Logged
+from slotwise.logs.counting.logged_propensities import LoggedPropensities
 from slotwise.logs.evaluation.evaluation_targets import lists_shown
 from slotwise.logs.evaluation.off_policy import evaluate
 from slotwise.logs.fitting.fit_result import Fit
@@ -24,10 +24,10 @@ IDS = ["a", "b", "c", "d", "e"]
 
 
 @pytest.fixture(scope="module")
-def log() -> tuple[Fit, Logged]:
+def log() -> tuple[Fit, LoggedPropensities]:
     shown, clicked = drawn(np.outer(BIAS, ALPHA), 20_000, np.random.default_rng(1))
     fit = Fit.of_rankings(Rankings.of_rounds(shown, clicked, items=5), item_ids=IDS)
-    return fit, Logged(shown, clicked, np.full(20_000, 1 / 60))
+    return fit, LoggedPropensities(shown, clicked, np.full(20_000, 1 / 60))
 
 
 def true_rate(ranking: list[int]) -> float:
@@ -36,7 +36,7 @@ def true_rate(ranking: list[int]) -> float:
 
 
 @pytest.mark.parametrize("ranking", [[3, 1, 4], [2, 0, 4], [3]])
-def test_both_ways_are_near_the_truth(log: tuple[Fit, Logged], ranking: list[int]) -> None:
+def test_both_ways_are_near_the_truth(log: tuple[Fit, LoggedPropensities], ranking: list[int]) -> None:
     """Five standard errors: by chance once in a million."""
     fit, logged = log
     found = evaluate(fit, [IDS[item] for item in ranking], propensities=logged if len(ranking) == 3 else None)
@@ -47,10 +47,10 @@ def test_both_ways_are_near_the_truth(log: tuple[Fit, Logged], ranking: list[int
         assert rate.click_rate == pytest.approx(truth, abs=2.5 * (rate.high - rate.low) / 2)
         assert rate.high - rate.low > found.by_model.high - found.by_model.low
     assert found.warnings == ()
-    json.dumps(found.to_json(), allow_nan=False)
+    json.dumps(found.to_dict(), allow_nan=False)
 
 
-def test_a_mixture(log: tuple[Fit, Logged]) -> None:
+def test_a_mixture(log: tuple[Fit, LoggedPropensities]) -> None:
     fit, logged = log
     one, two = ("d", "b", "e"), ("c", "a", "e")
     both = evaluate(fit, {one: 0.25, two: 0.75})
@@ -59,13 +59,13 @@ def test_a_mixture(log: tuple[Fit, Logged]) -> None:
     assert both.by_model.click_rate == pytest.approx(0.25 * rates[0] + 0.75 * rates[1])
     targets: list[Any] = [{one: 0.25, two: 0.75}, one, two]
     plain = [
-        evaluate(fit, target, propensities=logged).to_json()["by_propensity"]["plain"]["click_rate"]
+        evaluate(fit, target, propensities=logged).to_dict()["by_propensity"]["plain"]["click_rate"]
         for target in targets
     ]
     assert plain[0] == pytest.approx(0.25 * plain[1] + 0.75 * plain[2])
 
 
-def test_a_policy_learns_towards_the_best_list(log: tuple[Fit, Logged]) -> None:
+def test_a_policy_learns_towards_the_best_list(log: tuple[Fit, LoggedPropensities]) -> None:
     fit, logged = log
     found = evaluate(fit, "posterior-sampling", propensities=logged, rounds=4_000)
     best = fit.best().rate
@@ -91,14 +91,14 @@ def test_a_policy_learns_towards_the_best_list(log: tuple[Fit, Logged]) -> None:
         ("no-such-policy", UnknownName, "unknown policy"),
     ],
 )
-def test_what_is_refused(log: tuple[Fit, Logged], target: Any, error: type[Exception], said: str) -> None:
+def test_what_is_refused(log: tuple[Fit, LoggedPropensities], target: Any, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
         evaluate(log[0], target)
 
 
-def test_propensities_of_another_page_are_refused(log: tuple[Fit, Logged]) -> None:
+def test_propensities_of_another_page_are_refused(log: tuple[Fit, LoggedPropensities]) -> None:
     with pytest.raises(InvalidInput, match="one column per slot, 3, got 1"):
-        evaluate(log[0], ["a"], propensities=Logged([[0]], [0], [0.5]))
+        evaluate(log[0], ["a"], propensities=LoggedPropensities([[0]], [0], [0.5]))
 
 
 def test_warnings_when_the_log_cannot_answer() -> None:
@@ -111,7 +111,7 @@ def test_warnings_when_the_log_cannot_answer() -> None:
     assert "The log itself does not say how c in slot 1 and a in slot 2 would do" in text
     assert evaluate(fit, ["c", "a"]).in_words() == "What would that bring? This log cannot say."
     assert "cannot answer" in text
-    assert evaluate(fit, ["c", "a"]).to_json()["by_model"]["click_rate"] is None
+    assert evaluate(fit, ["c", "a"]).to_dict()["by_model"]["click_rate"] is None
     assert "too wide" in "\n".join(evaluate(fit, ["a"]).warnings)
 
 
@@ -165,7 +165,7 @@ def test_what_a_log_shows_needs_no_clicks(log: dict[str, Any]) -> None:
 def test_where_no_impression_showed_the_list_the_model_answers() -> None:
     seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
     fit = Fit.of_rankings(seen, item_ids=["a", "b"])
-    logged = Logged([[0, 1], [1, 0]], [0, -1], [0.5, 0.5])
+    logged = LoggedPropensities([[0, 1], [1, 0]], [0, -1], [0.5, 0.5])
     found = evaluate(fit, ["a"], propensities=logged)
     assert found.by_propensity is not None
     assert math.isnan(found.by_propensity.self_normalised.click_rate)

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy import stats
 
-from slotwise.logs import fit, fits
+from slotwise.logs import fit, fit_placements
 from slotwise.logs.fitting.fit_result import Fit
-from slotwise.logs.reporting.segment_report import liked, segment_rows, segments_in_words, strata_of_all
+from slotwise.logs.reporting.segment_report import segment_preferences, segment_rows, segments_in_words, strata_of_all
 from tests.chance import FALSE_ALARM
 from tests.logs.strata import DEVICES, Drawn, drawn
 
@@ -54,7 +54,7 @@ def test_intervals_of_segments_hold_what_is_true() -> None:
 
 def test_what_a_segment_likes_is_named() -> None:
     found = fit(drawn(0, 12_000, differ=True).log, segment="device")
-    named = {(one.item, one.segment): one.times for one in liked(found)}
+    named = {(one.item, one.segment): one.times for one in segment_preferences(found)}
     assert list(named)[:2] == [("item 1", "desk"), ("item 0", "desk")]
     assert named["item 1", "desk"] < 0.67 < 1.5 < named["item 0", "desk"]
     (words,) = segments_in_words(found)
@@ -77,12 +77,16 @@ def test_what_a_segment_likes_is_named_where_slots_are_hardly_known() -> None:
     found = fit(pa.table(rows), segment="device")
     limits = found.intervals.position_bias
     assert limits.high[1] > 2 * limits.low[1]
-    assert {("a", "desk")} <= {(one.item, one.segment) for one in liked(found)} <= {("a", "desk"), ("a", "phone")}
+    assert (
+        {("a", "desk")}
+        <= {(one.item, one.segment) for one in segment_preferences(found)}
+        <= {("a", "desk"), ("a", "phone")}
+    )
 
 
 def test_nothing_is_made_of_segments_that_are_alike() -> None:
     found = fit(drawn(2, 6_000).log, segment="device")
-    assert not liked(found)
+    assert not segment_preferences(found)
     assert segments_in_words(found)[0].startswith("Do segments differ? Not that this log could tell")
     assert not segments_in_words(fit(drawn(2, 500).log))
 
@@ -90,9 +94,9 @@ def test_nothing_is_made_of_segments_that_are_alike() -> None:
 def test_of_several_placements_it_is_said_of_all() -> None:
     made = drawn(3, 2_000, differ=True)
     pages = made.log.append_column("page", pc.cast(pc.bit_wise_and(made.log["impression"], 1), "string"))
-    found = fits(pages, placement="page", segment="device", time="at")
+    found = fit_placements(pages, placement="page", segment="device", time="at")
     assert [list(one.segments) for one in found] == [["desk", "phone", "tablet"]] * 2
     segments, changes = strata_of_all(found)
     assert "of 2 placements" in segments
     assert changes.startswith("Did tastes change? ")
-    assert not strata_of_all(fits(pages, placement="page"))
+    assert not strata_of_all(fit_placements(pages, placement="page"))

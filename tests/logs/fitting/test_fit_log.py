@@ -10,7 +10,7 @@ from scipy import stats
 from slotwise import EMPTY, MNL, NO_CLICK, Ranker, Rankings, Tally, simulate
 from slotwise.core.errors import InvalidInput, UnknownName
 from slotwise.estimators import ESTIMATORS, scaling
-from slotwise.logs import Columns, fit, fits, tally
+from slotwise.logs import Columns, fit, fit_placements, tally
 from slotwise.logs.fitting.fit_log import ESTIMATOR_NAMES
 from tests.chance import FALSE_ALARM
 from tests.logs.plain import dirty_rows, table
@@ -40,7 +40,7 @@ def generated(impressions: int, pages: int, seed: int) -> pa.Table:
 
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     """Over 150 generated logs, counted in one pass; false alarms: see tests/chance.py."""
-    found = fits(generated(1_500, pages=150, seed=1), PAGES)
+    found = fit_placements(generated(1_500, pages=150, seed=1), PAGES)
     # six parameters, both sides; the intervals are approximate, so that the chance is that of 94 to 96 %
     low, high = stats.binom.ppf(FALSE_ALARM / 12, len(found), 0.94), stats.binom.isf(FALSE_ALARM / 12, len(found), 0.96)
     for item in range(4):
@@ -70,7 +70,7 @@ def test_lists_are_those_of_the_log() -> None:
 
 
 def test_lists_of_a_dirty_log_have_its_tally() -> None:
-    for one in fits(table(dirty_rows(5)), Columns(placement="page", order="turn")):
+    for one in fit_placements(table(dirty_rows(5)), Columns(placement="page", order="turn")):
         assert one.rankings is not None
         assert one.rankings.tally == one.tally
         assert (one.rankings.shown == EMPTY).any(), "some lists were short"
@@ -122,7 +122,7 @@ def test_a_sample_is_of_the_impressions_of_every_placement() -> None:
     """Ids that come again in every placement are different impressions."""
     log = generated(20, pages=200, seed=10)
     again = pa.array(np.repeat(np.arange(4_000) // 200, 3))
-    found = fits(log.set_column(1, "impression", again), PAGES, sample=1_000)
+    found = fit_placements(log.set_column(1, "impression", again), PAGES, sample=1_000)
     rounds = sum(one.rankings.rounds for one in found if one.rankings is not None)
     assert 800 < rounds < 1_200
 
@@ -151,7 +151,7 @@ def test_propensities_come_along() -> None:
 
 
 def test_one_fit_needs_one_placement() -> None:
-    with pytest.raises(InvalidInput, match="use fits, got placement='page'"):
+    with pytest.raises(InvalidInput, match="use fit_placements, got placement='page'"):
         fit(generated(10, pages=2, seed=8), PAGES)
 
 

@@ -11,7 +11,7 @@ import pytest
 from slotwise import Rankings, simulate
 from slotwise.core.errors import InvalidInput
 from slotwise.estimators import ESTIMATORS
-from slotwise.logs.fitting.fit_result import Fit, as_json
+from slotwise.logs.fitting.fit_result import Fit, fits_to_dict
 from slotwise.logs.reporting.fit_figures import overview
 from tests.chance import assert_mean_is
 from tests.logs.rounds import rankings
@@ -26,7 +26,7 @@ def fit() -> Fit:
 
 
 def test_json_is_as_documented(fit: Fit) -> None:
-    found = json.loads(json.dumps(fit.to_json(), allow_nan=False))
+    found = json.loads(json.dumps(fit.to_dict(), allow_nan=False))
     assert list(found) == [
         "impressions",
         "no_click",
@@ -46,14 +46,14 @@ def test_json_is_as_documented(fit: Fit) -> None:
     assert sum(item["shown"] for item in found["items"].values()) == 12_000
     best = fit.best()
     assert found["best"] == {"items": list(best.items), **best.rate._asdict(), "recommended": True}
-    assert as_json([fit]) == fit.to_json()
+    assert fits_to_dict([fit]) == fit.to_dict()
 
 
 def test_what_is_only_a_guess_is_not_recommended() -> None:
     """Always the same list: nothing tells its slots apart from its items."""
-    found = Fit.of_rankings(Rankings([[0, 1]], [[30, 20]], [50], items=2)).to_json()
+    found = Fit.of_rankings(Rankings([[0, 1]], [[30, 20]], [50], items=2)).to_dict()
     assert found["best"]["recommended"] is False
-    unclicked = Fit.of_rankings(Rankings([[0, 1], [1, 0]], [[0, 0], [0, 0]], [50, 50], items=2)).to_json()
+    unclicked = Fit.of_rankings(Rankings([[0, 1], [1, 0]], [[0, 0], [0, 0]], [50, 50], items=2)).to_dict()
     assert unclicked["best"]["recommended"] is False
 
 
@@ -62,7 +62,7 @@ def test_what_is_not_finite_is_null(estimator: str) -> None:
     """Item 2 was never shown; slot 2 cannot be compared."""
     seen = Rankings([[0, 1]], [[3, 2]], [4], items=3)
     fit = Fit.of_rankings(seen, estimator=estimator, placement="home")
-    found = json.loads(json.dumps(as_json([fit]), allow_nan=False))["placements"]["home"]
+    found = json.loads(json.dumps(fits_to_dict([fit]), allow_nan=False))["placements"]["home"]
     assert found["items"]["2"] == {"attractiveness": None, "low": 0.0, "high": None, "shown": 0, "clicks": 0}
     assert found["position_bias"][1]["high"] is None
     assert not found["identifiable"]
@@ -84,6 +84,13 @@ def test_frames_and_plot(fit: Fit) -> None:
     assert list(slots["slot"]) == [1, 2, 3]
     assert (items["low"] <= items["attractiveness"]).all()
     assert len(overview(fit).axes) == 2
+
+
+def test_summary_has_the_numbers_of_the_frames(fit: Fit) -> None:
+    assert repr(fit) in fit.summary()
+    lines = [line.split() for line in fit.summary().splitlines()]
+    for id, attractiveness, *_ in fit.rows("items"):
+        assert [id, f"{attractiveness:.4g}"] in [line[:2] for line in lines]
 
 
 def test_the_best_list_is_the_best(fit: Fit) -> None:
@@ -130,7 +137,7 @@ def test_nineteen_in_twenty_hold_the_parameters() -> None:
     rng = np.random.default_rng(3)
     covered = []
     for _ in range(300):
-        found = Fit.of_rankings(rankings(np.outer(BIAS, ALPHA), 800, rng)).to_json()
+        found = Fit.of_rankings(rankings(np.outer(BIAS, ALPHA), 800, rng)).to_dict()
         ends = [(item["low"], item["high"]) for item in found["items"].values()]
         ends += [(slot["low"], slot["high"]) for slot in found["position_bias"][1:]]
         truth = np.concatenate([ALPHA, BIAS[1:]])

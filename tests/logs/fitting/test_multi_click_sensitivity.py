@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from slotwise.logs import Columns, Fit, fits
+from slotwise.logs import Columns, Fit, fit_placements
 from slotwise.logs.counting.cleaning_rules import MULTI_CLICK
 from slotwise.logs.fitting import multi_click_sensitivity
-from slotwise.logs.reporting.multi_click_report import several_in_words
+from slotwise.logs.reporting.multi_click_report import multi_click_sentences
 from slotwise.logs.reporting.placement_report import PlacementReport
 from tests.logs.plain import dirty_rows, table
 
@@ -34,9 +34,9 @@ def both_clicked(pages: int = 1) -> pa.Table:
 @pytest.mark.parametrize("rule", MULTI_CLICK)
 def test_each_answer_is_that_of_a_fit_under_the_rule(rule: Any, estimator: str) -> None:
     log = both_clicked(2)
-    found = fits(log, PAGES, multi_click=rule, estimator=estimator, each_rule=True)
+    found = fit_placements(log, PAGES, multi_click=rule, estimator=estimator, each_rule=True)
     for other in MULTI_CLICK:
-        wanted = fits(log, PAGES, multi_click=other, estimator=estimator)
+        wanted = fit_placements(log, PAGES, multi_click=other, estimator=estimator)
         for mine, theirs in zip(found, wanted, strict=True):
             assert mine.by_rule[other].items == theirs.best().items
             assert mine.by_rule[other].rate == theirs.best().rate
@@ -44,7 +44,7 @@ def test_each_answer_is_that_of_a_fit_under_the_rule(rule: Any, estimator: str) 
 
 
 def test_the_rate_of_the_rule_that_counts_is_the_one_that_is_recommended() -> None:
-    (found,) = fits(both_clicked(), Columns(order="turn"), each_rule=True)
+    (found,) = fit_placements(both_clicked(), Columns(order="turn"), each_rule=True)
     words = PlacementReport(found).in_words()
     (bring,) = (line for line in words if line.startswith("What would that bring?"))
     rate = bring.removeprefix("What would that bring? A click in ").partition(" (")[0]
@@ -55,31 +55,31 @@ def test_a_rule_that_leaves_no_click_is_said_to() -> None:
     log = both_clicked()
     single = np.array(log["impression"]) % 3 == 1
     log = log.set_column(4, "clicked", pa.array(np.array(log["clicked"]) & ~single))
-    (found,) = fits(log, Columns(order="turn"), each_rule=True)
+    (found,) = fit_placements(log, Columns(order="turn"), each_rule=True)
     assert list(found.by_rule) == ["first", "last"]
-    assert "drop leaves no click to count" in several_in_words([found])[0]
-    assert list(found.to_json()["by_rule"]) == ["first", "last"]
+    assert "drop leaves no click to count" in multi_click_sentences([found])[0]
+    assert list(found.to_dict()["by_rule"]) == ["first", "last"]
 
 
 def words_of(found: list[Fit]) -> str:
-    (words,) = several_in_words(found)
+    (words,) = multi_click_sentences(found)
     return words
 
 
 def test_several_placements_are_told_together(monkeypatch: pytest.MonkeyPatch) -> None:
     log = both_clicked(2)
-    words = words_of(fits(log, PAGES, each_rule=True))
+    words = words_of(fit_placements(log, PAGES, each_rule=True))
     assert words.startswith("33.3 % of the impressions have clicks on several items")
     assert "Here the first click counts." in words
     assert "lists changed" in words or "for the same lists" in words
     assert "in the middle of the placements: first " in words
     # where the log is not read again, what to do is said
     monkeypatch.setattr(multi_click_sensitivity, "MAX_READ_AGAIN", 100)
-    assert "again with --multi-click" in words_of(fits(log, PAGES, each_rule=True))
+    assert "again with --multi-click" in words_of(fit_placements(log, PAGES, each_rule=True))
 
 
 def test_what_is_wrong_with_a_log_does_not_keep_it_from_being_fitted_again() -> None:
-    found = fits(table(dirty_rows(6)), PAGES, each_rule=True)
+    found = fit_placements(table(dirty_rows(6)), PAGES, each_rule=True)
     assert all(found[0].tally.rule in one.by_rule for one in found)
 
 
@@ -87,18 +87,18 @@ def test_nothing_is_fitted_again_where_nobody_clicked_twice() -> None:
     log = both_clicked()
     alone = np.array(log["impression"]) % 3 == 1
     log = log.set_column(4, "clicked", pa.array(np.array(log["clicked"]) & alone))
-    (found,) = fits(log, Columns(order="turn"), each_rule=True)
+    (found,) = fit_placements(log, Columns(order="turn"), each_rule=True)
     assert not found.by_rule
-    assert several_in_words([found]) == []
+    assert multi_click_sentences([found]) == []
 
 
 def test_where_the_order_of_every_click_is_missing_nothing_is_compared() -> None:
     log = both_clicked()
     log = log.set_column(5, "turn", pa.nulls(len(log), pa.int64()))
-    (found,) = fits(log, Columns(order="turn"), each_rule=True)
+    (found,) = fit_placements(log, Columns(order="turn"), each_rule=True)
     assert not found.by_rule
     assert "left out, as the order of their clicks is missing" in words_of([found])
     turns = zip(log["impression"].to_pylist(), both_clicked()["turn"].to_pylist(), strict=True)
     half = pa.array([turn if one % 2 else None for one, turn in turns])
-    (found,) = fits(log.set_column(5, "turn", half), Columns(order="turn"), each_rule=True)
+    (found,) = fit_placements(log.set_column(5, "turn", half), Columns(order="turn"), each_rule=True)
     assert "Here the first click counts, and 100 with a click whose order is missing are left out." in words_of([found])

@@ -56,7 +56,7 @@ def test_one_time_says_nothing_of_change() -> None:
 
 def test_it_is_all_in_the_json() -> None:
     found = fit(drawn(1, 8_000, change=True).log, time="at")
-    said = found.to_json()["changes"]
+    said = found.to_dict()["changes"]
     assert said["unit"] == "seconds"
     assert said["half_life"] > 0
     assert sum(period["impressions"] for period in said["periods"]) == 8_000

@@ -9,17 +9,17 @@ import numpy as np
 from slotwise import Rankings
 from slotwise.estimators.uncertainty.intervals import limit_without_clicks
 from slotwise.logs.fitting.fit_result import Fit
-from slotwise.logs.reporting.limitations import ALL_COMPARABLE, what_cannot_be_said
+from slotwise.logs.reporting.limitations import ALL_COMPARABLE, limitations
 from tests.logs.rounds import rankings
 
 
 def said(shown: Any, clicks: Any, passes: Any, items: int, **named: Any) -> str:
-    return "\n".join(what_cannot_be_said(Fit.of_rankings(Rankings(shown, clicks, passes, items=items), **named)))
+    return "\n".join(limitations(Fit.of_rankings(Rankings(shown, clicks, passes, items=items), **named)))
 
 
 def test_a_log_that_says_everything() -> None:
     seen = rankings(np.outer([1.0, 0.5], [0.3, 0.4, 0.5]), 2_000, np.random.default_rng(1))
-    assert what_cannot_be_said(Fit.of_rankings(seen)) == [ALL_COMPARABLE]
+    assert limitations(Fit.of_rankings(seen)) == [ALL_COMPARABLE]
 
 
 def test_slots_that_share_no_item() -> None:
@@ -70,6 +70,6 @@ def test_slots_without_clicks_or_items() -> None:
 
 def test_names_that_differ_by_case_or_blanks_alone_are_asked_about() -> None:
     seen = Rankings([[0, 1], [1, 0], [2, 0], [1, 2]], [[30, 20]] * 4, [50] * 4, items=3)
-    (said,) = what_cannot_be_said(Fit.of_rankings(seen, item_ids=["Tea", "milk", "tea "]))
+    (said,) = limitations(Fit.of_rankings(seen, item_ids=["Tea", "milk", "tea "]))
     assert said.startswith("Whether items are the same whose names differ by case or blanks alone: 'Tea' and 'tea '.")
-    assert what_cannot_be_said(Fit.of_rankings(seen, item_ids=["tea", "milk", "te a"])) == [ALL_COMPARABLE]
+    assert limitations(Fit.of_rankings(seen, item_ids=["tea", "milk", "te a"])) == [ALL_COMPARABLE]

@@ -8,7 +8,7 @@ import pytest
 from slotwise import Rankings
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.fitting.number_format import percent
-from slotwise.logs.reporting.log_summary import AllPlacements, begins_with, row_of
+from slotwise.logs.reporting.log_summary import LogSummary, begins_with, row_of
 from tests.logs.rounds import rankings
 
 ODDS = np.outer([1.0, 0.5, 0.3], [0.5, 0.1, 0.3, 0.2])
@@ -16,19 +16,19 @@ FIXED = Rankings([[0, 1, 2]], [[30, 20, 10]], [60], items=4)
 
 
 @pytest.fixture(scope="module")
-def every() -> AllPlacements:
+def every() -> LogSummary:
     rng = np.random.default_rng(4)
     fits = [Fit.of_rankings(rankings(ODDS, size, rng), placement=name) for name, size in (("b", 500), ("a", 4_000))]
-    return AllPlacements.of([*fits, Fit.of_rankings(FIXED, placement="fixed")])
+    return LogSummary.of([*fits, Fit.of_rankings(FIXED, placement="fixed")])
 
 
-def test_the_largest_come_first_and_a_guess_is_called_one(every: AllPlacements) -> None:
+def test_the_largest_come_first_and_a_guess_is_called_one(every: LogSummary) -> None:
     assert [row_of(one)[0] for one in every.placements] == ["a", "b", "fixed"]
     assert [begins_with(one)[0] for one in every.placements] == ["1. 0", "1. 0", "guess:"]
     assert [len(begins_with(one)) for one in every.placements] == [3, 3, 4]
 
 
-def test_what_is_said_first(every: AllPlacements) -> None:
+def test_what_is_said_first(every: LogSummary) -> None:
     words = every.in_words()
     assert words[0].startswith("4,620 impressions of 3 placements; ")
     assert words[1].startswith("What is each place worth? Of the clicks that an item gets in slot 1, the same item ")
@@ -38,7 +38,7 @@ def test_what_is_said_first(every: AllPlacements) -> None:
     assert words[4].endswith("in the 2 placements with a recommendation.")
 
 
-def test_the_gain_is_of_the_placements_with_a_recommendation(every: AllPlacements) -> None:
+def test_the_gain_is_of_the_placements_with_a_recommendation(every: LogSummary) -> None:
     large, small, _ = every.placements
     counts = np.array([one.fit.impressions for one in (large, small)])
     hoped = counts @ [one.best.rate.click_rate for one in (large, small)] / counts.sum()
@@ -50,7 +50,7 @@ def test_the_gain_is_of_the_placements_with_a_recommendation(every: AllPlacement
 
 def test_no_gain_is_promised_where_nothing_is_recommended() -> None:
     fits = [Fit.of_rankings(FIXED, placement=name) for name in "ab"]
-    words = " ".join(AllPlacements.of(fits).in_words())
+    words = " ".join(LogSummary.of(fits).in_words())
     assert "What would that bring?" not in words
     assert "In 2 of 2 placements they are a guess" in words
     assert "Which items are held back by their place? This log cannot say." in words

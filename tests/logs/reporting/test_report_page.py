@@ -56,7 +56,7 @@ def test_a_page_that_holds_all_it_shows(fit: Fit, tmp_path: Path) -> None:
     rows = rows_of(path.parent / "items.csv")
     assert len(rows) == 45
     assert float(rows[3]["attractiveness"]) == pytest.approx(fit.estimate.attractiveness[3])
-    assert json.loads((path.parent / "fit.json").read_text()) == json.loads(json.dumps(fit.to_json()))
+    assert json.loads((path.parent / "fit.json").read_text()) == json.loads(json.dumps(fit.to_dict()))
 
 
 def test_several_placements(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,14 +92,14 @@ def _table(block: TextTable) -> Table:
     return table
 
 
-class Tell(Protocol):
+class Progress(Protocol):
     """Told what is being done, and how much of it is done where that is known, from 0 to 1."""
 
     def __call__(self, step: str, share: float | None = None) -> None: ...
 
 
 @contextlib.contextmanager
-def telling() -> Iterator[Tell]:
+def progress_bar() -> Iterator[Progress]:
     """A bar on stderr, if that is a screen, that says what is being done; gone at the end.
 
     Whoever interrupts it is told that nothing came of it.
@@ -118,7 +118,7 @@ def _say_nothing(step: str, share: float | None = None) -> None:
 
 
 @contextlib.contextmanager
-def _bar(console: Console) -> Iterator[Tell]:
+def _bar(console: Console) -> Iterator[Progress]:
     """One bar, of the step that is under way; it moves to and fro where nobody knows how long that takes."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 

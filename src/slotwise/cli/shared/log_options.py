@@ -14,7 +14,7 @@ from slotwise.estimators import estimators
 from slotwise.estimators.pooled import POOLED
 
 if TYPE_CHECKING:
-    from slotwise.cli.shared.console import Tell
+    from slotwise.cli.shared.console import Progress
     from slotwise.logs import Fit, LogSource, ReadOptions
 
 _COLUMN = "COLUMN"
@@ -150,21 +150,21 @@ class FitArguments(LogArguments):
         ),
     ] = None
 
-    def fits(
+    def fit_placements(
         self,
         source: LogSource,
-        progress: Tell,
+        progress: Progress,
         *,
         segment: Sequence[str] = (),
         time: str | None = None,
         each_rule: bool = False,
     ) -> list[Fit]:
-        """Call `slotwise.logs.fits` with these options and the contents of the files that they name."""
+        """Call `slotwise.logs.fit_placements` with these options and the contents of the files that they name."""
         from slotwise import logs
 
         choices: Any = {"bias": self.bias, "multi_click": self.multi_click}
         item = source.columns.item or "item"
-        return logs.fits(
+        return logs.fit_placements(
             source,
             estimator=self.estimator,
             position_bias=None if self.position_bias is None else numbers_in(self.position_bias),

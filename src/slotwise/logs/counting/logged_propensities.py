@@ -15,7 +15,7 @@ from slotwise.logs.counting.impressions import Impressions
 
 
 @dataclass(frozen=True, eq=False)
-class Logged:
+class LoggedPropensities:
     """Impressions with the probability with which each one's list, or each of its items, was shown."""
 
     #: impressions × slots: items by number, EMPTY where there was nothing
@@ -46,7 +46,7 @@ class Logged:
         object.__setattr__(self, "propensity", _propensities(self.propensity, shown))
 
     @classmethod
-    def of(cls, impressions: Impressions) -> Logged | None:
+    def of(cls, impressions: Impressions) -> LoggedPropensities | None:
         """Return the impressions with known propensities; None if the log has none."""
         propensity, shown = impressions.propensity, impressions.shown
         if propensity is None:

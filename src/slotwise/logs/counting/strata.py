@@ -37,7 +37,7 @@ FIRST_TIME, THOUSAND = 1e8, 1e3
 STRAY, FAR = 0.001, 2.0
 
 
-class Stratum(NamedTuple):
+class LogStratum(NamedTuple):
     """A part of a log: a placement, a segment's values and a period, as far as the log is told apart by them."""
 
     placement: str | None
@@ -46,7 +46,7 @@ class Stratum(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Periods:
+class TimePeriods:
     """Periods of equal length, one after the other."""
 
     #: when the first begins, and how long each is: in seconds, or in the column's own unit where it holds no times
@@ -56,11 +56,11 @@ class Periods:
     is_time: bool
 
     @classmethod
-    def between(cls, first: float, last: float) -> Periods:
+    def between(cls, first: float, last: float) -> TimePeriods:
         """Few enough periods that hold both.
 
-        >>> Periods.between(1_790_000_000.0, 1_790_000_000.0 + 20 * DAY)
-        Periods(start=1789992000.0, width=43200.0, count=41, is_time=True)
+        >>> TimePeriods.between(1_790_000_000.0, 1_790_000_000.0 + 20 * DAY)
+        TimePeriods(start=1789992000.0, width=43200.0, count=41, is_time=True)
         """
         if first < FIRST_TIME:
             width = (last - first) / MAX_PERIODS or 1.0
@@ -79,7 +79,7 @@ class Periods:
     def name(self, period: float) -> str:
         """When a period begins, in words.
 
-        >>> Periods(1_790_000_000.0, DAY, 3, is_time=True).name(1)
+        >>> TimePeriods(1_790_000_000.0, DAY, 3, is_time=True).name(1)
         '22 September 2026'
         """
         when = self.at(period)
@@ -91,9 +91,9 @@ class Periods:
     def length_in_words(self, periods: float) -> str:
         """How long so many periods are.
 
-        >>> Periods(0.0, DAY, 30, is_time=True).length_in_words(9)
+        >>> TimePeriods(0.0, DAY, 30, is_time=True).length_in_words(9)
         '9 days'
-        >>> Periods(0.0, DAY, 400, is_time=True).length_in_words(184)
+        >>> TimePeriods(0.0, DAY, 400, is_time=True).length_in_words(184)
         '180 days'
         """
         length = periods * self.width
@@ -111,13 +111,13 @@ class Stratified:
 
     placed: bool
     segmented: bool
-    periods: Periods | None
+    periods: TimePeriods | None
 
-    def stratum(self, name: str | None) -> Stratum:
+    def stratum(self, name: str | None) -> LogStratum:
         """What a stratum's name stands for."""
         placement, segment, period = str(name).split(JOINED)
         values = tuple(segment.split(SEPARATOR)) if self.segmented else ()
-        return Stratum(placement if self.placed else None, values, int(period))
+        return LogStratum(placement if self.placed else None, values, int(period))
 
 
 def stratify(
@@ -172,7 +172,7 @@ def _refuse_segments(pages: ir.Table, names: tuple[str, ...]) -> None:
         )
 
 
-def _periods(pages: ir.Table, name: str) -> tuple[Periods, float]:
+def _periods(pages: ir.Table, name: str) -> tuple[TimePeriods, float]:
     """The periods of a log, and by what its times are to be divided."""
     when = pages[TIME]
     ends = {"first": when.min(), "last": when.max()}
@@ -186,9 +186,9 @@ def _periods(pages: ir.Table, name: str) -> tuple[Periods, float]:
     scale = 1.0
     while first / scale >= FIRST_TIME * THOUSAND:
         scale *= THOUSAND
-    return Periods.between(first / scale, last / scale), scale
+    return TimePeriods.between(first / scale, last / scale), scale
 
 
-def _number(when: ir.Value, periods: Periods) -> ir.Value:
+def _number(when: ir.Value, periods: TimePeriods) -> ir.Value:
     """Which period a time is in."""
     return ((when - periods.start) / periods.width).floor().cast("int64").clip(0, periods.count - 1)

@@ -12,7 +12,7 @@ from slotwise.core.errors import InvalidInput
 from slotwise.core.rankings import Rankings
 from slotwise.core.types import NO_CLICK
 from slotwise.logs.counting.click_sets import ClickSets, click_sets
-from slotwise.logs.evaluation.click_model_comparison import Comparison, combined, compare_each, fit_click_model
+from slotwise.logs.evaluation.click_model_comparison import ModelComparison, combined, compare_each, fit_click_model
 from slotwise.logs.fitting.fit_log import Progress
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.reading.columns import Columns
@@ -30,8 +30,8 @@ MAX_NAMED = 5
 class ClickModelComparison:
     """Click models compared on impressions held out: on each placement, and on all of them together."""
 
-    overall: Comparison
-    placements: Sequence[Comparison]
+    overall: ModelComparison
+    placements: Sequence[ModelComparison]
     #: all clicks of each placement
     clicks: Sequence[ClickSets]
 
@@ -61,12 +61,12 @@ class ClickModelComparison:
         names = ", ".join(str(sets.placement) for sets in largest)
         raise InvalidInput(f"--problem-out is of one placement: name it with --at, such as {names}; got {placement!r}")
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain numbers; of each placement too, if the log has several."""
         if len(self.placements) == 1 and self.placements[0].placement is None:
-            return self.overall.to_json()
-        by_placement = {str(each.placement): each.to_json() for each in self.placements}
-        return self.overall.to_json() | {"placements": by_placement}
+            return self.overall.to_dict()
+        by_placement = {str(each.placement): each.to_dict() for each in self.placements}
+        return self.overall.to_dict() | {"placements": by_placement}
 
 
 def compare_click_models(
@@ -77,7 +77,7 @@ def compare_click_models(
     Parameters
     ----------
     source, columns, options
-        The log, as `slotwise.logs.fits` takes it.
+        The log, as `slotwise.logs.fit_placements` takes it.
     progress
         Called with each step.
     """
@@ -90,7 +90,7 @@ def compare_click_models(
     return ClickModelComparison(overall, comparisons, clicks)
 
 
-def choose_click_model(fits: Sequence[Fit], source: LogSource) -> Comparison | None:
+def choose_click_model(fits: Sequence[Fit], source: LogSource) -> ModelComparison | None:
     """Compare click models on impressions held out; None if there are too few.
 
     If impressions have several clicks and the log is not too long, it is read again with all of its clicks. Otherwise

@@ -35,7 +35,7 @@ def name_of(id: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class ModelScore:
     """One model on the impressions held out, a number for each."""
 
     id: str
@@ -54,7 +54,7 @@ class Judged:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class ModelComparison:
     """Click models on impressions that they have not seen."""
 
     placement: str | None
@@ -66,7 +66,7 @@ class Comparison:
     times: IntArray
     clicks: IntArray
     filled: IntArray
-    models: tuple[Judged, ...]
+    models: tuple[ModelScore, ...]
     #: whether the first click is that in time; otherwise it is the uppermost
     ordered: bool
     #: models that the log cannot identify, and why
@@ -87,11 +87,11 @@ class Comparison:
         with np.errstate(invalid="ignore"):
             return float((values * self.times).sum() / self.held_out)
 
-    def perplexity(self, model: Judged) -> float:
+    def perplexity(self, model: ModelScore) -> float:
         """Of whether a slot is clicked: 1 if foretold for certain, 2 if it was like tossing a coin."""
         return math.exp(-float(model.slots @ self.times) / float(self.filled @ self.times))
 
-    def best(self, values: str) -> list[Judged]:
+    def best(self, values: str) -> list[ModelScore]:
         """The models in the order of their log-likelihood of `first` or `every`, those that can have it."""
         able = [one for one in self.models if np.isfinite(getattr(one, values)).all()]
         return sorted(able, key=lambda one: -self.mean(getattr(one, values)))
@@ -107,7 +107,7 @@ class Comparison:
         """The id of the model that describes the page: of all clicks if some impressions have several."""
         return self.simplest("every" if self.several and self.best("every") else "first").id
 
-    def simplest(self, values: str) -> Judged:
+    def simplest(self, values: str) -> ModelScore:
         """The first in the order of `CLICK_MODELS` that is not clearly worse than the best."""
         best = getattr(self.best(values)[0], values)
         able = [one for one in self.models if np.isfinite(getattr(one, values)).all()]
@@ -155,7 +155,7 @@ class Comparison:
         seen = self.mean(self.clicks.astype(np.float64))
         return f"Those held out have {seen:.2f} clicks on average. Expected are {expected}."
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain numbers; None where a model has what happened impossible."""
         if not self.held_out:
             return {"fitted_to": self.seen, "held_out": 0, "models": {}, "left_out": self.left_out}
@@ -180,7 +180,7 @@ class Comparison:
         }
 
 
-def compare_each(found: Iterable[ClickSets], seed: int = 0) -> list[Comparison]:
+def compare_each(found: Iterable[ClickSets], seed: int = 0) -> list[ModelComparison]:
     """`compare` every placement, with draws of its own: the same ones for all would be off together."""
     return [compare(sets, rng=np.random.default_rng([seed, number])) for number, sets in enumerate(found)]
 
@@ -190,12 +190,12 @@ def compare(
     ids: Sequence[str] = tuple(CLICK_MODELS),
     rng: np.random.Generator | None = None,
     part: float = PART,
-) -> Comparison:
+) -> ModelComparison:
     """Hold out a random part of the impressions, fit each model to the rest, and judge it by that part."""
     left_out = {id: why for id in ids if (why := _nothing_known(id, sets))}
     kept, rest = sets.split(part, rng or np.random.default_rng(0))
     able = [id for id in ids if id not in left_out] if kept.impressions and rest.impressions else []
-    return Comparison(
+    return ModelComparison(
         sets.placement,
         rest.impressions,
         sets.several,
@@ -208,7 +208,7 @@ def compare(
     )
 
 
-def combined(comparisons: Iterable[Comparison]) -> Comparison:
+def combined(comparisons: Iterable[ModelComparison]) -> ModelComparison:
     """All placements together, with the models that were judged in every one of them that has any."""
     every = [one for one in comparisons if one.models]
     if not every:
@@ -219,14 +219,14 @@ def combined(comparisons: Iterable[Comparison]) -> Comparison:
         found = [getattr(model, values) for one in every for model in one.models if model.id == id]
         return np.concatenate(found)
 
-    return Comparison(
+    return ModelComparison(
         None,
         sum(one.seen for one in every),
         sum(one.with_several for one in every),
         np.concatenate([one.times for one in every]),
         np.concatenate([one.clicks for one in every]),
         np.concatenate([one.filled for one in every]),
-        tuple(Judged(id, *(joined(id, name) for name in ("first", "every", "slots", "clicks"))) for id in common),
+        tuple(ModelScore(id, *(joined(id, name) for name in ("first", "every", "slots", "clicks"))) for id in common),
         all(one.ordered for one in every),
         {
             id: f"in {count:,} of {len(every):,} placements {why}"
@@ -237,15 +237,15 @@ def combined(comparisons: Iterable[Comparison]) -> Comparison:
     )
 
 
-def _ids(one: Comparison) -> list[str]:
+def _ids(one: ModelComparison) -> list[str]:
     return [model.id for model in one.models]
 
 
-def _judged(model: FittedModel, sets: ClickSets) -> Judged:
+def _judged(model: FittedModel, sets: ClickSets) -> ModelScore:
     rows = np.arange(len(sets.times))
     rates = np.clip(model.rates(sets.shown), SMALLEST, 1.0 - SMALLEST)
     slots = np.where(sets.shown == EMPTY, 0.0, np.where(sets.clicks, np.log(rates), np.log1p(-rates)))
-    return Judged(
+    return ModelScore(
         model.id,
         np.log(np.maximum(model.law_of_first(sets.shown)[rows, sets.first], SMALLEST)),
         model.log_likelihood(sets.shown, sets.clicks),

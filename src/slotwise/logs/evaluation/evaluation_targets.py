@@ -20,7 +20,7 @@ Mixture = dict[tuple[str | None, ...], float]
 SHAPE = '{"lists": [{"items": ["tea", "milk"], "probability": 0.5}, …]}'
 
 
-def mixture_in(file: Path) -> Mixture:
+def read_mixture(file: Path) -> Mixture:
     """A mixture that is written as JSON: lists of items, each with its probability."""
     try:
         content = json.loads(file.read_text(encoding="utf-8"))

@@ -49,7 +49,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HoldoutComparison:
     """The models' scores, multinomial logit with slot bias first."""
 
     fitted_on: int
@@ -126,12 +126,12 @@ MODELS: dict[str, Callable[[Rankings], FloatArray]] = {
 }
 
 
-def held_out(rankings: Rankings, seed: int = 0, part: float = PART) -> HeldOut:
+def compare_on_holdout(rankings: Rankings, seed: int = 0, part: float = PART) -> HoldoutComparison:
     """Hold out a random part of the impressions, fit every model to the rest, and score it on that part.
 
     >>> from slotwise.core.rankings import Rankings
     >>> seen = Rankings([[0, 1], [1, 0]], [[300, 60], [30, 240]], [500, 500], items=2)
-    >>> max(held_out(seen).scores, key=lambda score: score.log_likelihood).model
+    >>> max(compare_on_holdout(seen).scores, key=lambda score: score.log_likelihood).model
     'items only'
     """
     rng = np.random.default_rng(seed)
@@ -140,7 +140,7 @@ def held_out(rankings: Rankings, seed: int = 0, part: float = PART) -> HeldOut:
     rankings = _only_shown(rankings)
     kept_out, rest = split(rankings, part, rng)
     if not kept_out.rounds:
-        return HeldOut(rest.rounds, 0, ())
+        return HoldoutComparison(rest.rounds, 0, ())
     counts = np.column_stack([kept_out.clicks, kept_out.passes])
     happened = counts > 0
     times, total = counts[happened], kept_out.rounds
@@ -151,7 +151,7 @@ def held_out(rankings: Rankings, seed: int = 0, part: float = PART) -> HeldOut:
         mean, difference = times @ value / total, times @ (value - base) / total
         variance = times @ (value - base - difference) ** 2 / max(1, total - 1)
         scores.append(Score(name, float(mean), float(difference), float(np.sqrt(variance / total))))
-    return HeldOut(rest.rounds, total, tuple(scores))
+    return HoldoutComparison(rest.rounds, total, tuple(scores))
 
 
 def _only_shown(rankings: Rankings) -> Rankings:

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import gammaincinv, ndtri
 
 from slotwise.core.types import EMPTY, FloatArray, IntArray
-from slotwise.logs.counting.logged_propensities import Logged
+from slotwise.logs.counting.logged_propensities import LoggedPropensities
 from slotwise.logs.fitting.click_rate import Rate, around, wilson
 
 #: with less evidence than this many impressions would give, the intervals are not to be trusted
@@ -50,12 +50,16 @@ class ByPropensity:
 
 
 def inverse_propensity(
-    logged: Logged, lists: IntArray, chances: FloatArray, level: float = 0.95, odds: FloatArray | None = None
+    logged: LoggedPropensities,
+    lists: IntArray,
+    chances: FloatArray,
+    level: float = 0.95,
+    odds: FloatArray | None = None,
 ) -> ByPropensity:
     """The click rate of a mixture of lists; doubly robust too where `odds`, γ of a fitted model, are given.
 
     >>> from slotwise import NO_CLICK
-    >>> logged = Logged([[0, 1], [1, 0]] * 200, [0, NO_CLICK, 1, 0] * 100, [0.5] * 400)
+    >>> logged = LoggedPropensities([[0, 1], [1, 0]] * 200, [0, NO_CLICK, 1, 0] * 100, [0.5] * 400)
     >>> found = inverse_propensity(logged, np.array([[0, 1]]), np.ones(1))
     >>> found.matching, [round(value, 2) for value in found.self_normalised]
     (200, [1.0, 0.98, 1.0])

@@ -16,7 +16,7 @@ from slotwise.logs.fitting.fit_result import Fit
 WORST = 5
 
 
-class Pair(NamedTuple):
+class SlotItemPair(NamedTuple):
     """A slot from 1, an item, its clicks and the expected ones."""
 
     slot: int
@@ -26,7 +26,7 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Goodness:
+class LogGoodnessOfFit:
     """Observed clicks and fitted ones."""
 
     #: per slot: impressions that filled it, clicks over these, the standard error of that, and what the model expects
@@ -44,7 +44,7 @@ class Goodness:
     #: the chi-square test over these pairs
     test: GoodnessOfFit
     #: the pairs that are furthest off
-    worst: tuple[Pair, ...]
+    worst: tuple[SlotItemPair, ...]
 
     @property
     def is_testable(self) -> bool:
@@ -77,7 +77,7 @@ class Goodness:
         )
 
 
-def goodness(fit: Fit) -> Goodness | None:
+def goodness(fit: Fit) -> LogGoodnessOfFit | None:
     """Compare a fit with its own impressions; None if their whole lists were not kept."""
     if fit.rankings is None or fit.rankings.rounds == 0:
         return None
@@ -92,7 +92,7 @@ def goodness(fit: Fit) -> Goodness | None:
     slot, item = np.nonzero(test.tested)
     clicks, means = seen[test.tested], there.clicks[test.tested]
     furthest = np.argsort(-test.terms, kind="stable")[:WORST]
-    return Goodness(
+    return LogGoodnessOfFit(
         filled=filled,
         observed=observed,
         standard_error=np.sqrt(observed * (1.0 - observed) / at_least),
@@ -104,6 +104,7 @@ def goodness(fit: Fit) -> Goodness | None:
         slots=slot.astype(np.int64),
         test=test,
         worst=tuple(
-            Pair(int(slot[i]) + 1, fit.item_ids[item[i]], int(clicks[i]), float(means[i])) for i in furthest.tolist()
+            SlotItemPair(int(slot[i]) + 1, fit.item_ids[item[i]], int(clicks[i]), float(means[i]))
+            for i in furthest.tolist()
         ),
     )

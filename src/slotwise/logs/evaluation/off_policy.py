@@ -13,7 +13,7 @@ from slotwise.click_models import best_ranking, reward
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, InvalidRanking, UnknownName
 from slotwise.core.types import EMPTY, FloatArray, IntArray
-from slotwise.logs.counting.logged_propensities import Logged
+from slotwise.logs.counting.logged_propensities import LoggedPropensities
 from slotwise.logs.evaluation.inverse_propensity import ByPropensity, inverse_propensity, warnings_of
 from slotwise.logs.fitting.click_rate import LEVEL, Rate, around, expected_rate
 from slotwise.logs.fitting.fit_result import Fit
@@ -59,17 +59,17 @@ class Evaluation:
             return "What would that bring? This log cannot say."
         return f"What would that bring? {against_observed(self.closest, self.counted, self.impressions)}."
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain numbers, None for what is not finite."""
         found = self.by_propensity
         return {
-            "by_model": self.by_model.to_json(),
+            "by_model": self.by_model.to_dict(),
             "by_propensity": None
             if found is None
             else {
-                "self_normalised": found.self_normalised.to_json(),
-                "plain": found.plain.to_json(),
-                "doubly_robust": found.doubly_robust and found.doubly_robust.to_json(),
+                "self_normalised": found.self_normalised.to_dict(),
+                "plain": found.plain.to_dict(),
+                "doubly_robust": found.doubly_robust and found.doubly_robust.to_dict(),
                 "of": "items in slots" if found.by_item else "whole lists",
                 "matching": found.matching,
                 "effective_impressions": found.effective_impressions,
@@ -86,7 +86,7 @@ def evaluate(
     fit: Fit,
     target: RankingOfIds | Mapping[tuple[str | None, ...], float] | str | PolicyEntry,
     *,
-    propensities: Logged | None = None,
+    propensities: LoggedPropensities | None = None,
     level: float = LEVEL,
     rounds: int = ROUNDS,
     replications: int = REPLICATIONS,
@@ -196,7 +196,7 @@ def _model_warnings(fit: Fit, lists: IntArray, rate: Rate) -> list[str]:
 def _policy(
     fit: Fit,
     policy: str | PolicyEntry,
-    propensities: Logged | None,
+    propensities: LoggedPropensities | None,
     level: float,
     rounds: int,
     replications: int,

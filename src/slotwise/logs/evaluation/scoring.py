@@ -16,7 +16,7 @@ from slotwise.logs.counting.cleaning import clean_log
 from slotwise.logs.counting.cleaning_rules import MultiClick
 from slotwise.logs.counting.impressions import impressions_by_placement
 from slotwise.logs.counting.log_tallies import tally_by_placement
-from slotwise.logs.counting.strata import Stratum
+from slotwise.logs.counting.strata import LogStratum
 from slotwise.logs.fitting.default_fit import name_of
 from slotwise.logs.fitting.fit_file import StoredFit
 from slotwise.logs.reading.columns import Columns, Strata
@@ -44,7 +44,7 @@ class PlacementScore:
     #: the standard error of the difference to the model of the same place, over impressions
     standard_error: dict[str, float]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain numbers."""
         return {
             "impressions": self.impressions,
@@ -90,13 +90,13 @@ class Scores:
             "lets one see."
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain numbers."""
         return {
-            **self.total.to_json(),
+            **self.total.to_dict(),
             "sampled": self.sampled,
             "cleaning": {rule: count for rule, count in self.cleaning.items() if count},
-            "placements": {str(one.placement): one.to_json() for one in self.placements},
+            "placements": {str(one.placement): one.to_dict() for one in self.placements},
         }
 
 
@@ -132,7 +132,7 @@ def score(
     usual = _usual(fits)
     scored = []
     for name, one in counted.items():
-        part = Stratum(name, (), 0) if log.strata is None else log.strata.stratum(name)
+        part = LogStratum(name, (), 0) if log.strata is None else log.strata.stratum(name)
         model = by_name.get(part.placement, usual)
         told = " / ".join(filter(None, [part.placement, name_of(part.segment)])) if part.segment else name
         known = part.placement in by_name

@@ -27,7 +27,7 @@ class Rate(NamedTuple):
     low: float
     high: float
 
-    def to_json(self) -> dict[str, float | None]:
+    def to_dict(self) -> dict[str, float | None]:
         """Plain numbers, None for what is not finite."""
         return {name: value if math.isfinite(value) else None for name, value in self._asdict().items()}
 

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.special import polygamma
 
 from slotwise.estimators.pooled import POOLED
-from slotwise.logs.counting.logged_propensities import Logged
+from slotwise.logs.counting.logged_propensities import LoggedPropensities
 from slotwise.logs.counting.strata import Stratified
 from slotwise.logs.fitting.fit_result import Fit
-from slotwise.logs.fitting.placement_counts import Place, Whole
+from slotwise.logs.fitting.placement_counts import Place, PlacementCounts
 from slotwise.logs.fitting.placement_pooling import Bias, BiasChoice, pool_placements
 from slotwise.logs.fitting.time_drift import find_changes
 from slotwise.logs.reading.feature_file import Row
@@ -24,7 +24,7 @@ NO_VALUE = "(none)"
 
 @dataclass(frozen=True)
 class Pooling:
-    """How placements are pooled: the options of `slotwise.logs.fits`, and whether all their lists are known."""
+    """Options of `slotwise.logs.fit_placements` on pooling, and whether the log has all lists."""
 
     bias: Bias
     position_bias: Sequence[float] | None
@@ -33,7 +33,7 @@ class Pooling:
 
     def pool(
         self,
-        some: Sequence[Whole],
+        some: Sequence[PlacementCounts],
         strata: Stratified | None,
         half_life: float | None = None,
         within: Sequence[int] | None = None,
@@ -60,7 +60,10 @@ class Pooling:
 
 
 def fit_pooled(
-    pages: Mapping[str | None, Whole], segments: Mapping[Place, Whole], strata: Stratified | None, how: Pooling
+    pages: Mapping[str | None, PlacementCounts],
+    segments: Mapping[Place, PlacementCounts],
+    strata: Stratified | None,
+    how: Pooling,
 ) -> list[Fit]:
     """A fit of every placement, with its segments and with what happened over time, where the log is told apart."""
     every = list(pages.values())
@@ -84,7 +87,7 @@ def fit_pooled(
 
 
 def _segments(
-    segments: Mapping[Place, Whole], strata: Stratified, how: Pooling, half_life: float | None
+    segments: Mapping[Place, PlacementCounts], strata: Stratified, how: Pooling, half_life: float | None
 ) -> tuple[dict[str | None, dict[str, Fit]], float]:
     """By placement and name, a fit of each segment; and how much an item differs between those of a placement.
 
@@ -109,13 +112,13 @@ def name_of(segment: Sequence[str]) -> str:
     return ", ".join(value or NO_VALUE for value in segment)
 
 
-def assembled(one: Whole, sampled: bool, **made: Any) -> Fit:
+def assembled(one: PlacementCounts, sampled: bool, **made: Any) -> Fit:
     """A fit of what was counted, with what was made of it."""
     return Fit(
         tally=one.tally,
         rankings=one.rankings,
         sampled=sampled,
         by_period=one.by_period,
-        logged=Logged.of(one.impressions),
+        logged=LoggedPropensities.of(one.impressions),
         **made,
     )

@@ -61,7 +61,7 @@ class StoredFit:
         """The place of every item."""
         return {id: number for number, id in enumerate(self.item_ids)}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain numbers."""
         return {
             "placement": self.placement,
@@ -70,12 +70,12 @@ class StoredFit:
             "items": dict(zip(self.item_ids, self.attractiveness.tolist(), strict=True)),
             "unseen": self.unseen,
             "simple": {"slots": self.slot_odds.tolist(), "items": self.item_odds.tolist(), "alike": self.common_odds},
-            **({"segments": {name: one.to_json() for name, one in self.segments.items()}} if self.segments else {}),
+            **({"segments": {name: one.to_dict() for name, one in self.segments.items()}} if self.segments else {}),
         }
 
     @classmethod
-    def of_json(cls, found: dict[str, Any]) -> StoredFit:
-        """What `to_json` has made."""
+    def from_dict(cls, found: dict[str, Any]) -> StoredFit:
+        """What `to_dict` has made."""
         simple = found["simple"]
         return cls(
             found["placement"],
@@ -87,7 +87,7 @@ class StoredFit:
             np.array(simple["slots"], np.float64),
             np.array(simple["items"], np.float64),
             float(simple["alike"]),
-            {name: cls.of_json(one) for name, one in found.get("segments", {}).items()},
+            {name: cls.from_dict(one) for name, one in found.get("segments", {}).items()},
         )
 
 
@@ -106,7 +106,7 @@ def simple_odds(tally: Tally) -> tuple[FloatArray, FloatArray, float]:
 
 def save_fits(fits: Iterable[Fit], path: str | os.PathLike[str]) -> None:
     """Write fits to a file; what was there before survives a failure."""
-    every = [StoredFit.of(fit).to_json() for fit in fits]
+    every = [StoredFit.of(fit).to_dict() for fit in fits]
     with replacing(path) as file:
         file.write(json.dumps({"format": FORMAT, "placements": every}, allow_nan=False).encode())
 
@@ -119,7 +119,7 @@ def load_fits(path: str | os.PathLike[str]) -> list[StoredFit]:
             found = json.load(file)
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise UnreadableFile(f"{name} is not a fit: `slotwise fit … --save FILE` writes one")
-        return [StoredFit.of_json(one) for one in found["placements"]]
+        return [StoredFit.from_dict(one) for one in found["placements"]]
     except FileNotFoundError:
         raise UnreadableFile(f"there is no file {name}") from None
     except UnreadableFile:

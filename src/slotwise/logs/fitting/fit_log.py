@@ -19,7 +19,7 @@ from slotwise.logs.counting.log_partition import log_normalisers
 from slotwise.logs.counting.log_tallies import LogTally, tally_by_placement
 from slotwise.logs.fitting.default_fit import Pooling, assembled, fit_pooled
 from slotwise.logs.fitting.fit_result import Fit
-from slotwise.logs.fitting.placement_counts import Whole, by_placement, gathered
+from slotwise.logs.fitting.placement_counts import PlacementCounts, by_placement, gathered
 from slotwise.logs.fitting.placement_pooling import Bias
 from slotwise.logs.reading.columns import Columns, Strata
 from slotwise.logs.reading.feature_file import Row
@@ -40,7 +40,7 @@ NO_STRATA = Strata()
 
 @dataclass(frozen=True)
 class FitSettings:
-    """How a log is fitted: the options of `slotwise.logs.fits`, checked."""
+    """How a log is fitted: the options of `slotwise.logs.fit_placements`, checked."""
 
     estimator: str = POOLED
     bias: Bias = "auto"
@@ -113,7 +113,7 @@ def _mostly_clicked(counted: Sequence[LogTally]) -> bool:
     return bool(total <= MAX_LISTS and clicked > MOSTLY_CLICKED * total)
 
 
-def _estimate(estimator: str, one: Whole, sampled: bool) -> Estimate:
+def _estimate(estimator: str, one: PlacementCounts, sampled: bool) -> Estimate:
     if estimator == SHRUNKEN:
         return posterior(one.tally).estimate
     chosen = registered(estimator)
@@ -121,7 +121,10 @@ def _estimate(estimator: str, one: Whole, sampled: bool) -> Estimate:
 
 
 def _log_likelihoods(
-    log: CleanLog, counted: Mapping[str | None, LogTally], pages: Mapping[str | None, Whole], found: Sequence[Fit]
+    log: CleanLog,
+    counted: Mapping[str | None, LogTally],
+    pages: Mapping[str | None, PlacementCounts],
+    found: Sequence[Fit],
 ) -> dict[str | None, float]:
     """Σ_kj N_kj log γ_kj - Σ log(1 + S) over all impressions, of each placement."""
     factors: dict[str | None, tuple[FloatArray, FloatArray]] = {}

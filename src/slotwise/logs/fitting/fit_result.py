@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.io import frame
 from slotwise.core.rankings import Rankings
+from slotwise.core.result_tables import TABLES, Table, plain, text_table
 from slotwise.core.types import EMPTY, FloatArray, IntArray
 from slotwise.estimators import ESTIMATORS, Estimate
 from slotwise.estimators.likelihoods.list_likelihood import expected
@@ -23,22 +24,19 @@ from slotwise.estimators.pooled.pooled_fit import pool
 from slotwise.estimators.uncertainty.intervals import EstimateIntervals
 from slotwise.logs.counting.cleaning_rules import MultiClick
 from slotwise.logs.counting.log_tallies import LogTally
-from slotwise.logs.counting.logged_propensities import Logged
+from slotwise.logs.counting.logged_propensities import LoggedPropensities
 from slotwise.logs.fitting.click_rate import LEVEL, expected_rate
-from slotwise.logs.fitting.recommendation import FEW_SHOWINGS, Answer, Recommendation
-from slotwise.logs.fitting.time_drift import Changes
+from slotwise.logs.fitting.recommendation import FEW_SHOWINGS, Recommendation, RuleOutcome
+from slotwise.logs.fitting.time_drift import TimeDrift
 from slotwise.posterior import Posterior, best_list, posterior
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: the tables that a fit has
-Table = Literal["items", "slots"]
-TABLES: tuple[Table, ...] = ("items", "slots")
 AS_GOOD_AS_INFINITE = 1e9
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fit:
     """Attractiveness and position bias of one placement, with what they were estimated from."""
 
@@ -54,7 +52,7 @@ class Fit:
     #: of all counted impressions
     log_likelihood: float | None = None
     #: impressions with the probability of their lists, if the log has it
-    logged: Logged | None = None
+    logged: LoggedPropensities | None = None
     #: the parts that the log compares with each other, for each slot and item; None if they are those of the estimate
     parts: tuple[IntArray, IntArray] | None = None
     #: the estimated attractiveness of an item that was never shown; None if the estimator has none
@@ -68,11 +66,11 @@ class Fit:
     #: the standard deviation of an item's log attractiveness between segments
     segment_spread: float | None = None
     #: drift over time; None if the log's times were not given
-    changes: Changes | None = None
+    changes: TimeDrift | None = None
     #: the tallies of each period, with its number; all counts are in one period if the log's times were not given
     by_period: Sequence[tuple[int, LogTally]] = ()
     #: the recommended list under each rule for several clicks
-    by_rule: Mapping[MultiClick, Answer] = field(default_factory=dict)
+    by_rule: Mapping[MultiClick, RuleOutcome] = field(default_factory=dict)
 
     @classmethod
     def of_rankings(
@@ -87,7 +85,9 @@ class Fit:
 
         >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
         >>> fit = Fit.of_rankings(seen, item_ids=["tea", "coffee"])
-        >>> fit.to_json()["items"]["tea"]["clicks"], fit.best().items
+        >>> fit
+        Fit(slots=2, items=2, impressions=171, click_rate=0.415, estimator='pooled')
+        >>> fit.to_dict()["items"]["tea"]["clicks"], fit.best().items
         (38, ('tea', 'coffee'))
         """
         ids = tuple(map(str, range(rankings.items))) if item_ids is None else tuple(item_ids)
@@ -244,15 +244,33 @@ class Fit:
 
     def rows(self, table: Table) -> Iterator[tuple[Any, ...]]:
         """Return the rows of `to_frame` as plain values; None for a number that is not finite."""
-        return zip(*map(_plain, self.columns(table).values()), strict=True)
+        return zip(*map(plain, self.columns(table).values()), strict=True)
 
-    def to_frame(self, table: Table) -> pd.DataFrame:
+    def to_frame(self, table: Table = "items") -> pd.DataFrame:
         """Return a data frame with a row per item or slot: estimate, 95 % interval, times shown, clicks."""
         validation.one_of("table", table, TABLES)
         return frame(self.columns(table))
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain numbers; None for what is not finite."""
+    def summary(self) -> str:
+        """Return the counts, the recommended list and the estimates of slots and items as text."""
+        best = self.best()
+        lines = [
+            repr(self),
+            f"recommended: {', '.join(item or '-' for item in best.items)}; click rate {best.rate.click_rate:.3g}, "
+            f"95 % interval {best.rate.low:.3g} to {best.rate.high:.3g}",
+        ]
+        lines += [f"\n{text_table(self.columns(table))}" for table in TABLES]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        placement = "" if self.placement is None else f"placement={self.placement!r}, "
+        return (
+            f"Fit({placement}slots={self.slots}, items={len(self.item_ids)}, impressions={self.impressions:,}, "
+            f"click_rate={self.click_rate:.3g}, estimator={self.estimator!r})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers; None for a number that is not finite."""
         names = ("attractiveness", "low", "high", "shown", "clicks")
         return {
             "impressions": self.impressions,
@@ -264,26 +282,17 @@ class Fit:
             ],
             "converged": self.estimate.converged,
             "identifiable": self.estimate.identifiable,
-            "log_likelihood": None if self.log_likelihood is None else _plain(np.array([self.log_likelihood]))[0],
-            "best": {**self.best().to_json(), "recommended": self.slots_comparable and bool(self.tally.clicks.any())},
-            **({"segments": {name: one.to_json() for name, one in self.segments.items()}} if self.segments else {}),
-            **({} if self.changes is None else {"changes": self.changes.to_json()}),
-            **({"by_rule": {rule: one.to_json() for rule, one in self.by_rule.items()}} if self.by_rule else {}),
+            "log_likelihood": None if self.log_likelihood is None else plain(np.array([self.log_likelihood]))[0],
+            "best": {**self.best().to_dict(), "recommended": self.slots_comparable and bool(self.tally.clicks.any())},
+            **({"segments": {name: one.to_dict() for name, one in self.segments.items()}} if self.segments else {}),
+            **({} if self.changes is None else {"changes": self.changes.to_dict()}),
+            **({"by_rule": {rule: one.to_dict() for rule, one in self.by_rule.items()}} if self.by_rule else {}),
         }
 
 
-def as_json(fits: Iterable[Fit]) -> dict[str, Any]:
-    """One object for one placement; by placement when there are several."""
+def fits_to_dict(fits: Iterable[Fit]) -> dict[str, Any]:
+    """Return the dictionary of a single fit, or dictionaries by placement."""
     every = list(fits)
     if len(every) == 1 and every[0].placement is None:
-        return every[0].to_json()
-    return {"placements": {str(fit.placement): fit.to_json() for fit in every}}
-
-
-def _plain(values: Any) -> list[Any]:
-    """Values that JSON can hold: None for what is not finite."""
-    if not isinstance(values, np.ndarray):
-        return list(values)
-    if values.dtype.kind != "f" or np.isfinite(values).all():
-        return list(values.tolist())
-    return [value if math.isfinite(value) else None for value in values.tolist()]
+        return every[0].to_dict()
+    return {"placements": {str(fit.placement): fit.to_dict() for fit in every}}

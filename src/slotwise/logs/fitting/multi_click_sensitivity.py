@@ -9,7 +9,7 @@ from slotwise.core.errors import InvalidInput
 from slotwise.logs.counting.cleaning_rules import MULTI_CLICK, MultiClick
 from slotwise.logs.fitting.fit_log import FitSettings, Progress, fit_log
 from slotwise.logs.fitting.fit_result import Fit
-from slotwise.logs.fitting.recommendation import Answer
+from slotwise.logs.fitting.recommendation import RuleOutcome
 from slotwise.logs.reading.columns import Strata
 from slotwise.logs.reading.log_source import LogSource
 
@@ -26,7 +26,7 @@ def fit_under_each_rule(
     """
     if not any(_is_ordered(fit) for fit in fits) or sum(fit.impressions for fit in fits) > MAX_READ_AGAIN:
         return list(fits)
-    answers: dict[str | None, dict[MultiClick, Answer]] = {fit.placement: {} for fit in fits}
+    answers: dict[str | None, dict[MultiClick, RuleOutcome]] = {fit.placement: {} for fit in fits}
     for rule in MULTI_CLICK:
         if progress is not None:
             progress("fitting again under the other rules for several clicks", None)
@@ -36,9 +36,9 @@ def fit_under_each_rule(
     return [replace(fit, by_rule=answers[fit.placement]) for fit in fits]
 
 
-def _answer(fit: Fit) -> Answer:
+def _answer(fit: Fit) -> RuleOutcome:
     best = fit.best()
-    return Answer(best.items, best.rate, fit.estimate.position_bias)
+    return RuleOutcome(best.items, best.rate, fit.estimate.position_bias)
 
 
 def _is_ordered(fit: Fit) -> bool:

@@ -49,7 +49,7 @@ def against_observed(rate: Rate, observed: float, impressions: int) -> str:
 
 
 def _rounded(count: float) -> str:
-    """Whole clicks, or two digits of less than one."""
+    """Integer clicks, or two digits of less than one."""
     return f"{count:,.0f}" if count >= 1.0 else f"{count:.2g}"
 
 

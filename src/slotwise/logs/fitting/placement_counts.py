@@ -15,7 +15,7 @@ from slotwise.estimators.uncertainty.standard_errors import Counts
 from slotwise.logs.counting.impressions import Impressions
 from slotwise.logs.counting.log_tallies import LogTally
 from slotwise.logs.counting.merge_strata import merge_impressions, merge_tallies, places_in
-from slotwise.logs.counting.strata import Periods, Stratified, Stratum
+from slotwise.logs.counting.strata import LogStratum, Stratified, TimePeriods
 from slotwise.logs.fitting.time_drift import weight_of
 
 #: a placement, and the values of a segment
@@ -23,12 +23,12 @@ Place = tuple[str | None, tuple[str, ...]]
 
 
 @dataclass(frozen=True, eq=False)
-class Whole:
+class PlacementCounts:
     """The strata of a placement or of one of its segments; a single part where the log is not told apart by any."""
 
     #: as the log's tallies are named
     names: tuple[str | None, ...]
-    strata: tuple[Stratum, ...]
+    strata: tuple[LogStratum, ...]
     parts: tuple[LogTally, ...]
     impressions_of_parts: tuple[Impressions, ...]
 
@@ -66,7 +66,7 @@ class Whole:
         """The tallies with their periods."""
         return [(stratum.period, part) for stratum, part in zip(self.strata, self.parts, strict=True)]
 
-    def seen(self, periods: Periods | None, half_life: float | None, *, by_lists: bool) -> Counts:
+    def seen(self, periods: TimePeriods | None, half_life: float | None, *, by_lists: bool) -> Counts:
         """What to estimate from, faded by its age."""
         if half_life is None:
             return self.rankings if by_lists else self.tally
@@ -86,28 +86,28 @@ class Whole:
 
 def gathered(
     counted: Mapping[str | None, LogTally], impressions: Mapping[str | None, Impressions], strata: Stratified | None
-) -> dict[Place, Whole]:
+) -> dict[Place, PlacementCounts]:
     """By placement and segment, in the order of their names; without strata, the placements of the log."""
-    found: dict[Place, list[tuple[str | None, Stratum]]] = {}
+    found: dict[Place, list[tuple[str | None, LogStratum]]] = {}
     for name in counted:
-        stratum = Stratum(name, (), 0) if strata is None else strata.stratum(name)
+        stratum = LogStratum(name, (), 0) if strata is None else strata.stratum(name)
         found.setdefault((stratum.placement, stratum.segment), []).append((name, stratum))
     made = {}
     for place in sorted(found, key=lambda place: (place[0] or "", place[1])):
         names, parts = zip(*found[place], strict=True)
-        made[place] = Whole(
+        made[place] = PlacementCounts(
             names, parts, tuple(counted[name] for name in names), tuple(impressions[name] for name in names)
         )
     return made
 
 
-def by_placement(segments: Mapping[Place, Whole]) -> dict[str | None, Whole]:
+def by_placement(segments: Mapping[Place, PlacementCounts]) -> dict[str | None, PlacementCounts]:
     """The segments of each placement put together."""
-    found: dict[str | None, list[Whole]] = {}
+    found: dict[str | None, list[PlacementCounts]] = {}
     for (placement, _), one in segments.items():
         found.setdefault(placement, []).append(one)
     return {
-        placement: Whole(
+        placement: PlacementCounts(
             tuple(name for one in every for name in one.names),
             tuple(stratum for one in every for stratum in one.strata),
             tuple(part for one in every for part in one.parts),

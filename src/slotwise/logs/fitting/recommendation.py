@@ -33,22 +33,22 @@ class Recommendation:
             words.append(f"{_some(self.hardly_shown, count)} shown fewer than {FEW_SHOWINGS} times anywhere")
         return f"This rests on the model: {', and '.join(words)}." if words else ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The ids from slot 1 on, and the rate; None for what is not known."""
-        return {"items": list(self.items), **self.rate.to_json()}
+        return {"items": list(self.items), **self.rate.to_dict()}
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class RuleOutcome:
     """The recommended list under one rule for several clicks: an id per slot, its click rate, and the position bias."""
 
     items: tuple[str | None, ...]
     rate: Rate
     position_bias: FloatArray
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain numbers."""
-        return {"items": list(self.items), **self.rate.to_json()}
+        return {"items": list(self.items), **self.rate.to_dict()}
 
 
 def _some(number: int, count: int) -> str:

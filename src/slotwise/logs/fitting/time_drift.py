@@ -13,7 +13,7 @@ from slotwise.core.types import FloatArray, IntArray
 from slotwise.estimators.diagnostics import find_drift
 from slotwise.logs.counting.log_tallies import LogTally
 from slotwise.logs.counting.merge_strata import places_in
-from slotwise.logs.counting.strata import Periods
+from slotwise.logs.counting.strata import TimePeriods
 from slotwise.logs.fitting.number_format import number
 from slotwise.posterior.half_life_selection import CountsByPeriod, best_half_life
 
@@ -24,7 +24,7 @@ NAMED = 3
 LEVEL = 0.95
 
 
-class Moved(NamedTuple):
+class ChangedItem(NamedTuple):
     """An item whose attractiveness changed: from when on, what it was before and after, and how unlikely by chance."""
 
     item: str
@@ -35,10 +35,10 @@ class Moved(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Changes:
+class TimeDrift:
     """A placement over time."""
 
-    periods: Periods
+    periods: TimePeriods
     #: in periods, of all placements together; None if old counts foretell as well as recent ones
     half_life: float | None
     item_ids: tuple[str, ...]
@@ -49,7 +49,7 @@ class Changes:
     clicks: FloatArray
     exposure: FloatArray
     #: the clearest first
-    moved: tuple[Moved, ...]
+    moved: tuple[ChangedItem, ...]
 
     def in_words(self) -> str:
         """Whether tastes changed, when, and of which items."""
@@ -79,7 +79,7 @@ class Changes:
             low, high = (gammaincinv(clicks + 0.5, part) / exposure for part in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
         return tuple(np.where(exposure > 0.0, one, np.nan) for one in (found, low, high))  # type: ignore[return-value]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain numbers; times are seconds since 1970, or as the column has them."""
         return {
             "half_life": None if self.half_life is None else self.half_life * self.periods.width,
@@ -105,8 +105,8 @@ def find_changes(
     parts: Sequence[Sequence[tuple[int, LogTally]]],
     item_ids: Sequence[Sequence[str]],
     position_bias: Sequence[FloatArray],
-    periods: Periods,
-) -> list[Changes]:
+    periods: TimePeriods,
+) -> list[TimeDrift]:
     """Of each placement, given its tallies with their periods, its items and what its slots are worth."""
     counted = [_counted(*one, periods.count) for one in zip(parts, item_ids, position_bias, strict=True)]
     clicks, exposure = (np.concatenate([one[kind] for one in counted], axis=1) for kind in (0, 1))
@@ -119,11 +119,11 @@ def find_changes(
             impressions[period] += tally.impressions
             clicked[period] += tally.clicked
         moved = _moved(ids, clicks, exposure, weighted)
-        made.append(Changes(periods, half_life, tuple(ids), impressions, clicked, clicks, exposure, moved))
+        made.append(TimeDrift(periods, half_life, tuple(ids), impressions, clicked, clicks, exposure, moved))
     return made
 
 
-def weight_of(period: int, periods: Periods | None, half_life: float | None) -> float:
+def weight_of(period: int, periods: TimePeriods | None, half_life: float | None) -> float:
     """What a count of a period is worth at the end of the log."""
     return 1.0 if half_life is None or periods is None else 0.5 ** ((periods.count - 1 - period) / half_life)
 
@@ -141,13 +141,15 @@ def _counted(
     return made[0], made[1], made[2]
 
 
-def _moved(ids: Sequence[str], clicks: FloatArray, exposure: FloatArray, weighted: FloatArray) -> tuple[Moved, ...]:
+def _moved(
+    ids: Sequence[str], clicks: FloatArray, exposure: FloatArray, weighted: FloatArray
+) -> tuple[ChangedItem, ...]:
     """Items whose attractiveness changed, with their clearest split."""
     if len(clicks) < 2:
         return ()
     drift = find_drift(clicks.T, exposure.T, weighted.T, range(1, len(clicks)))
     return tuple(
-        Moved(
+        ChangedItem(
             ids[item],
             drift.splits[split],
             float(drift.before[item, split]),

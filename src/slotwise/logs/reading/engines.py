@@ -103,7 +103,7 @@ def _opened(
         if engine == "spark":
             raise InvalidInput("a PostgreSQL table is counted by PostgreSQL itself: leave the engine out")
         with _postgresql(source) as connection:
-            shown = hidden(source)
+            shown = without_password(source)
             yield _table(connection, table, shown), None if clicks is None else _table(connection, clicks, shown)
     else:
         with (
@@ -131,10 +131,10 @@ def _clicks(connection: Any, clicks: Any, source: Any) -> ir.Table:
     return read_files(connection, os.fspath(clicks), name="slotwise_clicks")
 
 
-def hidden(address: str) -> str:
+def without_password(address: str) -> str:
     """An address without what may be a password.
 
-    >>> hidden("postgresql://me:secret@host/shop?password=secret")
+    >>> without_password("postgresql://me:secret@host/shop?password=secret")
     'postgresql://…@host/shop'
     """
     return re.sub(r"//[^@/]*@", "//…@", address).partition("?")[0] if "://" in address else address
@@ -248,7 +248,7 @@ def _begins_with(file: Any, magic: bytes) -> bool:
 
 @contextlib.contextmanager
 def _postgresql(address: str) -> Iterator[Any]:
-    shown = hidden(address)
+    shown = without_password(address)
     try:
         connection = ibis.postgres.connect(**_parts(address))
     except ImportError:

@@ -25,7 +25,7 @@ UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 HEAD = 1 << 16
 
 
-class Contents(NamedTuple):
+class FileHead(NamedTuple):
     """How a file is to be read."""
 
     #: parquet or text
@@ -43,7 +43,7 @@ def is_log(file: str) -> bool:
     return file.lower().endswith(ENDINGS) or start.startswith((b"PAR1", *COMPRESSED))
 
 
-def contents_of(file: str) -> Contents:
+def contents_of(file: str) -> FileHead:
     """How to read a file; refuses one that is no log, and says why and what to do."""
     ending = next((one for one in ENDINGS if file.lower().endswith(one)), None)
     unknown = InvalidInput(f"a log must be a {', '.join(ENDINGS)} file or a database, got {file}")
@@ -51,14 +51,14 @@ def contents_of(file: str) -> Contents:
         # only the engine can look into it
         if ending is None:
             raise unknown
-        return Contents("parquet" if ending in PARQUET else "text")
+        return FileHead("parquet" if ending in PARQUET else "text")
     start = _start(file)
     if not start:
         raise UnreadableFile(f"{file} is empty: a log has a header and at least one row")
     if start.startswith(b"PAR1"):
         names = pq.read_schema(file).names if _is_whole_parquet(file) else []
         refuse_twins(Path(file).name, names)
-        return Contents("parquet", names=tuple(names))
+        return FileHead("parquet", names=tuple(names))
     no_parquet = UnreadableFile(f"{file} cannot be read: it is not Parquet, it begins with {start[:16]!r}")
     if ending in PARQUET and not start.startswith(tuple(COMPRESSED)) and not _is_text(start):
         raise no_parquet
@@ -89,7 +89,7 @@ def what_is_wrong(files: Iterable[str]) -> str | None:
     return None
 
 
-def _text(file: str, compression: str | None) -> Contents:
+def _text(file: str, compression: str | None) -> FileHead:
     try:
         with pa.input_stream(file, compression=compression) as stream:
             head = stream.read(HEAD)
@@ -106,7 +106,7 @@ def _text(file: str, compression: str | None) -> Contents:
     separator = max(",;\t|", key=first.count)
     names = tuple(next(csv.reader([first], delimiter=separator)))
     refuse_twins(Path(file).name, names)
-    return Contents("text", compression, names, separator)
+    return FileHead("text", compression, names, separator)
 
 
 def refuse_twins(what: str, names: Iterable[str]) -> None:
@@ -132,7 +132,7 @@ def hint_of_header(names: Iterable[str]) -> str:
     return "; is there no header above the first row?" if is_number else ""
 
 
-def _fault(file: str, found: Contents) -> str | None:
+def _fault(file: str, found: FileHead) -> str | None:
     """What is wrong with the first line that is wrong."""
     with pa.input_stream(file, compression=found.compression) as stream, io.BufferedReader(stream) as lines:
         rows = csv.reader(_decoded(lines), delimiter=found.separator, strict=True)

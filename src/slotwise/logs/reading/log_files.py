@@ -13,7 +13,7 @@ import ibis
 import ibis.expr.types as ir
 
 from slotwise.core.errors import InvalidInput, SlotwiseError, UnreadableFile
-from slotwise.logs.reading.file_sniffing import ENDINGS, Contents, contents_of, is_log, what_is_wrong
+from slotwise.logs.reading.file_sniffing import ENDINGS, FileHead, contents_of, is_log, what_is_wrong
 
 
 def read_files(connection: Any, pattern: str, *, name: str = "slotwise_log") -> ir.Table:
@@ -23,7 +23,7 @@ def read_files(connection: Any, pattern: str, *, name: str = "slotwise_log") -> 
     """
     files = matching(pattern)
     # files that are read the same way are read together
-    groups: dict[Contents, list[str]] = {}
+    groups: dict[FileHead, list[str]] = {}
     for file in files:
         groups.setdefault(contents_of(file), []).append(file)
     kinds = {found.kind: Path(group[0]).name for found, group in groups.items()}
@@ -58,7 +58,7 @@ def refuse_partial(pattern: str, names: Iterable[str]) -> None:
             )
 
 
-def _read_by_duckdb(connection: Any, groups: dict[Contents, list[str]]) -> ir.Table:
+def _read_by_duckdb(connection: Any, groups: dict[FileHead, list[str]]) -> ir.Table:
     if next(iter(groups)).kind == "parquet":
         return connection.read_parquet([file for group in groups.values() for file in group], union_by_name=True)
     return functools.reduce(
@@ -91,7 +91,7 @@ def _with_rows_of(one: ir.Table, more: ir.Table) -> ir.Table:
     return both[0].union(both[1])
 
 
-def _read_by_spark(connection: Any, groups: dict[Contents, list[str]], name: str) -> ir.Table:
+def _read_by_spark(connection: Any, groups: dict[FileHead, list[str]], name: str) -> ir.Table:
     reader = connection._session.read
     if next(iter(groups)).kind == "parquet":
         frame = reader.option("mergeSchema", "true").parquet(*(file for group in groups.values() for file in group))
@@ -118,7 +118,7 @@ def _read_by_spark(connection: Any, groups: dict[Contents, list[str]], name: str
     return connection.table(name)
 
 
-def _refuse_wrong_endings(found: Contents, files: list[str]) -> None:
+def _refuse_wrong_endings(found: FileHead, files: list[str]) -> None:
     """Spark knows how a file is compressed by its name alone."""
     wanted = {"gzip": ".gz", "zstd": ".zst", None: ""}[found.compression]
     for file in files:

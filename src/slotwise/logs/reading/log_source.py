@@ -12,7 +12,7 @@ from typing import Any, Unpack, cast
 import ibis.expr.types as ir
 
 from slotwise.logs.reading.columns import ColumnNames, Columns, Strata, has_column
-from slotwise.logs.reading.engines import ReadOptions, hidden, is_files, read, read_with_clicks
+from slotwise.logs.reading.engines import ReadOptions, is_files, read, read_with_clicks, without_password
 from slotwise.logs.reading.log_files import refuse_partial
 from slotwise.logs.reading.public_datasets import load, recognised
 
@@ -85,7 +85,7 @@ def _name(source: Any) -> str:
     """Return the last part of a path or an address, without passwords."""
     if not isinstance(source, str | os.PathLike):
         return LogSource.name
-    return hidden(os.fspath(source)).rstrip("/").rsplit("/", 1)[-1]
+    return without_password(os.fspath(source)).rstrip("/").rsplit("/", 1)[-1]
 
 
 def _reject_unknown(options: dict[str, Any]) -> None:

@@ -42,7 +42,7 @@ def recognised(path: Any) -> str | None:
 
 
 def load(path: Any, format: str) -> tuple[pa.Table, Columns]:
-    """A file of this format as a table, and what its columns are: the first two arguments of `slotwise.logs.fits`."""
+    """Return a file of this format as a table, and its columns, as `slotwise.logs.fit_placements` takes them."""
     if format not in FORMATS:
         raise UnknownName("format", format, sorted(FORMATS))
     if not Path(path).is_file():

@@ -10,7 +10,7 @@ from slotwise.click_models import choice_model
 from slotwise.core.html_page import write_page
 from slotwise.core.io import replacing
 from slotwise.logs.evaluation.click_model_choice import ClickModelComparison
-from slotwise.logs.evaluation.click_model_comparison import Comparison
+from slotwise.logs.evaluation.click_model_comparison import ModelComparison
 from slotwise.logs.fitting.number_format import percent
 
 HEADS = ("model", "first click", "all clicks", "perplexity", "clicks expected")
@@ -19,7 +19,7 @@ PLACEMENT_HEADS = ("placement", "held out", "several clicks", "first click", "al
 LISTED = 200
 
 
-def rows(found: Comparison) -> list[list[str]]:
+def rows(found: ModelComparison) -> list[list[str]]:
     """Model; log-likelihood per impression of the first click and of all; perplexity of a slot; clicks expected."""
     able = found.best("every")
     return [
@@ -34,7 +34,7 @@ def rows(found: Comparison) -> list[list[str]]:
     ]
 
 
-def placement_rows(comparisons: Sequence[Comparison]) -> list[list[str]]:
+def placement_rows(comparisons: Sequence[ModelComparison]) -> list[list[str]]:
     """Placement; impressions held out; share with several clicks; what describes the first click, and all clicks."""
     judged = sorted((one for one in comparisons if one.models), key=lambda one: -one.held_out)
     return [
@@ -53,7 +53,7 @@ def write_click_models(comparison: ClickModelComparison, folder: Path, *, source
     """Write `click_models.html` and `click_models.json` into `folder`; return the path of the page."""
     together, comparisons = comparison.overall, comparison.placements
     folder.mkdir(parents=True, exist_ok=True)
-    numbers = comparison.to_json()
+    numbers = comparison.to_dict()
     with replacing(folder / "click_models.json") as file:
         file.write(json.dumps(numbers, indent=1, ensure_ascii=False, allow_nan=False).encode())
     every = placement_rows(comparisons) if len(comparisons) > 1 else []

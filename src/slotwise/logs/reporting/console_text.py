@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from slotwise.logs.counting.cleaning_rules import RULES
 from slotwise.logs.evaluation.click_model_choice import ClickModelComparison
-from slotwise.logs.evaluation.click_model_comparison import Comparison
+from slotwise.logs.evaluation.click_model_comparison import ModelComparison
 from slotwise.logs.evaluation.off_policy import Evaluation
 from slotwise.logs.evaluation.scoring import Scores
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.fitting.number_format import percent, with_interval
 from slotwise.logs.reporting import click_model_report, report_tables
-from slotwise.logs.reporting.log_summary import AllPlacements, begins_with, row_of
+from slotwise.logs.reporting.log_summary import LogSummary, begins_with, row_of
 from slotwise.logs.reporting.placement_report import PlacementReport
 from slotwise.logs.reporting.segment_report import segment_rows
 
@@ -37,7 +37,7 @@ class TextTable(NamedTuple):
 Block = str | TextTable
 
 
-def fit_text(fits: Sequence[Fit], click_model: Comparison | None = None) -> list[Block]:
+def fit_text(fits: Sequence[Fit], click_model: ModelComparison | None = None) -> list[Block]:
     """Return the results of a fit: of one placement in full, of several in a table."""
     blocks = _all_placements(fits) if len(fits) > 1 else _placement(fits[0])
     if click_model is not None:
@@ -50,7 +50,7 @@ def fit_text(fits: Sequence[Fit], click_model: Comparison | None = None) -> list
 
 
 def _all_placements(fits: Sequence[Fit]) -> list[Block]:
-    summary = AllPlacements.of(fits)
+    summary = LogSummary.of(fits)
     heads = ("placement", "impressions", "click rate", "expected of its list", "its list begins with")
     rows = [(*row_of(each), begins_with(each)) for each in summary.placements[:MAX_PLACEMENTS]]
     note = _left_out(len(fits) - len(rows), "placement", "; --json and --out have them all")

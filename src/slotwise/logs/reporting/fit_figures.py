@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slotwise.core.plotting import PALETTE, bare, new_figure
-from slotwise.logs.evaluation.holdout_comparison import HeldOut
-from slotwise.logs.evaluation.log_goodness_of_fit import Goodness
+from slotwise.logs.evaluation.holdout_comparison import HoldoutComparison
+from slotwise.logs.evaluation.log_goodness_of_fit import LogGoodnessOfFit
 from slotwise.logs.fitting.click_rate import LEVEL
 from slotwise.logs.fitting.fit_result import Fit
 
@@ -49,7 +49,7 @@ def overview(fit: Fit) -> Figure:
     return drawn
 
 
-def observed_and_fitted(found: Goodness) -> Figure:
+def observed_and_fitted(found: LogGoodnessOfFit) -> Figure:
     """Click rate by slot, observed and fitted, and the same for each pair of slot and item."""
     drawn = new_figure(11, 4.2)
     by_slot, by_pair = drawn.subplots(1, 2)
@@ -79,7 +79,7 @@ def observed_and_fitted(found: Goodness) -> Figure:
     return drawn
 
 
-def models(found: HeldOut) -> Figure:
+def models(found: HoldoutComparison) -> Figure:
     """How much less likely each other model makes the impressions held out, per thousand of them."""
     drawn = new_figure(9, 0.6 + 0.5 * len(found.scores))
     axes = drawn.subplots()

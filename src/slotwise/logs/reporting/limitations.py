@@ -20,11 +20,11 @@ MAX_NAMES = 100_000
 ALL_COMPARABLE = "All slots and all items can be compared with each other."
 
 
-def what_cannot_be_said(fit: Fit) -> list[str]:
+def limitations(fit: Fit) -> list[str]:
     """A sentence for each kind of thing that the log leaves open; or one that says there is none.
 
     >>> from slotwise import Rankings
-    >>> for sentence in what_cannot_be_said(Fit.of_rankings(Rankings([[0, 1]], [[30, 20]], [50], items=2))):
+    >>> for sentence in limitations(Fit.of_rankings(Rankings([[0, 1]], [[30, 20]], [50], items=2))):
     ...     print(sentence)
     Slot 1 and slot 2 cannot be compared: no item was seen in both, with clicks and without. Which is the better place,
     and how an item of one would do in the other, this log does not say; showing the same items in both for a while

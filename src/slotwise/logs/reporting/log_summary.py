@@ -11,10 +11,16 @@ import numpy as np
 from slotwise.logs.fitting.click_rate import Rate
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.fitting.number_format import and_more, count_of, percent, with_interval
-from slotwise.logs.reporting.multi_click_report import several_in_words
-from slotwise.logs.reporting.placement_report import TOLD, VAGUE, PlacementReport, held_back_in_words, what_is_missing
+from slotwise.logs.reporting.multi_click_report import multi_click_sentences
+from slotwise.logs.reporting.placement_report import (
+    TOLD,
+    VAGUE,
+    PlacementReport,
+    held_back_in_words,
+    missing_data_sentences,
+)
 from slotwise.logs.reporting.segment_report import strata_of_all
-from slotwise.logs.reporting.underplaced_items import held_back
+from slotwise.logs.reporting.underplaced_items import find_underplaced
 
 #: places of a placement's list that are named beside it
 BEGINS = 3
@@ -23,13 +29,13 @@ GUESS = "guess:"
 
 
 @dataclass(frozen=True, eq=False)
-class AllPlacements:
+class LogSummary:
     """The placements of a log, those with the most impressions first."""
 
     placements: Sequence[PlacementReport]
 
     @classmethod
-    def of(cls, fits: Sequence[Fit], seed: int = 0) -> AllPlacements:
+    def of(cls, fits: Sequence[Fit], seed: int = 0) -> LogSummary:
         """In the order of their size."""
         return cls([PlacementReport(fit, seed) for fit in sorted(fits, key=lambda fit: -fit.impressions)])
 
@@ -52,8 +58,8 @@ class AllPlacements:
         return [
             f"{count_of(impressions, 'impression')} of {len(fits):,} placements; {percent(clicked / impressions)} had "
             f"a click. {shared}",
-            *several_in_words(fits),
-            *what_is_missing(fits),
+            *multi_click_sentences(fits),
+            *missing_data_sentences(fits),
             _places_in_words(fits),
             self._held_back_in_words(),
             self._lists_in_words(),
@@ -67,7 +73,7 @@ class AllPlacements:
         found = [
             (one.fit.impressions * item.gain, f"{item.item} of {one.fit.placement}", item)
             for one in self.comparable
-            for item in held_back(one.fit, one.best)
+            for item in find_underplaced(one.fit, one.best)
         ]
         found.sort(key=lambda each: -each[0])
         return held_back_in_words([(name, item) for _, name, item in found])

@@ -17,7 +17,7 @@ DONE = {
 }
 
 
-def several_in_words(fits: Sequence[Fit]) -> list[str]:
+def multi_click_sentences(fits: Sequence[Fit]) -> list[str]:
     """Of one placement, or of all together; nothing if no impression has several clicks."""
     several, first = sum(fit.tally.multi_click for fit in fits), fits[0]
     if not several:

@@ -8,16 +8,16 @@ from functools import cached_property
 
 import numpy as np
 
-from slotwise.logs.evaluation.holdout_comparison import HeldOut, held_out
-from slotwise.logs.evaluation.log_goodness_of_fit import Goodness, goodness
+from slotwise.logs.evaluation.holdout_comparison import HoldoutComparison, compare_on_holdout
+from slotwise.logs.evaluation.log_goodness_of_fit import LogGoodnessOfFit, goodness
 from slotwise.logs.fitting.click_rate import LEVEL
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.fitting.number_format import against_observed, and_more, count_of, percent
 from slotwise.logs.fitting.recommendation import Recommendation
-from slotwise.logs.reporting.limitations import ALL_COMPARABLE, what_cannot_be_said
-from slotwise.logs.reporting.multi_click_report import several_in_words
+from slotwise.logs.reporting.limitations import ALL_COMPARABLE, limitations
+from slotwise.logs.reporting.multi_click_report import multi_click_sentences
 from slotwise.logs.reporting.segment_report import segments_in_words
-from slotwise.logs.reporting.underplaced_items import HeldBack, held_back
+from slotwise.logs.reporting.underplaced_items import UnderplacedItem, find_underplaced
 
 #: items held back that are named; places of the list that are; slots whose worth is told
 NAMED, LISTED, TOLD = 3, 10, 5
@@ -36,20 +36,20 @@ class PlacementReport:
     seed: int = 0
 
     @cached_property
-    def goodness(self) -> Goodness | None:
+    def goodness(self) -> LogGoodnessOfFit | None:
         """Observed clicks against fitted ones; None where a fit of the log's end is not meant to fit all of it."""
         has_faded = self.fit.changes is not None and self.fit.changes.half_life is not None
         return None if has_faded else goodness(self.fit)
 
     @cached_property
-    def held_out(self) -> HeldOut | None:
+    def held_out(self) -> HoldoutComparison | None:
         """The models on impressions that they have not seen."""
-        return None if self.fit.rankings is None else held_out(self.fit.rankings, self.seed)
+        return None if self.fit.rankings is None else compare_on_holdout(self.fit.rankings, self.seed)
 
     @cached_property
     def limits(self) -> list[str]:
         """What the log cannot say."""
-        return what_cannot_be_said(self.fit)
+        return limitations(self.fit)
 
     @property
     def slots_comparable(self) -> bool:
@@ -73,8 +73,8 @@ class PlacementReport:
             f"{count_of(fit.impressions, 'impression')} of {count_of(fit.slots, 'slot')} and "
             f"{count_of(len(fit.item_ids), 'item')}; {percent(fit.click_rate_of_log)} had a click{_of_those_kept(fit)}."
         ]
-        words += several_in_words([fit])
-        words += what_is_missing([fit])
+        words += multi_click_sentences([fit])
+        words += missing_data_sentences([fit])
         words += [_places_in_words(fit), _held_back_in_words(self), _list_in_words(self), _gain_in_words(self)]
         words += segments_in_words(fit)
         if fit.changes is not None:
@@ -95,7 +95,7 @@ def _of_those_kept(fit: Fit) -> str:
     return f" in the log ({percent(fit.click_rate)} of the {fit.tally.counted:,} that were counted)"
 
 
-def what_is_missing(fits: Sequence[Fit]) -> list[str]:
+def missing_data_sentences(fits: Sequence[Fit]) -> list[str]:
     """What to know before anything is trusted, of one placement or of all together."""
     words = []
     impressions, counted, no_click = (
@@ -146,10 +146,10 @@ def _places_in_words(fit: Fit) -> str:
 def _held_back_in_words(one: PlacementReport) -> str:
     if not one.slots_comparable:
         return "Which items are held back by their place? This log cannot say."
-    return held_back_in_words([(item.item, item) for item in held_back(one.fit, one.best)])
+    return held_back_in_words([(item.item, item) for item in find_underplaced(one.fit, one.best)])
 
 
-def held_back_in_words(found: Sequence[tuple[str, HeldBack]]) -> str:
+def held_back_in_words(found: Sequence[tuple[str, UnderplacedItem]]) -> str:
     """Items with what to call them, those with most to gain first."""
     if not found:
         return "Which items are held back by their place? None that was shown often enough to say so."
@@ -161,7 +161,7 @@ def held_back_in_words(found: Sequence[tuple[str, HeldBack]]) -> str:
     return f"Which items are held back by their place? {'; '.join(told)}{more}."
 
 
-def _usual_place(item: HeldBack) -> str:
+def _usual_place(item: UnderplacedItem) -> str:
     return f"mostly in slot {item.slot}" if item.slot != item.better else "mostly in other slots"
 
 

@@ -11,9 +11,9 @@ from slotwise.core.errors import UnwritableFile
 from slotwise.core.html_page import as_address, write_page
 from slotwise.core.plotting import save
 from slotwise.logs.counting.cleaning_rules import RULES
-from slotwise.logs.evaluation.click_model_comparison import Comparison
+from slotwise.logs.evaluation.click_model_comparison import ModelComparison
 from slotwise.logs.fitting import number_format
-from slotwise.logs.fitting.fit_result import Fit, as_json
+from slotwise.logs.fitting.fit_result import Fit, fits_to_dict
 from slotwise.logs.reporting import (
     click_model_report,
     fit_figures,
@@ -22,7 +22,7 @@ from slotwise.logs.reporting import (
     segment_report,
     strata_figures,
 )
-from slotwise.logs.reporting.log_summary import AllPlacements
+from slotwise.logs.reporting.log_summary import LogSummary
 from slotwise.logs.reporting.placement_report import PlacementReport
 
 #: placements that are reported in full, those with the most impressions
@@ -31,11 +31,11 @@ FORMATS = ("png", "svg")
 PACKAGES = ("slotwise", "numpy", "scipy")
 
 
-def report_json(fits: Sequence[Fit], click_model: Comparison | None = None) -> dict[str, Any]:
+def report_dict(fits: Sequence[Fit], click_model: ModelComparison | None = None) -> dict[str, Any]:
     """Return the numbers of all fits, how often each cleaning rule was needed, and the comparison of click models."""
-    return as_json(fits) | {
+    return fits_to_dict(fits) | {
         "cleaning": {rule: count for rule, count in fits[0].tally.cleaning.items() if count},
-        "click_models": None if click_model is None else click_model.to_json(),
+        "click_models": None if click_model is None else click_model.to_dict(),
     }
 
 
@@ -46,7 +46,7 @@ def write_report(
     source: str = "a click log",
     seed: int = 0,
     rules: Mapping[str, str] | None = None,
-    described: Comparison | None = None,
+    described: ModelComparison | None = None,
 ) -> Path:
     """Write `report.html`, its figures as PNG and SVG, `items.csv`, `slots.csv` and `fit.json` into `folder`.
 
@@ -56,7 +56,7 @@ def write_report(
     how click models compare on it (`slotwise.logs.choose_click_model`).
     """
     every = [fits] if isinstance(fits, Fit) else list(fits)
-    together = AllPlacements.of(every, seed)
+    together = LogSummary.of(every, seed)
     by_size = together.placements
     counts, words = every[0].tally.cleaning if every else {}, RULES if rules is None else rules
     if folder.exists() and not folder.is_dir():

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from slotwise.core.io import replacing, write_csv
-from slotwise.logs.evaluation.holdout_comparison import HeldOut
-from slotwise.logs.evaluation.log_goodness_of_fit import Goodness
+from slotwise.logs.evaluation.holdout_comparison import HoldoutComparison
+from slotwise.logs.evaluation.log_goodness_of_fit import LogGoodnessOfFit
 from slotwise.logs.fitting.click_rate import LEVEL
-from slotwise.logs.fitting.fit_result import Fit, as_json
+from slotwise.logs.fitting.fit_result import Fit, fits_to_dict
 from slotwise.logs.fitting.number_format import interval, number
 from slotwise.logs.reporting.placement_report import PlacementReport
 
@@ -48,12 +48,12 @@ def _estimates(
     ]
 
 
-def worst_pairs(found: Goodness) -> Rows:
+def worst_pairs(found: LogGoodnessOfFit) -> Rows:
     """Slot, item, clicks observed, clicks fitted."""
     return [[str(pair.slot), pair.item, f"{pair.clicks:,}", f"{pair.expected:,.0f}"] for pair in found.worst]
 
 
-def models(found: HeldOut) -> Rows:
+def models(found: HoldoutComparison) -> Rows:
     """Model, log-likelihood per impression, difference to the first model."""
     return [
         [
@@ -101,4 +101,4 @@ def write_files(fits: Iterable[Fit], folder: Path) -> None:
         )
         write_csv(folder / "segments.csv", ["placement", "segment", "item", "attractiveness", *columns], by_segment)
     with replacing(folder / "fit.json") as file:
-        file.write(json.dumps(as_json(every), indent=1, ensure_ascii=False).encode())
+        file.write(json.dumps(fits_to_dict(every), indent=1, ensure_ascii=False).encode())

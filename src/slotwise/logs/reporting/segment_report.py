@@ -20,7 +20,7 @@ SURE = 3.5
 MIN_VARIANCE = 10.0
 
 
-class Liked(NamedTuple):
+class SegmentPreference(NamedTuple):
     """An item that a segment wants more, or less, than its visitors' habit of clicking alone would say."""
 
     item: str
@@ -28,7 +28,7 @@ class Liked(NamedTuple):
     times: float
 
 
-def liked(fit: Fit) -> list[Liked]:
+def segment_preferences(fit: Fit) -> list[SegmentPreference]:
     """Items that are worth more or less to a segment than to all, by more than is chance; most of all first.
 
     Segments may click more or less on everything, which says nothing of what they want: that is taken out first.
@@ -46,7 +46,7 @@ def liked(fit: Fit) -> list[Liked]:
         off = _off(one.tally.clicks.sum(axis=0), one.tally.passes.sum(axis=0), usual)
         relative = times / habit
         clear = (np.abs(off) > SURE) & (np.abs(np.log(relative)) > math.log(WORTH_SAYING)) & (off * (relative - 1) > 0)
-        found += [Liked(one.item_ids[item], name, float(relative[item])) for item in np.flatnonzero(clear)]
+        found += [SegmentPreference(one.item_ids[item], name, float(relative[item])) for item in np.flatnonzero(clear)]
     return sorted(found, key=lambda one: -abs(math.log(one.times)))
 
 
@@ -70,7 +70,7 @@ def segments_in_words(fit: Fit) -> list[str]:
     typical = (
         f"the attractiveness of an item differs between them by typically {percent(math.expm1(fit.segment_spread))}"
     )
-    found = liked(fit)
+    found = segment_preferences(fit)
     if not found:
         return [
             "Do segments differ? Not that this log could tell: no item is clearly worth more to one of them than to "
@@ -90,7 +90,7 @@ def strata_of_all(fits: Sequence[Fit]) -> list[str]:
     """What is to be said of segments and time where there are several placements; nothing where neither was given."""
     words, first = [], fits[0]
     if first.segment_spread is not None:
-        differ, share = sum(bool(liked(fit)) for fit in fits), percent(math.expm1(first.segment_spread))
+        differ, share = sum(bool(segment_preferences(fit)) for fit in fits), percent(math.expm1(first.segment_spread))
         words.append(
             f"Do segments differ? In {differ:,} of {len(fits):,} placements some item is clearly worth more or less to "
             f"one than to all; an item differs between segments by typically {share}."

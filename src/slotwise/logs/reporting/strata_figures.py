@@ -10,7 +10,7 @@ import numpy as np
 from slotwise.core.plotting import PALETTE, bare, new_figure
 from slotwise.logs.fitting.click_rate import LEVEL
 from slotwise.logs.fitting.fit_result import Fit
-from slotwise.logs.fitting.time_drift import Changes
+from slotwise.logs.fitting.time_drift import TimeDrift
 from slotwise.logs.reporting.fit_figures import log_scale, shortened
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def by_segment(fit: Fit) -> Figure:
     return drawn
 
 
-def over_time(changes: Changes) -> Figure:
+def over_time(changes: TimeDrift) -> Figure:
     """The click rate, and the attractiveness of items that changed, or else of those with most clicks."""
     drawn = new_figure(9, 5.4)
     above, below = drawn.subplots(2, 1, sharex=True, height_ratios=(1, 2))
@@ -76,7 +76,7 @@ def over_time(changes: Changes) -> Figure:
     return drawn
 
 
-def _end_at_the_points(axes: Axes, changes: Changes, items: list[int]) -> None:
+def _end_at_the_points(axes: Axes, changes: TimeDrift, items: list[int]) -> None:
     """Let no interval of a period with hardly any impressions squeeze the rest."""
     rates = np.concatenate([changes.rate(item)[0] for item in items])
     axes.set_ylim(0, 1.4 * float(np.nanmax(rates, initial=0.0)) or 1.0)

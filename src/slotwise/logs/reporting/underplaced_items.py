@@ -13,7 +13,7 @@ from slotwise.logs.fitting.recommendation import FEW_SHOWINGS, Recommendation
 WORTH_SAYING = 1.25
 
 
-class HeldBack(NamedTuple):
+class UnderplacedItem(NamedTuple):
     """An item, the slot it was in most often, the slot for it, and how many times the clicks that slot brings."""
 
     item: str
@@ -24,7 +24,7 @@ class HeldBack(NamedTuple):
     gain: float
 
 
-def held_back(fit: Fit, best: Recommendation) -> list[HeldBack]:
+def find_underplaced(fit: Fit, best: Recommendation) -> list[UnderplacedItem]:
     """Items of the recommended list that stood in worse slots, those with most to gain first.
 
     An item's gain is its attractiveness times how much more its new slot is worth than the slots it was shown in.
@@ -32,7 +32,7 @@ def held_back(fit: Fit, best: Recommendation) -> list[HeldBack]:
     >>> from slotwise import Rankings
     >>> seen = Rankings([[0, 1], [1, 0]], [[900, 2250], [500, 50]], [9_000, 1_000], items=2)
     >>> fit = Fit.of_rankings(seen, item_ids=["milk", "tea"])
-    >>> [(one.item, one.slot, one.better) for one in held_back(fit, fit.best())]
+    >>> [(one.item, one.slot, one.better) for one in find_underplaced(fit, fit.best())]
     [('tea', 2, 1)]
     """
     numbers = {id: number for number, id in enumerate(fit.item_ids)}
@@ -45,5 +45,5 @@ def held_back(fit: Fit, best: Recommendation) -> list[HeldBack]:
         usual = float(bias @ shown / shown.sum())
         if bias[slot] > WORTH_SAYING * usual:
             gain = float(alpha[numbers[id]] * (bias[slot] - usual))
-            found.append(HeldBack(id, int(np.argmax(shown)) + 1, slot + 1, float(bias[slot] / usual), gain))
+            found.append(UnderplacedItem(id, int(np.argmax(shown)) + 1, slot + 1, float(bias[slot] / usual), gain))
     return sorted(found, key=lambda one: -one.gain)

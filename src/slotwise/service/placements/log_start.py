@@ -50,7 +50,7 @@ def start_placements(
     Parameters
     ----------
     fits
-        The placements of a log, from `slotwise.logs.fits`.
+        The placements of a log, from `slotwise.logs.fit_placements`.
     url
         The store: sqlite:///FILE or postgresql://…
     name
