@@ -284,10 +284,10 @@ def _warm_learner(items: int) -> Learner:
     learner = Learner([f"item {number}" for number in range(items)], slots, rng=rng)
     passes = rng.integers(1, 50, (slots, items))
     gamma = np.outer(np.linspace(1.0, 0.3, slots), rng.exponential(0.1, items) + 1e-3)
-    learner.absorb(rng.poisson(passes * gamma), passes)
+    learner.update_from_tally(rng.poisson(passes * gamma), passes)
     # compiled, and the caches of the estimates filled and emptied again
     learner.estimates()
-    learner.value("item 0", 1.0)
+    learner.set_value("item 0", 1.0)
     return learner
 
 

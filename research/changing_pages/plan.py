@@ -189,8 +189,8 @@ def forgetting(plan: Plan) -> list[Cell]:
         cell
         for tastes in TASTES
         for drawn in [family(families.forgetting, tastes=tastes, rounds=plan.rounds(200_000))]
-        for memory in plan.some(MEMORIES, 2)
-        for cell in plan.cells("forgetting", tastes, f"{OURS}:memory={memory}", drawn, 40, size=4)
+        for half_life in plan.some(MEMORIES, 2)
+        for cell in plan.cells("forgetting", tastes, f"{OURS}:half_life={half_life}", drawn, 40, size=4)
     ]
 
 
@@ -206,7 +206,7 @@ def lived_choice(plan: Plan) -> list[Cell]:
 
 def random(plan: Plan) -> list[Cell]:
     """Random problems, stationary and lived, that nothing is chosen on."""
-    compared = [*POLICIES, *LEFT, f"{OURS}:memory=auto"]
+    compared = [*POLICIES, *LEFT, f"{OURS}:half_life=auto"]
     return [cell for kind in RANDOM_FAMILIES for cell in _on_random("random", kind, plan, compared)]
 
 
@@ -242,7 +242,7 @@ def recorded_long(plan: Plan) -> tuple[int, ...]:
 def shop(plan: Plan) -> list[Cell]:
     """All at once."""
     drawn = _named(plan, "shop", problem("shop").rounds)
-    forgetful = [f"{policy}{',' if ':' in policy else ':'}memory=auto" for policy in POLICIES]
+    forgetful = [f"{policy}{',' if ':' in policy else ':'}half_life=auto" for policy in POLICIES]
     return [
         cell
         for policy in plan.policies((*POLICIES, *forgetful))

@@ -29,7 +29,7 @@ from slotwise.jit.kernel_cache import kernel_hash
 from slotwise.policies import choose, learn, policy
 from slotwise.policies.policy_registry import parse
 from slotwise.ranker import Learner
-from slotwise.ranker.warmup_script import MODULE, Rehearsal
+from slotwise.ranker.warmup_script import MODULE, WarmUpScript
 from tests.kernels import share_kernels
 from tests.registered import compiled_first
 
@@ -62,9 +62,9 @@ def _play(learner: Learner, rounds: int, over_at: int = -1) -> list[Any]:
         if what < 0.1:
             seen += learner.choose_several(3)
         elif what < 0.15:
-            learner.absorb(rng.integers(0, 2, (3, 6)), rng.integers(0, 3, (3, 6)))
+            learner.update_from_tally(rng.integers(0, 2, (3, 6)), rng.integers(0, 3, (3, 6)))
         elif what < 0.2:
-            learner.value(str(rng.choice(IDS)), float(rng.integers(1, 4)))
+            learner.set_value(str(rng.choice(IDS)), float(rng.integers(1, 4)))
         else:
             exclude = [str(rng.choice(IDS))] if rng.random() < 0.3 else []
             pin = {item: 2 for item in IDS[:1] if rng.random() < 0.3 and item not in exclude}
@@ -93,8 +93,8 @@ def test_the_same_lists_for_the_same_seed_through_the_change_over(kind: str) -> 
     wanted = _play(first, 150)
     assert _play(never, 150) == wanted
     assert _play(over, 150, over_at=75) == wanted
-    assert [is_plain(learner._started()) for learner in (first, never, over)] == [False, True, False]
-    states = [_state(plain(learner._started())) for learner in (first, never, over)]
+    assert [is_plain(learner._runner.started()) for learner in (first, never, over)] == [False, True, False]
+    states = [_state(plain(learner._runner.started())) for learner in (first, never, over)]
     assert states[0] == states[1] == states[2]
     assert first.rng.bit_generator.state == never.rng.bit_generator.state == over.rng.bit_generator.state
     assert _told(first) == _told(never) == _told(over)
@@ -130,14 +130,14 @@ def test_when_to_compile_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rehearsals_of_the_same_kernels_have_the_same_text() -> None:
-    small, large = (Rehearsal(policy("random-bound"), 3, items, bias_is_known=False) for items in (6, 1_000))
-    assert small.text == large.text == Rehearsal.read(small.text).text
-    assert small.text != Rehearsal(policy("random-bound", acts="epochs"), 3, 6, bias_is_known=False).text
+    small, large = (WarmUpScript(policy("random-bound"), 3, items, bias_is_known=False) for items in (6, 1_000))
+    assert small.text == large.text == WarmUpScript.read(small.text).text
+    assert small.text != WarmUpScript(policy("random-bound", acts="epochs"), 3, 6, bias_is_known=False).text
     assert small.warm_up.is_shared
     # an option per item says how many there are
-    per_item = [Rehearsal(_with(shape=np.ones(items)), 3, items, bias_is_known=False) for items in (6, 7)]
+    per_item = [WarmUpScript(_with(shape=np.ones(items)), 3, items, bias_is_known=False) for items in (6, 7)]
     assert per_item[0].text != per_item[1].text
-    assert not Rehearsal(_with(shape=object()), 3, 6, bias_is_known=False).warm_up.is_shared
+    assert not WarmUpScript(_with(shape=object()), 3, 6, bias_is_known=False).warm_up.is_shared
 
 
 def _with(**options: Any) -> Any:
@@ -220,7 +220,7 @@ def test_nothing_is_compiled_before_the_first_answers(busy: dict[str, str]) -> N
 held = ranker(None)
 lists = play(held, 20)
 held.estimates()
-print(json.dumps([len(compiled.buffer), len(started), is_plain(held._learner._started())]))
+print(json.dumps([len(compiled.buffer), len(started), is_plain(held._learner._runner.started())]))
 """,
         busy,
     )
@@ -231,11 +231,11 @@ def test_another_process_fills_the_cache_and_the_next_start_finds_all_in_it(near
     script = """
 held = ranker()
 lists = play(held, 10)
-before = len(compiled.buffer), is_plain(held._learner._started())
+before = len(compiled.buffer), is_plain(held._learner._runner.started())
 there = held._learner.kernels.wait()
 lists += play(held, 10)
 held.estimates()
-print(json.dumps([before, there, is_plain(held._learner._started()), len(compiled.buffer), len(started), lists]))
+print(json.dumps([before, there, is_plain(held._learner._runner.started()), len(compiled.buffer), len(started), lists]))
 """
     before, there, still_plain, events, started, lists = _run(script, nearly_cold)
     assert (before, there, still_plain, started) == ([0, True], True, False, 1)
@@ -338,7 +338,7 @@ held = [ranker(), ranker()]
 lists = play(held[0], 5)
 while not compiled.buffer:
     time.sleep(0.01)
-print(json.dumps([len(lists), len(started), is_plain(held[0]._learner._started())]))
+print(json.dumps([len(lists), len(started), is_plain(held[0]._learner._runner.started())]))
 """
     done = subprocess.run(
         [sys.executable, "-c", "import tempfile\ntempfile.tempdir = '/dev/null/x'\n" + BEGIN + script],
@@ -360,7 +360,7 @@ def test_a_program_that_is_no_interpreter_is_not_started(monkeypatch: pytest.Mon
 
 
 def test_a_process_that_fails_is_quoted(caplog: pytest.LogCaptureFixture) -> None:
-    text = Rehearsal(policy("random-bound"), 3, 6, bias_is_known=False).text.replace("bound", "bond")
+    text = WarmUpScript(policy("random-bound"), 3, 6, bias_is_known=False).text.replace("bound", "bond")
     assert compile_process.fill(MODULE, text, threading.Event()) is compile_process.Outcome.FAILED
     assert "unknown policy 'random-bond'" in caplog.text
     assert not compile_process.is_filled(text)
@@ -372,5 +372,5 @@ def test_many_items_are_compiled_for_first_and_it_says_so(
     monkeypatch.setattr("slotwise.jit.background_compile.MAX_PLAIN_ITEMS", 5)
     monkeypatch.setattr("slotwise.jit.background_compile.is_filled", lambda _: False)
     learner = _learner("random-bound", "background")
-    assert not is_plain(learner._started())
+    assert not is_plain(learner._runner.started())
     assert "compiling before the first decision among 6 items" in caplog.text

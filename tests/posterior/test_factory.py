@@ -382,7 +382,7 @@ def test_posterior_sampling_takes_it_only_where_something_needs_it(bias: str, ac
     with interpreted():
         assert not isinstance(_belief(chosen.start(plain)), HierarchicalPosterior)
         assert isinstance(_belief(chosen.with_option("passes", "soft").start(plain)), HierarchicalPosterior)
-        assert isinstance(_belief(chosen.with_option("memory", 500).start(plain)), HierarchicalPosterior)
+        assert isinstance(_belief(chosen.with_option("half_life", 500).start(plain)), HierarchicalPosterior)
         for setting in (crowds, features):
             assert isinstance(_belief(chosen.start(setting)), HierarchicalPosterior)
 

@@ -13,7 +13,7 @@ from slotwise import NO_CLICK, Setting, policy
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import FloatArray
 from slotwise.posterior import HierarchicalPosterior, imagine, update
-from slotwise.posterior.forgetting import FADE, GRID, LEAD, end_period, half_lives, starting_memory
+from slotwise.posterior.forgetting import FADE, GRID, LEAD, end_period, half_lives, starting_forgetting
 from slotwise.posterior.posterior_interface import turn_to
 from slotwise.posterior.updates import keep_house
 from tests.posterior.plainly import drawn_rounds, list_sum, lived_plainly, parts
@@ -50,7 +50,7 @@ def _take_in(belief: HierarchicalPosterior, period: list[tuple[Any, int, int]]) 
 
 @pytest.mark.parametrize("half_life", [70.0, 2_000.0, 333.3])
 def test_counts_fade_as_if_periods_were_weighed_by_hand(half_life: float) -> None:
-    belief = lived_plainly(Setting(2, 4, 10_000, segments=2), passes="hard", memory=half_life)
+    belief = lived_plainly(Setting(2, 4, 10_000, segments=2), passes="hard", half_life=half_life)
     rounds = max(1.0, min(1_000.0, half_life / 20.0))
     assert belief.forgetting.period == rounds
     rounds = math.ceil(rounds)
@@ -72,7 +72,7 @@ def test_counts_fade_as_if_periods_were_weighed_by_hand(half_life: float) -> Non
 
 def test_lists_fade_likewise() -> None:
     """With soft passes it is the rounds of each list that fade, and they are weighed by the estimates of the moment."""
-    belief = lived_plainly(Setting(2, 4, 10_000, segments=2), memory=400.0)
+    belief = lived_plainly(Setting(2, 4, 10_000, segments=2), half_life=400.0)
     periods = _periods(4, 20, seed=2)
     for period in periods:
         _take_in(belief, period)
@@ -92,7 +92,7 @@ def test_lists_fade_likewise() -> None:
 
 
 def test_what_is_not_over_counts_in_full() -> None:
-    belief = lived_plainly(Setting(2, 4, 10_000, segments=2), passes="hard", memory=400.0)
+    belief = lived_plainly(Setting(2, 4, 10_000, segments=2), passes="hard", half_life=400.0)
     first, second = _periods(2, 20, seed=3)
     _take_in(belief, first)
     end_period(belief.forgetting, *parts(belief))
@@ -118,7 +118,7 @@ def _log_probability(
 
 
 def test_scores_are_log_probabilities_of_what_came() -> None:
-    belief = lived_plainly(Setting(2, 4, 10_000), passes="hard", memory="auto")
+    belief = lived_plainly(Setting(2, 4, 10_000), passes="hard", half_life="auto")
     rng, rounds = np.random.default_rng(4), 1_000
     kept = [0.5 ** (rounds / half_life) for half_life in GRID]
     past = [[np.zeros((1, 4)), np.zeros((1, 2)), np.zeros((1, 4, 2))] for _ in GRID]
@@ -155,7 +155,7 @@ def _mode(belief: HierarchicalPosterior, past: list[FloatArray]) -> FloatArray:
 
 def _lived_through(gammas: list[FloatArray], seed: int, passes: str = "soft") -> list[float]:
     """The half-life in use at the end of each period of a world that has these odds, one period after another."""
-    belief, rng = lived_plainly(Setting(2, 4, 10_000), passes=passes, memory="auto"), np.random.default_rng(seed)
+    belief, rng = lived_plainly(Setting(2, 4, 10_000), passes=passes, half_life="auto"), np.random.default_rng(seed)
     in_use = []
     for gamma in gammas:
         for number, (ranking, clicked) in enumerate(drawn_rounds(gamma, 1_000, rng)):
@@ -180,7 +180,7 @@ def test_nothing_is_forgotten_until_tastes_change(passes: str) -> None:
 def test_what_may_forget_does_as_what_never_does_until_it_forgets(passes: str) -> None:
     """To the last bit; five lists are remembered, so that others are folded on the way."""
     setting, rounds = Setting(2, 4, 10_000), drawn_rounds(GAMMA, 6_500, np.random.default_rng(6))
-    never, may = (lived_plainly(setting, passes=passes, memory=memory, room=5) for memory in ("none", "auto"))
+    never, may = (lived_plainly(setting, passes=passes, half_life=half_life, room=5) for half_life in ("none", "auto"))
     for number, (ranking, clicked) in enumerate(rounds):
         for belief in (never, may):
             update(belief, ranking, clicked)
@@ -193,7 +193,7 @@ def test_what_may_forget_does_as_what_never_does_until_it_forgets(passes: str) -
 
 
 def test_never_is_left_only_for_a_clear_lead() -> None:
-    belief = lived_plainly(Setting(2, 4, 10_000), memory="auto")
+    belief = lived_plainly(Setting(2, 4, 10_000), half_life="auto")
     for lead, best in ((LEAD - 0.1, 0), (LEAD + 0.1, 3)):
         belief.forgetting.scores[:] = 0.0
         belief.forgetting.scores[3] = lead / FADE
@@ -203,9 +203,9 @@ def test_never_is_left_only_for_a_clear_lead() -> None:
 
 
 def test_nothing_ends_where_nothing_is_forgotten() -> None:
-    memory = starting_memory("none", 2, 4, 2)
-    assert memory.period == memory.rounds_left == math.inf
-    assert len(memory.half_lives) == memory.past.size == 0
+    half_life = starting_forgetting("none", 2, 4, 2)
+    assert half_life.period == half_life.rounds_left == math.inf
+    assert len(half_life.half_lives) == half_life.past.size == 0
     assert half_lives(None).tolist() == []
     assert half_lives("auto").tolist() == list(GRID)
     assert half_lives(500).tolist() == [500.0]
@@ -214,18 +214,18 @@ def test_nothing_ends_where_nothing_is_forgotten() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (-5, "memory must be positive and finite, got -5"),
-        (0, "memory must be positive and finite, got 0"),
-        (math.nan, "memory must be positive and finite, got nan"),
-        (math.inf, "memory must be positive and finite, got inf"),
-        ("a week", "memory must be none, auto or a half-life in rounds, got 'a week'"),
-        ("1000", "memory must be none, auto or a half-life in rounds, got '1000'"),
-        (True, "memory must be a number, got True"),
-        ([100], r"memory must be a number, got \[100\]"),
+        (-5, "half_life must be positive and finite, got -5"),
+        (0, "half_life must be positive and finite, got 0"),
+        (math.nan, "half_life must be positive and finite, got nan"),
+        (math.inf, "half_life must be positive and finite, got inf"),
+        ("a week", "half_life must be none, auto or a number of rounds, got 'a week'"),
+        ("1000", "half_life must be none, auto or a number of rounds, got '1000'"),
+        (True, "half_life must be a number, got True"),
+        ([100], r"half_life must be a number, got \[100\]"),
     ],
 )
 def test_bad_values_are_refused_by_name(wrong: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         half_lives(wrong)
     with pytest.raises(InvalidInput, match=message):
-        policy("random-bound", memory=wrong).start(Setting(2, 4, 10))
+        policy("random-bound", half_life=wrong).start(Setting(2, 4, 10))

@@ -61,13 +61,13 @@ def test_they_are_found_anew_when_something_changed() -> None:
     assert learner.estimates()["a"].probability_in_best_list == 0.0
     learner.add("d")
     assert learner.estimates().ids == ("a", "b", "c", "d")
-    learner.value("d", 1e6)
+    learner.set_value("d", 1e6)
     assert learner.estimates()["d"].probability_in_best_list > 0.9
 
 
 def test_a_bias_that_was_given_is_not_estimated() -> None:
     learner = Learner(IDS, 2, position_bias=[0.5, 2.0])
-    learner.absorb(np.ones((2, 4), int), np.full((2, 4), 5))
+    learner.update_from_tally(np.ones((2, 4), int), np.full((2, 4), 5))
     assert [(slot.estimate, slot.low, slot.high) for slot in learner.estimates().slots] == [(0.5,) * 3, (2.0,) * 3]
 
 
@@ -81,7 +81,7 @@ def test_as_plain_data_and_as_frames(warm: Ranker) -> None:
     assert [set(row) for row in document["position_bias"]] == [{"slot", "estimate", "low", "high"}] * 2
     assert [row["slot"] for row in document["position_bias"]] == [1, 2]
     frame, slots = found.to_frame(), found.slots_to_frame()
-    assert frame["clicks"].tolist() == warm.tally.clicks.sum(axis=0).tolist()
+    assert frame["clicks"].tolist() == warm.tally().clicks.sum(axis=0).tolist()
     assert slots["slot"].tolist() == [1, 2]
     with pytest.raises(InvalidInput, match="'x' is not one of the 4 items"):
         found["x"]
@@ -91,7 +91,7 @@ def test_many_items_in_a_second() -> None:
     rng = np.random.default_rng(2)
     tally = Tally(rng.poisson(0.1, (10, 20_000)), rng.poisson(2.0, (10, 20_000)))
     learner = Learner([f"item {number}" for number in range(20_000)], 10)
-    learner.absorb(tally.clicks, tally.passes)
+    learner.update_from_tally(tally.clicks, tally.passes)
     found = learner.estimates()
     assert found.probability_in_best_list.sum() == pytest.approx(10.0)
     assert np.isfinite(found.attractiveness).all()

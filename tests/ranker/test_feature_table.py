@@ -8,8 +8,8 @@ import pytest
 from slotwise.core.errors import InvalidInput
 from slotwise.ranker import Learner
 from slotwise.ranker import feature_table as module
-from slotwise.ranker.feature_table import Features
-from slotwise.ranker.item_catalog import Catalogue
+from slotwise.ranker.feature_table import FeatureTable
+from slotwise.ranker.item_catalog import Catalog
 
 IDS = [f"{kind} {number}" for kind in ("shoe", "hat") for number in range(8)]
 KINDS = {item: {"kind": item.split()[0]} for item in IDS}
@@ -20,7 +20,7 @@ PASSES = np.full((1, len(IDS)), 100)
 
 def test_a_new_item_starts_where_its_features_say() -> None:
     learner = Learner(IDS, 1, features=KINDS, rng=np.random.default_rng(1))
-    learner.absorb(CLICKS, PASSES)
+    learner.update_from_tally(CLICKS, PASSES)
     learner.add("shoe 8", features={"kind": "shoe"})
     learner.add("hat 8", features={"kind": "hat"})
     learner.add("scarf 0", features={"kind": "scarf"})
@@ -37,7 +37,7 @@ def test_a_new_item_starts_where_its_features_say() -> None:
 
 def test_without_features_new_items_are_alike() -> None:
     learner = Learner(IDS, 1)
-    learner.absorb(CLICKS, PASSES)
+    learner.update_from_tally(CLICKS, PASSES)
     learner.add("shoe 8")
     learner.add("hat 8")
     found = learner.estimates()
@@ -59,18 +59,18 @@ def test_features_may_come_later_and_of_retired_items_again() -> None:
 
 def test_numbers_are_standardised_and_categories_are_those_that_are_shared() -> None:
     given = {"a": {"price": 10, "kind": "shoe"}, "b": {"price": 30, "kind": "shoe"}, "c": {"kind": "hat"}}
-    features = Catalogue(["a", "b", "c", "d"], features=given).features
+    features = Catalog(["a", "b", "c", "d"], features=given).features
     encoded = features.encoded(4)
     assert encoded is not None
     assert encoded.tolist() == [[-1.0, 1.0], [1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]
-    assert Features().encoded(4) is None
+    assert FeatureTable().encoded(4) is None
 
 
 def test_the_least_common_categories_have_no_column(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_COLUMNS", 2)
     kinds = ["x", "x", "x", "y", "y", "z", "z"]
     given = {str(item): {"kind": kind, "price": item} for item, kind in enumerate(kinds)}
-    features = Catalogue(list(given), features=given).features
+    features = Catalog(list(given), features=given).features
     encoded = features.encoded(7)
     assert encoded is not None
     assert encoded[:, 0].tolist() == [1, 1, 1, 0, 0, 0, 0]

@@ -5,16 +5,16 @@ import pytest
 
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import EMPTY
-from slotwise.ranker.item_catalog import Catalogue
+from slotwise.ranker.item_catalog import Catalog
 
 
 def test_what_was_said_of_items_is_kept_through_retiring_and_offering_again() -> None:
-    items = Catalogue(["a", "b", "c"], values={"b": 2.0}, retired=["c"], features={"a": {"price": 3.0}})
+    items = Catalog(["a", "b", "c"], values={"b": 2.0}, retired=["c"], features={"a": {"price": 3.0}})
     items.retire("b")
     assert items.worth.excluded.tolist() == [1, 2]
     items.offer("b", 5.0, None)
     items.offer("d", 1.0, {"price": 4.0})
-    items.value("a", 0.5)
+    items.set_value("a", 0.5)
     assert items.ids == ["a", "b", "c", "d"]
     assert items.worth.values.tolist() == [0.5, 5.0, 1.0, 1.0]
     assert items.worth.excluded.tolist() == [2]
@@ -23,17 +23,17 @@ def test_what_was_said_of_items_is_kept_through_retiring_and_offering_again() ->
 
 
 def test_a_decision_obeys_its_own_rules_and_shows_nothing_retired() -> None:
-    items = Catalogue(["a", "b", "c"], retired=["c"])
-    ruling = items.ruling(items.rules(["a"], {"b": 1}, 2))
-    assert (ruling.excluded.tolist(), ruling.pinned, ruling.allowed) == ([0, 2], {1: 0}, 1)
+    items = Catalog(["a", "b", "c"], retired=["c"])
+    constraints = items.checked(items.constraints(["a"], {"b": 1}, 2))
+    assert (constraints.excluded.tolist(), constraints.pinned, constraints.allowed) == ([0, 2], {1: 0}, 1)
     with pytest.raises(InvalidInput, match="pin names 'c', which is retired"):
-        items.ruling(items.rules((), {"c": 1}, 2))
+        items.checked(items.constraints((), {"c": 1}, 2))
 
 
 def test_what_would_leave_nothing_to_show_is_refused() -> None:
     with pytest.raises(InvalidInput, match="retired must leave an item to show, got all 2"):
-        Catalogue(["a", "b"], retired=["a", "b"])
-    items = Catalogue(["a", "b"], retired=["a"])
+        Catalog(["a", "b"], retired=["a", "b"])
+    items = Catalog(["a", "b"], retired=["a"])
     with pytest.raises(InvalidInput, match="'a' is retired already"):
         items.retire("a")
     with pytest.raises(InvalidInput, match="'b' cannot be retired: it is the last item left"):

@@ -55,7 +55,7 @@ def _click(shown: tuple[str, ...], rng: np.random.Generator) -> str | None:
 
 
 def _play(learner: Learner, rounds: int, seed: int) -> None:
-    """Rules at random, outcomes late and out of order; every list must obey the rules of its decision."""
+    """Constraints at random, outcomes late and out of order; every list must obey the rules of its decision."""
     rng = np.random.default_rng(seed)
     waiting = []
     for _ in range(rounds):
@@ -81,7 +81,7 @@ def test_lists_obey_the_rules_of_each_decision(id: str) -> None:
     learner = _learner(id)
     _play(learner, 120, seed=2)
     learner.retire("b")
-    learner.value("c", 3.0)
+    learner.set_value("c", 3.0)
     _play(learner, 60, seed=3)
     learner.add("b")
     _play(learner, 60, seed=4)
@@ -114,7 +114,7 @@ def test_the_tally_is_what_was_learned(id: str) -> None:
         numbers = [IDS.index(item) for item in shown]
         expected.count(numbers, NO_CLICK if clicked is None else shown.index(clicked))
         shows[numbers] += 1
-    assert learner.tally == expected
+    assert learner.tally() == expected
     assert learner.shown.tolist() == shows.tolist()
 
 
@@ -122,16 +122,16 @@ def test_the_tally_is_what_was_learned(id: str) -> None:
 def test_increments_of_a_shared_tally_come_to_what_was_learned(id: str) -> None:
     """One worker learns, another absorbs what was added to the tally since it last looked."""
     worker, other, rng = _learner(id), _learner(id), np.random.default_rng(8)
-    before = worker.tally
+    before = worker.tally()
     for now in range(60):
         shown = worker.choose()
         worker.learn(shown, _click(shown, rng))
         if now % 7 == 0:
-            after = worker.tally
-            other.absorb(after.clicks - before.clicks, after.passes - before.passes)
+            after = worker.tally()
+            other.update_from_tally(after.clicks - before.clicks, after.passes - before.passes)
             before = after
             other.choose()
-    assert other.tally == before
+    assert other.tally() == before
 
 
 @pytest.mark.usefixtures("interpreting")
@@ -140,10 +140,10 @@ def test_halves_of_counts_come_to_the_counts(id: str) -> None:
     """Every policy takes in counts that are no whole numbers, and loses nothing of them."""
     clicks, passes = np.random.default_rng(3).integers(0, 20, (2, 3, len(IDS)))
     whole, halves = _learner(id), _learner(id, weighed=True)
-    whole.absorb(clicks, passes)
+    whole.update_from_tally(clicks, passes)
     for _ in range(2):
-        halves.absorb(clicks / 2, passes / 2)
-    assert halves.tally == whole.tally
+        halves.update_from_tally(clicks / 2, passes / 2)
+    assert halves.tally() == whole.tally()
     for learner in (whole, halves):
         learner.choose()
     compared = 0
@@ -158,7 +158,7 @@ def test_halves_of_counts_come_to_the_counts(id: str) -> None:
 
 def _records(learner: Learner) -> list[Any]:
     """The policy at work, and what it holds that counts."""
-    at_work = learner._at_work.record
+    at_work = learner._runner.record
     return [at_work, *(getattr(at_work, name, None) for name in ("belief", "model", "policy"))]
 
 
@@ -173,24 +173,24 @@ def test_items_come_and_go_and_what_was_learned_stays() -> None:
         learner.add(f"new {number}")
     assert len(learner.choose()) == 2
     assert learner.items[:3] == ("a", "b", "new 0")
-    assert learner.tally.clicks[0, 0] == 30
+    assert learner.tally().clicks[0, 0] == 30
     assert learner.shown[:3].tolist() == [60, 60, 0]
     assert not {"a"} & {item for _ in range(20) for item in learner.choose()}
     learner.add("a", value=2.0)
     assert learner.retired == ()
     assert learner.values["a"] == 2.0
-    assert learner.tally.clicks[0, 0] == 30
+    assert learner.tally().clicks[0, 0] == 30
     assert learner.choose(pin={"a": 1})[0] == "a"
 
 
 def test_values_decide_what_is_shown() -> None:
     learner = Learner(["a", "b"], 1, position_bias=[1.0], rng=np.random.default_rng(10))
-    learner.absorb(np.array([[500, 400]]), np.array([[1_000, 1_000]]))
+    learner.update_from_tally(np.array([[500, 400]]), np.array([[1_000, 1_000]]))
     assert {learner.choose() for _ in range(10)} == {("a",)}
-    learner.value("b", 2.0)
+    learner.set_value("b", 2.0)
     assert {learner.choose() for _ in range(10)} == {("b",)}
     dear = Learner(["a", "b"], 1, position_bias=[1.0], values={"b": 2.0}, rng=np.random.default_rng(10))
-    dear.absorb(np.array([[500, 400]]), np.array([[1_000, 1_000]]))
+    dear.update_from_tally(np.array([[500, 400]]), np.array([[1_000, 1_000]]))
     assert {dear.choose() for _ in range(10)} == {("b",)}
 
 
@@ -287,7 +287,7 @@ def test_an_outcome_that_cannot_be_is_refused_and_not_counted(shown: Any, clicke
     learner = _learner()
     with pytest.raises(InvalidInput, match=message):
         learner.learn(shown, clicked)
-    assert learner.tally == Tally.empty(3, 5)
+    assert learner.tally() == Tally.empty(3, 5)
     assert learner.shown.sum() == 0
 
 
@@ -303,9 +303,9 @@ NONE = np.zeros((3, 5), int)
         ("retire", ("x",), "retire names 'x'"),
         ("value", ("x", 1.0), "value names 'x'"),
         ("value", ("a", "much"), "the value of 'a' must be a number, got 'much'"),
-        ("absorb", (NONE[:2], NONE[:2]), "the tally is of 2 slots and 5 items"),
-        ("absorb", (NONE - 1, NONE), "clicks must not be negative"),
-        ("absorb", (NONE, NONE, [1, 2]), "shown must have one entry per item, 5"),
+        ("update_from_tally", (NONE[:2], NONE[:2]), "the tally is of 2 slots and 5 items"),
+        ("update_from_tally", (NONE - 1, NONE), "clicks must not be negative"),
+        ("update_from_tally", (NONE, NONE, [1, 2]), "shown must have one entry per item, 5"),
     ],
 )
 def test_other_misuse_is_refused_by_name(method: str, arguments: tuple[Any, ...], message: str) -> None:
@@ -340,9 +340,9 @@ def test_nothing_is_left_to_compile_after_warming_up(bias: Any) -> None:
     learner = Learner(["a", "b", "c"], 2, position_bias=bias)
     learner.learn(learner.choose(exclude=["c"], pin={"b": 1}), "b")
     learner.retire("a")
-    learner.value("c", 2.0)
+    learner.set_value("c", 2.0)
     learner.learn(learner.choose(), None)
-    learner.absorb(np.ones((2, 3), int), np.ones((2, 3), int))
+    learner.update_from_tally(np.ones((2, 3), int), np.ones((2, 3), int))
     learner.add("d")
     learner.choose()
     learner.estimates()

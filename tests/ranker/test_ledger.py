@@ -21,10 +21,10 @@ SEGMENTS = st.sampled_from([None, "mobile", "desktop", 3])
 class Ledger(RuleBasedStateMachine):
     """Clicks, passes and showings by segment, slot and item."""
 
-    @initialize(memory=st.sampled_from(["none", "auto", 4.0]), has_features=st.booleans())
-    def begin(self, memory: str | float, has_features: bool) -> None:
+    @initialize(half_life=st.sampled_from(["none", "auto", 4.0]), has_features=st.booleans())
+    def begin(self, half_life: str | float, has_features: bool) -> None:
         features: dict[str, dict[str, float | str]] | None = {"a": {"price": 1.0}} if has_features else None
-        self.ranker = Ranker(["a", "b", "c"], SLOTS, memory=memory, features=features, seed=1)
+        self.ranker = Ranker(["a", "b", "c"], SLOTS, half_life=half_life, features=features, seed=1)
         self.items, self.retired = ["a", "b", "c"], set[str]()
         self.waiting: list[tuple[Ranking, str | None]] = []
         self.clicks, self.passes, self.shown = (Counter[tuple[str | None, int, str]]() for _ in range(3))
@@ -55,7 +55,7 @@ class Ledger(RuleBasedStateMachine):
     @rule(segment=SEGMENTS, seed=st.integers(0, 999))
     def absorb(self, segment: str | int | None, seed: int) -> None:
         clicks, passes = np.random.default_rng(seed).integers(0, 4, (2, SLOTS, len(self.items)))
-        self.ranker.absorb(Tally(clicks, passes), segment=segment)
+        self.ranker.update_from_tally(Tally(clicks, passes), segment=segment)
         name = None if segment is None else str(segment)
         for slot in range(SLOTS):
             for number, item in enumerate(self.items):
@@ -80,9 +80,9 @@ class Ledger(RuleBasedStateMachine):
             self.ranker.retire(item)
             self.retired.add(item)
 
-    @rule(frozen=st.booleans())
-    def freeze_or_thaw(self, frozen: bool) -> None:
-        (self.ranker.freeze if frozen else self.ranker.thaw)()
+    @rule(exploring=st.booleans())
+    def turn_exploring_on_or_off(self, exploring: bool) -> None:
+        self.ranker.exploring = exploring
 
     @rule()
     def save_and_load(self) -> None:
@@ -114,10 +114,13 @@ class Ledger(RuleBasedStateMachine):
         assert set(self.ranker.retired) == self.retired
         assert self.ranker.pending == len(self.waiting)
         for segment in (None, *self.ranker.segments):
-            tally = self.ranker.tally_of(segment)
-            for found, kept in ((tally.clicks, self.clicks), (tally.passes, self.passes)):
-                assert found.tolist() == [[kept[segment, slot, item] for item in self.items] for slot in range(SLOTS)]
-        assert self.ranker.tally == sum(map(self.ranker.tally_of, self.ranker.segments), self.ranker.tally_of(None))
+            tally = self.ranker.tally(segment)
+            for matrix, counts in ((tally.clicks, self.clicks), (tally.passes, self.passes)):
+                of_segments = [segment] if segment else [None, *self.ranker.segments]
+                assert matrix.tolist() == [
+                    [sum(counts[name, slot, item] for name in of_segments) for item in self.items]
+                    for slot in range(SLOTS)
+                ]
 
 
 TestLedger = Ledger.TestCase

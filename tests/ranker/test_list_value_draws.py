@@ -12,13 +12,13 @@ PASSES = np.full((2, 3), 1000)
 
 def taught(**options: object) -> Learner:
     learner = Learner(["a", "b", "c"], slots=2, rng=np.random.default_rng(1), **options)  # type: ignore[arg-type]
-    learner.absorb(CLICKS, PASSES)
+    learner.update_from_tally(CLICKS, PASSES)
     return learner
 
 
 def test_draws_are_around_what_the_model_says() -> None:
     """With γ = clicks/passes known to a few percent, Σγ/(1 + Σγ) of each list."""
-    drawn = taught().prospects([["a", "b"], ["c"]])
+    drawn = taught().list_values([["a", "b"], ["c"]])
     assert drawn.mean(axis=1) == pytest.approx([0.55 / 1.55, 0.1 / 1.1], rel=0.05)
     assert (drawn.std(axis=1) < 0.03).all()
 
@@ -26,15 +26,15 @@ def test_draws_are_around_what_the_model_says() -> None:
 def test_values_weigh_and_the_same_counts_say_the_same() -> None:
     plain, valued = taught(), taught(values={"a": 10.0})
     lists = [["a", "b"], ["c", "b"]]
-    assert valued.prospects(lists)[0].mean() > 5 * plain.prospects(lists)[0].mean()
-    assert valued.prospects(lists)[1] == pytest.approx(plain.prospects(lists)[1])
-    assert (plain.prospects(lists) == taught().prospects(lists)).all()
+    assert valued.list_values(lists)[0].mean() > 5 * plain.list_values(lists)[0].mean()
+    assert valued.list_values(lists)[1] == pytest.approx(plain.list_values(lists)[1])
+    assert (plain.list_values(lists) == taught().list_values(lists)).all()
 
 
 def test_what_was_drawn_changes_nothing() -> None:
     learner = taught()
     before = learner.estimates().attractiveness.copy()
-    learner.prospects([["a", "b"]])
+    learner.list_values([["a", "b"]])
     assert (learner.estimates().attractiveness == before).all()
     with pytest.raises(InvalidInput, match="nobody"):
-        learner.prospects([["nobody"]])
+        learner.list_values([["nobody"]])

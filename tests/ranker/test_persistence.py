@@ -19,7 +19,7 @@ def _with_everything() -> Ranker:
     ranker = Ranker(
         {item: {"kind": "hot" if item < "c" else "cold", "price": float(number)} for number, item in enumerate(IDS)},
         2,
-        memory=60.0,
+        half_life=60.0,
         new_items_at_most=0.3,
         values={"b": 2.0},
         seed=1,
@@ -29,7 +29,7 @@ def _with_everything() -> Ranker:
         ranker.observe(ranking, clicked=ranking.items[now % 2] if now % 3 == 0 else None)
     ranker.add("é ✓", value=3.0, features={"kind": "hot"})
     ranker.retire("c")
-    ranker.freeze()
+    ranker.exploring = False
     return ranker
 
 
@@ -38,23 +38,23 @@ def test_all_of_it_is_written_and_read(tmp_path: Path) -> None:
     waiting = ranker.rank(segment="mobile")
     ranker.save(path)
     again = Ranker.load(path)
-    for name in ("items", "retired", "segments", "pending", "forgotten", "is_frozen", "tally"):
+    for name in ("items", "retired", "segments", "pending", "expired", "exploring"):
         assert getattr(again, name) == getattr(ranker, name), name
     for segment in (None, "mobile", "desktop"):
-        assert again.tally_of(segment) == ranker.tally_of(segment)
+        assert again.tally(segment) == ranker.tally(segment)
         assert again.estimates(segment=segment).as_dict() == ranker.estimates(segment=segment).as_dict()
         assert again.best_list(segment) == ranker.best_list(segment)
     assert again._learner.features == ranker._learner.features
     assert again._learner.values == ranker._learner.values
     assert again._learner.policy == ranker._learner.policy
-    assert again._learner.policy.options == {"memory": 60.0, "new_items_at_most": 0.3}
+    assert again._learner.policy.options == {"half_life": 60.0, "new_items_at_most": 0.3}
     assert again._learner._factory.counts.in_order() == ranker._learner._factory.counts.in_order()
-    before = again.tally_of("mobile").rounds
+    before = again.tally("mobile").rounds
     again.observe(waiting.id, clicked=None)
-    assert again.tally_of("mobile").rounds == before + 1
+    assert again.tally("mobile").rounds == before + 1
     one, two = Ranker.load(path), Ranker.load(path)
     for loaded in (one, two):
-        loaded.thaw()
+        loaded.exploring = True
     lists = [[loaded.rank(segment=name).items for name in ("mobile", None, "new") * 7] for loaded in (one, two)]
     assert lists[0] == lists[1]
 
@@ -65,12 +65,12 @@ def test_all_of_it_is_written_and_read(tmp_path: Path) -> None:
         {"segments": ["mobile"]},
         {"segments": ["mobile", "mobile"]},
         {"segments": ["mobile", None]},
-        {"frozen": "yes"},
+        {"exploring": "yes"},
         {"features": {"x": {}}},
         {"features": {"a": {"price": "dear"}, "b": {"price": 1.0}}},
         {"pending": [["x", ["a"], 3]]},
         {"pending": [["x", ["a"]]]},
-        {"options": {"memory": "none"}},
+        {"options": {"half_life": "none"}},
     ],
     ids=str,
 )

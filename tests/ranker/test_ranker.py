@@ -30,8 +30,8 @@ def test_rank_and_observe() -> None:
     ranker.observe(second.id, clicked="d")
     ranker.observe(first, clicked=None)
     assert ranker.pending == 0
-    assert ranker.tally.clicks[1, 3] == 1
-    assert ranker.tally.passes.sum() == 2
+    assert ranker.tally().clicks[1, 3] == 1
+    assert ranker.tally().passes.sum() == 2
 
 
 def test_an_outcome_is_taken_once_and_only_of_what_was_ranked() -> None:
@@ -46,14 +46,14 @@ def test_an_outcome_is_taken_once_and_only_of_what_was_ranked() -> None:
     for unknown in ("x", 3, None):
         with pytest.raises(InvalidInput, match=r"ranking .* waits for no outcome"):
             ranker.observe(unknown, clicked=None)  # type: ignore[arg-type]
-    assert ranker.tally.rounds == 1
+    assert ranker.tally().rounds == 1
 
 
-def test_the_oldest_rankings_are_forgotten_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PENDING_LIMIT", 3)
+def test_the_oldest_rankings_expire_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_PENDING", 3)
     ranker = Ranker(IDS, 2, seed=1)
     rankings = [ranker.rank() for _ in range(5)]
-    assert (ranker.pending, ranker.forgotten) == (3, 2)
+    assert (ranker.pending, ranker.expired) == (3, 2)
     with pytest.raises(InvalidInput, match="waits for no outcome"):
         ranker.observe(rankings[1], clicked=None)
     ranker.observe(rankings[2], clicked=None)
@@ -84,7 +84,7 @@ def test_threads_lose_nothing_and_count_nothing_twice() -> None:
                 if now % 50 == number:
                     ranker.add(f"item {number} {now}", value=1.0)
                 if now == 100:
-                    ranker.value("b", 1.0 + number)
+                    ranker.set_value("b", 1.0 + number)
                     ranker.estimates()
         except Exception as problem:
             problems.append(problem)
@@ -95,7 +95,7 @@ def test_threads_lose_nothing_and_count_nothing_twice() -> None:
     for thread in threads:
         thread.join()
     assert not problems
-    tally = ranker.tally
+    tally = ranker.tally()
     assert tally.clicks.sum() == counted["clicks"]
     assert tally.passes.sum() == 2 * counted["passes"]
     assert sum(counted.values()) == 8 * 150
@@ -125,7 +125,7 @@ def test_memory_does_not_grow_with_past_decisions() -> None:
 def test_a_tally_starts_it_warm_in_order_or_by_id() -> None:
     tally = Tally(np.array([[50, 5, 0, 0], [1, 40, 0, 0]]), np.full((2, 4), 60))
     warm = Ranker(IDS, 2, tally=tally, seed=3)
-    assert warm.tally == tally
+    assert warm.tally() == tally
     assert warm.estimates()["a"].shown == 51 + 120
     assert warm.estimates()["a"].attractiveness > warm.estimates()["c"].attractiveness
 
@@ -134,8 +134,8 @@ def test_a_tally_starts_it_warm_in_order_or_by_id() -> None:
         showings = np.array([[9, 9], [9, 9]])
 
     ranker = Ranker(IDS, 2, tally=Named(np.array([[1, 2], [3, 4]]), np.array([[5, 6], [7, 8]])))
-    assert ranker.tally.clicks.tolist() == [[0, 2, 0, 1], [0, 4, 0, 3]]
-    assert ranker.tally.passes.tolist() == [[0, 6, 0, 5], [0, 8, 0, 7]]
+    assert ranker.tally().clicks.tolist() == [[0, 2, 0, 1], [0, 4, 0, 3]]
+    assert ranker.tally().passes.tolist() == [[0, 6, 0, 5], [0, 8, 0, 7]]
     assert ranker.estimates().shown.tolist() == [0, 18, 0, 18]
     with pytest.raises(InvalidInput, match="the tally counts 'd', which is not one of the 2 items"):
         Ranker(["a", "b"], 2, tally=Named(np.array([[1, 2], [3, 4]]), np.array([[5, 6], [7, 8]])))
@@ -156,7 +156,7 @@ def test_a_log_starts_it_warm() -> None:
         )
     )
     ranker = Ranker(IDS, counted.slots, tally=counted)
-    assert ranker.tally.clicks.tolist() == [[0, 0, 0, 0], [0, 1, 0, 0]]
+    assert ranker.tally().clicks.tolist() == [[0, 0, 0, 0], [0, 1, 0, 0]]
     assert ranker.estimates().shown.tolist() == [0, 2, 0, 2]
     assert set(Ranker(counted.item_ids, counted.slots, tally=counted).rank().items) == {"b", "d"}
 
@@ -176,7 +176,7 @@ def test_save_and_load(tmp_path: Path) -> None:
     waiting = ranker.rank()
     ranker.save(path)
     again = Ranker.load(path)
-    assert again.tally == ranker.tally
+    assert again.tally() == ranker.tally()
     assert again.items == ranker.items
     assert again.retired == ("c",)
     assert again.pending == 1
@@ -184,7 +184,7 @@ def test_save_and_load(tmp_path: Path) -> None:
     assert again._learner.values == ranker._learner.values
     assert str(again._learner.policy) == "random-bound:bias=known"
     again.observe(waiting.id, clicked=waiting.items[0])
-    assert again.tally.clicks.sum() == ranker.tally.clicks.sum() + 1
+    assert again.tally().clicks.sum() == ranker.tally().clicks.sum() + 1
     # one that was loaded twice goes on alike: its randomness is in the file
     one, two = (Ranker.load(path) for _ in range(2))
     assert [one.rank().items for _ in range(20)] == [two.rank().items for _ in range(20)]
@@ -220,7 +220,7 @@ def test_what_is_damaged_or_foreign_is_refused_by_name(tmp_path: Path) -> None:
         {"pending": 5},
         {"pending": [["x"]]},
         {"pending": [["x", ["?"]]]},
-        {"forgotten": "a"},
+        {"expired": "a"},
         {"policy": 5},
     ):
         np.savez(path, words=np.frombuffer(json.dumps(words | change).encode(), np.uint8), **arrays)
@@ -283,12 +283,12 @@ def test_segments_are_known_from_the_first_time_that_they_are_named() -> None:
     ranker.observe(ranker.rank(segment="7"), clicked=None)
     ranker.observe(unnamed, clicked=None)
     assert ranker.segments == ("mobile", "7")
-    assert [ranker.tally_of(name).rounds for name in ("mobile", 7, None)] == [1, 2, 1]
-    assert ranker.tally.rounds == 4
+    assert [ranker.tally(name).rounds for name in ("mobile", 7, None)] == [1, 2, 4]
+    assert ranker.tally().rounds == 4
     assert ranker.estimates(segment="mobile").clicks.sum() == ranker.estimates().clicks.sum() == 1
     assert ranker.estimates(segment="7").clicks.sum() == 0
-    ranker.absorb(Tally(np.full((2, 4), 2), np.full((2, 4), 9)), segment="desktop")
-    assert ranker.tally_of("desktop").clicks.sum() == 16
+    ranker.update_from_tally(Tally(np.full((2, 4), 2), np.full((2, 4), 9)), segment="desktop")
+    assert ranker.tally("desktop").clicks.sum() == 16
     assert len(ranker.best_list("desktop")) == len(ranker.best_list()) == 2
 
 
@@ -331,7 +331,7 @@ def test_items_may_map_to_their_features() -> None:
         "plain": {},
     }
     ranker = Ranker(known, 1, seed=8)
-    ranker.absorb(Tally(np.array([[80] * 6 + [5] * 6 + [20]]), np.full((1, 13), 100)))
+    ranker.update_from_tally(Tally(np.array([[80] * 6 + [5] * 6 + [20]]), np.full((1, 13), 100)))
     ranker.add("f", features={"kind": "hot"})
     ranker.add("g", features={"kind": "cold"})
     found = ranker.estimates()
@@ -343,12 +343,12 @@ def test_items_may_map_to_their_features() -> None:
         Ranker({"a": 1.0, "b": 2.0}, 1)
 
 
-def test_frozen_it_shows_the_best_list_alone_and_goes_on_learning() -> None:
+def test_without_exploring_it_shows_the_best_list_and_goes_on_learning() -> None:
     ranker = Ranker(IDS, 2, seed=9)
-    ranker.absorb(Tally(np.array([[9, 8, 8, 0], [9, 8, 7, 0]]), np.full((2, 4), 30)))
+    ranker.update_from_tally(Tally(np.array([[9, 8, 8, 0], [9, 8, 7, 0]]), np.full((2, 4), 30)))
     varied = {ranker.rank().items for _ in range(40)}
-    ranker.freeze()
-    assert ranker.is_frozen
+    ranker.exploring = False
+    assert not ranker.exploring
     best = ranker.best_list()
     assert {ranker.rank().items for _ in range(40)} == {best}
     assert len(varied) > 1
@@ -361,22 +361,22 @@ def test_frozen_it_shows_the_best_list_alone_and_goes_on_learning() -> None:
     for _ in range(300):
         ranker.observe(ranker.rank(pin={"d": 1}), clicked="d")
         ranker.observe(ranker.rank(pin={"d": 1}), clicked=None)
-    assert ranker.tally.clicks[0, 3] == 300
+    assert ranker.tally().clicks[0, 3] == 300
     assert ranker.rank().items[0] == "d"
     ranker.retire("d")
     assert "d" not in ranker.rank().items
-    ranker.value("c", 100.0)
+    ranker.set_value("c", 100.0)
     assert "c" in ranker.rank().items
-    ranker.thaw()
-    assert not ranker.is_frozen
+    ranker.exploring = True
+    assert ranker.exploring
 
 
-def test_frozen_each_segment_has_its_own_list() -> None:
+def test_without_exploring_each_segment_has_its_own_list() -> None:
     ranker = Ranker(IDS, 1, seed=10)
     likes = np.array([[90, 1, 1, 1]])
-    ranker.absorb(Tally(likes, np.full((1, 4), 100)), segment="mobile")
-    ranker.absorb(Tally(likes[:, ::-1].copy(), np.full((1, 4), 100)), segment="desktop")
-    ranker.freeze()
+    ranker.update_from_tally(Tally(likes, np.full((1, 4), 100)), segment="mobile")
+    ranker.update_from_tally(Tally(likes[:, ::-1].copy(), np.full((1, 4), 100)), segment="desktop")
+    ranker.exploring = False
     assert {ranker.rank(segment="mobile").items for _ in range(10)} == {("a",)} == {ranker.best_list("mobile")}
     assert {ranker.rank(segment="desktop").items for _ in range(10)} == {("d",)}
 
@@ -393,10 +393,10 @@ def _lived_through_a_reversal(**more: Any) -> Ranker:
 
 def test_what_is_long_past_is_forgotten_and_stays_so(tmp_path: Path) -> None:
     """The seed is fixed. The tally is all that was seen, and in it the first item is still the better one."""
-    forgetful, other = _lived_through_a_reversal(memory=150.0), _lived_through_a_reversal()
+    forgetful, other = _lived_through_a_reversal(half_life=150.0), _lived_through_a_reversal()
     assert other.best_list() == ("a",)
     assert forgetful.best_list() == ("b",)
-    assert forgetful.tally.rounds == other.tally.rounds == 2_100
+    assert forgetful.tally().rounds == other.tally().rounds == 2_100
     forgetful.save(tmp_path / "ranker")
     # a policy that starts anew, of which neither remembers anything but counts
     loaded = Ranker.load(tmp_path / "ranker")

@@ -37,8 +37,8 @@ def test_two_crowds_of_opposite_tastes_are_shown_different_lists() -> None:
     assert learner.best_list(0) == ("a", "b")
     assert learner.best_list(1) == ("d", "c")
     of_all, of_first = learner.estimates(), learner.estimates(segment=0)
-    assert of_all.clicks.sum() == learner.tally.clicks.sum() > of_first.clicks.sum() > 0
-    assert learner.tally == learner.tally_of(0) + learner.tally_of(1)
+    assert of_all.clicks.sum() == learner.tally().clicks.sum() > of_first.clicks.sum() > 0
+    assert learner.tally() == learner.tally(0) + learner.tally(1)
     assert of_first["a"].low > of_first["d"].high
 
 
@@ -46,7 +46,7 @@ def test_what_one_crowd_likes_is_expected_of_a_new_one() -> None:
     learner = Learner(IDS, 2, segments=2, rng=np.random.default_rng(3))
     seen = np.array([[50, 5, 5, 5], [20, 3, 3, 3]]), np.full((2, 4), 100)
     for segment in (0, 1):
-        learner.absorb(*seen, segment=segment)
+        learner.update_from_tally(*seen, segment=segment)
     known = learner.estimates(segment=1)["a"]
     assert learner.add_segment() == 2
     found = learner.estimates(segment=2)
@@ -62,9 +62,9 @@ def test_for_everybody_is_as_if_there_were_one_segment() -> None:
     one, two = (Learner(IDS, 2, segments=segments) for segments in (1, 2))
     parts = [(np.full((2, 4), 3 + part), np.full((2, 4), 30)) for part in (0, 1)]
     for segment, part in enumerate(parts):
-        one.absorb(*part)
-        two.absorb(*part, segment=segment)
-    assert two.tally == one.tally
+        one.update_from_tally(*part)
+        two.update_from_tally(*part, segment=segment)
+    assert two.tally() == one.tally()
     assert two.estimates().as_dict() == one.estimates().as_dict()
     assert two.best_list() == one.best_list()
     assert two.shown.tolist() == one.shown.tolist()
@@ -76,15 +76,15 @@ def test_a_new_segment_changes_nothing_for_those_that_are_there() -> None:
     for now in range(60):
         shown = learner.choose(segment=now % 3)
         learner.learn(shown, shown[0] if rng.random() < 0.3 else None, now % 3)
-    before = [learner.tally_of(segment) for segment in range(3)]
-    at_work = learner._at_work.record
+    before = [learner.tally(segment) for segment in range(3)]
+    at_work = learner._runner.record
     assert learner.add_segment() == 3
-    assert learner._at_work.record is at_work
+    assert learner._runner.record is at_work
     assert learner.add_segment() == 4
-    assert learner._at_work.record is None
+    assert learner._runner.record is None
     learner.choose(segment=4)
-    assert [learner.tally_of(segment) for segment in range(3)] == before
-    assert learner.tally_of(4).rounds == 0
+    assert [learner.tally(segment) for segment in range(3)] == before
+    assert learner.tally(4).rounds == 0
 
 
 def test_lists_in_flight_are_those_of_their_segment() -> None:
@@ -106,13 +106,16 @@ def test_lists_in_flight_are_those_of_their_segment() -> None:
         ({"segments": 2_001}, "segments must be at most 2000, got 2001"),
         ({"segments": 2.5}, "segments must be a whole number, got 2.5"),
         ({"segments": 2, "policy": "pbm-ucb", "position_bias": [1.0, 0.5]}, "segments is 2, but pbm-ucb takes all"),
-        ({"memory": "auto", "policy": "pbm-ucb", "position_bias": [1.0, 0.5]}, "pbm-ucb has no option memory"),
-        ({"memory": "soon"}, "memory must be none, auto or a half-life in rounds, got 'soon'"),
-        ({"memory": float("nan")}, "memory must be positive and finite, got nan"),
-        ({"memory": np.array([3.0, 4.0])}, r"memory must be a number, got array\(\[3., 4.\]\)"),
-        ({"memory": True}, "memory must be a number, got True"),
-        ({"memory": -3.0}, "memory must be positive and finite, got -3.0"),
-        ({"memory": 100.0, "policy": "random-bound:memory=5"}, "memory is 100.0, but the policy is random-bound"),
+        ({"half_life": "auto", "policy": "pbm-ucb", "position_bias": [1.0, 0.5]}, "pbm-ucb has no option half_life"),
+        ({"half_life": "soon"}, "half_life must be none, auto or a number of rounds, got 'soon'"),
+        ({"half_life": float("nan")}, "half_life must be positive and finite, got nan"),
+        ({"half_life": np.array([3.0, 4.0])}, r"half_life must be a number, got array\(\[3., 4.\]\)"),
+        ({"half_life": True}, "half_life must be a number, got True"),
+        ({"half_life": -3.0}, "half_life must be positive and finite, got -3.0"),
+        (
+            {"half_life": 100.0, "policy": "random-bound:half_life=5"},
+            "half_life is 100.0, but the policy is random-bound",
+        ),
         ({"new_items_at_most": 1.5}, "new_items_at_most must be at most 1, got 1.5"),
         (
             {"new_items_at_most": 0.1, "policy": "posterior-sampling"},
@@ -133,16 +136,16 @@ def test_segments_that_are_not_there_are_refused_and_nothing_is_counted(monkeypa
         lambda segment: learner.learn(["a"], None, segment),
         lambda segment: learner.expect(["a"], segment),
         lambda segment: learner.settle(["a"], segment),
-        lambda segment: learner.absorb(nothing, nothing, segment=segment),
+        lambda segment: learner.update_from_tally(nothing, nothing, segment=segment),
         lambda segment: learner.estimates(segment=segment),
         lambda segment: learner.best_list(segment),
-        lambda segment: learner.tally_of(segment),
+        lambda segment: learner.tally(segment),
     ):
         with pytest.raises(InvalidInput, match="segment must be at most 1, got 2"):
             call(2)
         with pytest.raises(InvalidInput, match="segment must be a whole number, got 'mobile'"):
             call("mobile")
-    assert learner.tally.rounds == 0
+    assert learner.tally().rounds == 0
     monkeypatch.setattr(module, "MAX_SEGMENTS", 2)
     with pytest.raises(InvalidInput, match="segments must be at most 2, got one more"):
         learner.add_segment()
@@ -162,10 +165,10 @@ def test_a_start_anew_believes_what_was_absorbed_in_pieces() -> None:
     late.choose()
     for learner in (early, late):
         for segment, tally in enumerate(tallies):
-            learner.absorb(*tally, segment=segment)
-    assert early._at_work.record is None
+            learner.update_from_tally(*tally, segment=segment)
+    assert early._runner.record is None
     early.choose()
-    one, other = (learner._at_work.turned(0).belief for learner in (early, late))
+    one, other = (learner._runner.turned(0).belief for learner in (early, late))
     assert one.counts.clicks.tolist() == other.counts.clicks.tolist()
     one, other = one.segments, other.segments
     # in the first slot: attractiveness alone has no scale
@@ -187,7 +190,7 @@ def test_with_many_segments_what_is_learned_of_all_is_learned_once(monkeypatch: 
     with compiling("never"):
         learner = Learner(IDS, 2, segments=40)
         for segment in range(40):
-            learner.absorb(np.ones((2, 4), int), np.full((2, 4), 9), segment=segment)
+            learner.update_from_tally(np.ones((2, 4), int), np.full((2, 4), 9), segment=segment)
         before = len(times)
         learner.choose()
     # five for the start with nothing, five for all segments together, and one for the decision

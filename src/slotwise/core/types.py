@@ -11,6 +11,9 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
+#: How fast counts lose weight: the rounds after which a count weighs half, "auto" to select it, or None for never.
+HalfLife = float | str | None
+
 #: Items by slot: `ranking[k]` is the item shown in slot k. Slots and items count from 0.
 Ranking = NDArray[np.int64]
 

@@ -82,7 +82,7 @@ class PolicyEntry:
     @property
     def pools(self) -> bool:
         """Whether it can tell segments of visitors apart and learn from features of items: all that may forget can."""
-        return "memory" in self.option_names
+        return "half_life" in self.option_names
 
     @property
     def option_names(self) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from slotwise.core import validation
 from slotwise.core.policy_task import Setting
-from slotwise.core.types import FloatArray, IntArray, Ranking
+from slotwise.core.types import FloatArray, HalfLife, IntArray, Ranking
 from slotwise.jit import record
 from slotwise.optimize.list_solver import arrange
 from slotwise.policies.epochs import Acts, in_rounds_or_epochs
@@ -65,19 +65,19 @@ def posterior_sampling(
     bias_rate: Any = 1.0,
     likelihood: Likelihood = "poisson",
     passes: Passes = "hard",
-    memory: Any = "none",
+    half_life: HalfLife = None,
     acts: Acts = "rounds",
 ) -> Any:
     """α_j ~ Gamma(s + N_·j, r + Λ_j); λ_k ~ Gamma(c + N_k·, d + Σ_j α_jÑ_kj), relative to that of the first slot.
 
-    With a known position bias only α is drawn. With several segments, features, a memory or soft passes, priors are
+    With a known position bias only α is drawn. With several segments, features, a half-life or soft passes, priors are
     learned and λ is drawn with attractiveness integrated out; shape, rate and likelihood then have no effect.
     """
     validation.one_of("likelihood", likelihood, get_args(Likelihood))
     attractiveness = np.ones(setting.items)
     belief: Any
-    if is_lived(setting, passes, memory):
-        belief = lived(setting, passes=passes, memory=memory)
+    if is_lived(setting, passes, half_life):
+        belief = lived(setting, passes=passes, half_life=half_life)
     elif setting.position_bias is not None:
         belief = told_bias(setting, shape=shape, rate=rate)
     else:

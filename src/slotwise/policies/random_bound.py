@@ -9,7 +9,7 @@ import numpy as np
 
 from slotwise.core import validation
 from slotwise.core.policy_task import Setting
-from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
+from slotwise.core.types import EMPTY, FloatArray, HalfLife, IntArray, Ranking
 from slotwise.jit import inlined, record
 from slotwise.optimize.list_solver import arrange, entry, rearrange, slots_in_order
 from slotwise.policies.epochs import Acts, in_rounds_or_epochs
@@ -104,7 +104,7 @@ def random_bound(
     setting: Setting,
     *,
     passes: Passes = "soft",
-    memory: Any = "none",
+    half_life: HalfLife = None,
     new_items_at_most: Any = NEW_ITEMS_AT_MOST,
     level: Any = LEVEL,
     bonus: Any = BONUS,
@@ -119,7 +119,7 @@ def random_bound(
     belief = lived(
         setting,
         passes=passes,
-        memory=memory,
+        half_life=half_life,
         new_items_at_most=new_items_at_most,
         bias_shape=bias_shape,
         bias_spread=bias_spread,

@@ -10,9 +10,9 @@ import numpy as np
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.policy_task import Setting
-from slotwise.core.types import FloatArray
+from slotwise.core.types import FloatArray, HalfLife
 from slotwise.posterior.feature_regression import RIDGE, starting_fit
-from slotwise.posterior.forgetting import half_lives, starting_memory
+from slotwise.posterior.forgetting import half_lives, starting_forgetting
 from slotwise.posterior.gamma_prior import ATTRACTIVENESS_RATE, ATTRACTIVENESS_SHAPE, BIAS_SHAPE
 from slotwise.posterior.hyperparameters import SEGMENT_SIMILARITY, SLOT_SIMILARITY
 from slotwise.posterior.list_counts import empty_list_counts
@@ -40,7 +40,7 @@ def lived(
     setting: Setting,
     *,
     passes: Passes = "soft",
-    memory: Any = "none",
+    half_life: HalfLife = None,
     bias_shape: Any = BIAS_SHAPE,
     bias_spread: Any = 1.0,
     weights_spread: float = 1.0,
@@ -59,7 +59,7 @@ def lived(
     """
     validation.one_of("passes", passes, get_args(Passes))
     segments, items, slots = setting.segments, setting.items, setting.slots
-    tried = half_lives(memory)
+    tried = half_lives(half_life)
     kinds = DECAYED + len(tried) if len(tried) else 1
     features, segment_features = with_constant(setting.features, segments, items)
     columns = features.shape[1]
@@ -116,7 +116,7 @@ def lived(
             mean=np.full((segments, items), prior_mean),
             mean_bias=np.ones((segments, slots)) * (1.0 if told is None else told),
         ),
-        forgetting=starting_memory(memory, segments, items, slots),
+        forgetting=starting_forgetting(half_life, segments, items, slots),
         draw=Draw(
             weights_scale=weights_spread,
             full_share=whole_draws,
@@ -134,10 +134,10 @@ def lived(
     )
 
 
-def is_lived(setting: Setting, passes: Passes, memory: Any) -> bool:
+def is_lived(setting: Setting, passes: Passes, half_life: Any) -> bool:
     """Whether there is anything that takes this belief, and not one of the simpler ones."""
     validation.one_of("passes", passes, get_args(Passes))
-    forgets = len(half_lives(memory)) > 0
+    forgets = len(half_lives(half_life)) > 0
     return passes == "soft" or forgets or setting.segments > 1 or setting.features is not None
 
 

@@ -31,20 +31,20 @@ FADE = 0.98
 LEAD = 4.0
 
 
-def half_lives(memory: Any) -> FloatArray:
+def half_lives(half_life: Any) -> FloatArray:
     """The half-lives to try: none for "none", a grid for "auto", or the one that is given, in rounds."""
-    if memory is None or memory == "none":
+    if half_life is None or half_life == "none":
         return np.zeros(0)
-    if memory == "auto":
+    if half_life == "auto":
         return np.array(GRID)
-    if isinstance(memory, str):
-        raise InvalidInput(f"memory must be none, auto or a half-life in rounds, got {memory!r}")
-    return np.array([validation.positive_number("memory", memory)])
+    if isinstance(half_life, str):
+        raise InvalidInput(f"half_life must be none, auto or a number of rounds, got {half_life!r}")
+    return np.array([validation.positive_number("half_life", half_life)])
 
 
-def starting_memory(memory: Any, segments: int, items: int, slots: int) -> Forgetting:
+def starting_forgetting(half_life: Any, segments: int, items: int, slots: int) -> Forgetting:
     """Before the first round: nothing forgotten, "none" to forget nothing, a half-life in rounds, or "auto"."""
-    tried = half_lives(memory)
+    tried = half_lives(half_life)
     # nothing ends where nothing is forgotten
     period = PERIOD if len(tried) else math.inf
     if len(tried) == 1:

@@ -31,7 +31,7 @@ from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.policy_task import Setting
 from slotwise.core.tally import Tally
-from slotwise.core.types import BoolArray, FloatArray, IntArray, Ranking
+from slotwise.core.types import BoolArray, FloatArray, HalfLife, IntArray, Ranking
 from slotwise.estimators import Estimate, GammaPrior, is_identifiable
 from slotwise.estimators.likelihoods.schur_system import Curvature
 from slotwise.estimators.uncertainty.intervals import around_mean, around_scaled_mean
@@ -116,10 +116,10 @@ def posterior(
 
 
 def believed(
-    setting: Setting, counted: Iterable[Mapping[int, Tally]], *, memory: Any = "none"
+    setting: Setting, counted: Iterable[Mapping[int, Tally]], *, half_life: HalfLife = None
 ) -> HierarchicalPosterior:
     """What the default policy believes after absorbing tallies by segment, one period after the other."""
-    belief = lived(setting, memory=memory)
+    belief = lived(setting, half_life=half_life)
     for segment, tally, more in one_by_one(counted):
         hold_still(belief, more)
         turn_to(belief, segment)

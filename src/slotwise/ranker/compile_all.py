@@ -1,7 +1,7 @@
 """`python -m slotwise.ranker.compile_all`: compile into the cache ahead of time.
 
 Without arguments it compiles every policy for simulations, and the default one as a `Ranker` has it. With the text of a
-`Rehearsal` and the id of a process it compiles for that process, and ends when that one ends.
+`WarmUpScript` and the id of a process it compiles for that process, and ends when that one ends.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from slotwise.jit.background_compile import compiling
 from slotwise.jit.compile_process import mark_filled, work_for
 from slotwise.policies import default_policy
 from slotwise.ranker.learner import Learner
-from slotwise.ranker.warmup_script import Rehearsal
+from slotwise.ranker.warmup_script import WarmUpScript
 
 
 def run(text: str) -> None:
     """Do once all that a learner does, so that all of it is compiled, and mark that in the cache."""
-    kind = Rehearsal.read(text)
+    kind = WarmUpScript.read(text)
     names = [str(number) for number in range(kind.items)]
     with compiling("first"):
         learner = Learner(
@@ -40,7 +40,8 @@ def run(text: str) -> None:
     learner.learn(learner.choose(pin={names[0]: 1}), None)
     if kind.items > 1:
         learner.learn(learner.choose(exclude=names[-1:]), None)
-    learner.absorb(learner.tally.clicks, learner.tally.passes)
+    tally = learner.tally()
+    learner.update_from_tally(tally.clicks, tally.passes)
     if kind.pools:
         learner.learn(shown, None, segment=1)
         # the policy starts again, and absorbs the counts of each segment
@@ -51,7 +52,7 @@ def run(text: str) -> None:
     # so that the first view of a dashboard waits for no compiler either
     learner.best_list(pin={names[0]: 1})
     learner.slot_chances()
-    learner.prospects([shown])
+    learner.list_values([shown])
     learner.choose_best()
     mark_filled(text)
 
@@ -60,7 +61,7 @@ def warm_up_rankers() -> None:
     """Compile all that a `Ranker` with its default policy needs, with segments and features or without."""
     for known in (False, True):
         for pools in (False, True):
-            run(Rehearsal(default_policy(known_bias=known), slots=1, items=1, bias_is_known=known, pools=pools).text)
+            run(WarmUpScript(default_policy(known_bias=known), slots=1, items=1, bias_is_known=known, pools=pools).text)
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ MAX_COLUMNS = 100
 Given = Mapping[str, Mapping[str, float | str]]
 
 
-class Features:
+class FeatureTable:
     """By item and by name; a feature that an item does not have is not known of it."""
 
     def __init__(self) -> None:

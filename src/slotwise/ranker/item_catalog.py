@@ -12,7 +12,7 @@ from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import EMPTY, FloatArray, IntArray
 from slotwise.optimize.dynamic_constraints import pins
-from slotwise.ranker.feature_table import Features
+from slotwise.ranker.feature_table import FeatureTable
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Worth:
     excluded: IntArray
 
 
-class Rules(NamedTuple):
+class Constraints(NamedTuple):
     """The constraints of one decision, by item number; slots count from 0."""
 
     exclude: frozenset[int]
@@ -33,7 +33,7 @@ class Rules(NamedTuple):
         return bool(self.exclude or self.pinned)
 
 
-class Ruling(NamedTuple):
+class CheckedConstraints(NamedTuple):
     """The constraints of a decision together with the retired items, checked: some list meets them."""
 
     #: items, in order
@@ -48,7 +48,7 @@ class Ruling(NamedTuple):
         return pins(slots, self.allowed, self.pinned)
 
 
-class Catalogue:
+class Catalog:
     """Every item there ever was, by id, numbered from 0 in the order of the tally; none is ever dropped."""
 
     def __init__(self, ids: Any, values: Any = None, retired: Any = (), features: Any = None) -> None:
@@ -56,7 +56,7 @@ class Catalogue:
         self.numbers: dict[str, int] = {}
         for item in listed("items", ids):
             self._add(item)
-        self.features = Features()
+        self.features = FeatureTable()
         if features is not None and not isinstance(features, Mapping):
             raise InvalidInput(f"features must map items to what is known of them, got {validation.short(features)}")
         for item, known in (features or {}).items():
@@ -111,7 +111,7 @@ class Catalogue:
             raise InvalidInput(f"{item!r} cannot be retired: it is the last item left")
         self.retired.add(number)
 
-    def value(self, item: str, value: Any) -> None:
+    def set_value(self, item: str, value: Any) -> None:
         """Set the value of a click on an item."""
         number = self.number("value", item)
         self.values[number] = checked_value(item, value)
@@ -121,31 +121,31 @@ class Catalogue:
         """The values of clicks, and the retired items."""
         return Worth(self.values, np.array(sorted(self.retired), np.int64))
 
-    def rules(self, exclude: Any, pin: Any, slots: int) -> Rules:
+    def constraints(self, exclude: Any, pin: Any, slots: int) -> Constraints:
         """The constraints of a decision, from ids, and slots counted from 1."""
         excluded = frozenset(self.numbered("exclude", exclude))
         if not pin and isinstance(pin, Mapping | None):
-            return Rules(excluded, ())
+            return Constraints(excluded, ())
         checked = validation.pins("pin", pin, first=1, last=slots)
-        return Rules(excluded, tuple((self.number("pin", item), slot - 1) for item, slot in checked.items()))
+        return Constraints(excluded, tuple((self.number("pin", item), slot - 1) for item, slot in checked.items()))
 
-    def ruling(self, rules: Rules) -> Ruling:
+    def checked(self, constraints: Constraints) -> CheckedConstraints:
         """The constraints of a decision together with the retired items; an error that names why no list meets them."""
-        excluded = rules.exclude.union(self.retired)
+        excluded = constraints.exclude.union(self.retired)
         allowed = len(self) - len(excluded)
-        for number, slot in rules.pinned:
+        for number, slot in constraints.pinned:
             item = self.ids[number]
             if number in self.retired:
                 raise InvalidInput(f"pin names {item!r}, which is retired")
-            if number in rules.exclude:
+            if number in constraints.exclude:
                 raise InvalidInput(f"{item!r} is both in pin and in exclude")
             if slot >= allowed:
                 raise InvalidInput(
                     f"pin puts {item!r} into slot {slot + 1}, but only {allowed} of the items are left to show"
                 )
         if allowed == 0:
-            raise InvalidInput(f"exclude leaves nothing to show: it names all of the {len(rules.exclude)} items")
-        return Ruling(np.array(sorted(excluded), np.int64), dict(rules.pinned), allowed)
+            raise InvalidInput(f"exclude leaves nothing to show: it names all of the {len(constraints.exclude)} items")
+        return CheckedConstraints(np.array(sorted(excluded), np.int64), dict(constraints.pinned), allowed)
 
     def _add(self, item: Any) -> int:
         if checked_id(item) in self.numbers:

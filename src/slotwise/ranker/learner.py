@@ -1,51 +1,61 @@
-"""Named items and a policy: chooses lists under the rules of the moment, learns from outcomes or from tallies.
+"""Named items and a policy: chooses lists under constraints, learns from outcomes or from tallies.
 
-Without ids of rankings, locks or files: what a `Ranker` and a service have in common.
+A `Ranker` adds ids of rankings, locks and files to it; the service adds a store.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.policy_task import MAX_SEGMENTS
 from slotwise.core.tally import Tally
-from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray
+from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, HalfLife, IntArray
 from slotwise.jit.background_compile import Kernels
 from slotwise.policies import PolicyEntry
 from slotwise.ranker.feature_table import Given
-from slotwise.ranker.item_catalog import Catalogue, checked_value
+from slotwise.ranker.item_catalog import Catalog, checked_value
 from slotwise.ranker.policy_options import check_pooling, check_served, policy_for, with_options
-from slotwise.ranker.policy_runner import AtWork, PolicyFactory
+from slotwise.ranker.policy_runner import PolicyFactory, PolicyRunner
 from slotwise.ranker.posterior_reports import PosteriorReports
-from slotwise.ranker.segment_counts import Counts
+from slotwise.ranker.segment_counts import SegmentCounts
 
 
 class Learner(PosteriorReports):
     """Chooses lists of named items, and learns.
 
-    `policy` is the id of a registered policy that can start from a tally, with options as on the command line; None is
-    the default, with `bias=known` when a `position_bias` is given. `values` are what a click on an item is
-    worth, 1 where it is not said. The policy starts anew at the first decision after items were added, from the
-    tally of all that was learned, so that adding many at once costs little more than adding one.
+    The policy starts again at the first decision after items were added, from all counts, so that adding many items at
+    once costs little more than adding one.
 
-    `segments` are kinds of visitors, numbered from 0: each is learned for itself, and from the others as far as they
-    are alike. `features` are what is known of items, by name, numbers and categories; nothing has to be known of all.
-    `memory` and `new_items_at_most` are options of the policy: the half-life of what was seen, in rounds, or "auto" to
-    find one, and the part of the slots that items without a counted outcome may take. Where counts are `weighed`, by
-    whoever knows when they were made, a tally to `absorb` need not hold whole numbers.
+    Parameters
+    ----------
+    items, slots, position_bias, values, features, half_life, new_items_at_most
+        As in `Ranker`.
+    policy
+        Id of a registered policy that can start from a tally, with options as on the command line; the default policy
+        if None, with `bias=known` if a `position_bias` is given.
+    retired
+        Items that are not shown.
+    segments
+        Number of segments, which are numbered from 0. Estimates of each are shrunk toward those of the others.
+    weighed
+        Whether counts may be any number that is not negative, such as counts that lost weight with time.
+    rng
+        Source of randomness.
 
+    Examples
+    --------
     >>> learner = Learner(["a", "b", "c"], slots=2, rng=np.random.default_rng(1))
     >>> shown = learner.choose(exclude=["c"], pin={"b": 1})
     >>> shown
     ('b', 'a')
     >>> learner.learn(shown, clicked="a")
-    >>> learner.tally.clicks.tolist()       # slots × items
+    >>> learner.tally().clicks.tolist()       # slots × items
     [[0, 0, 0], [1, 0, 0]]
     """
 
@@ -55,39 +65,39 @@ class Learner(PosteriorReports):
         slots: int,
         *,
         policy: str | PolicyEntry | None = None,
-        position_bias: Any = None,
+        position_bias: ArrayLike | None = None,
         values: Mapping[str, float] | None = None,
         retired: Iterable[str] = (),
         segments: int = 1,
         features: Given | None = None,
-        memory: str | float = "none",
+        half_life: HalfLife = None,
         new_items_at_most: float | None = None,
         weighed: bool = False,
         rng: np.random.Generator | None = None,
     ) -> None:
-        catalogue = Catalogue(items, values, retired, features)
+        catalog = Catalog(items, values, retired, features)
         self.slots = validation.whole_number("slots", slots, at_least=1)
-        if len(catalogue) < self.slots:
-            raise InvalidInput(f"slots must be at most the number of items, {len(catalogue)}, got {slots!r}")
+        if len(catalog) < self.slots:
+            raise InvalidInput(f"slots must be at most the number of items, {len(catalog)}, got {slots!r}")
         self.position_bias = None if position_bias is None else _bias(position_bias, self.slots)
-        self.policy = with_options(policy_for(policy, self.position_bias), memory, new_items_at_most)
+        self.policy = with_options(policy_for(policy, self.position_bias), half_life, new_items_at_most)
         segments = validation.whole_number("segments", segments, at_least=1, at_most=MAX_SEGMENTS)
-        counts = Counts(self.slots, len(catalogue), self.policy.options.get("memory"), weighed=weighed)
-        super().__init__(PolicyFactory(self.policy, self.slots, self.position_bias, catalogue, counts, segments))
+        counts = SegmentCounts(self.slots, len(catalog), self.policy.options.get("half_life"), weighed=weighed)
+        super().__init__(PolicyFactory(self.policy, self.slots, self.position_bias, catalog, counts, segments))
         self.rng = rng if rng is not None else np.random.default_rng()
-        self._at_work = AtWork(self._factory)
+        self._runner = PolicyRunner(self._factory)
         check_served(self.policy, self._factory.setting)
         self._factory.prepare()
-        self._at_work.started()
+        self._runner.started()
 
     @property
     def segments(self) -> int:
-        """How many segments there are."""
+        """The number of segments."""
         return self._factory.segments
 
     @property
     def kernels(self) -> Kernels:
-        """Whether the policy's kernels are compiled."""
+        """The state of the policy's kernels: compiled or not."""
         return self._factory.kernels
 
     @property
@@ -102,42 +112,42 @@ class Learner(PosteriorReports):
 
     @property
     def values(self) -> dict[str, float]:
-        """What a click on each item is worth."""
+        """The value of a click on each item."""
         return dict(zip(self._items.ids, self._items.values.tolist(), strict=True))
 
     @property
     def features(self) -> dict[str, dict[str, float | str]]:
-        """What is known of each item of which anything is."""
+        """The features of each item that has any."""
         return self._items.features.named(self._items.ids)
 
     @property
-    def tally(self) -> Tally:
-        """What was learned so far, of all segments together and of `items` in their order."""
-        return self._factory.counted.tally()
+    def rounds(self) -> int:
+        """The number of page views that were counted."""
+        return self._factory.counts.rounds
 
-    def tally_of(self, segment: int) -> Tally:
-        """What was learned so far of one segment."""
-        return self._factory.counted.tally(self._factory.segment(segment))
+    def tally(self, segment: int | None = None) -> Tally:
+        """The counts so far, of `items` in their order: those of all segments together, or of one."""
+        return self._factory.counted.tally(None if segment is None else self._factory.segment(segment))
 
     @property
     def shown(self) -> IntArray:
-        """How often each item was shown; of absorbed tallies, only when it was clicked or nothing was."""
+        """How often each item was shown; in counts from a tally, only when it was clicked or nothing was."""
         return self._factory.counted.shown()
 
     def choose(
         self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None, segment: int = 0
     ) -> tuple[str, ...]:
-        """A list for one page view by a visitor of a segment, the first slot's item first; slots in `pin` count from 1.
+        """Choose a list for one page view, the first slot's item first; slots in `pin` count from 1.
 
-        Where fewer items are left than there are slots, the list is shorter: the slots at the end stay empty.
+        If fewer items are left than there are slots, the list is shorter: the last slots stay empty.
         """
-        number = self._asked(segment, exclude, pin)
-        return self._items.named(self._at_work.choose(self.rng, number))
+        number = self._prepared(segment, exclude, pin)
+        return self._items.named(self._runner.choose(self.rng, number))
 
     def choose_several(
         self, count: int, segment: int = 0, *, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None
     ) -> list[tuple[str, ...]]:
-        """What as many calls of `choose` would give, in a fraction of their time."""
+        """The lists of `count` calls of `choose`, in a fraction of their time."""
         ids = self._items.ids
         lists = self._drawn(count, segment, exclude, pin).tolist()
         return [tuple([ids[number] for number in shown if number != EMPTY]) for shown in lists]
@@ -145,47 +155,56 @@ class Learner(PosteriorReports):
     def count_several(
         self, count: int, segment: int = 0, *, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None
     ) -> Counter[tuple[int, str]]:
-        """How often each item is in each slot, counted from 0, of what as many calls of `choose` would give.
+        """Count the items in each slot, from 0, over the lists of `count` calls of `choose`.
 
         >>> sorted(Learner(["a", "b"], slots=2).count_several(7, pin={"b": 1}).items())
         [((0, 'b'), 7), ((1, 'a'), 7)]
         """
         lists = self._drawn(count, segment, exclude, pin)
-        # a number for each pair; those of the empty slot, which is less than any item, are left out
+        # a number for each pair of slot and item
         pairs, times = np.unique((lists * self.slots + np.arange(self.slots))[lists != EMPTY], return_counts=True)
-        ids, found = self._items.ids, zip(pairs.tolist(), times.tolist(), strict=True)
-        return Counter({(pair % self.slots, ids[pair // self.slots]): times for pair, times in found})
+        ids, counted = self._items.ids, zip(pairs.tolist(), times.tolist(), strict=True)
+        return Counter({(pair % self.slots, ids[pair // self.slots]): times for pair, times in counted})
 
     def _drawn(self, count: int, segment: int, exclude: Iterable[str], pin: Mapping[str, int] | None) -> IntArray:
-        """So many lists by the numbers of their items."""
-        number = self._asked(segment, exclude, pin)
-        return self._at_work.choose_several(count, self.rng, number)
+        """Draw `count` lists of item numbers."""
+        number = self._prepared(segment, exclude, pin)
+        return self._runner.choose_several(count, self.rng, number)
 
     def expect(self, shown: Iterable[str], segment: int = 0) -> None:
-        """Know that the outcome of a list is on its way: the policy need not find out the same thing meanwhile."""
-        self._at_work.expect(self._factory.segment(segment), self._items.numbered("shown", shown))
+        """Count the outcome of a list as pending: the policy need not explore the same thing meanwhile."""
+        self._runner.expect(self._factory.segment(segment), self._items.numbered("shown", shown))
 
     def settle(self, shown: Iterable[str], segment: int = 0) -> None:
-        """Expect an outcome of a list no longer: it is about to be learned, or it was lost."""
-        if not self._at_work.settle(self._factory.segment(segment), self._items.numbered("shown", shown)):
-            raise InvalidInput(f"no outcome of {validation.short(shown)} is expected{self._of(segment)}")
+        """Count the outcome of a list as pending no longer: it is about to be learned, or it was lost."""
+        if not self._runner.settle(self._factory.segment(segment), self._items.numbered("shown", shown)):
+            where = f" of segment {segment}" if self.segments > 1 else ""
+            raise InvalidInput(f"no outcome of {validation.short(shown)} is expected{where}")
 
     def learn(self, shown: Iterable[str], clicked: str | None, segment: int = 0) -> None:
-        """Take in the outcome of one page view: the item that was clicked, or None."""
+        """Learn the outcome of one page view: the item that was clicked, or None."""
         numbers = self._items.numbered("shown", shown)
         if len(set(numbers)) != len(numbers) or not 1 <= len(numbers) <= self.slots:
             raise InvalidInput(f"shown must be 1 to {self.slots} different items, got {validation.short(shown)}")
         slot = NO_CLICK if clicked is None else _slot_of(self._items.number("clicked", clicked), clicked, numbers)
         number = self._factory.segment(segment)
         self._factory.counted.count(number, numbers, slot)
-        self._beliefs.more_was_seen()
-        self._at_work.learn(number, numbers, slot)
+        self._posteriors.counts_grew()
+        self._runner.learn(number, numbers, slot)
 
-    def absorb(self, clicks: Any, passes: Any, shown: Any = None, segment: int = 0) -> None:
-        """Take in a tally, slots × `items` in their order, or what was added to one since it was last absorbed.
+    def update_from_tally(
+        self, clicks: ArrayLike, passes: ArrayLike, shown: ArrayLike | None = None, segment: int = 0
+    ) -> None:
+        """Add the counts of a tally, or those that were added to it since the last call.
 
-        `shown` per item, where it is known: a tally lacks what else was on the page when something was clicked. Where
-        the policy forgets, what is absorbed later counts as seen later.
+        Parameters
+        ----------
+        clicks, passes
+            Counts, slots × `items` in their order. If the policy forgets, counts that are added later are younger.
+        shown
+            How often each item was shown, if known: a tally lacks the other items of a page with a click.
+        segment
+            The segment that the counts are of.
         """
         counts = self._factory.counted
         tally = counts.tally_from(clicks, passes)
@@ -199,69 +218,63 @@ class Learner(PosteriorReports):
             raise InvalidInput(f"shown must have one entry per item, {len(self._items)}, got shape {seen.shape}")
         number = self._factory.segment(segment)
         counts.add(number, tally, seen)
-        self._beliefs.more_was_seen()
-        self._at_work.absorb(number, tally, more_may_follow=self.segments > 1)
+        self._posteriors.counts_grew()
+        self._runner.update_from_tally(number, tally, more_may_follow=self.segments > 1)
 
-    def arrays(self) -> dict[str, Any]:
-        """All that was counted, by segment and period, for `restore`."""
+    def arrays(self) -> dict[str, IntArray]:
+        """All counts, by segment and period, for `restore`."""
         return self._factory.counted.arrays()
 
-    def restore(self, arrays: Mapping[str, Any]) -> None:
-        """Take over what another learner of the same items, segments and memory had counted, as `arrays` gave it."""
+    def restore(self, arrays: Mapping[str, IntArray]) -> None:
+        """Take over the counts of another learner of the same items, segments and half-life, from its `arrays`."""
         self._factory.counted.restore(arrays, self.segments)
         self._restart()
 
     def add(self, item: str, value: float = 1.0, features: Mapping[str, float | str] | None = None) -> None:
-        """A new item, or a retired one again; `features` are what is known of it, and of a retired one stay if None."""
-        worth = checked_value(item, value)
-        known = None if features is None else self._items.features.checked(item, features)
+        """Add a new item, or show a retired one again; its features stay if `features` is None."""
+        click_value = checked_value(item, value)
+        checked = None if features is None else self._items.features.checked(item, features)
         had_features = bool(self._items.features)
-        check_pooling(self.policy, self.segments, had_features or bool(known))
-        self._items.offer(item, worth, known)
+        check_pooling(self.policy, self.segments, had_features or bool(checked))
+        self._items.offer(item, click_value, checked)
         if bool(self._items.features) != had_features:
             self._factory.prepare()
         self._restart()
 
     def add_segment(self) -> int:
-        """The number of a new segment, which is expected to be like the others."""
+        """Add a segment, which is expected to be like the others; its number."""
         if self._factory.add_segment():
             self._restart()
         return self.segments - 1
 
     def retire(self, item: str) -> None:
-        """Show an item no more; what was learned of it stays."""
+        """Show an item no more; its counts stay."""
         self._items.retire(item)
-        self._rules_changed()
+        self._constraints_changed()
 
-    def value(self, item: str, value: float) -> None:
-        """What a click on an item is worth from here on."""
-        self._items.value(item, value)
-        self._rules_changed()
+    def set_value(self, item: str, value: float) -> None:
+        """Set the value of a click on an item from here on."""
+        self._items.set_value(item, value)
+        self._constraints_changed()
 
-    def _asked(self, segment: int, exclude: Iterable[str], pin: Mapping[str, int] | None) -> int:
+    def _prepared(self, segment: int, exclude: Iterable[str], pin: Mapping[str, int] | None) -> int:
         """The number of a segment; the policy has the constraints of the decision from here on."""
-        number, rules = self._factory.segment(segment), self._items.rules(exclude, pin, self.slots)
-        self._at_work.started()
-        self._at_work.turned(number)
-        self._at_work.impose(rules)
+        number, constraints = self._factory.segment(segment), self._items.constraints(exclude, pin, self.slots)
+        self._runner.started()
+        self._runner.turned(number)
+        self._runner.impose(constraints)
         return number
 
-    def _started(self) -> Any:
-        return self._at_work.started()
-
-    def _of(self, segment: int) -> str:
-        return f" of segment {segment}" if self.segments > 1 else ""
-
     def _restart(self) -> None:
-        self._at_work.begin_anew()
-        self._beliefs.something_changed()
+        self._runner.restart()
+        self._posteriors.clear()
 
-    def _rules_changed(self) -> None:
-        self._at_work.rules_changed()
-        self._beliefs.worth_changed()
+    def _constraints_changed(self) -> None:
+        self._runner.constraints_changed()
+        self._posteriors.values_changed()
 
 
-def _bias(given: Any, slots: int) -> FloatArray:
+def _bias(given: ArrayLike, slots: int) -> FloatArray:
     bias = validation.positive_vector("position_bias", given, each="slot")
     if len(bias) != slots:
         raise InvalidInput(f"position_bias must have one entry per slot, {slots}, got {len(bias)}")

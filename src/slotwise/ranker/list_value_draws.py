@@ -12,7 +12,7 @@ from slotwise.core.types import FloatArray, IntArray
 from slotwise.posterior import Posterior, imagine
 from slotwise.posterior.best_list_draws import best_list
 from slotwise.posterior.posterior_interface import turn_to
-from slotwise.ranker.item_catalog import Ruling
+from slotwise.ranker.item_catalog import CheckedConstraints
 
 #: so that the ends of a 95 % interval are known to a tenth of its width
 DRAWS: Final = 400
@@ -22,7 +22,7 @@ LISTS: Final = 200
 SEED: Final = 0
 
 
-def draw_prospects(posterior: Posterior, rankings: Sequence[IntArray]) -> FloatArray:
+def draw_list_values(posterior: Posterior, rankings: Sequence[IntArray]) -> FloatArray:
     """Draws of the value of a view of each list, lists × draws: Σ vγ / (1 + Σγ), all lists by the same α and λ."""
     # drawing changes a belief, and this one is frozen
     belief = deepcopy(posterior.belief)
@@ -42,9 +42,9 @@ def draw_prospects(posterior: Posterior, rankings: Sequence[IntArray]) -> FloatA
     return drawn
 
 
-def draw_best_lists(posterior: Posterior, ruling: Ruling) -> IntArray:
+def draw_best_lists(posterior: Posterior, constraints: CheckedConstraints) -> IntArray:
     """Draws of the best list under the rules, draws × slots, each for one α and λ that may be the true ones."""
-    slots = np.arange(posterior.tally.slots) < ruling.allowed
+    slots = np.arange(posterior.tally.slots) < constraints.allowed
     belief = deepcopy(posterior.belief)
     turn_to(belief, posterior.segment)
     rng = np.random.default_rng(SEED)
@@ -54,6 +54,6 @@ def draw_best_lists(posterior: Posterior, ruling: Ruling) -> IntArray:
         alpha = rng.standard_gamma(belief.shape) / belief.rate
         bias = belief.position_bias if posterior.told is None else posterior.told
         drawn[draw] = best_list(
-            alpha, bias, values=posterior.values, excluded=ruling.excluded, slots=slots, pinned=ruling.pinned
+            alpha, bias, values=posterior.values, excluded=constraints.excluded, slots=slots, pinned=constraints.pinned
         )
     return drawn

@@ -1,4 +1,4 @@
-"""A ranker as a file: whole or absent, and refused by name if it is not one of ours."""
+"""A ranker as a file, which is complete or absent; other files are refused by name."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from slotwise.core.io import replacing
 from slotwise.policies import policy
 from slotwise.ranker.learner import Learner
 from slotwise.ranker.segment_counts import STORED
-from slotwise.ranker.segment_names import Segments
+from slotwise.ranker.segment_names import SegmentNames
 
 FORMAT = "slotwise ranker 1"
-#: what reading raises of a file with a bit turned over, or of another program's
+#: exceptions on reading a damaged file, or a file of another program
 DAMAGE = (
     OSError,
     SlotwiseError,
@@ -37,25 +37,25 @@ DAMAGE = (
 
 
 class Contents(NamedTuple):
-    """Of a file: text in JSON, and arrays of counts by name."""
+    """The contents of a file: text in JSON, and arrays of counts by name."""
 
     text: bytes
     counts: dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Kept:
-    """What a ranker keeps beside its learner."""
+class Saved:
+    """The state of a ranker without its learner."""
 
     #: by id: the items of the list, and the number of the segment that it is for
     pending: Mapping[str, tuple[tuple[str, ...], int]]
-    forgotten: int
-    segments: Segments
-    is_frozen: bool
+    expired: int
+    segments: SegmentNames
+    exploring: bool
 
 
-def contents_of(learner: Learner, kept: Kept) -> Contents:
-    """All of a learner but its policy's own memory, which follows from the counts, and what else is to be kept."""
+def contents_of(learner: Learner, saved: Saved) -> Contents:
+    """A ranker as text and arrays; the policy's record is left out, as it follows from the counts."""
     bias = learner.position_bias
     words = {
         "format": FORMAT,
@@ -68,17 +68,17 @@ def contents_of(learner: Learner, kept: Kept) -> Contents:
         "retired": learner.retired,
         "features": learner.features,
         "rng": learner.rng.bit_generator.state,
-        "pending": [[id, items, segment] for id, (items, segment) in kept.pending.items()],
-        "forgotten": kept.forgotten,
-        "segments": kept.segments.names,
-        "frozen": kept.is_frozen,
+        "pending": [[id, items, segment] for id, (items, segment) in saved.pending.items()],
+        "expired": saved.expired,
+        "segments": saved.segments.names,
+        "exploring": saved.exploring,
     }
     text = json.dumps(words, default=lambda array: array.tolist()).encode()
     return Contents(text, learner.arrays())
 
 
 def write(path: str | os.PathLike[str], contents: Contents) -> None:
-    """Write to `path` (npz); what was there before survives a failure."""
+    """Write to `path` (npz); a file that was there before survives a failure."""
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise UnwritableFile(f"there is no folder {folder} to write {os.path.basename(path)} into")
@@ -86,16 +86,16 @@ def write(path: str | os.PathLike[str], contents: Contents) -> None:
         np.savez_compressed(file, words=np.frombuffer(contents.text, np.uint8), **contents.counts)
 
 
-def read(path: str | os.PathLike[str]) -> tuple[Learner, Kept]:
-    """The learner that was written, and what was kept beside it."""
+def read(path: str | os.PathLike[str]) -> tuple[Learner, Saved]:
+    """The learner and the state that were written."""
     name = os.fspath(path)
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as found:
-            words = json.loads(found["words"].tobytes())
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
+            words = json.loads(stored["words"].tobytes())
             if words["format"] != FORMAT:
                 raise UnreadableFile(f"{name} holds {words['format']!r}, not {FORMAT!r}")
-            counts = {count: found[count] for count in STORED}
-        return _learner(words, counts), _kept(words)
+            counts = {count: stored[count] for count in STORED}
+        return _learner(words, counts), _saved(words)
     except FileNotFoundError:
         raise UnreadableFile(f"there is no file {name}") from None
     except UnreadableFile:
@@ -122,14 +122,14 @@ def _learner(words: dict[str, Any], counts: dict[str, Any]) -> Learner:
     return learner
 
 
-def _kept(words: dict[str, Any]) -> Kept:
+def _saved(words: dict[str, Any]) -> Saved:
     pending = {str(id): (tuple(items), segment) for id, items, segment in words["pending"]}
-    known = set(words["items"])
+    ids = set(words["items"])
     for id, (items, segment) in pending.items():
-        if not known.issuperset(items):
+        if not ids.issuperset(items):
             raise InvalidInput(f"ranking {id} is of items that are not there")
         validation.whole_number(f"the segment of ranking {id}", segment, at_least=0, at_most=len(words["segments"]))
-    if not isinstance(words["frozen"], bool):
-        raise InvalidInput(f"frozen must be true or false, got {words['frozen']!r}")
-    forgotten = validation.whole_number("forgotten", words["forgotten"], at_least=0)
-    return Kept(pending, forgotten, Segments(words["segments"]), words["frozen"])
+    if not isinstance(words["exploring"], bool):
+        raise InvalidInput(f"exploring must be true or false, got {words['exploring']!r}")
+    expired = validation.whole_number("expired", words["expired"], at_least=0)
+    return Saved(pending, expired, SegmentNames(words["segments"]), words["exploring"])

@@ -26,9 +26,9 @@ def policy_for(given: str | PolicyEntry | None, position_bias: FloatArray | None
     return given
 
 
-def with_options(policy: PolicyEntry, memory: Any, new_items_at_most: Any) -> PolicyEntry:
+def with_options(policy: PolicyEntry, half_life: Any, new_items_at_most: Any) -> PolicyEntry:
     """The policy with these options, where they say anything."""
-    for option, value in (("memory", memory), ("new_items_at_most", new_items_at_most)):
+    for option, value in (("half_life", half_life), ("new_items_at_most", new_items_at_most)):
         if value is None or (isinstance(value, str) and value == "none"):
             continue
         if not isinstance(value, str | int | float | np.number):

@@ -30,10 +30,10 @@ from slotwise.policies import (
     turn_to,
 )
 from slotwise.posterior import one_by_one
-from slotwise.ranker.item_catalog import Catalogue, Rules
+from slotwise.ranker.item_catalog import Catalog, Constraints
 from slotwise.ranker.policy_options import check_pooling
-from slotwise.ranker.segment_counts import Counts
-from slotwise.ranker.warmup_script import Rehearsal
+from slotwise.ranker.segment_counts import SegmentCounts
+from slotwise.ranker.warmup_script import WarmUpScript
 
 #: the segment, and the items by number
 _Shown = tuple[int, tuple[int, ...]]
@@ -46,14 +46,14 @@ class PolicyFactory:
     policy: PolicyEntry
     slots: int
     position_bias: FloatArray | None
-    items: Catalogue
-    counts: Counts
+    items: Catalog
+    counts: SegmentCounts
     segments: int
     kernels: Kernels = field(init=False)
 
     @property
     def setting(self) -> Setting:
-        """What a policy is given before the first round."""
+        """The task that the policy is given before the first round."""
         return Setting(
             self.slots,
             len(self.items),
@@ -71,7 +71,7 @@ class PolicyFactory:
         return min(MAX_SEGMENTS, 1 << (self.segments - 1).bit_length())
 
     @property
-    def counted(self) -> Counts:
+    def counted(self) -> SegmentCounts:
         """The counts, with columns for the items that were added."""
         self.counts.make_room(len(self.items))
         return self.counts
@@ -80,7 +80,7 @@ class PolicyFactory:
         """Have the kernels of this kind of policy compiled, or refuse by name a policy that cannot pool."""
         check_pooling(self.policy, self.segments, bool(self.items.features))
         validation.one_of(SETTING, when_to_compile(), get_args(When))
-        kind = Rehearsal(
+        kind = WarmUpScript(
             self.policy,
             self.slots,
             len(self.items),
@@ -121,10 +121,10 @@ class PolicyFactory:
         return begun
 
 
-class AtWork:
+class PolicyRunner:
     """The record of a policy and its current constraints; items are numbers here, and an empty slot is `EMPTY`.
 
-    It begins again at the first decision after `begin_anew`.
+    It begins again at the first decision after `restart`.
     """
 
     def __init__(self, factory: PolicyFactory) -> None:
@@ -132,99 +132,99 @@ class AtWork:
         self._slots = factory.slots
         #: None before it began, or if it is to begin again
         self.record: Any = None
-        #: whether it was asked for a list since it began
+        #: whether it has chosen a list since it began
         self.has_chosen = False
-        #: the rules that it has now, to be imposed again only when they change
-        self._imposed: Rules | None = None
-        #: the segment that it was turned to last
+        #: the current constraints, which are imposed again only when they change
+        self._imposed: Constraints | None = None
+        #: the current segment
         self._turned_to = 0
-        #: lists whose outcomes are on their way
-        self._expected: Counter[_Shown] = Counter()
+        #: lists whose outcomes are pending
+        self._pending: Counter[_Shown] = Counter()
 
     def started(self) -> Any:
-        """The record; compiled as soon as the kernels are there."""
+        """The record; compiled as soon as its kernels are."""
         kernels = self._factory.kernels
         if self.record is None:
             with kernels.or_interpreted():
                 self.record, self._imposed, self._turned_to = self._factory.begin(), None, 0
                 self.has_chosen = False
-                for (segment, numbers), rounds in self._expected.items():
+                for (segment, numbers), rounds in self._pending.items():
                     for _ in range(rounds):
                         expect(self.turned(segment), self._ranking(numbers))
         elif is_plain(self.record) and kernels.are_there:
             self.record = compiled(self.record, like=self._factory.empty())
         return self.record
 
-    def begin_anew(self) -> None:
-        """Start from all that was counted when it is asked next."""
+    def restart(self) -> None:
+        """Begin again from all counts at the next decision."""
         self.record = None
 
-    def rules_changed(self) -> None:
-        """Impose all of them again."""
+    def constraints_changed(self) -> None:
+        """Impose the constraints again at the next decision."""
         self._imposed = None
 
     def turned(self, segment: int) -> Any:
-        """The record, turned to a segment."""
+        """The record, with this segment as the current one."""
         if segment != self._turned_to:
             turn_to(self.record, segment)
             self._turned_to = segment
         return self.record
 
-    def impose(self, rules: Rules) -> None:
+    def impose(self, constraints: Constraints) -> None:
         """Impose the constraints of a decision, the values and the retired items, unless they are imposed already."""
-        if rules != self._imposed:
+        if constraints != self._imposed:
             items = self._factory.items
-            ruling = items.ruling(rules)
-            impose_rules(self.record, items.values, ruling.excluded, ruling.pins(self._slots))
-            self._imposed = rules
+            checked = items.checked(constraints)
+            impose_rules(self.record, items.values, checked.excluded, checked.pins(self._slots))
+            self._imposed = constraints
 
     def choose(self, rng: np.random.Generator, segment: int) -> Ranking:
-        """One list."""
+        """Choose one list."""
         self.has_chosen = True
         ranking: Ranking = choose(self.turned(segment), rng)
         return ranking
 
     def choose_several(self, count: int, rng: np.random.Generator, segment: int) -> IntArray:
-        """As many lists as `count`, one a row."""
+        """Choose `count` lists, one a row."""
         self.has_chosen = True
         lists = np.empty((count, self._slots), np.int64)
         choose_several(self.turned(segment), rng, lists)
         return lists
 
     def expect(self, segment: int, numbers: Iterable[int]) -> None:
-        """Know that the outcome of a list is on its way."""
+        """Count the outcome of a list as pending."""
         shown = segment, tuple(numbers)
-        self._expected[shown] += 1
+        self._pending[shown] += 1
         if self.record is not None:
             expect(self.turned(segment), self._ranking(shown[1]))
 
     def settle(self, segment: int, numbers: Iterable[int]) -> bool:
-        """Expect it no longer; whether it was expected."""
+        """Count it as pending no longer; whether it was pending."""
         shown = segment, tuple(numbers)
-        if not self._expected[shown]:
+        if not self._pending[shown]:
             return False
-        self._expected[shown] -= 1
-        if not self._expected[shown]:
-            del self._expected[shown]
+        self._pending[shown] -= 1
+        if not self._pending[shown]:
+            del self._pending[shown]
         if self.record is not None:
             settle(self.turned(segment), self._ranking(shown[1]))
         return True
 
     def learn(self, segment: int, numbers: Iterable[int], slot: int) -> None:
-        """Take in the outcome of one list, if it has begun: what is counted it will begin with."""
+        """Learn the outcome of one list; a policy that has not begun will begin with its count."""
         if self.record is not None:
             learn(self.turned(segment), self._ranking(numbers), slot)
 
-    def absorb(self, segment: int, tally: Tally, *, more_may_follow: bool) -> None:
-        """Take in a tally, if it has begun."""
+    def update_from_tally(self, segment: int, tally: Tally, *, more_may_follow: bool) -> None:
+        """Add the counts of a tally; a policy that has not begun will begin with them."""
         if more_may_follow and not self.has_chosen:
-            # to begin anew from all is quicker than to absorb one after the other
+            # to begin again from all counts is quicker than to add them one after the other
             self.record = None
         elif self.record is not None:
             absorb(self.turned(segment), tally.clicks, tally.passes)
 
     def _ranking(self, numbers: Iterable[int]) -> Ranking:
-        """A list of as many as there are slots, empty at the end."""
+        """A list with an entry for each slot, empty at the end."""
         ranking = np.full(self._slots, EMPTY)
         for slot, number in enumerate(numbers):
             ranking[slot] = number

@@ -1,4 +1,4 @@
-"""What is believed of items and slots, for everybody and for each segment, and the best lists by it."""
+"""Caches posteriors, for everybody and for each segment, until the counts change."""
 
 from __future__ import annotations
 
@@ -9,58 +9,58 @@ import numpy as np
 
 from slotwise.core.types import Ranking
 from slotwise.posterior import HierarchicalPosterior, Posterior, believed, posterior_of
-from slotwise.ranker.item_catalog import Ruling
+from slotwise.ranker.item_catalog import CheckedConstraints
 from slotwise.ranker.policy_runner import PolicyFactory
 
-#: a best list to be shown is found anew when so much more was seen, in parts of all that was
+#: a best list is computed again when the rounds have grown by this share
 OUTDATED = 0.02
 
 
 class _Best(NamedTuple):
     posterior: Posterior
-    #: rounds that were counted when it was found
+    #: the rounds that it was computed from
     rounds: int
 
 
-class Beliefs:
-    """Found when they are asked for, and kept until something changes."""
+class PosteriorCache:
+    """Computes a posterior when it is first read, and again after the counts, items or values changed."""
 
     def __init__(self, factory: PolicyFactory) -> None:
         self._factory = factory
-        #: of all segments, or, under True, of everybody as one
-        self._believed: dict[bool, HierarchicalPosterior] = {}
+        #: of all segments, or, under True, of everybody as one segment
+        self._hierarchical: dict[bool, HierarchicalPosterior] = {}
         #: by segment, None for everybody
         self._posteriors: dict[int | None, Posterior] = {}
         self._best: dict[int | None, _Best] = {}
 
-    def more_was_seen(self) -> None:
-        """Find all anew but the best lists, which may wait."""
-        self._believed.clear()
+    def counts_grew(self) -> None:
+        """Drop all but the posteriors of best lists, which may be a little out of date."""
+        self._hierarchical.clear()
         self._posteriors.clear()
 
-    def something_changed(self) -> None:
-        """Find all anew."""
-        self.more_was_seen()
+    def clear(self) -> None:
+        """Drop all."""
+        self.counts_grew()
         self._best.clear()
 
-    def worth_changed(self) -> None:
-        """Keep what is believed, and find anew what is best."""
+    def values_changed(self) -> None:
+        """Drop all that depends on values and retired items."""
         self._posteriors.clear()
         self._best.clear()
 
     def posterior(self, segment: int | None) -> Posterior:
-        """Of a segment, or of everybody: of what was counted of all segments together, as if there were but one."""
+        """The posterior of a segment; or of everybody, from the counts of all segments together."""
         if segment not in self._posteriors:
             setting, counts, worth = self._factory.setting, self._factory.counted, self._factory.items.worth
             everybody = segment is None
-            if everybody not in self._believed:
+            if everybody not in self._hierarchical:
                 counted = counts.for_everybody() if everybody else counts.in_order()
-                seen_by = replace(setting, segments=1) if everybody else setting
-                self._believed[everybody] = believed(
-                    seen_by, counted, memory=self._factory.policy.options.get("memory")
+                task = replace(setting, segments=1) if everybody else setting
+                self._hierarchical[everybody] = believed(
+                    task, counted, half_life=self._factory.policy.options.get("half_life")
                 )
             self._posteriors[segment] = posterior_of(
-                self._believed[everybody],
+                self._hierarchical[everybody],
                 counts.tally(segment),
                 setting.position_bias,
                 segment=segment or 0,
@@ -70,16 +70,16 @@ class Beliefs:
         return self._posteriors[segment]
 
     def best(self, segment: int | None) -> Posterior:
-        """The same, up to a fiftieth out of date: to be asked in every decision."""
-        known = self._best.get(segment)
+        """The same, out of date by up to 2 % of the rounds: quick enough for every decision."""
+        best = self._best.get(segment)
         rounds = self._factory.counts.rounds
-        if known is None or rounds > known.rounds * (1.0 + OUTDATED):
-            known = _Best(self.posterior(segment), rounds)
-            self._best[segment] = known
-        return known.posterior
+        if best is None or rounds > best.rounds * (1.0 + OUTDATED):
+            best = _Best(self.posterior(segment), rounds)
+            self._best[segment] = best
+        return best.posterior
 
 
-def best_list(posterior: Posterior, ruling: Ruling) -> Ranking:
-    """The best list under the rules of a decision; slots for which nothing is left are those at the end."""
-    slots = np.arange(posterior.tally.slots) < ruling.allowed
-    return posterior.best_list(slots, excluded=ruling.excluded, pinned=ruling.pinned)
+def best_list(posterior: Posterior, constraints: CheckedConstraints) -> Ranking:
+    """The best list under constraints; if items are too few, the last slots stay empty."""
+    slots = np.arange(posterior.tally.slots) < constraints.allowed
+    return posterior.best_list(slots, excluded=constraints.excluded, pinned=constraints.pinned)

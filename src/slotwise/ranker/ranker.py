@@ -1,4 +1,4 @@
-"""The `Ranker`: rank, show, observe, from as many threads as there are."""
+"""The `Ranker`: rank, show, observe, from any number of threads."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.tally import Tally
+from slotwise.core.types import HalfLife
 from slotwise.policies import PolicyEntry
 from slotwise.ranker.estimates import Estimates
 from slotwise.ranker.feature_table import Given
 from slotwise.ranker.learner import Learner
-from slotwise.ranker.persistence import Kept, contents_of, read, write
-from slotwise.ranker.segment_names import Name, Segments, checked_name
+from slotwise.ranker.persistence import Saved, contents_of, read, write
+from slotwise.ranker.segment_names import Name, SegmentNames, checked_name
 
-#: rankings that may wait for their outcome; beyond that the oldest are forgotten
-PENDING_LIMIT = 100_000
+#: rankings that may be pending; beyond that the oldest expire
+MAX_PENDING = 100_000
 #: segments that may be named
 MAX_NAMED = 1_000
 
@@ -34,22 +36,42 @@ class Ranking:
 
     id: str
     items: tuple[str, ...]
-    #: whom it is for, where that was said
+    #: the visitor's segment, if one was named
     segment: str | None = None
 
 
 class Ranker:
-    """Learns the best order of named items from what is clicked.
+    """Learns the best order of named items from clicks.
 
-    The policy is the default one unless another is named; the position bias is learned unless it is given. What is
-    shown is best for clicks, or, with `values`, for what clicks are worth. A `tally` of earlier page views starts it
-    warm: in the order of `items`, or with an attribute `item_ids` that says its own.
+    Every method may be called from any thread. A ranking is pending until its outcome is observed; at most 100,000 are
+    pending, and beyond that the oldest expire. The policy takes pending outcomes into account: a new item is not shown
+    to everybody only because its first outcomes are late. Of past decisions only sums are kept.
 
-    `features` are what is known of items, each a mapping of names to numbers and categories; `items` may be such a
-    mapping itself. `memory` is the half-life of what was seen, in page views, or "auto" to find one; without it nothing
-    is forgotten. `new_items_at_most` is the part of the slots that items without an outcome may take. Visitors are told
-    apart by `rank(segment=…)`: segments are known from the first time that they are named.
+    Parameters
+    ----------
+    items
+        Ids of the items, or a mapping of ids to features.
+    slots
+        Number of slots of the page.
+    policy
+        Id of a registered policy, such as ``"posterior-sampling"``; the default policy if None.
+    position_bias
+        Position bias of each slot; learned if None.
+    values
+        Value of a click on each item; 1 for items that are not in it. Lists then maximise value instead of clicks.
+    features
+        For each item a mapping of names to numbers and categories.
+    half_life
+        Page views after which a count weighs half, ``"auto"`` to select it, or None if nothing is forgotten.
+    new_items_at_most
+        Largest share of the slots for items without an observed outcome; the policy's default if None.
+    tally
+        SegmentCounts of earlier page views, in the order of `items`, or with an attribute `item_ids`.
+    seed
+        Seed of the random numbers.
 
+    Examples
+    --------
     >>> from slotwise import Ranker
     >>> ranker = Ranker(items=["a", "b", "c"], slots=2, seed=1)
     >>> ranking = ranker.rank(exclude=["c"], pin={"b": 1})      # slots count from 1
@@ -58,11 +80,6 @@ class Ranker:
     >>> ranker.observe(ranking, clicked="a")                    # or clicked=None
     >>> ranker.estimates()["a"].clicks
     1
-
-    Every method may be called from any thread. A ranking waits for its outcome until it is observed; at most 100,000
-    wait, and beyond that the oldest are forgotten, which `forgotten` counts. While they wait, what they will tell is
-    expected: a new item is not shown to everybody only because its first outcomes are late. Nothing else is kept of
-    past decisions but their sums.
     """
 
     def __init__(
@@ -71,10 +88,10 @@ class Ranker:
         slots: int,
         *,
         policy: str | PolicyEntry | None = None,
-        position_bias: Any = None,
+        position_bias: ArrayLike | None = None,
         values: Mapping[str, float] | None = None,
         features: Given | None = None,
-        memory: str | float = "none",
+        half_life: HalfLife = None,
         new_items_at_most: float | None = None,
         tally: Tally | None = None,
         seed: int | None = None,
@@ -94,108 +111,139 @@ class Ranker:
             position_bias=position_bias,
             values=values,
             features=features,
-            memory=memory,
+            half_life=half_life,
             new_items_at_most=new_items_at_most,
             rng=np.random.default_rng(seed),
         )
-        self._hold(learner, Kept(pending={}, forgotten=0, segments=Segments(), is_frozen=False))
+        self._restore(learner, Saved(pending={}, expired=0, segments=SegmentNames(), exploring=True))
         if tally is not None:
-            self.absorb(tally)
+            self.update_from_tally(tally)
 
-    def _hold(self, learner: Learner, kept: Kept) -> None:
+    def _restore(self, learner: Learner, saved: Saved) -> None:
         self._lock = threading.RLock()
         self._learner = learner
-        self._pending = OrderedDict(kept.pending)
-        self._forgotten = kept.forgotten
-        self._segments = kept.segments
-        self._is_frozen = kept.is_frozen
+        self._pending = OrderedDict(saved.pending)
+        self._expired = saved.expired
+        self._segments = saved.segments
+        self._exploring = saved.exploring
         for shown, segment in self._pending.values():
             learner.expect(shown, segment)
 
     def rank(self, exclude: Iterable[str] = (), pin: Mapping[str, int] | None = None, segment: Name = None) -> Ranking:
-        """The next list, without the items in `exclude`, and with each item in `pin` in its slot, counted from 1.
+        """Choose the list for one page view.
 
-        `segment` is what kind of visitor it is for, in any words: one that was never named before is expected to be
-        like the others. Where fewer items are left than there are slots, the list is shorter: the slots at the end stay
-        empty.
+        Parameters
+        ----------
+        exclude
+            Items that may not be in the list.
+        pin
+            Items and the slots that they must be in, counted from 1.
+        segment
+            The visitor's segment, in any words. The items of a segment that was never named before are expected to be
+            as attractive to it as to the others.
+
+        Returns
+        -------
+        Ranking
+            Shorter than the number of slots if fewer items are left; the last slots then stay empty.
         """
         with self._lock:
-            number = self._segment_of(segment)
-            choose = self._learner.choose_best if self._is_frozen else self._learner.choose
+            number = self._segment_number(segment)
+            choose = self._learner.choose if self._exploring else self._learner.choose_best
             ranking = Ranking(secrets.token_hex(16), choose(exclude, pin, number), checked_name(segment))
             self._pending[ranking.id] = ranking.items, number
             self._learner.expect(ranking.items, number)
-            if len(self._pending) > PENDING_LIMIT:
+            if len(self._pending) > MAX_PENDING:
                 self._learner.settle(*self._pending.popitem(last=False)[1])
-                self._forgotten += 1
+                self._expired += 1
             return ranking
 
     def observe(self, ranking: Ranking | str, clicked: str | None) -> None:
-        """The outcome of a ranking, given as such or by its id: the item that was clicked, or None."""
+        """Learn the outcome of a ranking.
+
+        Parameters
+        ----------
+        ranking
+            The ranking, or its id.
+        clicked
+            The item that was clicked, or None.
+        """
         id = ranking.id if isinstance(ranking, Ranking) else ranking
         with self._lock:
-            waiting = self._pending.get(id) if isinstance(id, str) else None
-            if waiting is None:
+            pending = self._pending.get(id) if isinstance(id, str) else None
+            if pending is None:
                 raise InvalidInput(f"ranking {validation.short(id)} waits for no outcome: unknown, or observed before")
-            shown, segment = waiting
+            shown, segment = pending
             self._learner.learn(shown, clicked, segment)
             # last: an outcome that was refused may be corrected
             self._learner.settle(shown, segment)
             del self._pending[id]
 
-    def freeze(self) -> None:
-        """Show the best list only from here on, to each segment its own; outcomes are still learned from."""
-        with self._lock:
-            self._is_frozen = True
-
-    def thaw(self) -> None:
-        """Show again what there is to learn from."""
-        with self._lock:
-            self._is_frozen = False
-
     @property
-    def is_frozen(self) -> bool:
-        """Whether it shows the best list only."""
-        return self._is_frozen
+    def exploring(self) -> bool:
+        """Whether lists are chosen to learn from; otherwise each segment sees its best list. Outcomes always count."""
+        return self._exploring
 
-    def absorb(self, tally: Tally, segment: Name = None) -> None:
-        """Take in what was seen elsewhere: a tally in the order of `items`, or one with `item_ids` of its own."""
+    @exploring.setter
+    def exploring(self, exploring: bool) -> None:
+        if not isinstance(exploring, bool):
+            raise InvalidInput(f"exploring must be true or false, got {exploring!r}")
         with self._lock:
-            self._learner.absorb(*_in_order(tally, self.items), segment=self._segment_of(segment))
+            self._exploring = exploring
+
+    def update_from_tally(self, tally: Tally, segment: Name = None) -> None:
+        """Add counts of page views elsewhere: a tally in the order of `items`, or one with `item_ids` of its own."""
+        with self._lock:
+            self._learner.update_from_tally(*_in_order(tally, self.items), segment=self._segment_number(segment))
 
     def add(self, item: str, value: float = 1.0, features: Mapping[str, float | str] | None = None) -> None:
-        """A new item, or a retired one again; `features` are what is known of it."""
+        """Add a new item, or show a retired one again.
+
+        Parameters
+        ----------
+        item
+            Its id.
+        value
+            Value of a click on it.
+        features
+            Its features; those of a retired item stay if None.
+        """
         with self._lock:
             self._learner.add(item, value, features)
 
     def retire(self, item: str) -> None:
-        """Show an item no more; what was learned of it stays."""
+        """Show an item no more; its counts stay."""
         with self._lock:
             self._learner.retire(item)
 
-    def value(self, item: str, value: float) -> None:
-        """What a click on an item is worth from here on."""
+    def set_value(self, item: str, value: float) -> None:
+        """Set the value of a click on an item from here on."""
         with self._lock:
-            self._learner.value(item, value)
+            self._learner.set_value(item, value)
 
     def estimates(self, level: float = 0.95, segment: Name = None) -> Estimates:
-        """What each item and slot is worth, with intervals, and how likely each item is to be in the best list.
+        """Estimate attractiveness and position bias, with credible intervals.
 
-        For everybody they rest on what was seen of all visitors together, and for a segment on what was seen of it, and
-        of the others as far as they are alike.
+        Parameters
+        ----------
+        level
+            Probability of the credible intervals.
+        segment
+            The segment that the estimates are for; they are shrunk toward those of the others. None is for everybody,
+            from the counts of all segments together.
         """
         with self._lock:
-            return self._learner.estimates(level, None if segment is None else self._segments.number(segment))
+            return self._learner.estimates(level, self._segment_or_all(segment))
 
     def best_list(self, segment: Name = None) -> tuple[str, ...]:
-        """The list that is best for everybody, or for a segment, by what is expected of each item."""
+        """The list with the largest expected value for everybody, or for a segment."""
         with self._lock:
-            return self._learner.best_list(None if segment is None else self._segments.number(segment))
+            return self._learner.best_list(self._segment_or_all(segment))
 
-    def tally_of(self, segment: Name) -> Tally:
-        """What was seen of one segment; None for visitors of whom nothing was said."""
+    def tally(self, segment: Name = None) -> Tally:
+        """The counts so far, of `items` in their order: those of everybody, or of a segment."""
         with self._lock:
-            return self._learner.tally_of(self._segments.number(segment))
+            return self._learner.tally(self._segment_or_all(segment))
 
     @property
     def segments(self) -> tuple[str, ...]:
@@ -215,36 +263,39 @@ class Ranker:
             return self._learner.retired
 
     @property
-    def tally(self) -> Tally:
-        """What was seen so far, of `items` in their order."""
-        with self._lock:
-            return self._learner.tally
-
-    @property
     def pending(self) -> int:
-        """How many rankings wait for their outcome."""
+        """The number of rankings whose outcome was not observed yet."""
         return len(self._pending)
 
     @property
-    def forgotten(self) -> int:
-        """How many rankings were forgotten before their outcome came."""
-        return self._forgotten
+    def expired(self) -> int:
+        """The number of rankings that expired before their outcome was observed."""
+        return self._expired
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all of it to `path`; what was there before survives a failure."""
+        """Write the ranker to `path`; a file that was there before survives a failure."""
         with self._lock:
-            kept = Kept(self._pending, self._forgotten, self._segments, self._is_frozen)
-            contents = contents_of(self._learner, kept)
+            saved = Saved(self._pending, self._expired, self._segments, self._exploring)
+            contents = contents_of(self._learner, saved)
         write(path, contents)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Ranker:
-        """Read what `save` wrote; anything else is refused by name. The policy starts again from what was counted."""
+        """Read a file that `save` wrote; others are refused by name. The policy starts again from the counts."""
         ranker = cls.__new__(cls)
-        ranker._hold(*read(path))
+        ranker._restore(*read(path))
         return ranker
 
-    def _segment_of(self, name: Name) -> int:
+    def __repr__(self) -> str:
+        return (
+            f"Ranker({len(self.items)} items, {self._learner.slots} slots, policy={str(self._learner.policy)!r}, "
+            f"{self._learner.rounds:,} page views, {self.pending:,} pending)"
+        )
+
+    def _segment_or_all(self, name: Name) -> int | None:
+        return None if name is None else self._segments.number(name)
+
+    def _segment_number(self, name: Name) -> int:
         """The number of a segment, new or not."""
         number = self._segments.known(name)
         if number is None:

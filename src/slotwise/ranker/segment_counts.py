@@ -10,7 +10,7 @@ import numpy as np
 
 from slotwise.core.errors import InvalidInput
 from slotwise.core.tally import Tally, WeightedTally
-from slotwise.core.types import NO_CLICK, IntArray
+from slotwise.core.types import NO_CLICK, HalfLife, IntArray
 from slotwise.posterior.forgetting import PERIOD, PERIODS_PER_HALF_LIFE, half_lives
 
 #: two neighbouring periods become one when together they are no longer than this part of all that came after them
@@ -37,15 +37,16 @@ class Period:
         return Period(self.rounds + later.rounds, counted)
 
 
-class Counts:
-    """Sums by segment, of items that may become more.
+class SegmentCounts:
+    """Counts by segment, of a number of items that may grow.
 
-    With a `memory` the sums of periods are kept too, so that a policy that starts anew forgets what it had forgotten:
-    recent periods are as long as the policy's own, and older ones are merged, the longer ago the more of them.
-    What is `weighed` may be any number that is not negative; it is not stored, and the policy must not forget as well.
+    With a `half_life` the counts of periods are kept too, so that a policy that starts again weighs them as it did
+    before. Recent periods are as long as the policy's own; older ones are merged, more of them the older they are.
+    Counts that are `weighed` may be any number that is not negative; they are not stored, and the policy must not
+    forget as well.
     """
 
-    def __init__(self, slots: int, items: int, memory: Any = "none", *, weighed: bool = False) -> None:
+    def __init__(self, slots: int, items: int, half_life: HalfLife = None, *, weighed: bool = False) -> None:
         self.slots, self.items = slots, items
         self.weighed = weighed
         self._dtype: Any = np.float64 if weighed else np.int64
@@ -54,10 +55,10 @@ class Counts:
         self._sums: dict[int, Matrices] = {}
         self._shown: dict[int, IntArray] = {}
         #: rounds of a period, or None where nothing is forgotten
-        self._length = _period_of(memory)
+        self._length = _period_of(half_life)
         self._periods: list[Period] = []
         if weighed and self.by_period:
-            raise InvalidInput(f"memory must be none where counts are weighed, got {memory!r}")
+            raise InvalidInput(f"half_life must be none where counts are weighed, got {half_life!r}")
 
     @property
     def by_period(self) -> bool:
@@ -209,9 +210,9 @@ def _stacked(some: Sequence[Any], *each: int) -> IntArray:
     return np.array(some, np.int64).reshape(len(some), *each)
 
 
-def _period_of(memory: Any) -> float | None:
+def _period_of(half_life: Any) -> float | None:
     """As long as the periods of `slotwise.posterior.forgetting`, or None where nothing is forgotten."""
-    tried = half_lives(memory)
+    tried = half_lives(half_life)
     if not len(tried):
         return None
     return max(1.0, min(PERIOD, float(tried[0]) / PERIODS_PER_HALF_LIFE)) if len(tried) == 1 else PERIOD

@@ -17,7 +17,7 @@ UNNAMED = 0
 Name = str | int | None
 
 
-class Segments:
+class SegmentNames:
     """The names of segments 1, 2 and so on."""
 
     def __init__(self, names: Iterable[Any] = ()) -> None:

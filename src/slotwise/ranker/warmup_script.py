@@ -17,7 +17,7 @@ SLOTS, ITEMS = 2, 4
 
 
 @dataclass(frozen=True)
-class Rehearsal:
+class WarmUpScript:
     """A kind of learner, as far as it matters to the compiler."""
 
     policy: PolicyEntry
@@ -49,7 +49,7 @@ class Rehearsal:
         return json.dumps(words, default=_listed, sort_keys=True)
 
     @classmethod
-    def read(cls, text: str) -> Rehearsal:
+    def read(cls, text: str) -> WarmUpScript:
         """Parse `text`."""
         words = json.loads(text)
         chosen = policy(words["policy"], **words["options"])

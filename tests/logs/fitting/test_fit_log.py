@@ -161,7 +161,7 @@ def test_a_log_starts_a_ranker_and_a_simulation_warm() -> None:
     # slot 1 before slot 3 before slot 2, and items in the order 2, 0, 3, 1
     best = ("2", "3", "0")
     assert sum(warm.rank().items == best for _ in range(20)) > 15
-    assert warm.tally.rounds == counted.rounds
+    assert warm.tally().rounds == counted.rounds
     cold, started = (
         simulate(USERS, "random-bound", rounds=300, replications=10, seed=1, start=start)["random-bound"].mean
         for start in (None, counted)

@@ -68,7 +68,7 @@ def run(path: Path, clock: Clock, test: Callable[[Worker], Awaitable[None]], *fi
 
 def learned(worker: Worker, name: str = "home") -> tuple[FloatArray, FloatArray]:
     """Clicks and passes of the first slot that its learner has absorbed."""
-    tally = next(known for known in worker.known() if known.name == name).learner.tally
+    tally = next(known for known in worker.known() if known.name == name).learner.tally()
     return tally.clicks[0].astype(float), tally.passes[0].astype(float)
 
 
@@ -244,8 +244,8 @@ def test_segments_fade_each_for_itself() -> None:
         PeriodRow(CountPeriod(NOW), "", "learned", 0, "gone", 1, 1, 1),
     ]
     learner = learner_of(told_apart, faded=DecayedCounts(PeriodCounts.of(rows), Decay(HALF_LIFE, NOW)))
-    assert learner.tally_of(1).clicks.tolist() == [[1.0, 0.0]]
-    assert learner.tally_of(0).passes.tolist() == [[0.0, 0.5]]
+    assert learner.tally(1).clicks.tolist() == [[1.0, 0.0]]
+    assert learner.tally(0).passes.tolist() == [[0.0, 0.5]]
 
 
 @pytest.mark.parametrize(

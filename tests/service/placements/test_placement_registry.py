@@ -34,7 +34,7 @@ def test_a_learner_follows_counts_of_segments_that_are_no_longer_told_apart(tmp_
         await worker.finalise()
         await worker.refresh()
         (placement,) = worker.known()
-        return [int(placement.learner.tally_of(segment).clicks[0, 0]) for segment in range(len(placement.segments))]
+        return [int(placement.learner.tally(segment).clicks[0, 0]) for segment in range(len(placement.segments))]
 
     async def run() -> None:
         async with Worker(f"sqlite:///{tmp_path}/store.db", clock=clock, write_seconds=FOR_EVER) as worker:

@@ -64,10 +64,10 @@ def learner_of(
     if faded is None:
         for segment, counted in by_segment(segments, rows).items():
             shown = shows(counted, numbers, definition.slots)
-            learner.absorb(*matrices(counted, numbers, definition.slots), shown, segment=number(segment))
+            learner.update_from_tally(*matrices(counted, numbers, definition.slots), shown, segment=number(segment))
     else:
         for segment, counts in faded.matrices(segments, numbers, definition.slots).items():
-            learner.absorb(*counts, segment=number(segment))
+            learner.update_from_tally(*counts, segment=number(segment))
     return learner
 
 

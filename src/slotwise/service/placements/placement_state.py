@@ -181,7 +181,7 @@ class Placement:
             clicks, passes = matrices(counted, self.numbers, self.definition.slots)
             # rows that did not change after that revision are not among them
             touched = (clicks > 0) | (passes > 0)
-            before = self.learner.tally_of(segment)
+            before = self.learner.tally(segment)
             if segment in self.settled:
                 clicks, passes = clicks + self.settled[segment].clicks, passes + self.settled[segment].passes
             found[segment] = (
@@ -205,9 +205,9 @@ class Placement:
         if self.recent is not None:
             self.recent.keep(more.periods)
         for segment, (clicks, passes) in more.counts.items():
-            self.learner.absorb(clicks, passes, segment=segment)
+            self.learner.update_from_tally(clicks, passes, segment=segment)
         for item, value in more.values.items():
-            self.learner.value(item, value)
+            self.learner.set_value(item, value)
         self.drawn.clear()
         self.ledger = PendingPropensities()
         self.window_seconds = more.window_seconds

@@ -20,7 +20,7 @@ def in_the_shadow(definition: PlacementDefinition, learner: Learner, segment: in
     if definition.mode != "shadow":
         return None
     would, given = learner.best_list(segment), [item.id for item in definition.items[: definition.slots]]
-    of_best, of_given = learner.prospects([would, given], segment)
+    of_best, of_given = learner.list_values([would, given], segment)
     has_values = len(set(learner.values.values())) > 1
     return {
         "would_show": list(would),

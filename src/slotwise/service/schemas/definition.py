@@ -154,7 +154,7 @@ class PlacementDefinition(Strict):
         try:
             policy = policy_for(self.policy, self.bias())
             check_served(policy, Setting(self.slots, len(self.items), 1, self.bias(), rules_per_decision=True))
-            if self.memory is not None and policy.options.get("memory", "none") != "none":
+            if self.memory is not None and policy.options.get("half_life") not in (None, "none"):
                 raise InvalidInput(f"memory must be null where the policy has a half-life of its own, as {policy} does")
         except SlotwiseError as problem:
             raise PydanticCustomError("policy", "{why}", {"why": str(problem)}) from problem
