@@ -9,7 +9,7 @@ WARM := $(VENV)/.compiled
 PAPER := $(VENV)/.compiled-for-the-paper
 # without bytecode, which halves the time it takes: Python writes that of a module when it is first imported
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
-PIN = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet
+PIN = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet --no-emit-package slotwise-client
 # a worker for each core and two more (tests/conftest.py); PYTEST_ARGS= for one after the other. If a worker dies the
 # run ends: pytest-xdist 3.8 would start another one and then may wait for ever
 PYTEST_ARGS ?= -n auto --dist loadgroup --no-loadscope-reorder --max-worker-restart=0
@@ -35,12 +35,12 @@ help:
 	@echo "make clean     remove what was built"
 
 # what it takes to compile kernels: installed first, so that they are compiled while the rest is installed
-$(CORE): requirements-core.txt pyproject.toml
+$(CORE): requirements-core.txt pyproject.toml client/python/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "slotwise needs Python 3.11 or newer, this is " + sys.version)'
 	@echo "setting up $(VENV) …"
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(INSTALL) --require-hashes -r requirements-core.txt
-	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@$(INSTALL) --no-deps --no-build-isolation --editable . --editable client/python
 	@touch $(CORE)
 
 # what it takes to run slotwise: quick to install

@@ -17,8 +17,7 @@ from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote, unquote, urlsplit
 
-from slotwise.client import Client, Decision
-from slotwise.core.errors import ServiceProblem, SlotwiseError
+from slotwise.client import Client, ClientError, Decision, ServiceProblem
 
 URL = os.environ.get("SLOTWISE_URL", "http://127.0.0.1:8000")
 #: where visitors' browsers reach the service, if that is elsewhere
@@ -55,7 +54,7 @@ def decide(view: str) -> Decision | None:
                 raise
         make_placement()
         return client.decide("drinks", key=view)
-    except SlotwiseError as problem:
+    except ClientError as problem:
         print(problem, file=sys.stderr)
         return None
 

@@ -1,4 +1,4 @@
-"""What importing slotwise needs, and the distribution that is its client alone."""
+"""The imports of slotwise, and the files of its two distributions."""
 
 from __future__ import annotations
 
@@ -37,23 +37,6 @@ print(all(getattr(slotwise, name) is globals()[name] for name in slotwise.__all_
     assert _run(_with(SOURCES, script)).split() == ["True"] * 4
 
 
-def test_the_client_needs_nothing_but_the_standard_library() -> None:
-    script = """
-import builtins, sys
-class Refuse:
-    def find_spec(self, name, *_):
-        assert name.partition(".")[0] not in ("numpy", "numba", "scipy", "joblib"), name
-sys.meta_path.insert(0, Refuse())
-import slotwise.client
-print(*sorted(name for name in sys.modules if name.startswith("slotwise")))
-"""
-    assert {name.partition(".")[2].partition(".")[0] for name in _run(_with(SOURCES, script)).split()} == {
-        "",
-        "client",
-        "errors",
-    }
-
-
 def test_a_ranker_does_not_import_what_only_simulations_and_estimates_need() -> None:
     script = "from slotwise import Ranker; print({'joblib', 'scipy.sparse', 'scipy.optimize'} & set(sys.modules))"
     assert _run(_with(SOURCES, script)) == "set()"
@@ -67,12 +50,16 @@ def test_a_command_does_not_import_what_only_tables_need() -> None:
     assert _run(_with(SOURCES, script)) == "set()"
 
 
+def _build(source: Path, folder: Path) -> zipfile.ZipFile:
+    """The wheel of a distribution."""
+    build = f"from hatchling.build import build_wheel; print(build_wheel({str(folder)!r}))"
+    return zipfile.ZipFile(folder / _run(build, cwd=source).splitlines()[-1])
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[PurePosixPath]:
     """The files in the wheel of the package."""
-    folder = tmp_path_factory.mktemp("wheel")
-    build = f"from hatchling.build import build_wheel; print(build_wheel({str(folder)!r}))"
-    with zipfile.ZipFile(folder / _run(build, cwd=ROOT).splitlines()[-1]) as packed:
+    with _build(ROOT, tmp_path_factory.mktemp("wheel")) as packed:
         return [PurePosixPath(name) for name in packed.namelist()]
 
 
@@ -92,50 +79,65 @@ def test_every_folder_of_the_wheel_is_a_layer(wheel: list[PurePosixPath]) -> Non
 
 
 @pytest.fixture(scope="module")
-def client_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel of the client in it, unpacked."""
+def client_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the unpacked wheel of the client."""
     folder = tmp_path_factory.mktemp("client")
-    build = f"from hatchling.build import build_wheel; print(build_wheel({str(folder)!r}))"
-    wheel = folder / _run(build, cwd=ROOT / "client").splitlines()[-1]
-    with zipfile.ZipFile(wheel) as packed:
-        packed.extractall(folder)
-    return folder
+    with _build(ROOT / "client" / "python", folder) as packed:
+        packed.extractall(folder / "installed")
+    return folder / "installed"
 
 
-def test_the_client_is_a_distribution_of_its_own_in_step_with_the_package(client_alone: Path) -> None:
-    assert sorted(path.name for path in (client_alone / "slotwise").iterdir()) == [
-        "__init__.py",
-        "client",
-        "errors.py",
-        "py.typed",
-    ]
+def _files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_two_distributions_have_no_file_in_common(wheel: list[PurePosixPath], client_folder: Path) -> None:
+    assert {file.partition("/")[0] for file in _files(client_folder)} >= {"slotwise_client"}
+    assert _files(client_folder).isdisjoint(map(str, wheel))
+
+
+def test_the_client_has_the_version_of_the_package_and_no_dependencies(client_folder: Path) -> None:
     project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    (metadata,) = client_alone.glob("*.dist-info/METADATA")
+    (metadata,) = client_folder.glob("*.dist-info/METADATA")
     lines = metadata.read_text().splitlines()
     assert f"Version: {project['version']}" in lines
     assert f"Requires-Python: {project['requires-python']}" in lines
     assert not any(line.startswith("Requires-Dist") for line in lines)
 
 
-def test_the_client_works_alone_and_says_what_to_install_for_more(client_alone: Path) -> None:
+def test_the_client_works_without_slotwise(client_folder: Path) -> None:
     script = """
-from slotwise.client import Client
-from slotwise.core.errors import ServiceUnreachable
+from slotwise_client import Client, ServiceUnreachable
 try:
     Client("http://127.0.0.1:9", retries=0).placements()
-except ServiceUnreachable as problem:
-    print(problem)
-try:
-    from slotwise import Ranker
-except ImportError as problem:
-    print(problem)
+except ServiceUnreachable as error:
+    print(error)
+print(*(name for name in sys.modules if name.partition(".")[0] == "slotwise"))
 """
     # without the packages of this environment
-    said = _run(_with(str(client_alone), script), "-I", "-S").splitlines()
-    assert said[0].startswith("http://127.0.0.1:9 cannot be reached")
-    assert said[1] == (
-        "slotwise.Ranker needs more than slotwise's client, and there is no slotwise.ranker: pip install slotwise"
-    )
+    error, *modules = _run(_with(str(client_folder), script), "-I", "-S").splitlines()
+    assert error.startswith("http://127.0.0.1:9 cannot be reached")
+    assert modules == []
+
+
+def test_slotwise_works_without_the_client() -> None:
+    script = """
+class Hide:
+    def find_spec(self, name, *_):
+        if name.partition(".")[0] == "slotwise_client":
+            raise ModuleNotFoundError(name=name)
+sys.meta_path.insert(0, Hide())
+import slotwise
+print(slotwise.Tally.__name__)
+try:
+    import slotwise.client
+except ImportError as error:
+    print(error)
+"""
+    assert _run(_with(SOURCES, script)).splitlines() == [
+        "Tally",
+        "slotwise.client needs the package slotwise-client: pip install slotwise-client",
+    ]
 
 
 def _pinned(file: str) -> set[str]:

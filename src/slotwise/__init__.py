@@ -1,7 +1,6 @@
 """Rank things on a page whose slots are not equally visible, and learn from what is clicked.
 
-What is named here is imported when it is first used: a page that asks a service through `slotwise.client` needs neither
-numpy nor a compiler.
+Names of the package are imported on first use, so that `import slotwise` is fast.
 """
 
 from __future__ import annotations
@@ -59,22 +58,10 @@ class _OnFirstUse:
         self._name, self._home = name, f"{__name__}.{home}"
 
     def __get__(self, package: Any, _: type | None = None) -> Any:
-        try:
-            return getattr(importlib.import_module(self._home), self._name)
-        except ModuleNotFoundError as missing:
-            # what the client alone comes without, and not a mistake in a module
-            if missing.name is not None and missing.name.partition(".")[0] in (__name__, *_NEEDS):
-                from slotwise.core.errors import NotInstalled
-
-                raise NotInstalled(f"{__name__}.{self._name}", missing.name) from missing
-            raise
+        return getattr(importlib.import_module(self._home), self._name)
 
     def __set__(self, package: Any, module: ModuleType) -> None:
         """Importing the module of the same name must not hide the function: `simulate` and `policies` are both."""
-
-
-#: beside its own modules
-_NEEDS = ("numpy", "scipy", "numba", "joblib")
 
 
 class _Package(ModuleType):

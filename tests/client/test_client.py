@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from slotwise.client import Client, Decision
-from slotwise.core.errors import InvalidInput, ServiceProblem, ServiceUnreachable
+from slotwise.client import Client, Decision, InvalidRequest, ServiceProblem, ServiceUnreachable
 from tests.service.process import Process, free_port, running
 from tests.service.serving import serving
 from tests.waiting import FOR_EVER
@@ -119,13 +118,13 @@ def test_a_key_is_one_decision_and_a_visitor_sees_one_list(client: Client) -> No
     assert client.decide("once", visitor="Ada").items == first.items
     assert client.decide("once", visitor="Ada").arm == "shadow"
     for key in ("", "x" * 201, "ä", "a\r\nX: 1"):
-        with pytest.raises(InvalidInput, match="key"):
+        with pytest.raises(InvalidRequest, match="key"):
             client.decide("once", key=key)
 
 
 def test_outcomes_are_one_of_three(client: Client) -> None:
     for wrong in ({}, {"clicked": "a", "shown": False}, {"shown": True}):
-        with pytest.raises(InvalidInput):
+        with pytest.raises(InvalidRequest):
             client.outcome("0" * 32, **wrong)
 
 
@@ -190,7 +189,7 @@ def test_a_restart_is_waited_for_and_nothing_is_counted_twice(tmp_path: Path) ->
     ],
 )
 def test_addresses_and_keys_that_cannot_be_are_refused(url: str, key: str | None) -> None:
-    with pytest.raises(InvalidInput):
+    with pytest.raises(InvalidRequest):
         Client(url, key)
 
 
@@ -286,6 +285,6 @@ def test_what_is_not_slotwise_is_said_to_be_so() -> None:
     with (
         answering(lambda _: _http(200, b"<html>hello</html>")) as (url, _),
         Client(url, timeout=FOR_EVER) as client,
-        pytest.raises(ServiceUnreachable, match="does not answer as slotwise does"),
+        pytest.raises(ServiceUnreachable, match="does not respond as slotwise does"),
     ):
         client.decide("p")

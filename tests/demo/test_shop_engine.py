@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from slotwise.core.errors import InvalidInput, ServiceProblem
+from slotwise.core.errors import InvalidInput, SlotwiseError
 from slotwise.demo import shop_engine
 from slotwise.demo.clock import ShopClock
 from slotwise.demo.demo_schemas import state
@@ -95,7 +95,7 @@ def test_a_product_that_the_service_refuses_is_not_in_the_shop(tmp_path: Path) -
     with service(tmp_path) as client:
         shop = shop_on(client)
         client.delete(f"/v1/placements/{PLACEMENT}", params={"confirm": PLACEMENT}).raise_for_status()
-        with pytest.raises(ServiceProblem, match="404"):
+        with pytest.raises(SlotwiseError, match="404"):
             run(shop, shop.add_item)
         assert shop.next_product() == LATER[0]
         assert [item["id"] for item in state(shop)["items"]] == [product.id for product in FIRST]

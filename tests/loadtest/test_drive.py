@@ -21,8 +21,8 @@ from typer.testing import CliRunner
 from slotwise import MNL, policy
 from slotwise.cli.command_app import app_of
 from slotwise.click_models import regret
-from slotwise.client import Client
-from slotwise.core.errors import InvalidInput, ServiceUnreachable
+from slotwise.client import Client, ServiceUnreachable
+from slotwise.core.errors import InvalidInput
 from slotwise.environments import problem
 from slotwise.jit import interpreted
 from slotwise.loadtest import drive

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from slotwise import MNL, policy
 from slotwise.cli.command_app import app_of
-from slotwise.client import Client
-from slotwise.core.errors import InvalidInput, ServiceProblem, ServiceUnreachable
+from slotwise.client import Client, ServiceProblem, ServiceUnreachable
+from slotwise.core.errors import InvalidInput
 from slotwise.environments import problem
 from slotwise.loadtest import drive
 from slotwise.loadtest.expected_counts import Ledger

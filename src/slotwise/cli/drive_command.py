@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from slotwise.cli.shared.command_options import AsJson, example
-from slotwise.core.errors import InvalidInput
+from slotwise.client import ClientError
+from slotwise.core.errors import InvalidInput, SlotwiseError
 from slotwise.environments import problem
 from slotwise.loadtest import drive as run_drive
 from slotwise.loadtest.loadtest_run import DEFAULT_WINDOW
@@ -73,21 +74,24 @@ def drive(
         tastes = chosen.users
     if replications < 1:
         raise InvalidInput(f"replications must be at least 1, got {replications}")
-    found = run_drive(
-        url,
-        tastes,
-        placement=placement,
-        policy=None if policy is None else parse(policy),
-        visitors=users,
-        rounds=rounds,
-        rate=rate,
-        seconds=seconds,
-        window=window,
-        key=key,
-        anywhere=anywhere,
-        segments=not alike,
-        seed=seed,
-    )
+    try:
+        found = run_drive(
+            url,
+            tastes,
+            placement=placement,
+            policy=None if policy is None else parse(policy),
+            visitors=users,
+            rounds=rounds,
+            rate=rate,
+            seconds=seconds,
+            window=window,
+            key=key,
+            anywhere=anywhere,
+            segments=not alike,
+            seed=seed,
+        )
+    except ClientError as error:
+        raise SlotwiseError(str(error)) from error
     summary = found.summary()
     for name, simulation in (("simulated", found.simulated), ("simulated_with_lag", found.simulated_with_lag)):
         try:

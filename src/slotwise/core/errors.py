@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 
 class SlotwiseError(Exception):
@@ -36,11 +35,11 @@ class MissingExtra(SlotwiseError, ImportError):
         super().__init__(f"{what} needs packages that are not installed: pip install 'slotwise[{extra}]'")
 
 
-class NotInstalled(SlotwiseError, ImportError):
-    """Something of slotwise is used where only its client is installed; the message is the command that installs it."""
+class MissingClient(SlotwiseError, ImportError):
+    """The package of the service's client is not installed; the message is the command that installs it."""
 
-    def __init__(self, what: str, missing: str) -> None:
-        super().__init__(f"{what} needs more than slotwise's client, and there is no {missing}: pip install slotwise")
+    def __init__(self) -> None:
+        super().__init__("slotwise.client needs the package slotwise-client: pip install slotwise-client")
 
 
 class UnwritableFile(SlotwiseError, OSError):
@@ -61,38 +60,3 @@ class StoreUnavailable(SlotwiseError):
 
 class CommitInDoubt(StoreUnavailable):
     """A database was told to commit and did not answer: what was to be written may be there or not."""
-
-
-class ServiceUnreachable(SlotwiseError, ConnectionError):
-    """A service was not reached, or did not answer, or what answered is not slotwise."""
-
-
-class ServiceProblem(SlotwiseError):
-    """A service refused a request; `document` is the problem document (RFC 9457) that it answered with.
-
-    >>> document = {"title": "Unprocessable", "detail": "slots: too few", "errors": [{"field": "slots"}]}
-    >>> problem = ServiceProblem(422, document)
-    >>> print(problem, problem.status, problem.field)
-    422 Unprocessable: slots: too few 422 slots
-    """
-
-    def __init__(self, status: int, document: Mapping[str, Any]) -> None:
-        self.status = status
-        self.document = dict(document)
-        self.title = str(document.get("title", ""))
-        self.detail = str(document.get("detail", ""))
-        super().__init__(f"{status} {self.title}: {self.detail}")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.status, self.document)
-
-    @property
-    def errors(self) -> list[dict[str, Any]]:
-        """What is wrong with each field, where the service said so."""
-        listed = self.document.get("errors")
-        return [error for error in listed if isinstance(error, dict)] if isinstance(listed, list) else []
-
-    @property
-    def field(self) -> str | None:
-        """The first field that something is wrong with."""
-        return next((str(error["field"]) for error in self.errors if "field" in error), None)

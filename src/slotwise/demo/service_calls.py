@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from slotwise.core.errors import ServiceProblem, ServiceUnreachable
+from slotwise.client import ServiceProblem, ServiceUnreachable
 from slotwise.loadtest.http_connection import Address, Connection, Unanswered
 
 #: marks what nobody at a browser sent

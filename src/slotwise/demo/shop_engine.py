@@ -11,7 +11,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from slotwise.core.errors import InvalidInput, ServiceProblem, SlotwiseError
+from slotwise.client import ClientError, ServiceProblem
+from slotwise.core.errors import InvalidInput, SlotwiseError
 from slotwise.demo.clock import ShopClock, hours_in_shop, in_shop
 from slotwise.demo.ground_truth import Truth
 from slotwise.demo.recent_lists import RecentLists
@@ -95,7 +96,7 @@ class Shop:
         """Whether the service answers, and the next decision takes no time."""
         try:
             await self._calls.ask("GET", "/readyz")
-        except SlotwiseError:
+        except ClientError:
             return False
         return True
 
@@ -143,12 +144,19 @@ class Shop:
         # at once, so that a second request adds another one
         self.products.append(product)
         try:
-            await self._calls.ask("PUT", f"{_PATH}/items/{quote(product.id, safe='')}", product.settings())
+            await self._change("PUT", f"{_PATH}/items/{quote(product.id, safe='')}", product.settings())
         except SlotwiseError:
             self.products.remove(product)
             raise
         self.truth = self.truth.with_product(product)
         return self._mark(f"new: {product.name}")
+
+    async def _change(self, method: str, path: str, body: dict[str, Any]) -> None:
+        """Change the placement; an error of the service is an error of the viewer's request."""
+        try:
+            await self._calls.ask(method, path, body)
+        except ClientError as error:
+            raise SlotwiseError(str(error)) from error
 
     async def set_memory(self, half_life_seconds: float | None) -> str:
         """After which time what was seen counts half; None where nothing is forgotten."""
@@ -164,7 +172,7 @@ class Shop:
                 f"half_life_seconds must be null or from {MIN_HALF_LIFE:g} to {MAX_HALF_LIFE:g}, "
                 f"got {half_life_seconds!r}"
             )
-        await self._calls.ask("PATCH", _PATH, {"memory": memory})
+        await self._change("PATCH", _PATH, {"memory": memory})
         self.half_life_seconds = half_life_seconds
         return self._mark(said)
 
@@ -202,7 +210,7 @@ class Shop:
             # on a busy machine a report may come late, which is refused as it should be
             if problem.status not in LATE:
                 self.trouble = str(problem)
-        except SlotwiseError as problem:
+        except ClientError as problem:
             self.trouble = str(problem)
 
     async def visit(self, device: Device) -> None:
@@ -230,7 +238,7 @@ class Shop:
     async def _keep_reading(self) -> None:
         for device in itertools.cycle((None, *DEVICES)):
             began = self.seconds()
-            with contextlib.suppress(SlotwiseError):
+            with contextlib.suppress(ClientError):
                 await self.read_learned(device)
             # estimates take as long as a hundred decisions, which are not to wait for them all the time
             await asyncio.sleep(max(LEARNED_SECONDS, 2.0 * (self.seconds() - began)))

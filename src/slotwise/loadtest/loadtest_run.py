@@ -12,9 +12,9 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from slotwise.click_models import MNL
-from slotwise.client import Client
+from slotwise.client import Client, ServiceUnreachable
 from slotwise.core import validation
-from slotwise.core.errors import InvalidInput, ServiceUnreachable
+from slotwise.core.errors import InvalidInput
 from slotwise.loadtest.expected_counts import Ledger
 from slotwise.loadtest.http_connection import Address
 from slotwise.loadtest.loadtest_report import Drive

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from slotwise.click_models import MNL
-from slotwise.client import Client
-from slotwise.core.errors import InvalidInput, ServiceProblem, ServiceUnreachable
+from slotwise.client import Client, ServiceProblem, ServiceUnreachable
+from slotwise.core.errors import InvalidInput
 from slotwise.loadtest.expected_counts import Counts, Ledger, differences
 from slotwise.loadtest.visitor_segments import Audience
 from slotwise.policies import PolicyEntry, default_policy

@@ -14,7 +14,7 @@ const MAX_TO_ORDER = 500;
 const idOf = (item) => (typeof item === "string" ? item : item.id);
 
 /** The current placement, with the version that a change expects. */
-async function read(called) {
+async function fetchPlacement(called) {
   const { body, tag } = await ask(path("placements", called));
   return { definition: body, tag };
 }
@@ -131,7 +131,7 @@ async function create() {
 }
 
 async function add(called) {
-  const { definition, tag } = await read(called);
+  const { definition, tag } = await fetchPlacement(called);
   const items = el("textarea", { rows: 6, required: true, spellcheck: "false" });
   const fresh = () => {
     const there = new Set(definition.items.map(idOf));
@@ -149,7 +149,7 @@ async function add(called) {
 }
 
 async function changeSettings(called) {
-  const { definition, tag } = await read(called);
+  const { definition, tag } = await fetchPlacement(called);
   const { parts, read } = settings(definition);
   const done = await confirm({
     title: "Settings",
@@ -163,7 +163,7 @@ async function changeSettings(called) {
 }
 
 async function reorder(called) {
-  const { definition, tag } = await read(called);
+  const { definition, tag } = await fetchPlacement(called);
   if (definition.items.length > MAX_TO_ORDER) return `There are more than ${MAX_TO_ORDER} items: set their order with PUT or PATCH.`;
   const order = el("textarea", { rows: 10, required: true, spellcheck: "false" }, definition.items.map(idOf).join("\n"));
   const byId = new Map(definition.items.map((item) => [idOf(item), item]));
@@ -188,7 +188,7 @@ const RESULTS = { live: "Exploring is on.", frozen: "Exploring is off.", shadow:
 
 function switching(called, text, mode, words) {
   return button(text, async () => {
-    const { tag } = await read(called);
+    const { tag } = await fetchPlacement(called);
     const done = await confirm({ title: text, words, verb: text, act: () => change(called, { mode }, tag) });
     return done && RESULTS[done.mode];
   });
@@ -216,7 +216,7 @@ async function exportFiles(called) {
 }
 
 async function remove(called) {
-  const { tag } = await read(called);
+  const { tag } = await fetchPlacement(called);
   const typed = el("input", { required: true, autocomplete: "off" });
   const done = await confirm({
     title: "Delete",
@@ -232,7 +232,7 @@ async function remove(called) {
 }
 
 async function edit(called, item) {
-  const { definition, tag } = await read(called);
+  const { definition, tag } = await fetchPlacement(called);
   const current = definition.items.find((other) => idOf(other) === item);
   if (current === undefined) return "This item was retired in the meantime.";
   const value = el("input", { type: "number", min: 0, step: "any", value: current.value ?? "", inputmode: "decimal" });
@@ -268,7 +268,7 @@ async function edit(called, item) {
 }
 
 async function retire(called, item) {
-  const { tag } = await read(called);
+  const { tag } = await fetchPlacement(called);
   const done = await confirm({
     title: "Retire",
     words: [el("span", null, name(item), " is no longer shown. Its counts are kept, and used again if it comes back.")],

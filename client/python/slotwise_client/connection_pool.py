@@ -1,4 +1,4 @@
-"""Connections to one service that stay open, for any number of threads."""
+"""A thread-safe pool of persistent connections to one service."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 
 class NotConnected(Exception):
-    """Nothing was sent."""
+    """There is no connection, so nothing was sent."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What came back, whatever it says."""
+class Response:
+    """A response of any status."""
 
     status: int
     reason: str
@@ -26,8 +26,8 @@ class Answer:
     etag: str = ""
 
 
-class Connections:
-    """Connections that nobody uses at the moment: there are as many as threads asked at once."""
+class ConnectionPool:
+    """The idle connections; there are as many as threads that sent requests at the same time."""
 
     def __init__(self, scheme: str, host: str, port: int | None, timeout: float) -> None:
         self._host, self._port, self._timeout = host, port, timeout
@@ -36,8 +36,8 @@ class Connections:
         self._lock = threading.Lock()
         self._process = os.getpid()
 
-    def ask(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
-        """Send one request and read all of its answer."""
+    def request(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Response:
+        """Send one request, and return its complete response."""
         connection = self._take()
         try:
             connection.request(method, path, body, dict(headers))
@@ -55,17 +55,17 @@ class Connections:
             retry_after = float(response.headers.get("Retry-After", 0))
         except ValueError:
             retry_after = 0.0
-        return Answer(response.status, response.reason, content, retry_after, response.headers.get("ETag", ""))
+        return Response(response.status, response.reason, content, retry_after, response.headers.get("ETag", ""))
 
     def close(self) -> None:
-        """Those that nobody uses at the moment."""
+        """Close the idle connections."""
         with self._lock:
             while self._idle:
                 self._idle.pop().close()
 
     def _take(self) -> http.client.HTTPConnection:
         if self._process != os.getpid():
-            # a child of a fork must not speak on its parent's connections
+            # a forked child must not use its parent's connections
             self._lock, self._process = threading.Lock(), os.getpid()
             self.close()
         while True:
@@ -73,9 +73,9 @@ class Connections:
                 connection = self._idle.pop() if self._idle else None
             if connection is None:
                 break
-            if not _has_something_to_read(connection):
+            if not _is_readable(connection):
                 return connection
-            # the service closed it meanwhile
+            # the service has closed it
             connection.close()
         if self._tls is not None:
             connection = http.client.HTTPSConnection(self._host, self._port, timeout=self._timeout, context=self._tls)
@@ -89,10 +89,10 @@ class Connections:
         return connection
 
 
-def _has_something_to_read(connection: http.client.HTTPConnection) -> bool:
+def _is_readable(connection: http.client.HTTPConnection) -> bool:
     if connection.sock is None:
         return True
-    # not select(), which cannot take a thousandth file
+    # not select(), which fails for file numbers of 1,024 and more
     poll = select.poll()
     poll.register(connection.sock, select.POLLIN)
     return bool(poll.poll(0))
