@@ -177,7 +177,7 @@ def test_changes_are_listed_with_what_was_before_and_after(watched: Watched) -> 
 def test_it_updates_by_itself_after_clicks_and_asks_for_nothing_that_it_has(watched: Watched, service: Client) -> None:
     service.define("fresh", holdout=0.0)
     page = watched.open("/placements/fresh")
-    assert page.locator("#sentence").inner_text() == "Nothing yet: no list has been asked for."
+    assert page.locator("#sentence").inner_text() == "Nothing yet: no decision has been requested."
     statuses: list[int] = []
     page.on("response", lambda answer: statuses.append(answer.status) if "/overview" in answer.url else None)
 

@@ -17,7 +17,7 @@ from tests.waiting import wait_for
 def test_where_nothing_is_known_no_number_is_shown(watched: Watched, service: Client) -> None:
     service.define("empty", holdout=0.1)
     page = watched.open("/placements/empty")
-    assert page.locator("#sentence").inner_text() == "Nothing yet: no list has been asked for."
+    assert page.locator("#sentence").inner_text() == "Nothing yet: no decision has been requested."
     rows = page.locator("#items-table tbody tr")
     expect(rows).to_have_count(3)
     for row in rows.all():

@@ -58,7 +58,7 @@ def _sums(views: float, total: float, squares: float) -> Sums:
 
 
 def _of_clicks(strata: list[HoldoutStratum]) -> ArmComparison:
-    return compare(strata, least=MIN_CLICKS, both_ways=True)
+    return compare(strata, min_size=MIN_CLICKS, both_ways=True)
 
 
 def _mistakes(*, uplift: float, values: bool = False, shares: tuple[float, ...] = (0.2,)) -> dict[str, int]:
@@ -167,12 +167,12 @@ def test_it_is_too_early_while_the_counts_are_small(learned: Sums, holdout: Sums
 def test_one_value_that_outweighs_all_others_is_too_early() -> None:
     # a hundred of 1 and one of 1,000
     found = compare([HoldoutStratum(Sums(5_000, 1_100.0, 1_000_100.0), Sums.of_clicks(5_000, 100))])
-    assert found.too_early == "what the learned arm brought tells as much as 1.2 equal values would, and 30 are needed"
+    assert found.too_early == "the learned arm has an effective sample size of 1.2 values, and 30 is the minimum"
 
 
 def test_values_that_are_all_the_same_say_nothing_of_how_sure_a_mean_is() -> None:
     found = compare([HoldoutStratum(Sums(50, 100.0, 200.0), Sums(50, 80.0, 160.0))])
-    assert found.too_early == "every view of the learned arm has brought the same"
+    assert found.too_early == "every view of the learned arm has the same value"
 
 
 def test_a_stratum_without_a_holdout_is_left_out() -> None:

@@ -71,7 +71,7 @@ def test_before_anything_happened_most_is_not_known() -> None:
 
 def test_what_waits_is_said_with_until_when() -> None:
     waiting = counted(issued=1003)
-    assert said(waiting, "waiting") == "53 decisions wait, and none of them has an outcome yet."
+    assert said(waiting, "waiting") == "53 decisions are pending, and none of them has an outcome yet."
     until = waiting._replace(reported_until="2026-11-16T02:48:12.089Z")
     assert said(until, "waiting").endswith("the first with an outcome is counted at 16 November, 02:48 UTC.")
-    assert said(counted(issued=951), "waiting") == "One decision waits, and it has no outcome yet."
+    assert said(counted(issued=951), "waiting") == "One decision is pending, and it has no outcome yet."

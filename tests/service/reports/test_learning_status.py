@@ -43,7 +43,7 @@ SURE = Facts(
     drift=None,
 )
 UNSURE = replace(SURE, items=[item("a", 0.4, 1.0), item("b", 0.3, 0.7, 2.0), item("c", 0.25, 0.3, 2.0)])
-DRIFT = ItemDrift("a", int(NOW) - DAY, before=0.4, after=0.2, alike=1, judged=3)
+DRIFT = ItemDrift("a", int(NOW) - DAY, before=0.4, after=0.2, alike=1, compared=3)
 
 
 def told(facts: Facts, **changes: Any) -> str:
@@ -51,12 +51,12 @@ def told(facts: Facts, **changes: Any) -> str:
 
 
 def test_before_anything_is_counted_it_says_what_is_waited_for() -> None:
-    assert told(SURE, decisions=Counters()) == "Nothing yet: no list has been asked for."
+    assert told(SURE, decisions=Counters()) == "Nothing yet: no decision has been requested."
     assert told(SURE, decisions=Counters(issued=1)) == (
-        "Nothing is counted yet: one decision waits for the window of 30 minutes to end."
+        "Nothing is counted yet: one decision is pending until the window of 30 minutes ends."
     )
-    assert "1,200 decisions wait for the window of 30 minutes" in told(SURE, decisions=Counters(issued=1200))
-    assert "nobody saw one" in told(SURE, decisions=Counters(issued=3, not_shown=3))
+    assert "1,200 decisions are pending until the window of" in told(SURE, decisions=Counters(issued=1200))
+    assert "none of the lists so far was seen" in told(SURE, decisions=Counters(issued=3, not_shown=3))
     assert state(replace(SURE, decisions=Counters()))["kind"] == "nothing_yet"
 
 
@@ -70,16 +70,16 @@ def test_it_is_quiet_after_a_day_without_a_decision(hours: int, kind: str) -> No
 
 
 def test_it_says_since_when_it_is_quiet() -> None:
-    assert told(SURE, last_hour=int(NOW) - 2 * DAY) == "Quiet: no list has been asked for since Monday."
-    assert told(SURE, last_hour=int(NOW) - 20 * DAY) == "Quiet: no list has been asked for since 24 December."
+    assert told(SURE, last_hour=int(NOW) - 2 * DAY) == "Quiet: no decision has been requested since Monday."
+    assert told(SURE, last_hour=int(NOW) - 20 * DAY) == "Quiet: no decision has been requested since 24 December."
 
 
 def test_a_drift_comes_before_what_was_learned_and_does_not_hide_it() -> None:
     found = state(replace(SURE, drift=DRIFT))
     assert found["kind"] == "changed"
     assert found["sentence"] == "Something changed on Tuesday: visitors click less on “a”."
-    assert str(found["more"]).startswith("Settled: this list is the best one. What was counted before weighs in full")
-    assert state(replace(SURE, drift=DRIFT, fades=True))["more"] == "Settled: this list is the best one."
+    assert str(found["more"]).startswith("Settled: this list is the best one. Earlier counts still have full weight")
+    assert state(replace(SURE, drift=DRIFT, decays=True))["more"] == "Settled: this list is the best one."
     assert "more on most items" in told(SURE, drift=DRIFT._replace(after=0.9, alike=3))
 
 
@@ -111,14 +111,16 @@ def test_too_early_says_about_how_many_more_views() -> None:
 
 def test_values_count_in_who_leads() -> None:
     # worth less by click, but a click is worth more: c leads, and nobody can say how long it takes for b
-    assert told(UNSURE, values={"b": 1.0, "c": 3.0}) == "Too early: “b” and “c” cannot be told apart yet."
+    assert (
+        told(UNSURE, values={"b": 1.0, "c": 3.0}) == "Too early: the difference between “b” and “c” is not clear yet."
+    )
 
 
 def test_items_that_are_known_to_be_alike_are_close() -> None:
     items = [item("a", 0.4, 1.0), item("b", 0.301, 0.6, 1.05), item("c", 0.3, 0.4, 1.05)]
     found = state(replace(SURE, items=items))
     assert found["kind"] == "close"
-    assert "“b” and “c” are nearly alike" in found["sentence"]
+    assert "“b” and “c” are nearly equal" in found["sentence"]
 
 
 def test_where_all_items_are_shown_their_order_counts() -> None:
@@ -132,8 +134,8 @@ def test_where_all_items_are_shown_their_order_counts() -> None:
 
 
 def test_the_mode_is_said_besides() -> None:
-    assert "in the shadow" in str(state(replace(SURE, mode="shadow"))["more"])
-    assert "frozen" in str(state(replace(SURE, mode="frozen"))["more"])
+    assert "Shadow mode" in str(state(replace(SURE, mode="shadow"))["more"])
+    assert "Exploring is off" in str(state(replace(SURE, mode="frozen"))["more"])
 
 
 def test_long_names_are_cut() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from slotwise.core.errors import InvalidInput
-from slotwise.service.reports.uplift import ALWAYS, AskedSpan, Span, UpliftEvidence, read_evidence, uplift
+from slotwise.service.reports.uplift import ALWAYS, Span, SpanTexts, UpliftEvidence, read_evidence, uplift
 from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.storage import Store, open_store
 from slotwise.service.storage.count_rows import ArmCounts, CountPeriod
@@ -117,9 +117,7 @@ def test_the_measure_is_what_outcomes_brought_else_what_items_are_worth_else_cli
     assert found["measure"] == "value_per_view"
     assert found["learned"]["value_per_view"] == pytest.approx(1000 / 300)
     assert found["holdout"]["value_per_view"] == 0.0
-    assert (
-        found["too_early"] == "what the holdout arm brought tells as much as 0.0 equal values would, and 30 are needed"
-    )
+    assert found["too_early"] == "the holdout arm has an effective sample size of 0.0 values, and 30 is the minimum"
 
 
 def test_a_time_and_a_segment_can_be_chosen(store: Store) -> None:
@@ -165,9 +163,9 @@ def test_a_time_that_ends_before_it_begins_is_refused() -> None:
         ({"since": "2026-11-01", "period": "7d"}, "period must be given without since and until, got '7d'"),
     ],
 )
-def test_what_is_no_time_is_refused_by_name(asked: AskedSpan, why: str) -> None:
+def test_what_is_no_time_is_refused_by_name(asked: SpanTexts, why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
-        Span.asked(MONDAY, **asked)
+        Span.parse(MONDAY, **asked)
 
 
 def test_changes_of_the_share_are_read_from_the_changes_of_the_definition(store: Store) -> None:

@@ -38,7 +38,7 @@ def test_it_pays_only_by_the_interval_that_may_be_relied_on() -> None:
     assert pays(clear, 0.1, every_day=True) == "It pays: the learned lists bring 18 % more clicks per view."
     assert pays(doubtful, 0.1, every_day=False) == "It pays: the learned lists bring 18 % more clicks per view."
     # whoever looks every day needs the wider one
-    assert pays(doubtful, 0.1, every_day=True) == "Not clear: the difference may be nothing."
+    assert pays(doubtful, 0.1, every_day=True) == "Not clear: the interval of the difference includes zero."
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
-"""Two arms compared: what a view brought on average in one and in the other, and how sure that is.
+"""An A/B test of two arms: the difference and the ratio of their means per view, with confidence intervals.
 
-Every view was put into one of the arms at random. The share of each arm may have changed meanwhile, for example because
-an owner made the holdout smaller when the holidays came; all views together then compare one arm's December with the
-other's November. So views are compared within strata, times during which the shares stayed the same, and the
-differences are averaged with the strata's views as weights.
+Every view is put into one of the arms at random. The share of each arm may change, for example because an owner makes
+the holdout smaller before the holidays; all views together then compare one arm's December with the other's November.
+So views are compared within strata, times of constant shares, and the differences are averaged with the numbers of
+views as weights.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from statistics import NormalDist
 from typing import Final, NamedTuple
 
 LEVEL: Final = 0.95
-#: what an arm must have before an average is taken to be about normal: of clicks and of views without one, and of
-#: values, of which there are as many as of equal ones that would be as uncertain
+#: minimum sample size of an arm for the normal approximation: clicks, views without a click, and values by their
+#: effective sample size
 MIN_CLICKS: Final = 10
 MIN_VALUES: Final = 30
-#: of how many views, half of them in either arm, the anytime-valid interval is the narrowest
+#: the number of views, half of them in either arm, at which the anytime-valid interval is narrowest
 NARROWEST_AT: Final = 10_000.0
 
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What came of the views of one arm.
+    """Sums over the views of one arm.
 
     >>> Sums.of_clicks(views=50, clicks=5) + Sums(views=10, total=3.0, squares=5.0)
     Sums(views=60, total=8.0, squares=10.0)
     """
 
     views: int = 0
-    #: what they brought, and the sum of its squares
+    #: the sum of their values, and of the squares of these
     total: float = 0.0
     squares: float = 0.0
 
     @classmethod
     def of_clicks(cls, views: int, clicks: int) -> Sums:
-        """Where a click is worth 1."""
+        """Sums in which a click has the value 1."""
         return cls(views, float(clicks), float(clicks))
 
     def __add__(self, other: Sums) -> Sums:
@@ -46,34 +46,36 @@ class Sums:
 
     @property
     def mean(self) -> float:
-        """Of a view; 0 where there is none."""
+        """The mean value of a view; 0 without views."""
         return self.total / self.views if self.views else 0.0
 
     @property
-    def brought(self) -> float:
-        """How many equal values would be as uncertain as these: (Σ value)²/Σ value², the number of clicks for clicks.
+    def effective_size(self) -> float:
+        """The effective sample size (Σ value)²/Σ value², which is the number of clicks if clicks have the value 1.
 
-        >>> Sums.of_clicks(views=50, clicks=5).brought, round(Sums(views=50, total=104.0, squares=1e4 + 4).brought, 2)
-        (5.0, 1.08)
+        >>> Sums.of_clicks(views=50, clicks=5).effective_size
+        5.0
+        >>> round(Sums(views=50, total=104.0, squares=1e4 + 4).effective_size, 2)
+        1.08
         """
         return self.total**2 / self.squares if self.squares else 0.0
 
     @property
     def variance(self) -> float:
-        """Of a view, from the sample; there must be two."""
+        """The sample variance of a view's value; needs two views."""
         return max(0.0, self.squares - self.total * self.mean) / (self.views - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class HoldoutStratum:
-    """Views of both arms, taken while the shares of the arms did not change."""
+    """Views of both arms at a time of constant shares."""
 
     learned: Sums
     holdout: Sums
 
     @property
     def views(self) -> int:
-        """Of both arms."""
+        """The number of views of both arms."""
         return self.learned.views + self.holdout.views
 
     @property
@@ -90,65 +92,76 @@ class Interval(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """One number, and its two intervals."""
+class ComparedNumber:
+    """An estimate with two confidence intervals."""
 
     estimate: float
-    #: for who looks once, at a time chosen beforehand
+    #: fixed-horizon interval
     plain: Interval
-    #: for who looks as often as they like, and stops when they like
+    #: anytime-valid interval: a confidence sequence
     anytime: Interval
 
 
 @dataclass(frozen=True, slots=True)
 class ArmComparison:
-    """The learned arm against the holdout; the means are those of the strata, averaged with the same weights."""
+    """The learned arm compared with the holdout; means are averages over the strata with the same weights."""
 
     learned: float
     holdout: float
-    #: of both arms, in strata that can be compared
+    #: the number of views in strata that can be compared
     views: int
-    #: learned - holdout, and learned / holdout; None where it is too early to say
-    difference: Compared | None
-    ratio: Compared | None
-    #: why it is too early
+    #: learned - holdout, and learned / holdout; None if it is too early
+    difference: ComparedNumber | None
+    ratio: ComparedNumber | None
+    #: the reason if it is too early
     too_early: str | None = None
 
 
-def compare(strata: Iterable[HoldoutStratum], *, least: int = MIN_VALUES, both_ways: bool = False) -> ArmComparison:
-    """The difference and the ratio of what a view brings, with a plain and an anytime-valid interval for each.
+def compare(strata: Iterable[HoldoutStratum], *, min_size: int = MIN_VALUES, both_ways: bool = False) -> ArmComparison:
+    """The difference and the ratio of the means per view, each with a fixed-horizon and an anytime-valid interval.
 
-    Each arm needs `least` values, counted as `Sums.brought` does; `both_ways`, for clicks, as many views without one.
+    Parameters
+    ----------
+    strata
+        Views of both arms, by time of constant shares.
+    min_size
+        The minimum of `Sums.effective_size` in each arm.
+    both_ways
+        For clicks: whether as many views without a click are needed as well.
 
+    Notes
+    -----
     Let stratum s have n_s views, n_1s and n_0s of them in the arms, with means m and variances v. The difference
     is Σ n_s(m_1s - m_0s)/Σ n_s, and its standard error σ the root of Σ n_s²(v_1s/n_1s + v_0s/n_0s)/(Σ n_s)².
 
-    The plain interval is ± 1.96σ. It holds the true value with a probability of 95 % at one moment that was chosen
-    beforehand. Whoever looks every day and stops when zero is outside will be wrong more often than not, in the end.
+    The fixed-horizon interval is ± 1.96σ. It covers the true value with a probability of 95 % at one moment that is
+    chosen beforehand. An owner who reads it every day and stops when it excludes zero is eventually wrong more often
+    than not.
 
     The anytime-valid interval is ± cσ with c² = (1 + 1/ρ²T)(log(1 + ρ²T) + 2 log(1/0.05)), where
-    T = Σ n_s²(1/n_1s + 1/n_0s)/4 counts views, more where the arms are unequal. It is the asymptotic confidence
+    T = Σ n_s²(1/n_1s + 1/n_0s)/4 counts views, more if the arms are unequal. It is the asymptotic confidence
     sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic
     confidence sequences (2021), whose boundary is Robbins's mixture of normal distributions. With a probability of 95 %
-    *all* intervals from the first on hold what is true at their time: the effect averaged over the views until
-    then, which may change as the learned arm learns and as visitors change. As it rests on the central limit theorem,
-    the 95 % are exact in the limit of a late first look: hence `least`. c is about 3 for ten thousands of views and
+    *all* intervals from the first on cover the truth at their time: the effect averaged over the views until
+    then, which may change as the learned arm learns and as visitors change. It rests on the central limit theorem, so
+    the 95 % are exact in the limit of a late first look: hence `min_size`. c is about 3 for ten thousands of views and
     3.6 for a million.
 
     The interval of the ratio holds every r for which 0 is in the interval of m_1 - r·m_0 (Fieller's construction), so
-    that it is as valid as the other; it has no upper end where the holdout's mean may be 0.
+    that it is as valid as the other; it has no upper bound if the holdout's mean may be 0.
 
-    >>> found = compare([HoldoutStratum(Sums.of_clicks(20_000, 2_300), Sums.of_clicks(5_000, 500))], least=MIN_CLICKS)
-    >>> found.difference.estimate, [round(end, 4) for end in found.difference.plain]
+    >>> views = HoldoutStratum(Sums.of_clicks(20_000, 2_300), Sums.of_clicks(5_000, 500))
+    >>> comparison = compare([views], min_size=MIN_CLICKS)
+    >>> comparison.difference.estimate, [round(end, 4) for end in comparison.difference.plain]
     (0.015, [0.0056, 0.0244])
-    >>> [round(end, 4) for end in found.difference.anytime], [round(end, 2) for end in found.ratio.plain]
+    >>> [round(end, 4) for end in comparison.difference.anytime], [round(end, 2) for end in comparison.ratio.plain]
     ([-0.0001, 0.0301], [1.05, 1.26])
     """
     compared = [stratum for stratum in strata if stratum.can_be_compared]
     views = sum(stratum.views for stratum in compared)
     learned = _pooled([(stratum.views, stratum.learned) for stratum in compared])
     holdout = _pooled([(stratum.views, stratum.holdout) for stratum in compared])
-    if why := _too_early(compared, least, both_ways=both_ways):
+    if why := _too_early(compared, min_size, both_ways=both_ways):
         return ArmComparison(learned.mean, holdout.mean, views, None, None, why)
     time = sum(stratum.views**2 * (1 / stratum.learned.views + 1 / stratum.holdout.views) / 4 for stratum in compared)
     widths = NormalDist().inv_cdf(0.5 + LEVEL / 2), _anytime_width(time)
@@ -160,8 +173,8 @@ def compare(strata: Iterable[HoldoutStratum], *, least: int = MIN_VALUES, both_w
         learned.mean,
         holdout.mean,
         views,
-        Compared(difference, plain, anytime),
-        Compared(learned.mean / holdout.mean, ratio_plain, ratio_anytime),
+        ComparedNumber(difference, plain, anytime),
+        ComparedNumber(learned.mean / holdout.mean, ratio_plain, ratio_anytime),
     )
 
 
@@ -172,41 +185,41 @@ class _Mean(NamedTuple):
     error: float
 
 
-def _pooled(weighed: list[tuple[int, Sums]]) -> _Mean:
-    whole = sum(views for views, _ in weighed)
+def _pooled(strata: list[tuple[int, Sums]]) -> _Mean:
+    total = sum(views for views, _ in strata)
     return _Mean(
-        sum(views / whole * sums.mean for views, sums in weighed),
-        sum((views / whole) ** 2 * sums.variance / sums.views for views, sums in weighed),
+        sum(views / total * sums.mean for views, sums in strata),
+        sum((views / total) ** 2 * sums.variance / sums.views for views, sums in strata),
     )
 
 
-def _too_early(strata: list[HoldoutStratum], least: int, *, both_ways: bool) -> str | None:
+def _too_early(strata: list[HoldoutStratum], min_size: int, *, both_ways: bool) -> str | None:
     if not strata:
-        return "there was no time in which both arms had two views"
+        return "there is no period in which both arms have two views"
     arms = {
         "learned": sum((stratum.learned for stratum in strata), Sums()),
         "holdout": sum((stratum.holdout for stratum in strata), Sums()),
     }
     for arm, sums in arms.items():
-        without = sums.views - round(sums.brought)
-        if both_ways and sums.brought < least:
-            return f"the {arm} arm has {round(sums.brought)} views with a click, and {least} are needed"
-        if both_ways and without < least:
-            return f"the {arm} arm has {without} views without a click, and {least} are needed"
-        if sums.brought < least:
+        without = sums.views - round(sums.effective_size)
+        if both_ways and sums.effective_size < min_size:
+            return f"the {arm} arm has {round(sums.effective_size)} views with a click, and {min_size} are needed"
+        if both_ways and without < min_size:
+            return f"the {arm} arm has {without} views without a click, and {min_size} are needed"
+        if sums.effective_size < min_size:
             return (
-                f"what the {arm} arm brought tells as much as {sums.brought:.1f} equal values would, "
-                f"and {least} are needed"
+                f"the {arm} arm has an effective sample size of {sums.effective_size:.1f} values, "
+                f"and {min_size} is the minimum"
             )
         if sums.variance == 0.0:
-            return f"every view of the {arm} arm has brought the same"
+            return f"every view of the {arm} arm has the same value"
     return None
 
 
 def _anytime_width(time: float) -> float:
-    """How many standard errors the interval reaches to either side."""
+    """The half-width of the interval in standard errors."""
     twice = -2.0 * math.log(1.0 - LEVEL)
-    # ρ², which makes it narrowest there
+    # ρ²T, with the ρ that makes the interval narrowest at that number of views
     narrowest = (twice + math.log(twice) + 1.0) / NARROWEST_AT * time
     return math.sqrt((1.0 + 1.0 / narrowest) * (math.log1p(narrowest) + twice))
 
@@ -214,9 +227,9 @@ def _anytime_width(time: float) -> float:
 def _ratio(learned: _Mean, holdout: _Mean, width: float) -> Interval:
     """The r ≥ 0 with (m_1 - r·m_0)² ≤ width²(σ_1² + r²σ_0²)."""
     square = holdout.mean**2 - width**2 * holdout.error
-    rest = learned.mean**2 - width**2 * learned.error
+    constant = learned.mean**2 - width**2 * learned.error
     middle = learned.mean * holdout.mean
-    root = math.sqrt(max(0.0, middle**2 - square * rest))
-    # of the two ways to write a root, the one that does not subtract like from like
-    low = rest / (middle + root) if rest > 0.0 else 0.0
+    root = math.sqrt(max(0.0, middle**2 - square * constant))
+    # the form of the root that does not subtract nearly equal numbers
+    low = constant / (middle + root) if constant > 0.0 else 0.0
     return Interval(low, (middle + root) / square if square > 0.0 else math.inf)

@@ -1,6 +1,6 @@
-"""Drift: do visitors click on items otherwise than they did before?
+"""Drift of a placement: items that visitors click on more or less than before.
 
-For each beginning of a day among the last seven, every item is compared before and after
+For each of the last seven days, every item is compared before and after the start of that day
 (`slotwise.estimators.diagnostics.find_drift`).
 """
 
@@ -16,42 +16,42 @@ from slotwise.estimators.diagnostics import find_drift as compare_splits
 from slotwise.service.learning.period_counts import PeriodCounts, sums
 from slotwise.service.storage.decision_types import DAY
 
-#: how far back a change is looked for, and how far what was before reaches, in days
+#: days that are searched for a change, and days before them to compare with
 RECENT_DAYS: Final = 7
 BEFORE_DAYS: Final = 28
 
 
 class ItemDrift(NamedTuple):
-    """An item that is clicked otherwise than before."""
+    """An item that visitors click on more or less than before."""
 
     item: str
-    #: the beginning of the day from which on
+    #: the start of the day of the change
     since: int
     #: its attractiveness before and after
     before: float
     after: float
-    #: items that moved in the same direction from that day on, of those that could be judged
+    #: items that changed in the same direction on that day, and items that could be compared
     alike: int
-    judged: int
+    compared: int
 
     def in_words(self) -> str:
-        """What visitors do now."""
+        """The drift in words."""
         way = "more" if self.after > self.before else "less"
-        if self.judged > 2 and self.alike * 2 > self.judged:
+        if self.compared > 2 and self.alike * 2 > self.compared:
             return f"visitors click {way} on most items"
         name = self.item if len(self.item) <= 40 else self.item[:39] + "…"
         return f"visitors click {way} on “{name}”"
 
 
 class DriftReport(NamedTuple):
-    """The clearest drift, None where there is none; and how many comparisons there were."""
+    """The clearest drift, or None; and the number of comparisons."""
 
     clearest: ItemDrift | None
     comparisons: int
 
 
 def find_drift(counts: PeriodCounts, position_bias: Sequence[float], now: float) -> DriftReport:
-    """What has changed in what was counted up to now."""
+    """Search counts up to now for drift."""
     today = int(now // DAY) * DAY
     first = today - (RECENT_DAYS + BEFORE_DAYS - 1) * DAY
     days = [*range(first, today + DAY, DAY)]

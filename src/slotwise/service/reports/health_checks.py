@@ -1,4 +1,4 @@
-"""Is all well: what the counters of a placement, its model and its worker say, one sentence each."""
+"""Health checks of a placement: counters, model fit, drift and freshness, one sentence each."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from slotwise.service.schemas.overview_schemas import Check, Level
 from slotwise.service.schemas.report_schemas import MemoryDocument
 from slotwise.service.storage.count_rows import Counters
 
-#: before so many decisions, shares of them say nothing
-FEWEST: Final = 100
-#: shares above which somebody should have a look
+#: shares of fewer decisions are not judged
+MIN_DECISIONS: Final = 100
+#: larger shares need attention
 MAX_LATE: Final = 0.01
 MAX_CONFLICTS: Final = 0.01
 MAX_SEVERAL: Final = 0.05
@@ -22,44 +22,44 @@ MAX_SILENT: Final = 0.95
 
 
 class Observed(NamedTuple):
-    """What is checked."""
+    """The inputs of the checks."""
 
     counters: Counters
-    #: when the first outcome that waits is counted
+    #: the first deadline of a reported decision
     reported_until: str | None
     staleness: float
-    #: None where it cannot be compared, as what is believed rests on other counts
+    #: None if counts decay, because the estimates then do not follow from the tally
     fit: ModelFit | None
     drift: DriftReport
     memory: MemoryDocument | None
 
 
-def checks_of(found: Observed) -> list[Check]:
-    """All of them, in the order in which a decision lives."""
-    counters = found.counters
+def checks_of(observed: Observed) -> list[Check]:
+    """All checks, in the order of a decision's life."""
+    counters = observed.counters
     return [
-        _waiting(counters, found.reported_until),
+        _waiting(counters, observed.reported_until),
         _late(counters),
         _silent(counters),
         _repeated(counters),
         _several(counters),
-        _fresh(found.staleness),
-        _fit(found.fit),
-        _drift(found.drift),
-        _memory(found.memory),
+        _fresh(observed.staleness),
+        _fit(observed.fit),
+        _drift(observed.drift),
+        _memory(observed.memory),
     ]
 
 
 def _waiting(counters: Counters, until: str | None) -> Check:
     if not counters.pending:
-        return {"id": "waiting", "level": "fine", "sentence": "No decision waits for its deadline."}
+        return {"id": "waiting", "level": "fine", "sentence": "No decision is pending."}
     if counters.pending == 1:
         outcome = "it has no outcome yet" if until is None else f"its outcome is counted at {_at(until)}"
-        return {"id": "waiting", "level": "fine", "sentence": f"One decision waits, and {outcome}."}
+        return {"id": "waiting", "level": "fine", "sentence": f"One decision is pending, and {outcome}."}
     outcome = "none of them has an outcome yet"
     if until is not None:
         outcome = f"the first with an outcome is counted at {_at(until)}"
-    return {"id": "waiting", "level": "fine", "sentence": f"{counters.pending:,} decisions wait, and {outcome}."}
+    return {"id": "waiting", "level": "fine", "sentence": f"{counters.pending:,} decisions are pending, and {outcome}."}
 
 
 def _at(time: str) -> str:
@@ -84,19 +84,19 @@ def _silent(counters: Counters) -> Check:
     if not counters.no_click:
         return {"id": "silent", "level": "unknown", "sentence": "No view without a click is counted yet."}
     share = f"{100 * counters.silent / counters.no_click:.0f} % of the views without a click were never reported"
-    if counters.silent > MAX_SILENT * counters.no_click and counters.no_click >= FEWEST and not counters.clicked:
+    if counters.silent > MAX_SILENT * counters.no_click and counters.no_click >= MIN_DECISIONS and not counters.clicked:
         return {
             "id": "silent",
             "level": "look",
             "sentence": f"{share}, and there is no click either: is reporting broken?",
         }
-    return {"id": "silent", "level": "fine", "sentence": f"{share}: silence counts as no click."}
+    return {"id": "silent", "level": "fine", "sentence": f"{share}: they count as no click."}
 
 
 def _repeated(counters: Counters) -> Check:
     sentence = (
-        f"{counters.duplicates:,} outcomes were reported again, and {counters.conflicts:,} otherwise than before; "
-        "the first stands."
+        f"{counters.duplicates:,} outcomes were reported twice, and {counters.conflicts:,} conflict with an earlier "
+        "outcome; the first counts."
     )
     return {
         "id": "repeated",
@@ -113,13 +113,13 @@ def _several(counters: Counters) -> Check:
         f"{100 * counters.several / counters.clicked:.1f} % of the lists with a click have clicks on several items."
     )
     if level == "look":
-        sentence += " The model expects one, so what is learned of the slots may be wrong."
+        sentence += " The model assumes one click, so the estimated position bias may be wrong."
     return {"id": "several", "level": level, "sentence": sentence}
 
 
 def _fresh(staleness: float) -> Check:
     if staleness <= STALENESS_BOUND_SECONDS:
-        return {"id": "fresh", "level": "fine", "sentence": "Decisions rest on what was counted up to a second ago."}
+        return {"id": "fresh", "level": "fine", "sentence": "Decisions use counts that are at most a second old."}
     return {
         "id": "fresh",
         "level": "look",
@@ -127,38 +127,38 @@ def _fresh(staleness: float) -> Check:
     }
 
 
-def _fit(found: ModelFit | None) -> Check:
-    if found is None:
+def _fit(fit: ModelFit | None) -> Check:
+    if fit is None:
         return {
             "id": "fit",
             "level": "unknown",
-            "sentence": "Whether the model fits is not judged where counts fade: it rests on the recent ones.",
+            "sentence": "Model fit is not tested while counts lose weight: the estimates do not use all counts.",
         }
-    return {"id": "fit", "level": found.level, "sentence": found.sentence}
+    return {"id": "fit", "level": fit.level, "sentence": fit.sentence}
 
 
-def _drift(found: DriftReport) -> Check:
-    if not found.comparisons:
-        return {"id": "drift", "level": "unknown", "sentence": "Whether visitors have changed cannot be told yet."}
-    if found.clearest is None:
+def _drift(report: DriftReport) -> Check:
+    if not report.comparisons:
+        return {"id": "drift", "level": "unknown", "sentence": "Not enough data to detect drift."}
+    if report.clearest is None:
         return {
             "id": "drift",
             "level": "fine",
-            "sentence": "In the last 7 days, visitors clicked on items as they did in the weeks before.",
+            "sentence": "In the last 7 days, visitors clicked on items as in the weeks before.",
         }
-    words = found.clearest.in_words()
+    words = report.clearest.in_words()
     return {"id": "drift", "level": "look", "sentence": f"{words[0].upper()}{words[1:]} than before."}
 
 
-def _memory(found: MemoryDocument | None) -> Check:
-    if found is None:
-        sentence = "Nothing that was counted fades."
-    elif found["half_life_hours"] is None:
-        sentence = "The memory is automatic, and nothing needs to fade at the moment."
+def _memory(memory: MemoryDocument | None) -> Check:
+    if memory is None:
+        sentence = "Counts keep their weight."
+    elif memory["half_life_hours"] is None:
+        sentence = "The half-life is automatic, and counts keep their weight at the moment."
     else:
-        sentence = f"What was counted weighs half as much after {found['half_life_hours']:g} hours."
+        sentence = f"Counts weigh half as much after {memory['half_life_hours']:g} hours."
     return {"id": "memory", "level": "fine", "sentence": sentence}
 
 
-def _level(count: int, total: int, most: float) -> Level:
-    return "look" if total >= FEWEST and count > most * total else "fine"
+def _level(count: int, total: int, max_share: float) -> Level:
+    return "look" if total >= MIN_DECISIONS and count > max_share * total else "fine"

@@ -1,4 +1,4 @@
-"""How it stands with a placement, in one sentence: the rules, in their order, are in `state`."""
+"""The learning status of a placement, in one sentence; `state` has the rules, in order."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from slotwise.service.schemas.timestamps import rfc3339
 from slotwise.service.storage.count_rows import Counters
 from slotwise.service.storage.decision_types import DAY, HOUR
 
-#: how likely every item of the best list must be to belong to it, before the list is called settled
+#: minimum probability of every item of the best list to belong to it, for the state *settled*
 SETTLED: Final = 0.9
-#: two items are close if, with 95 %, the better one is better by no more than this part
+#: two items are close if, with 95 % probability, the better one is better by at most this fraction
 CLOSE: Final = 0.2
-#: without a decision for so long, a placement is quiet
+#: a placement without a decision for this long is quiet
 QUIET_SECONDS: Final = DAY
-#: more views than that are not foretold
+#: larger numbers of further views are not predicted
 MAX_VIEWS: Final = 1_000_000
-#: 95 % of a normal distribution are within so many standard deviations
+#: standard deviations to either side that hold 95 % of a normal distribution
 _WITHIN: Final = NormalDist().inv_cdf(0.975)
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a state follows from."""
+    """The inputs of `state`."""
 
     now: float
     slots: int
@@ -40,28 +40,28 @@ class Facts:
     decisions: Counters
     items: Sequence[ItemEstimateDocument]
     best_list: Sequence[str]
-    #: what a click on an item is worth, 1 where nothing is said
+    #: the value of a click by item; 1 for items that are missing
     values: Mapping[str, float]
-    #: the best list at the ends of hours that began then, in order of time
+    #: starts of hours and the best list at their ends, in order of time
     ends: Sequence[tuple[int, Sequence[str]]]
     #: the beginning of the last hour in which a decision was issued
     last_hour: int | None
     drift: ItemDrift | None
-    #: whether what was counted long ago weighs less
-    fades: bool = False
+    #: whether counts lose weight with age
+    decays: bool = False
 
 
 def state(facts: Facts) -> StateDocument:
-    """The first of these that is true:
+    """The first state of these that applies:
 
-    1. *nothing yet*: no decision is final that somebody saw.
+    1. *nothing yet*: no decision that was seen is final.
     2. *one item*: there is nothing to choose between.
-    3. *quiet*: no decision was asked for in the last 24 hours.
-    4. *changed*: visitors click on something otherwise than before (`slotwise.service.reports.drift_view`).
-    5. *settled*: every item of the best list belongs there with a probability of at least 90 %. Where all items are
-       always shown, it is their order that is meant.
-    6. *close*: the item that is least sure of its place, and the best one outside of the list, are nearly alike: with a
-       probability of 95 %, the better of them is better by no more than a fifth.
+    3. *quiet*: no decision was requested in the last 24 hours.
+    4. *changed*: visitors click on an item more or less than before (`slotwise.service.reports.drift_view`).
+    5. *settled*: every item of the best list belongs there with a probability of at least 90 %. If all items are
+       always shown, this is about their order.
+    6. *close*: the least certain item of the list and the best one outside of it are nearly equal: with a probability
+       of 95 %, the better one is better by at most a fifth.
     7. *too early*: otherwise.
     """
     seen = facts.decisions.clicked + facts.decisions.no_click
@@ -71,14 +71,14 @@ def state(facts: Facts) -> StateDocument:
         return _state("one_item", "There is one item, so there is nothing to choose between.")
     if facts.last_hour is not None and facts.now - facts.last_hour - HOUR >= QUIET_SECONDS:
         when = facts.last_hour + HOUR
-        return _state("quiet", f"Quiet: no list has been asked for since {_day(when, facts.now)}.", since=when)
+        return _state("quiet", f"Quiet: no decision has been requested since {_day(when, facts.now)}.", since=when)
     learned = _learned(facts, seen)
     if facts.drift is not None:
         when = facts.drift.since
         sentence = f"Something changed on {_day(when, facts.now)}: {facts.drift.in_words()}."
         more = learned["sentence"]
-        if not facts.fades:
-            more += " What was counted before weighs in full: Memory, under Settings, lets it fade."
+        if not facts.decays:
+            more += " Earlier counts still have full weight: with Memory, under Settings, they lose weight."
         return _state("changed", sentence, more=more, since=when)
     return _with_mode(facts, learned)
 
@@ -86,20 +86,20 @@ def state(facts: Facts) -> StateDocument:
 def _nothing_yet(facts: Facts) -> StateDocument:
     waiting = facts.decisions.pending
     if waiting:
-        they = f"{waiting:,} decisions wait" if waiting > 1 else "one decision waits"
+        pending = f"{waiting:,} decisions are pending" if waiting > 1 else "one decision is pending"
         return _state(
             "nothing_yet",
-            f"Nothing is counted yet: {they} for the window of {_duration(facts.window_seconds)} to end.",
+            f"Nothing is counted yet: {pending} until the window of {_duration(facts.window_seconds)} ends.",
         )
     if facts.decisions.final:
-        return _state("nothing_yet", "Nothing is counted yet: of the lists so far, nobody saw one.")
-    how = "A page asks for one with POST /v1/placements/NAME/decisions; “Try it”, above, sends that by hand."
-    return _state("nothing_yet", "Nothing yet: no list has been asked for.", more=how)
+        return _state("nothing_yet", "Nothing is counted yet: none of the lists so far was seen.")
+    how = "A page requests one with POST /v1/placements/NAME/decisions; “Try it” above sends that request."
+    return _state("nothing_yet", "Nothing yet: no decision has been requested.", more=how)
 
 
 def _learned(facts: Facts, seen: int) -> StateDocument:
-    pair = _least_sure(facts)
-    if pair.sure >= SETTLED:
+    pair = _least_certain(facts)
+    if pair.probability >= SETTLED:
         since = _best_since(facts)
         if since is None or facts.now - since < HOUR:
             return _state("settled", "Settled: this list is the best one.", since=since)
@@ -108,39 +108,39 @@ def _learned(facts: Facts, seen: int) -> StateDocument:
     if abs(pair.lead) + NormalDist().inv_cdf(0.95) * pair.error < math.log1p(CLOSE):
         return _state(
             "close",
-            f"Close: {inside} and {outside} are nearly alike, so it matters little which of them is shown.",
+            f"Close: {inside} and {outside} are nearly equal, so it matters little which of them is shown.",
         )
     needed = views_needed(pair, seen)
     if needed is None:
-        return _state("too_early", f"Too early: {inside} and {outside} cannot be told apart yet.")
-    more = f"{inside} looks better than {outside}, and that may still be chance."
+        return _state("too_early", f"Too early: the difference between {inside} and {outside} is not clear yet.")
+    more = f"{inside} looks better than {outside}, but this may be chance."
     return _state("too_early", f"Too early: about {needed:,} more views.", more=more, views=needed)
 
 
-def _with_mode(facts: Facts, found: StateDocument) -> StateDocument:
+def _with_mode(facts: Facts, document: StateDocument) -> StateDocument:
     more = {
-        "shadow": "It is in the shadow: visitors see the items as listed, and this is what would be shown.",
-        "frozen": "It is frozen: everybody sees the best list, and nothing is tried out.",
+        "shadow": "Shadow mode: visitors see the control order, and not the list here.",
+        "frozen": "Exploring is off: everybody sees the best list.",
     }.get(facts.mode)
-    return {**found, "more": more or found["more"]}
+    return {**document, "more": more or document["more"]}
 
 
 class ItemPair(NamedTuple):
-    """Two items, of which one is preferred."""
+    """Two items; the first is preferred."""
 
     inside: str
     outside: str
-    #: how likely it is that this is right
-    sure: float
-    #: of the logarithm of what they are worth: the difference, and its standard error
+    #: the probability that the preference is right
+    probability: float
+    #: the difference of their log values, and its standard error
     lead: float
     error: float
 
 
-def _least_sure(facts: Facts) -> ItemPair:
-    """What is least sure of the best list: who belongs to it, or the order where everybody does."""
-    found = {item["id"]: item for item in facts.items}
-    listed = [found[id] for id in facts.best_list]
+def _least_certain(facts: Facts) -> ItemPair:
+    """The least certain choice of the best list: an item against one outside of it, or the order of two neighbours."""
+    by_id = {item["id"]: item for item in facts.items}
+    listed = [by_id[id] for id in facts.best_list]
     chosen = set(facts.best_list)
     others = [item for item in facts.items if item["id"] not in chosen]
     if others:
@@ -148,33 +148,33 @@ def _least_sure(facts: Facts) -> ItemPair:
         lead, error = _lead(facts, inside, max(others, key=_chance))
         return ItemPair(inside["id"], max(others, key=_chance)["id"], _chance(inside), lead, error)
     pairs = []
-    for one, next in itertools.pairwise(listed):
-        lead, error = _lead(facts, one, next)
+    for upper, lower in itertools.pairwise(listed):
+        lead, error = _lead(facts, upper, lower)
         # slots need not be in the order of their visibility
         lead = abs(lead)
-        pairs.append(ItemPair(one["id"], next["id"], NormalDist().cdf(lead / error), lead, error))
-    return min(pairs, key=lambda pair: pair.sure)
+        pairs.append(ItemPair(upper["id"], lower["id"], NormalDist().cdf(lead / error), lead, error))
+    return min(pairs, key=lambda pair: pair.probability)
 
 
 def _chance(item: ItemEstimateDocument) -> float:
     return item["probability_in_best_list"]
 
 
-def _lead(facts: Facts, one: ItemEstimateDocument, other: ItemEstimateDocument) -> tuple[float, float]:
-    def worth(item: ItemEstimateDocument) -> float:
+def _lead(facts: Facts, first: ItemEstimateDocument, second: ItemEstimateDocument) -> tuple[float, float]:
+    def log_value(item: ItemEstimateDocument) -> float:
         return math.log(max(1e-300, item["attractiveness"] * facts.values.get(item["id"], 1.0)))
 
     def error(item: ItemEstimateDocument) -> float:
         return math.log(max(1.0 + 1e-9, item["high"] / max(1e-300, item["low"]))) / (2 * _WITHIN)
 
-    return worth(one) - worth(other), math.hypot(error(one), error(other))
+    return log_value(first) - log_value(second), math.hypot(error(first), error(second))
 
 
 def views_needed(pair: ItemPair, seen: int) -> int | None:
-    """About how many more views it takes until the preferred item is it with a probability of 90 %.
+    """The estimated number of further views until the preference is right with a probability of 90 %.
 
-    The standard error goes down with the root of the views, if they are spent as those so far; the difference is taken
-    to be what it looks like. None where that is more than a million, or nobody leads.
+    The standard error falls with the square root of the views, if lists are shown as before, and the difference is
+    taken as estimated. None if it is more than a million views, or the preferred item does not lead.
 
     >>> views_needed(ItemPair("a", "b", 0.7, lead=0.1, error=0.2), seen=1000)
     5600
@@ -191,7 +191,7 @@ def views_needed(pair: ItemPair, seen: int) -> int | None:
 
 
 def _best_since(facts: Facts) -> float | None:
-    """The end of the first hour of those, up to now, at whose ends the best list had the same items."""
+    """The end of the first hour since which the best list has had the same items at the end of every hour."""
     in_order = len(facts.items) == len(facts.best_list)
     now = list(facts.best_list) if in_order else sorted(facts.best_list)
     since = None
@@ -224,7 +224,7 @@ def _short(name: str) -> str:
 
 
 def _day(time: float, now: float) -> str:
-    """Tuesday, where that is of the last six days; else 14 November.
+    """The day of the week within the last six days, such as Tuesday; otherwise the date, such as 14 November.
 
     >>> _day(1_800_000_000, 1_800_000_000 + 2 * DAY), _day(1_800_000_000, 1_800_000_000 + 9 * DAY)
     ('Friday', '15 January')
@@ -235,7 +235,7 @@ def _day(time: float, now: float) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """In the largest unit of which there are two, or the smallest.
+    """A duration in the largest unit that it holds at least twice, or in seconds.
 
     >>> _duration(1800), _duration(5 * HOUR), _duration(3.4 * DAY), _duration(60), _duration(0.5)
     ('30 minutes', '5 hours', '3 days', '60 seconds', '0.5 seconds')

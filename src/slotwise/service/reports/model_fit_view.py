@@ -1,7 +1,7 @@
-"""Does the model fit: clicks by slot, and by slot and item, against what is believed of slots and items.
+"""Goodness of fit of a placement's model: clicks by slot, and by slot and item, against the estimates.
 
-Given the passes of an item in a slot, its clicks there are λ_kα_j times as many on average and vary like
-γ·passes·(1 + γ), whichever lists were shown.
+Given the passes of an item in a slot, its clicks there have the mean γ·passes, γ = λ_kα_j, and the variance
+γ·passes·(1 + γ), for any lists that were shown.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from slotwise.service.schemas.report_schemas import EstimatesDocument
 
 
 class ModelFit(NamedTuple):
-    """Per slot how often it was filled, its clicks and the fitted ones; and what the pairs say."""
+    """Shows, clicks and fitted clicks per slot, and the verdict over the pairs of slot and item."""
 
     shown: list[int]
     clicks: list[int]
@@ -26,23 +26,23 @@ class ModelFit(NamedTuple):
     sentence: str
 
 
-def fit(found: EstimatesDocument, shown: list[int]) -> ModelFit:
-    """Compare what is believed with the tally that it rests on; `shown` says how often each slot was filled."""
-    slots = len(found["position_bias"])
-    numbers = {item: number for number, item in enumerate(found["tally"]["items"])}
-    here = [numbers[item["id"]] for item in found["items"]]
-    every, passed = (np.array(found["tally"][which], float)[:slots] for which in ("clicks", "passes"))
-    # of retired items nothing is believed that is told here
-    clicks, passes = every[:, here], passed[:, here]
-    alpha = np.array([item["attractiveness"] for item in found["items"]])
-    bias = np.array([slot["estimate"] for slot in found["position_bias"]])
+def fit(estimates: EstimatesDocument, shown: list[int]) -> ModelFit:
+    """Compare the estimates with the tally; `shown` is how often each slot was filled."""
+    slots = len(estimates["position_bias"])
+    numbers = {item: number for number, item in enumerate(estimates["tally"]["items"])}
+    here = [numbers[item["id"]] for item in estimates["items"]]
+    all_clicks, all_passes = (np.array(estimates["tally"][which], float)[:slots] for which in ("clicks", "passes"))
+    # there are no estimates of retired items
+    clicks, passes = all_clicks[:, here], all_passes[:, here]
+    alpha = np.array([item["attractiveness"] for item in estimates["items"]])
+    bias = np.array([slot["estimate"] for slot in estimates["position_bias"]])
     gamma = np.outer(bias, alpha)
     expected = gamma * passes
     level, sentence = _judged(clicks, expected, gamma)
-    retired = every.sum(axis=1) - clicks.sum(axis=1)
+    retired = all_clicks.sum(axis=1) - clicks.sum(axis=1)
     return ModelFit(
         shown[:slots],
-        [int(count) for count in every.sum(axis=1)],
+        [int(count) for count in all_clicks.sum(axis=1)],
         [float(count) for count in expected.sum(axis=1) + retired],
         level,
         sentence,
@@ -53,11 +53,11 @@ def _judged(clicks: FloatArray, expected: FloatArray, gamma: FloatArray) -> tupl
     test = goodness_of_fit(clicks, expected, expected * (1.0 + gamma))
     verdict = test.verdict
     if verdict == "untestable":
-        return "unknown", "Whether the model fits cannot be told yet: too few items were clicked in several slots."
+        return "unknown", "Not enough data to test the model: too few items were clicked in several slots."
     if verdict == "exact":
         return (
             "fine",
-            f"The model fits: over {test.pairs:,} pairs of slot and item, clicks differ by no more than chance.",
+            f"The model fits: over {test.pairs:,} pairs of slot and item, clicks differ only by chance.",
         )
     off = f"beyond chance, the clicks of a pair of slot and item are off by typically {100 * test.excess:.0f} %"
     if verdict == "poor":

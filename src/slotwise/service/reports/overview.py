@@ -69,7 +69,7 @@ class Overviews:
 
     async def document(self, asked: OverviewRequest, now: float, staleness: float = 0.0) -> OverviewDocument:
         """From the store as it is now."""
-        span = Span.asked(now, period=asked.period)
+        span = Span.parse(now, period=asked.period)
         recent = (await self._estimates.look(asked.name, asked.segment, span, for_owner=True)).document["uplift"]
         look = await self._estimates.look(asked.name, asked.segment, for_owner=True)
         everybody = look if not asked.segment else await self._estimates.look(asked.name, for_owner=True)

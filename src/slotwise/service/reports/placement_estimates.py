@@ -16,7 +16,7 @@ from slotwise.service.learning.outcome_window import window_now
 from slotwise.service.learning.period_counts import PeriodCounts
 from slotwise.service.placements.placement_registry import Placements, UnknownPlacement
 from slotwise.service.reports.lru_cache import LruCache
-from slotwise.service.reports.shadow_report import in_the_shadow
+from slotwise.service.reports.shadow_report import shadow_report
 from slotwise.service.reports.uplift import ALWAYS, Span, UpliftEvidence, read_evidence, uplift
 from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.report_schemas import (
@@ -266,7 +266,7 @@ def estimated(
         found["position_bias"],
         _whole_tally(definition, of_wanted),
         list(learner.best_list(number)),
-        in_the_shadow(definition, learner, number),
+        shadow_report(definition, learner, number),
         None if faded is None else {"half_life_hours": faded.fading.half_life_hours},
         _for_owner(definition, rows, of_wanted, learner, number) if for_owner else None,
     )

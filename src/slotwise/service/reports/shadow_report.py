@@ -1,4 +1,4 @@
-"""What a placement in the shadow would show, and what that would bring."""
+"""The report of shadow mode: the list that would be shown, and its expected value."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from slotwise.ranker import Learner
 from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.report_schemas import Expectation, ShadowDocument
 
-#: percentiles, of an interval that holds the truth with a probability of 95 %
+#: percentiles of the 95 % credible interval
 ENDS: Final = (2.5, 97.5)
 
 
-def in_the_shadow(definition: PlacementDefinition, learner: Learner, segment: int | None) -> ShadowDocument | None:
-    """The best list beside the items as given, by what is believed; None where what is shown is learned."""
+def shadow_report(definition: PlacementDefinition, learner: Learner, segment: int | None) -> ShadowDocument | None:
+    """The best list compared with the control order, under the posterior; None unless the mode is `shadow`."""
     if definition.mode != "shadow":
         return None
-    would, given = learner.best_list(segment), [item.id for item in definition.items[: definition.slots]]
-    of_best, of_given = learner.list_values([would, given], segment)
+    best, control = learner.best_list(segment), [item.id for item in definition.items[: definition.slots]]
+    of_best, of_control = learner.list_values([best, control], segment)
     has_values = len(set(learner.values.values())) > 1
     return {
-        "would_show": list(would),
-        "shows": given,
+        "would_show": list(best),
+        "shows": control,
         "measure": "value" if has_values else "click_rate",
         "would_bring": _expected(of_best),
-        "brings": _expected(of_given),
-        "difference": _expected(of_best - of_given),
+        "brings": _expected(of_control),
+        "difference": _expected(of_best - of_control),
     }
 
 
-def _expected(drawn: FloatArray) -> Expectation:
-    low, high = np.percentile(drawn, ENDS).tolist()
-    return {"estimate": float(drawn.mean()), "low": low, "high": high}
+def _expected(draws: FloatArray) -> Expectation:
+    low, high = np.percentile(draws, ENDS).tolist()
+    return {"estimate": float(draws.mean()), "low": low, "high": high}

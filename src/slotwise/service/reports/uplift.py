@@ -1,4 +1,4 @@
-"""Does it pay: what the learned lists bring against the holdout, as a document."""
+"""The uplift of the learned lists over the holdout."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from slotwise.service.storage.count_rows import LAST, ArmCounts, CountPeriod, It
 from slotwise.service.storage.decision_types import DAY, HOUR, Arm
 from slotwise.service.storage.placements_table import Change
 
-#: the newest changes of a definition that are looked through for a change of the share
+#: the newest changes of a definition, searched for changes of the holdout share
 MAX_CHANGES: Final = 10_000
 _PERIOD: Final = re.compile(r"([1-9][0-9]{0,3})([hdw])", re.ASCII)
 _SECONDS: Final = {"h": HOUR, "d": DAY, "w": 7 * DAY}
@@ -30,8 +30,8 @@ _ARMS: Final[tuple[Arm, ...]] = ("learned", "holdout")
 Measure = Literal["click_rate", "value_per_view"]
 
 
-class AskedSpan(TypedDict, total=False):
-    """Two times, or a period that has just ended, as people write them; None is the same as nothing."""
+class SpanTexts(TypedDict, total=False):
+    """Two times as text, or the length of a period that ends now; None is the same as missing."""
 
     since: str | None
     until: str | None
@@ -40,7 +40,7 @@ class AskedSpan(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A time, in seconds since 1970, of which the hours that begin in it count; without an end where it is None."""
+    """A time span in seconds since 1970; hours that begin in it count. None for no bound."""
 
     since: float | None = None
     until: float | None = None
@@ -50,13 +50,13 @@ class Span:
             raise InvalidInput(f"since must be before until, got {rfc3339(self.since)} and {rfc3339(self.until)}")
 
     @classmethod
-    def asked(cls, now: float, **asked: Unpack[AskedSpan]) -> Span:
-        """Between two times as people write them, or the last hours, days or weeks.
+    def parse(cls, now: float, **texts: Unpack[SpanTexts]) -> Span:
+        """A span from two times as text, or from a number of hours, days or weeks up to now.
 
-        >>> Span.asked(0.0, since="1970-01-02"), Span.asked(30 * 86_400.0, period="7d")
+        >>> Span.parse(0.0, since="1970-01-02"), Span.parse(30 * 86_400.0, period="7d")
         (Span(since=86400.0, until=None), Span(since=1987200.0, until=None))
         """
-        since, until, period = asked.get("since"), asked.get("until"), asked.get("period")
+        since, until, period = texts.get("since"), texts.get("until"), texts.get("period")
         if period is None:
             return cls(
                 None if since is None else seconds_of("since", since),
@@ -64,25 +64,25 @@ class Span:
             )
         if since is not None or until is not None:
             raise InvalidInput(f"period must be given without since and until, got {validation.short(period)}")
-        found = _PERIOD.fullmatch(period)
-        if found is None:
+        match = _PERIOD.fullmatch(period)
+        if match is None:
             raise InvalidInput(f"period must be like 24h, 7d or 4w, got {validation.short(period)}")
-        return cls(max(0.0, now - int(found[1]) * _SECONDS[found[2]]))
+        return cls(max(0.0, now - int(match[1]) * _SECONDS[match[2]]))
 
 
 ALWAYS: Final = Span()
 
 
 class UpliftEvidence(NamedTuple):
-    """What the store knows of both arms in a time."""
+    """The counts of both arms in a time span."""
 
     span: Span
     arms: Sequence[ArmCounts]
-    #: where items have values and no outcome brought one
+    #: clicks by item, if items have values and no outcome does
     clicks: Sequence[ItemClicks]
-    #: when the share of the holdout was changed
+    #: times of changes of the holdout share
     changed: Sequence[float]
-    #: by item, where any has one
+    #: values of items that have one
     values: Mapping[str, float]
 
 
@@ -93,33 +93,33 @@ def read_evidence(
     span: Span = ALWAYS,
     wanted: Callable[[str], bool] | None = None,
 ) -> UpliftEvidence:
-    """From the store, of all segments or of those that are wanted."""
+    """Read the counts of all segments, or of those for which `wanted` is true."""
     since = 0 if span.since is None else math.ceil(span.since)
     until = LAST if span.until is None else math.ceil(span.until)
     by_segment = wanted is not None
 
     def is_wanted(row: ArmCounts | ItemClicks) -> bool:
-        # what was counted before hours were told apart is of no time in particular
+        # counts from before there were periods belong to no span
         return (wanted is None or wanted(row.segment)) and (row.period.hours > 0 or span == ALWAYS)
 
     arms = [*filter(is_wanted, store.arm_counts(name, since, until, by_segment=by_segment))]
     values = {item.id: item.value for item in definition.items if item.value is not None}
     clicks: list[ItemClicks] = []
-    if values and not _bring_values(arms):
+    if values and not _have_values(arms):
         clicks = [*filter(is_wanted, store.item_clicks(name, since, until, by_segment=by_segment))]
     return UpliftEvidence(span, arms, clicks, _changes_of_share(store.changes(name, MAX_CHANGES)), values)
 
 
 def uplift(evidence: UpliftEvidence) -> UpliftDocument | None:
-    """What is compared is what outcomes brought; else the values of the items that were clicked; else the clicks.
+    """The uplift in reported values; otherwise in values of the clicked items; otherwise in clicks.
 
-    None until both arms have something final.
+    None until both arms have final decisions.
 
     >>> hour = CountPeriod(0)
     >>> arms = [ArmCounts(hour, "", "learned", 60, 140, 0.0, 0.0), ArmCounts(hour, "", "holdout", 20, 80, 0.0, 0.0)]
-    >>> found = uplift(UpliftEvidence(ALWAYS, arms, [], [], {}))
-    >>> found["measure"], found["learned"]["click_rate"], round(found["difference"], 3), round(found["low"], 3)
-    ('click_rate', 0.3, 0.1, -0.001)
+    >>> document = uplift(UpliftEvidence(ALWAYS, arms, [], [], {}))
+    >>> document["measure"], document["learned"]["click_rate"], round(document["difference"], 3)
+    ('click_rate', 0.3, 0.1)
     """
     clicks = {arm: _clicks(row for row in evidence.arms if row.arm == arm) for arm in _ARMS}
     if not all(sums.views for sums in clicks.values()):
@@ -127,8 +127,8 @@ def uplift(evidence: UpliftEvidence) -> UpliftDocument | None:
     measure = measure_of(evidence)
     of_clicks = measure == "click_rate"
     strata = _strata(evidence)
-    found = compare(strata, least=MIN_CLICKS if of_clicks else MIN_VALUES, both_ways=of_clicks)
-    difference, ratio = found.difference, found.ratio
+    comparison = compare(strata, min_size=MIN_CLICKS if of_clicks else MIN_VALUES, both_ways=of_clicks)
+    difference, ratio = comparison.difference, comparison.ratio
     values = {
         "learned": sum((stratum.learned for stratum in strata), Sums()),
         "holdout": sum((stratum.holdout for stratum in strata), Sums()),
@@ -139,23 +139,25 @@ def uplift(evidence: UpliftEvidence) -> UpliftDocument | None:
         "until": None if evidence.span.until is None else rfc3339(evidence.span.until),
         "learned": _arm(clicks["learned"], None if of_clicks else values["learned"]),
         "holdout": _arm(clicks["holdout"], None if of_clicks else values["holdout"]),
-        "difference": found.learned - found.holdout if found.views else values["learned"].mean - values["holdout"].mean,
+        "difference": comparison.learned - comparison.holdout
+        if comparison.views
+        else values["learned"].mean - values["holdout"].mean,
         "low": None if difference is None else difference.plain.low,
         "high": None if difference is None else difference.plain.high,
         "anytime": None if difference is None else _interval(difference.anytime),
         "ratio": None
         if ratio is None
         else RatioDocument(estimate=ratio.estimate, **_interval(ratio.plain), anytime=_interval(ratio.anytime)),
-        "too_early": found.too_early,
+        "too_early": comparison.too_early,
     }
 
 
 def measure_of(evidence: UpliftEvidence) -> Measure:
-    """What is compared."""
-    return "value_per_view" if evidence.values or _bring_values(evidence.arms) else "click_rate"
+    """The measure that is compared."""
+    return "value_per_view" if evidence.values or _have_values(evidence.arms) else "click_rate"
 
 
-def _bring_values(arms: Iterable[ArmCounts]) -> bool:
+def _have_values(arms: Iterable[ArmCounts]) -> bool:
     return any(row.squares for row in arms)
 
 
@@ -164,36 +166,36 @@ def _changes_of_share(changes: Iterable[Change]) -> list[float]:
 
 
 def views_by_period(evidence: UpliftEvidence) -> Iterator[tuple[CountPeriod, Arm, Sums]]:
-    """What the views of each arm in each period brought, in the measure that is compared."""
-    worth: dict[tuple[CountPeriod, str, Arm], Sums] = defaultdict(Sums)
-    for on in evidence.clicks:
-        value = evidence.values.get(on.item, 1.0)
-        worth[on.period, on.segment, on.arm] += Sums(0, on.clicks * value, on.clicks * value**2)
-    brings_values = _bring_values(evidence.arms)
-    for row in evidence.arms:
-        views = row.clicked + row.no_click
+    """The sums of each arm in each period, in the measure that is compared."""
+    values: dict[tuple[CountPeriod, str, Arm], Sums] = defaultdict(Sums)
+    for row in evidence.clicks:
+        value = evidence.values.get(row.item, 1.0)
+        values[row.period, row.segment, row.arm] += Sums(0, row.clicks * value, row.clicks * value**2)
+    have_values = _have_values(evidence.arms)
+    for counts in evidence.arms:
+        views = counts.clicked + counts.no_click
         if not views:
             continue
-        if brings_values:
-            yield row.period, row.arm, Sums(views, row.value, row.squares)
+        if have_values:
+            yield counts.period, counts.arm, Sums(views, counts.value, counts.squares)
         elif not evidence.values:
-            yield row.period, row.arm, Sums.of_clicks(views, row.clicked)
-        elif row.period.hours:
-            yield row.period, row.arm, Sums(views) + worth[row.period, row.segment, row.arm]
-        # which items were clicked in which arm was not kept before there were hours
+            yield counts.period, counts.arm, Sums.of_clicks(views, counts.clicked)
+        elif counts.period.hours:
+            yield counts.period, counts.arm, Sums(views) + values[counts.period, counts.segment, counts.arm]
+        # counts from before there were periods do not know which item was clicked in which arm
 
 
 def _strata(evidence: UpliftEvidence) -> list[HoldoutStratum]:
-    """Together what was issued under one share; a period in which it was changed is one of its own."""
+    """One stratum for each holdout share; a period in which the share changed is a stratum of its own."""
     sums: dict[tuple[int, int | None], dict[Arm, Sums]] = defaultdict(lambda: dict.fromkeys(_ARMS, Sums()))
-    for period, arm, brought in views_by_period(evidence):
+    for period, arm, views in views_by_period(evidence):
         if arm in _ARMS:
-            sums[_share(period, evidence.changed)][arm] += brought
+            sums[_share(period, evidence.changed)][arm] += views
     return [HoldoutStratum(arms["learned"], arms["holdout"]) for arms in sums.values()]
 
 
 def _share(period: CountPeriod, changed: Sequence[float]) -> tuple[int, int | None]:
-    """Which of the shares it was issued under, by number; and its start, where that changed meanwhile."""
+    """The number of the share that a period has, and the period's start if the share changed during it."""
     if period.hours == 0:
         return 0, period.start
     end = period.start + period.hours * HOUR

@@ -1,4 +1,4 @@
-"""Does it pay, in one sentence."""
+"""The uplift in one sentence."""
 
 from __future__ import annotations
 
@@ -6,19 +6,26 @@ from typing import Final
 
 from slotwise.service.schemas.report_schemas import UpliftDocument
 
-#: from here on it is said how many times as much, and not how many per cent more
+#: ratios from here on are written as a multiple, and smaller ones in per cent
 TWICE: Final = 2.0
 
 
 def pays(uplift: UpliftDocument | None, holdout: float, *, every_day: bool) -> str:
-    """What a comparison of the learned lists with the holdout means.
+    """The meaning of the comparison of the learned lists with the holdout.
 
-    For those who look `every_day` it rests on the interval that allows that, else on the plain one.
+    Parameters
+    ----------
+    uplift
+        The comparison; None if an arm has no final decisions.
+    holdout
+        The holdout share of the placement.
+    every_day
+        Whether to use the anytime-valid interval, which may be read every day, or the fixed-horizon interval.
     """
     if uplift is None:
         if holdout == 0.0:
             return "Not measured: there is no holdout to compare with."
-        return "Not known yet: in this time, both the learned lists and the holdout need views that are counted."
+        return "Not known yet: both the learned lists and the holdout need counted views in this period."
     low, high = uplift["low"], uplift["high"]
     if every_day and uplift["anytime"] is not None:
         low, high = uplift["anytime"]["low"], uplift["anytime"]["high"]
@@ -28,11 +35,11 @@ def pays(uplift: UpliftDocument | None, holdout: float, *, every_day: bool) -> s
         return f"It pays: the learned lists bring {_more(uplift)}."
     if high is not None and high < 0.0:
         return f"It costs: the learned lists bring {_less(uplift)}."
-    return "Not clear: the difference may be nothing."
+    return "Not clear: the interval of the difference includes zero."
 
 
 def _more(uplift: UpliftDocument) -> str:
-    """How much more, beside the holdout: in per cent, or as a multiple from twice as much on."""
+    """The gain over the holdout: in per cent, or as a multiple from 2 on."""
     of_clicks = uplift["measure"] == "click_rate"
     what = "clicks per view" if of_clicks else "value per view"
     if uplift["ratio"] is None:

@@ -26,7 +26,7 @@ from slotwise.service.reports.dashboard_queries import Dashboard
 from slotwise.service.reports.estimate_service import EstimateService, LocalEstimator
 from slotwise.service.reports.estimates_process import RemoteEstimator
 from slotwise.service.reports.history import By, HistorySpan, history
-from slotwise.service.reports.uplift import AskedSpan, Span
+from slotwise.service.reports.uplift import Span, SpanTexts
 from slotwise.service.runtime.background_tasks import again_and_again
 from slotwise.service.schemas.decision_request import DecisionRequest
 from slotwise.service.schemas.definition import PlacementDefinition
@@ -237,19 +237,19 @@ class Worker:
         """A decision and what has become of it, from the store as it is now; None where there is none of that id."""
         return await self._placements.read(lambda store: store.logged(decision)) if is_id(decision) else None
 
-    async def estimates(self, name: str, segment: Sequence[str] = (), **span: Unpack[AskedSpan]) -> EstimatesDocument:
+    async def estimates(self, name: str, segment: Sequence[str] = (), **span: Unpack[SpanTexts]) -> EstimatesDocument:
         """What is known of a placement's items and slots, from the store as it is now.
 
         Of everybody, or of the visitors that all of `segment` is true of, each KEY:VALUE. The uplift is since the
         start, or between two times, or over the last hours, days or weeks, as in 24h, 7d and 4w.
         """
         await self.placement(name)
-        return await self._estimates.local.estimates(name, segment, Span.asked(self._clock(), **span))
+        return await self._estimates.local.estimates(name, segment, Span.parse(self._clock(), **span))
 
-    async def written_estimates(self, name: str, segment: Sequence[str] = (), **span: Unpack[AskedSpan]) -> bytes:
+    async def written_estimates(self, name: str, segment: Sequence[str] = (), **span: Unpack[SpanTexts]) -> bytes:
         """The same as JSON; for a large placement from another process, so that no decision waits for it."""
         estimator = self._estimates.of(await self.placement(name))
-        return await estimator.estimates_json(name, segment, Span.asked(self._clock(), **span))
+        return await estimator.estimates_json(name, segment, Span.parse(self._clock(), **span))
 
     async def history(
         self, name: str, by: By = "day", since: str | None = None, until: str | None = None
