@@ -10,7 +10,7 @@ import typer
 
 from research import studies
 from research.changing_pages.plan import OURS, PARTS, PLAIN
-from research.leaderboard.environments import KINDS
+from research.leaderboard.leaderboard_environments import KINDS
 from slotwise.cli import reporting_errors
 from slotwise.cli.shared.command_options import Jobs, example, known_ids
 from slotwise.core import validation

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from research import contextual_study, estimator_study, policy_study, policy_study_figures
-from research.changing_pages import study as changing_pages_study
+from research.changing_pages import run_parts as changing_pages_study
 from research.changing_pages.plan import Plan
 from research.graves_lai.table import table as graves_lai_table
 from research.leaderboard import page as leaderboard_page
@@ -121,7 +121,7 @@ def _contextual(
 def _logs(out: Path, jobs: int, quick: bool, *, log: Path | None = None, seed: int = 1) -> None:  # noqa: ARG001
     """Coverage of the intervals of log fits, and which click model predicts a log best."""
     # imported here because no other study needs the packages that read click logs
-    from research.log_study import study as log_study
+    from research.log_study import log_tables as log_study
 
     size = {"logs": 2, "splits": 1, "draws": 1} if quick else {}
     _write_tables(out, log_study.tables(log=log, seed=seed, **size))

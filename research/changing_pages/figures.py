@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from research.changing_pages.cells import Found
+from research.changing_pages.part_tables import WAY_NAMES, error, limit_of, mean
 from research.changing_pages.plan import OURS, Plan, recorded_long
-from research.changing_pages.tables import WAY_NAMES, error, limit_of, mean
 from slotwise.core.plotting import PALETTE, bare, new_figure
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from research.leaderboard.environments import BIAS, CHANGES, ITEMS, KINDS, STAYS, USERS
+from research.leaderboard.leaderboard_environments import BIAS, CHANGES, ITEMS, KINDS, STAYS, USERS
 from research.leaderboard.scores import TAIL, Scores, Size, cells, relative, run, scores
 from slotwise.core.io import replacing, write_csv
 from slotwise.core.plotting import new_figure, save

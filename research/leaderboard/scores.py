@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from research.leaderboard.environments import KINDS
+from research.leaderboard.leaderboard_environments import KINDS
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.policy_task import Setting
@@ -70,7 +70,7 @@ class Cell:
 @cache
 def _program() -> dict[str, str]:
     # once, as it reads all sources
-    files = [RESEARCH / "leaderboard" / "environments.py", *(RESEARCH / "pmed").glob("*.py")]
+    files = [RESEARCH / "leaderboard" / "leaderboard_environments.py", *(RESEARCH / "pmed").glob("*.py")]
     return {"research": hash_of(files, RESEARCH), "program": program_hash()}
 
 

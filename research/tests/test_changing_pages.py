@@ -12,8 +12,8 @@ import pytest
 from research import studies
 from research.changing_pages import cells as lived_cells
 from research.changing_pages import families as lived_families
-from research.changing_pages import study as lived
-from research.changing_pages import tables as lived_tables
+from research.changing_pages import part_tables as lived_tables
+from research.changing_pages import run_parts as lived
 from research.changing_pages.cells import Finding
 from research.changing_pages.families import KNOWN_ITEMS
 from research.changing_pages.plan import LEFT, OURS, PARTS, PLAIN, POLICIES, VARIANTS, Plan

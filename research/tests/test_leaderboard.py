@@ -10,7 +10,7 @@ import pytest
 
 from research.leaderboard import page as leaderboard_page
 from research.leaderboard import scores as leaderboard
-from research.leaderboard.environments import KINDS
+from research.leaderboard.leaderboard_environments import KINDS
 from research.leaderboard.scores import QUICK, Cell, Size, cells, play, run, scores, why_not
 from slotwise import Setting, simulate
 from slotwise.core.errors import InvalidInput

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from research.log_study import study as log_study
-from research.log_study.logs import KINDS
+from research.log_study import log_tables as log_study
+from research.log_study.simulated_logs import KINDS
 from research.studies import write
 from slotwise.logs.evaluation.holdout_comparison import MODELS
 

@@ -11,7 +11,7 @@ from slotwise import Results, Setting, policy, simulate
 from slotwise.environments import Problem, paper_problems
 from slotwise.paper.claims import CLAIMS
 from slotwise.paper.reproduction import POLICIES
-from slotwise.simulation.results import Run
+from slotwise.simulation.policy_run import Run
 
 REPLICATIONS = 16
 

@@ -43,6 +43,7 @@ def test_an_edit_of_what_computes_nothing_keeps_stored_replications(package: Pat
         "posterior/gamma_prior.py",
         "simulation/loop.py",
         "simulation/runner.py",
+        "simulation/environment_kinds.py",
     ],
 )
 def test_an_edit_of_what_plays_a_replication_does_not(package: Path, path: str) -> None:

@@ -108,6 +108,6 @@ def test_regret_is_what_was_recorded(problem: str, policy: str) -> None:
 def test_whoever_is_recorded_is_so_on_every_problem() -> None:
     """Of rivals is known what their own papers say, which their own tests check; a new policy need not be here."""
     recorded = {label.partition(":")[0] for _, label in RECORDED}
-    assert len(recorded) >= 20
+    assert len(recorded) >= 10
     assert recorded <= {entry.id for entry in policies()}
     assert {(problem, id) for problem in paper_problems() for id in recorded} <= set(RECORDED)

@@ -11,7 +11,7 @@ import pytest
 
 from slotwise import MNL, Results, simulate
 from slotwise.core.errors import MissingExtra
-from slotwise.simulation.results import Run
+from slotwise.simulation.policy_run import Run
 
 
 @pytest.fixture(scope="module")

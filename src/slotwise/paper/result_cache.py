@@ -92,7 +92,8 @@ def program_hash(package: Path = PACKAGE) -> str:
     That is kernels, how policies start, and which random numbers a replication is given.
     """
     starting = (file for folder in ("policies", "belief") for file in (package / folder).glob("*.py"))
-    return hash_of({*kernel_files(package), *starting, package / "simulate" / "replicate.py"}, package)
+    running = (package / "simulation" / name for name in ("runner.py", "environment_kinds.py"))
+    return hash_of({*kernel_files(package), *starting, *running}, package)
 
 
 def writable_folder(folder: Path) -> Path:

@@ -1,6 +1,7 @@
 """Simulation: policies against users, replicated."""
 
-from slotwise.simulation.results import Results, Run
+from slotwise.simulation.policy_run import Run
+from slotwise.simulation.results import Results
 from slotwise.simulation.runner import simulate
 
 __all__ = ["Results", "Run", "simulate"]

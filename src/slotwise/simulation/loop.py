@@ -1,4 +1,4 @@
-"""The one loop: choose, show, click or not, learn. Compiled once per pair of policy and model."""
+"""The loop of an environment that never changes: choose, show, click or not, learn. Compiled per policy and model."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.click_models.base import allowed, draw, may_be_empty, reward
+from slotwise.click_models.base import allowed, draw, draw_clicks, first_click, may_be_empty, may_click_several, reward
 from slotwise.core.tally import count_round
-from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
-from slotwise.jit import inlined, jit, record
-from slotwise.policies.interface import choose, learn
+from slotwise.core.types import EMPTY, BoolArray, FloatArray, IntArray, Ranking
+from slotwise.jit import generic, inlined, jit, record
+from slotwise.policies.interface import choose, learn, learn_clicks
 
 
 @record
@@ -71,9 +71,63 @@ def record_regret(trace: Trace, total: float) -> int:
     return trace.record_at[trace.recorded] if trace.recorded < len(trace.record_at) else 0
 
 
+@record
+class SingleClick:
+    """The outcome of a round of users who click at most once."""
+
+    slots: int
+
+
+@record
+class SeveralClicks:
+    """The outcome of a round of users who may click several slots: per slot, whether it was clicked."""
+
+    clicks: BoolArray
+
+
+def outcome_of(users: Any) -> Any:
+    """Return the record of one round's outcome: its type selects how users click and policies learn."""
+    slots = int(users.slots)
+    return SeveralClicks(clicks=np.zeros(slots, np.bool_)) if may_click_several(users) else SingleClick(slots=slots)
+
+
+@generic()
+def draw_outcome(outcome: Any, users: Any, ranking: Ranking, rng: np.random.Generator) -> int:  # type: ignore[empty-body]
+    """Let one user look at `ranking`; return the first slot that is clicked, or NO_CLICK."""
+
+
+@draw_outcome.register(SingleClick)
+def _draw_outcome(outcome: SingleClick, users: Any, ranking: Ranking, rng: np.random.Generator) -> int:  # noqa: ARG001
+    return draw(users, ranking, rng)  # type: ignore[no-any-return]
+
+
+@draw_outcome.register(SeveralClicks)
+def _draw_several(outcome: SeveralClicks, users: Any, ranking: Ranking, rng: np.random.Generator) -> int:
+    draw_clicks(users, ranking, outcome.clicks, rng)
+    return first_click(outcome.clicks)
+
+
+@generic()
+def teach(outcome: Any, policy: Any, ranking: Ranking, clicked: int) -> None:
+    """Let a policy learn the outcome: the click, or all of several clicks."""
+
+
+@teach.register(SingleClick)
+def _teach(outcome: SingleClick, policy: Any, ranking: Ranking, clicked: int) -> None:  # noqa: ARG001
+    learn(policy, ranking, clicked)
+
+
+@teach.register(SeveralClicks)
+def _teach_several(outcome: SeveralClicks, policy: Any, ranking: Ranking, clicked: int) -> None:  # noqa: ARG001
+    learn_clicks(policy, ranking, outcome.clicks)
+
+
 @jit
-def advance(policy: Any, users: Any, rng: np.random.Generator, trace: Trace, rounds: int) -> bool:
-    """Play `rounds` more rounds; False if the policy returned something that is not a ranking, or not allowed."""
+def advance(policy: Any, users: Any, rng: np.random.Generator, outcome: Any, trace: Trace, rounds: int) -> bool:
+    """Play `rounds` more rounds; False if the policy returned something that is not a ranking, or not allowed.
+
+    The tally counts the first click of a round.
+    """
     clicks, passes, shown = trace.clicks, trace.passes, trace.shown
     slots = len(clicks)
     # known to the compiler, and nothing is spent on empty slots, unless users are judged by a goal
@@ -84,11 +138,11 @@ def advance(policy: Any, users: Any, rng: np.random.Generator, trace: Trace, rou
         ranking = choose(policy, rng)
         if not is_ranking(ranking, slots, shown, now, empty) or not allowed(users, ranking):
             return False
-        clicked = draw(users, ranking, rng)
+        clicked = draw_outcome(outcome, users, ranking, rng)
         count_round(clicks, passes, ranking, clicked, empty)
         total += trace.best_reward - reward(users, ranking)
-        # last: the array is the policy's own, to do with as it likes from here on
-        learn(policy, ranking, clicked)
+        # last: the arrays are the policy's own, to do with as it likes from here on
+        teach(outcome, policy, ranking, clicked)
         if now == until_recorded:
             until_recorded = record_regret(trace, total)
     trace.round += rounds

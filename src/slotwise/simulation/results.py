@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from slotwise.core.errors import MissingExtra
 from slotwise.core.io import frame, replacing
-from slotwise.core.tally import Tally
-from slotwise.core.types import FloatArray, IntArray
+from slotwise.simulation.plot import figure
+from slotwise.simulation.policy_run import Run, counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,62 +20,6 @@ if TYPE_CHECKING:
 
 #: of what is printed, in columns
 WIDTH = 80
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Run:
-    """One policy's replications."""
-
-    policy: str
-    #: the rounds at which regret was recorded
-    rounds: IntArray
-    #: cumulative regret, replications × recorded rounds
-    regret: FloatArray
-    #: what was shown and clicked, per replication
-    tallies: list[Tally]
-    #: the time that the replications took, added up over workers, without compiling
-    seconds: float
-
-    @classmethod
-    def of(cls, policy: str, rounds: IntArray, replications: Sequence[Any]) -> Run:
-        """The run that these replications make, whatever order they ended in."""
-        ordered = sorted(replications, key=lambda replication: replication.index)
-        return cls(
-            policy=policy,
-            rounds=rounds,
-            regret=np.array([replication.regret for replication in ordered]),
-            tallies=[Tally(replication.clicks, replication.passes) for replication in ordered],
-            seconds=sum(replication.seconds for replication in ordered),
-        )
-
-    @property
-    def final_regret(self) -> FloatArray:
-        """Cumulative regret after the last round, per replication."""
-        return self.regret[:, -1]
-
-    @property
-    def mean(self) -> float:
-        """Mean final regret."""
-        return float(self.final_regret.mean())
-
-    @property
-    def standard_error(self) -> float:
-        """Standard error of `mean`; NaN from a single replication."""
-        count = len(self.final_regret)
-        return float(self.final_regret.std(ddof=1) / np.sqrt(count)) if count > 1 else float("nan")
-
-    def __repr__(self) -> str:
-        return f"Run({self.policy!r}, {_counted(len(self.regret))}, mean final regret {self.mean:,.1f})"
-
-    def quantile(self, q: float) -> float:
-        """A quantile of final regret over replications."""
-        return float(np.quantile(self.final_regret, q))
-
-    @property
-    def trajectory(self) -> FloatArray:
-        """Mean cumulative regret at each recorded round."""
-        mean: FloatArray = self.regret.mean(axis=0)
-        return mean
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,7 +52,7 @@ class Results(Mapping[str, Run]):
     @property
     def title(self) -> str:
         """What the table is of."""
-        return f"Regret after {self.rounds:,} rounds, {_counted(self.replications)}, seed {self.seed}"
+        return f"Regret after {self.rounds:,} rounds, {counted(self.replications)}, seed {self.seed}"
 
     def __repr__(self) -> str:
         rows = self.table()
@@ -165,10 +109,4 @@ class Results(Mapping[str, Run]):
 
     def plot(self) -> Figure:
         """Mean cumulative regret through time, and the distribution of final regret, by policy."""
-        from slotwise.simulation.plot import figure
-
         return figure(self)
-
-
-def _counted(replications: int) -> str:
-    return f"{replications} replication{'s' if replications != 1 else ''}"

@@ -4,34 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import joblib
 import numpy as np
 
-from slotwise.click_models import MNL, best_ranking, may_click_several, reward
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, InvalidRanking
 from slotwise.core.policy_task import MAX_ROUNDS, Setting
 from slotwise.core.random import stream
 from slotwise.core.tally import Tally
 from slotwise.core.types import FloatArray, IntArray
-from slotwise.environments import ContextualMNL, World
 from slotwise.jit import is_ours, is_record, plain, uncached
 from slotwise.jit.interpreter_mode import is_interpreting
-from slotwise.optimize import Goal, best_list
-from slotwise.optimize.goal_value import valued
+from slotwise.optimize import Goal
 from slotwise.policies.policy_registry import PolicyEntry, absorb_tally, parse
-from slotwise.simulation.adapters import CheckedPolicy, check_users
-from slotwise.simulation.contextual_loop import advance_contextual, first_visit
-from slotwise.simulation.loop import advance, trace
-from slotwise.simulation.multi_click_loop import advance_clicks
+from slotwise.simulation.adapters import CheckedPolicy
+from slotwise.simulation.environment_kinds import Environment, environment_of
+from slotwise.simulation.loop import trace
+from slotwise.simulation.policy_run import Run
 from slotwise.simulation.progress import Bar
-from slotwise.simulation.results import Results, Run
-from slotwise.simulation.world_items import draw_items
-from slotwise.simulation.world_loop import live
-from slotwise.simulation.world_state import begin
+from slotwise.simulation.results import Results
 
 RECORDED_ROUNDS = 200
 #: how long a stretch of compiled rounds aims to take: as long as Ctrl-C may have to wait
@@ -79,19 +73,8 @@ def simulate(
     >>> warm["epoch-ucb"].mean < results["epoch-ucb"].mean
     True
     """
-    horizon = validation.whole_number("rounds", rounds, at_least=1, at_most=MAX_ROUNDS)
-    if isinstance(users, World):
-        if goal is not None:
-            raise InvalidInput("a goal cannot be followed in a World, whose regret is in clicks; leave out one of them")
-        setting = users.setting(horizon)
-    elif isinstance(users, ContextualMNL):
-        setting = users.setting(horizon, goal)
-    else:
-        check_users(users)
-        bias = getattr(users, "position_bias", None)
-        setting = Setting(users.slots, users.items, horizon, position_bias=bias, goal=goal)
-    if goal is not None:
-        _check_goal(goal, users)
+    environment = environment_of(users)
+    setting = environment.setting(validation.whole_number("rounds", rounds, at_least=1, at_most=MAX_ROUNDS), goal)
     validation.whole_number("replications", replications, at_least=1)
     validation.whole_number("seed", seed, at_least=0)
     if jobs != -1:
@@ -101,9 +84,7 @@ def simulate(
     labelled = _labelled(wanted)
     for chosen in labelled.values():
         if isinstance(chosen, PolicyEntry):
-            if isinstance(users, World) and users.position_bias is None and chosen.knows_bias:
-                why = "segments have their own" if users.users is None else "these users have none, or differ in it"
-                raise InvalidInput(f"{chosen} must be told the position_bias, and {why}")
+            environment.check_policy(chosen)
             chosen.check(setting)
         if start is not None:
             _started(chosen, setting, start)
@@ -164,27 +145,22 @@ def run_replications(
     """Run the replications with these numbers and yield each as it ends, in whatever order."""
     if not indices:
         return
+    environment = environment_of(users)
     # once: it may have to be searched for
-    best = 0.0 if isinstance(users, World | ContextualMNL) else _best_reward(users, setting.goal)
+    best = environment.best_reward(setting)
     # a round before anything else: compiling is not simulating, and threads would wait for each other
-    _Simulation(users, policy, setting, best, np.random.default_rng(0), points, start).play(1)
+    _Simulation(environment, policy, setting, best, np.random.default_rng(0), points, start).play(1)
     # plain Python runs in this thread, as other threads do not know that they are not to compile
     work = joblib.Parallel(
         n_jobs=1 if is_interpreting() else jobs, prefer="threads", return_as="generator_unordered", batch_size=1
     )
     yield from work(
-        joblib.delayed(_replicate)(users, policy, setting, best, seed, index, points, start) for index in indices
+        joblib.delayed(_replicate)(environment, policy, setting, best, seed, index, points, start) for index in indices
     )
 
 
-def _best_reward(users: Any, goal: Goal | None) -> float:
-    if goal is None:
-        return float(reward(users, best_ranking(users)))
-    return float(reward(valued(users, goal), best_list(users, goal)))
-
-
 def _replicate(
-    users: Any,
+    environment: Environment,
     policy: PolicyLike,
     setting: Setting,
     best: float,
@@ -195,7 +171,7 @@ def _replicate(
 ) -> Replication:
     begin = time.perf_counter()
     rng = np.random.default_rng(stream(seed, index))
-    simulation = _Simulation(users, policy, setting, best, rng, points, start)
+    simulation = _Simulation(environment, policy, setting, best, rng, points, start)
     left, stretch = setting.rounds, 256
     while left > 0:
         since = time.perf_counter()
@@ -208,11 +184,11 @@ def _replicate(
 
 
 class _Simulation:
-    """One policy, its users or its world, its randomness and its trace, either all compiled or all plain."""
+    """One policy, one replication of its environment and its trace, either all compiled or all plain."""
 
     def __init__(
         self,
-        users: Any,
+        environment: Environment,
         policy: PolicyLike,
         setting: Setting,
         best: float,
@@ -221,45 +197,25 @@ class _Simulation:
         start: Tally | None,
     ) -> None:
         self.label = _label(policy)
-        self.loop: Callable[..., bool]
-        if isinstance(users, World):
-            self.loop = live
-            # of its own: whatever a policy draws, it lives in the same world as others
-            world_rng = rng.spawn(1)[0]
-            drawn = draw_items(users, setting.rounds, world_rng)
-            setting = replace(setting, features=drawn.features)
-            users = begin(users, drawn, world_rng)
-            self.randomness = [rng, world_rng]
-            self.or_else = ", or not all of items that are there" if setting.rules_per_decision else ""
-        elif isinstance(users, ContextualMNL):
-            self.loop = advance_contextual
-            # of their own: whatever a policy draws, it has the same visitors as others
-            visit_rng = rng.spawn(1)[0]
-            users = first_visit(users, visit_rng)
-            setting = replace(setting, features=users.lasting if users.lasting.size else None)
-            self.randomness = [rng, visit_rng]
-            self.or_else = ""
-        else:
-            users = users if setting.goal is None else valued(users, setting.goal)
-            self.loop = advance_clicks if may_click_several(users) else advance
-            self.randomness = [rng]
-            self.or_else = "" if setting.goal is None else ", or one that the goal does not allow"
-        self.users = users
+        episode = environment.start(setting, rng)
+        self.loop, self.state, self.arguments = episode.loop, episode.state, episode.arguments
+        self.requirement = episode.requirement
         self.trace = trace(setting.slots, setting.items, best, points)
-        self.policy = _started(policy, setting, start)
-        if not is_record(self.policy) or not is_record(users):
+        self.policy = _started(policy, episode.setting, start)
+        if not is_record(self.policy) or not is_record(self.state):
             own = not is_record(self.policy)
-            self.policy = CheckedPolicy(self.policy, self.label, setting) if own else plain(self.policy)
-            self.users, self.trace = plain(users), plain(self.trace)
+            self.policy = CheckedPolicy(self.policy, self.label, episode.setting) if own else plain(self.policy)
+            self.state, self.trace = plain(self.state), plain(self.trace)
+            self.arguments = tuple(plain(value) for value in self.arguments)
             self.loop = getattr(self.loop, "py_func", self.loop)
-        elif not (is_ours(self.policy) and is_ours(users)):
+        elif not (is_ours(self.policy) and is_ours(self.state)):
             self.loop = uncached(self.loop)
 
     def play(self, rounds: int) -> None:
-        if not self.loop(self.policy, self.users, *self.randomness, self.trace, rounds):
+        if not self.loop(self.policy, self.state, *self.arguments, self.trace, rounds):
             raise InvalidRanking(
                 f"policy {self.label} returned a ranking that is not {self.trace.clicks.shape[0]} distinct items "
-                f"out of 0 to {self.trace.clicks.shape[1] - 1}{self.or_else}"
+                f"out of 0 to {self.trace.clicks.shape[1] - 1}{self.requirement}"
             )
 
 
@@ -270,14 +226,6 @@ def _started(policy: PolicyLike, setting: Setting, start: Tally | None) -> Any:
     if start is not None:
         absorb_tally(_label(policy), started, start, setting)
     return started
-
-
-def _check_goal(goal: Any, users: Any) -> None:
-    if not isinstance(goal, Goal):
-        raise InvalidInput(f"goal must be a Goal, got {goal!r}")
-    if not isinstance(users, MNL):
-        raise InvalidInput(f"a goal needs users who choose by multinomial logit, got {type(users).__name__}")
-    goal.check(users.slots, users.items)
 
 
 def _labelled(policies: Sequence[PolicyLike]) -> dict[str, PolicyLike]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from research.log_study.logs import KINDS, Kind, Placement
+from research.log_study.simulated_logs import KINDS, Kind, Placement
 from slotwise.core.rankings import Rankings
 from slotwise.core.types import EMPTY, FloatArray
 from slotwise.estimators import Estimate, estimators

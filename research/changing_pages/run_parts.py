@@ -1,7 +1,7 @@
 """The study of pages as they are: crowds, new items, features, tastes that change, outcomes that come late.
 
 `python -m research changing-pages` runs its parts (`plan`), stores every finished cell (`cells`), and writes a table
-for each part (`tables`), two figures and all numbers as CSV. `fill` puts the tables between the marks of
+for each part (`part_tables`), two figures and all numbers as CSV. `fill` puts the tables between the marks of
 research/notes/changing_pages.md.
 """
 
@@ -14,8 +14,8 @@ from pathlib import Path
 
 from research.changing_pages.cells import run
 from research.changing_pages.figures import FIGURES
+from research.changing_pages.part_tables import COLUMNS, TABLES, numbers
 from research.changing_pages.plan import PARTS, Plan
-from research.changing_pages.tables import COLUMNS, TABLES, numbers
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.io import replacing, write_csv
