@@ -725,7 +725,7 @@ FAULTS = [
         "click_models/base.py",
         "    for slot in range(len(clicks)):\n        if clicks[slot]:\n",
         "    for slot in range(len(clicks) - 1, -1, -1):\n        if clicks[slot]:\n",
-        "tests/simulation/test_clicks.py::test_a_policy_is_told_all_clicks_if_it_listens_and_the_first_if_not",
+        "tests/simulation/test_several_clicks.py::test_a_policy_is_told_all_clicks_if_it_listens_and_the_first_if_not",
     ),
     Fault(
         "features are shown of the visitor before",

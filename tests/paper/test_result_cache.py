@@ -26,7 +26,7 @@ def test_an_edit_of_what_computes_nothing_keeps_stored_replications(package: Pat
     before = program_hash(package)
     for path in (
         "cli/command_app.py",
-        "drawing.py",
+        "core/plotting.py",
         "paper/paper_report.py",
         "simulation/plot.py",
         "service/http/routes/placement_routes.py",

@@ -91,7 +91,7 @@ def program_hash(package: Path = PACKAGE) -> str:
 
     That is kernels, how policies start, and which random numbers a replication is given.
     """
-    starting = (file for folder in ("policies", "belief") for file in (package / folder).glob("*.py"))
+    starting = (file for folder in ("policies", "posterior") for file in (package / folder).rglob("*.py"))
     running = (package / "simulation" / name for name in ("runner.py", "environment_kinds.py"))
     return hash_of({*kernel_files(package), *starting, *running}, package)
 
