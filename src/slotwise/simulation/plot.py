@@ -33,7 +33,9 @@ def figure(
     return drawn
 
 
-def _draw_trajectories(axes: Axes, runs: Mapping[str, Run], names: Mapping[str, str], colours: Mapping[str, str]) -> None:
+def _draw_trajectories(
+    axes: Axes, runs: Mapping[str, Run], names: Mapping[str, str], colours: Mapping[str, str]
+) -> None:
     for label, run in runs.items():
         mean = np.concatenate([[0.0], run.trajectory])
         axes.plot(np.concatenate([[0], run.rounds]), mean, color=colours[label], label=names.get(label, label))
