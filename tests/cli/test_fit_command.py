@@ -96,7 +96,7 @@ def test_the_whole_list_and_what_cannot_be_said_are_on_the_screen(folder: Path) 
     told = " ".join(screen.split())
     assert all(f"{slot}. tea, " in told for slot in range(1, 6))
     assert "they are listed below" in told
-    assert "cannot be compared" in told.partition("What this log cannot say:")[2]
+    assert "cannot be compared" in told.partition("Limitations of this log:")[2]
     assert json.loads(run("evaluate", "apart.csv", "--ranking", '"tea, 1","tea, 2"', "--json"))["by_model"]
     assert json.loads(run("evaluate", "apart.csv", "--ranking", '["tea, 1", "tea, 2"]', "--json"))["by_model"]
 
@@ -117,8 +117,8 @@ def test_several_clicks_are_said_first(folder: Path) -> None:
     assert re.search(r"first click counts\. .* by rule: first 5\d\.\d %; last 5\d\.\d %.*; drop 3\d\.\d %", first)
     assert re.search(r"Slot 2 is worth, relative to slot 1: first [\d.]+; last [\d.]+; drop [\d.]+\.", first)
     another = " ".join(run("evaluate", "both.csv", "--ranking", "tea,milk").split())
-    assert "in the log 50.0 % (33.3 % of what was counted)" in another
-    assert "clicks on several items and were left out, so that these rates are too low" in another
+    assert "in the log 50.0 % (33.3 % of the counted impressions)" in another
+    assert "clicks on several items and were left out, so these rates are too low" in another
     assert "too low" not in run("evaluate", "both.csv", "--ranking", "tea,milk", "--order", "turn")
 
 
@@ -188,7 +188,7 @@ def test_evaluate_what_logs_really_hold(folder: Path) -> None:
     assert json.loads(other) == itself
     screen = run("evaluate", "by_item.parquet", "--ranking", "2,0,1", "--item-propensity", "p")
     assert "by both, doubly robust" in screen
-    assert "not on what is beside it" in " ".join(screen.split())
+    assert "not on the other items" in " ".join(screen.split())
 
 
 def test_evaluate_a_list_of_names_with_commas(folder: Path) -> None:
@@ -249,10 +249,10 @@ def test_for_whom_and_when(folder: Path) -> None:
     pq.write_table(drawn(1, 8_000, differ=True, change=True).log, folder / "days.parquet")
     told = run("fit", "days.parquet", "--segment", "device", "--time", "at", "--out", "out")
     assert "Do segments differ?" in told
-    assert "For whom:" in told
+    assert "By segment:" in told
     assert "Did tastes change? Yes" in told
     page = (folder / "out" / "report.html").read_text()
-    assert "<h2>For whom</h2>" in page
+    assert "<h2>By segment</h2>" in page
     assert "<h2>Over time</h2>" in page
     assert {"segments.csv", "segments.png", "changes.png"} <= {path.name for path in (folder / "out").iterdir()}
     rows = (folder / "out" / "segments.csv").read_text().splitlines()

@@ -75,7 +75,7 @@ def drive(
     if replications < 1:
         raise InvalidInput(f"replications must be at least 1, got {replications}")
     try:
-        found = run_drive(
+        session = run_drive(
             url,
             tastes,
             placement=placement,
@@ -92,8 +92,8 @@ def drive(
         )
     except ClientError as error:
         raise SlotwiseError(str(error)) from error
-    summary = found.summary()
-    for name, simulation in (("simulated", found.simulated), ("simulated_with_lag", found.simulated_with_lag)):
+    summary = session.summary()
+    for name, simulation in (("simulated", session.simulated), ("simulated_with_lag", session.simulated_with_lag)):
         try:
             regrets = simulation(replications, seed)
             summary[name] = None if regrets is None else vars(regrets)
@@ -107,10 +107,10 @@ def drive(
         raise typer.Exit(MISCOUNTED_EXIT)
 
 
-def _table(found: dict[str, Any]) -> Table:
+def _table(summary: dict[str, Any]) -> Table:
     table = Table(
-        title=f"{found['rounds']:,} lists shown in {found['seconds']:.1f} s, ended by {found['ended_by']}; "
-        f"placement {found['placement']}, {found['policy']}",
+        title=f"{summary['rounds']:,} lists shown in {summary['seconds']:.1f} s, ended by {summary['ended_by']}; "
+        f"placement {summary['placement']}, {summary['policy']}",
         title_justify="left",
         box=None,
         show_header=False,
@@ -119,27 +119,27 @@ def _table(found: dict[str, Any]) -> Table:
     table.add_column()
     table.add_row(
         "throughput",
-        f"{found['decisions_per_second']:,.0f} decisions/s, {found['requests_per_second']:,.0f} requests/s, "
-        f"{found['users']} users",
+        f"{summary['decisions_per_second']:,.0f} decisions/s, {summary['requests_per_second']:,.0f} requests/s, "
+        f"{summary['users']} users",
     )
-    for kind, times in found["milliseconds"].items():
+    for kind, times in summary["milliseconds"].items():
         table.add_row(f"to {kind}", ", ".join(f"{name} {value:.1f} ms" for name, value in times.items()))
-    table.add_row("decisions", _listed(found["decisions"]))
-    for segment, counts in found["segments"].items():
+    table.add_row("decisions", _listed(summary["decisions"]))
+    for segment, counts in summary["segments"].items():
         table.add_row(f"  {segment}", _listed(counts))
-    table.add_row("reports", _listed(found["reports"]))
-    if found["repeated"]:
-        table.add_row("asked again", f"{found['repeated']:,} by their key, each the same decision as before")
-    table.add_row("trouble", _trouble(found))
-    table.add_row("regret", f"{found['regret']:,.1f}")
-    if found["simulated"] is not None:
-        table.add_row("  simulated", _simulated(found["simulated"], "outcomes known at once"))
-    if found["lag"] is not None and found["simulated_with_lag"] is not None:
-        lag = found["lag"]
+    table.add_row("reports", _listed(summary["reports"]))
+    if summary["repeated"]:
+        table.add_row("asked again", f"{summary['repeated']:,} by their key, each the same decision as before")
+    table.add_row("trouble", _trouble(summary))
+    table.add_row("regret", f"{summary['regret']:,.1f}")
+    if summary["simulated"] is not None:
+        table.add_row("  simulated", _simulated(summary["simulated"], "outcomes known at once"))
+    if summary["lag"] is not None and summary["simulated_with_lag"] is not None:
+        lag = summary["lag"]
         late = f"outcomes known {lag['rounds']:,} rounds late, every {lag['every']:,}"
-        table.add_row("  simulated", _simulated(found["simulated_with_lag"], late))
-    if found["ending"] is not None:
-        ending = found["ending"]
+        table.add_row("  simulated", _simulated(summary["simulated_with_lag"], late))
+    if summary["ending"] is not None:
+        ending = summary["ending"]
         which = "the best list" if ending["is_best"] else f"{ending['worth']:.1%} of the best list's clicks"
         table.add_row(
             "in the end",
@@ -147,8 +147,8 @@ def _table(found: dict[str, Any]) -> Table:
             f"all of them {ending['mean_worth']:.1%}",
         )
     verdict = {True: "yes, tally and counts are the visitors'", False: "NO", None: "cannot be told"}
-    table.add_row("exactly once", verdict[found["exactly_once"]])
-    for line in [*(found["differences"] or [])[:20], *found["notes"]]:
+    table.add_row("exactly once", verdict[summary["exactly_once"]])
+    for line in [*(summary["differences"] or [])[:20], *summary["notes"]]:
         table.add_row("", line)
     return table
 
@@ -157,16 +157,16 @@ def _listed(counts: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in counts.items())
 
 
-def _trouble(found: dict[str, Any]) -> str:
-    parts = [f"{count:,} × {status}" for status, count in found["unexpected"].items()]
-    if found["renewed"]:
-        parts.append(f"{found['renewed']:,} asked again after the window, which made new decisions")
-    if found["unanswered"]:
-        parts.append(f"{found['unanswered']:,} requests unanswered")
-    if found["missed"]:
-        parts.append(f"{found['missed']:,} reports that arrived after the window")
+def _trouble(summary: dict[str, Any]) -> str:
+    parts = [f"{count:,} × {status}" for status, count in summary["unexpected"].items()]
+    if summary["renewed"]:
+        parts.append(f"{summary['renewed']:,} asked again after the window, which made new decisions")
+    if summary["unanswered"]:
+        parts.append(f"{summary['unanswered']:,} requests unanswered")
+    if summary["missed"]:
+        parts.append(f"{summary['missed']:,} reports that arrived after the window")
     return ", ".join(parts) or "none"
 
 
-def _simulated(found: dict[str, float], how: str) -> str:
-    return f"{found['mean']:,.1f}, 5–95 % {found['low']:,.1f}–{found['high']:,.1f}, {how}"
+def _simulated(regrets: dict[str, float], how: str) -> str:
+    return f"{regrets['mean']:,.1f}, 5–95 % {regrets['low']:,.1f}–{regrets['high']:,.1f}, {how}"

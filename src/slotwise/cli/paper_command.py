@@ -47,14 +47,14 @@ def paper(
         quick=quick,
     )
     try:
-        found = run(plan)
+        results = run(plan)
     except KeyboardInterrupt:
         typer.echo(f"interrupted; the same command continues from what is in {out}", err=True)
         raise
     console = Console(soft_wrap=True, highlight=False)
-    for claim, verdicts in found.verdicts:
+    for claim, verdicts in results.verdicts:
         console.print(f"[bold]{escape(claim.statement)}[/bold]")
         for verdict in verdicts:
             word = "[green]reproduced    [/green]" if verdict.reproduced else "[yellow]not reproduced[/yellow]"
             console.print(f"  ({verdict.problem}) {word} {escape(verdict.evidence)}")
-    console.print(f"\n{found.seconds:.0f} seconds. Read {out / 'report.html'}")
+    console.print(f"\n{results.seconds:.0f} seconds. Read {out / 'report.html'}")

@@ -88,7 +88,7 @@ def test_warnings() -> None:
     wrong = LoggedPropensities(data.shown, data.clicked, np.full(20_000, 0.1))
     assert "should average 1" in warnings_of(inverse_propensity(wrong, LISTS[[5]], np.ones(1)))[0]
     none = inverse_propensity(LoggedPropensities([[0, 1]], [0], [1.0]), np.array([[1, 0]]), np.ones(1))
-    assert warnings_of(none) == ["No impression showed this list, so inverse propensity cannot say anything of it."]
+    assert warnings_of(none) == ["No impression showed this list, so inverse propensity has no estimate."]
     assert (none.plain.low, none.plain.high) == (0.0, 1.0)
 
 

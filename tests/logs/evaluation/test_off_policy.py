@@ -108,8 +108,8 @@ def test_warnings_when_the_log_cannot_answer() -> None:
     assert "The log never showed e" in evaluate(fit, ["a", "e"]).warnings[0]
     text = "\n".join(evaluate(fit, ["c", "a"]).warnings)
     assert "The log never showed c in slot 1 and a in slot 2: what that would get follows from the model alone" in text
-    assert "The log itself does not say how c in slot 1 and a in slot 2 would do" in text
-    assert evaluate(fit, ["c", "a"]).in_words() == "What would that bring? This log cannot say."
+    assert "The log itself does not determine how c in slot 1 and a in slot 2 would do" in text
+    assert evaluate(fit, ["c", "a"]).in_words() == "Which click rate to expect? This log does not determine it."
     assert "cannot answer" in text
     assert evaluate(fit, ["c", "a"]).to_dict()["by_model"]["click_rate"] is None
     assert "too wide" in "\n".join(evaluate(fit, ["a"]).warnings)

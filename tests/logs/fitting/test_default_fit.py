@@ -59,7 +59,7 @@ def test_what_a_segment_likes_is_named() -> None:
     assert named["item 1", "desk"] < 0.67 < 1.5 < named["item 0", "desk"]
     (words,) = segments_in_words(found)
     assert "Do segments differ? Yes" in words
-    assert "item 0 is worth" in words
+    assert "item 0 is " in words
     assert [row[0] for row in segment_rows(found)] == ["phone", "desk", "tablet"]
 
 

@@ -46,8 +46,8 @@ def test_each_answer_is_that_of_a_fit_under_the_rule(rule: Any, estimator: str) 
 def test_the_rate_of_the_rule_that_counts_is_the_one_that_is_recommended() -> None:
     (found,) = fit_placements(both_clicked(), Columns(order="turn"), each_rule=True)
     words = PlacementReport(found).in_words()
-    (bring,) = (line for line in words if line.startswith("What would that bring?"))
-    rate = bring.removeprefix("What would that bring? A click in ").partition(" (")[0]
+    (bring,) = (line for line in words if line.startswith("Which click rate to expect?"))
+    rate = bring.removeprefix("Which click rate to expect? A click in ").partition(" (")[0]
     assert f"by rule: first {rate};" in words[1]
 
 

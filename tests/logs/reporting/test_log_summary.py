@@ -31,9 +31,9 @@ def test_the_largest_come_first_and_a_guess_is_called_one(every: LogSummary) -> 
 def test_what_is_said_first(every: LogSummary) -> None:
     words = every.in_words()
     assert words[0].startswith("4,620 impressions of 3 placements; ")
-    assert words[1].startswith("What is each place worth? Of the clicks that an item gets in slot 1, the same item ")
+    assert words[1].startswith("How much is each slot worth? Of the clicks that an item gets in slot 1, the same item ")
     assert "% in slot 2 and " in words[1]
-    assert words[2].startswith("Which items are held back by their place?")
+    assert words[2].startswith("Which items are underplaced?")
     assert "In 1 of 3 placements they are a guess" in words[3]
     assert words[4].endswith("in the 2 placements with a recommendation.")
 
@@ -43,7 +43,7 @@ def test_the_gain_is_of_the_placements_with_a_recommendation(every: LogSummary) 
     counts = np.array([one.fit.impressions for one in (large, small)])
     hoped = counts @ [one.best.rate.click_rate for one in (large, small)] / counts.sum()
     seen = counts @ [one.fit.click_rate for one in (large, small)] / counts.sum()
-    (bring,) = (line for line in every.in_words() if line.startswith("What would that bring?"))
+    (bring,) = (line for line in every.in_words() if line.startswith("Which click rate to expect?"))
     assert f"A click in {percent(hoped)} of impressions (" in bring
     assert f"where {percent(seen)} have one now" in bring
 
@@ -51,6 +51,6 @@ def test_the_gain_is_of_the_placements_with_a_recommendation(every: LogSummary) 
 def test_no_gain_is_promised_where_nothing_is_recommended() -> None:
     fits = [Fit.of_rankings(FIXED, placement=name) for name in "ab"]
     words = " ".join(LogSummary.of(fits).in_words())
-    assert "What would that bring?" not in words
+    assert "Which click rate to expect?" not in words
     assert "In 2 of 2 placements they are a guess" in words
-    assert "Which items are held back by their place? This log cannot say." in words
+    assert "Which items are underplaced? This log does not determine it." in words

@@ -24,10 +24,10 @@ ODDS = np.outer([1.0, 0.5, 0.3], np.geomspace(0.05, 0.8, 45))
 HEADINGS = [
     "What each slot is worth",
     "Which items people want",
-    "What slotwise would show",
+    "Recommended list",
     "Does the model fit?",
     "Which model predicts best?",
-    "What this log cannot say",
+    "Limitations of this log",
     "What was cleaned",
     "How this was computed",
 ]
@@ -110,11 +110,15 @@ def test_without_whole_lists(fit: Fit, tmp_path: Path) -> None:
 def test_plain_words_come_first(fit: Fit) -> None:
     words = PlacementReport(fit).in_words()
     assert words[0].startswith("5,000 impressions of 3 slots and 45 items; ")
-    assert words[1].startswith("What is each place worth? The best place is slot 1. Of the clicks that an item gets ")
+    assert words[1].startswith(
+        "How much is each slot worth? The best place is slot 1. Of the clicks that an item gets "
+    )
     assert re.search(r"[0-9.]+ % in slot 2 and [0-9.]+ % in slot 3\.$", words[1])
-    assert words[2].startswith("Which items are held back by their place? ")
+    assert words[2].startswith("Which items are underplaced? ")
     assert words[3].startswith("What to show? 1. item 4")
-    assert re.match(r"What would that bring\? A click in .* more than the .* observed: [0-9]+ more in 1,000", words[4])
+    assert re.match(
+        r"Which click rate to expect\? A click in .* more than the .* observed: [0-9]+ more in 1,000", words[4]
+    )
     assert words[5].startswith("Does the model fit? Yes")
 
 
@@ -127,14 +131,14 @@ def test_no_item_is_torn_from_its_place(fit: Fit, tmp_path: Path, monkeypatch: p
 def test_what_slots_are_worth_is_not_claimed_where_it_was_said() -> None:
     log = pa.table({"items": [["a", "b"], ["b", "a"]] * 40, "clicked": ["a", "b", None, "a"] * 20})
     words = PlacementReport(logs.fit(log, position_bias=[1.0, 0.5])).in_words()
-    assert words[1].startswith("What is each place worth? As you said, the best place is slot 1. Of the clicks")
+    assert words[1].startswith("How much is each slot worth? As given, the best place is slot 1. Of the clicks")
     assert not any("As was said" in line for line in PlacementReport(logs.fit(log)).in_words())
 
 
 def test_slots_that_are_alike_are_said_to_be() -> None:
     seen = rankings(np.outer(np.ones(2), [0.3, 0.4, 0.5]), 200_000, np.random.default_rng(3))
     assert (
-        "What is each place worth? The slots are worth about the same."
+        "How much is each slot worth? The slots are worth about the same."
         in PlacementReport(Fit.of_rankings(seen)).in_words()
     )
 
@@ -142,10 +146,10 @@ def test_slots_that_are_alike_are_said_to_be() -> None:
 def test_a_fixed_order_gets_no_recommendation() -> None:
     """Always the same list, clicked so often that a gain might be promised of another one."""
     words = " ".join(PlacementReport(Fit.of_rankings(Rankings([[0, 1]], [[300, 9_000]], [700], items=2))).in_words())
-    assert "What to show? This log cannot say with any confidence" in words
+    assert "What to show? This log does not determine it" in words
     assert "Keep what you show, and let some items change places for a while." in words
-    assert "Which items are held back by their place? This log cannot say." in words
-    assert "What would that bring? This log cannot say." in words
+    assert "Which items are underplaced? This log does not determine it." in words
+    assert "Which click rate to expect? This log does not determine it." in words
     assert "1,000 impressions" not in words
 
 

@@ -67,14 +67,14 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
     for name, parameter in inspect.signature(command).parameters.items():
         if name in records:
             types = get_type_hints(records[name], include_extras=True)
-            parameters += [_parameter(one, types[one.name]) for one in fields(records[name])]
+            parameters += [_parameter(option, types[option.name]) for option in fields(records[name])]
         else:
             parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
         for name, record in records.items():
-            given[name] = record(**{one.name: given.pop(one.name) for one in fields(record)})
+            given[name] = record(**{option.name: given.pop(option.name) for option in fields(record)})
         command(**given)
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

@@ -56,8 +56,8 @@ class Unbroken:
 def say(console: Console, sentences: str) -> None:
     """Print sentences, with the question that they may answer in bold; no number is torn from its % or its item."""
     question, mark, _ = sentences.partition("? ")
-    asked = len(_BREAKS.split(question)) if mark and "." not in question else 0
-    console.print(Unbroken(_BREAKS.split(sentences), " ", asked))
+    bold = len(_BREAKS.split(question)) if mark and "." not in question else 0
+    console.print(Unbroken(_BREAKS.split(sentences), " ", bold))
 
 
 def show(blocks: Sequence[Block]) -> None:

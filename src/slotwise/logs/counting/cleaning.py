@@ -73,12 +73,12 @@ def clean_log(
     every_click: bool = False,
     sample: int | None = 0,
     strata: Strata | None = None,
-    told: Callable[[float], None] = lambda _: None,
+    progress: Callable[[float], None] = lambda _: None,
 ) -> Iterator[CleanLog]:
     """Read a log and clean it; the rows are there while the block lasts. `sample` and `told` are those of `stream`."""
     with source.open() as (table, clicks):
         source.reject_partial_files(strata)
-        with cleaned(table, source.columns, multi_click, clicks, every_click, sample, strata, told) as log:
+        with cleaned(table, source.columns, multi_click, clicks, every_click, sample, strata, progress) as log:
             yield log
 
 
@@ -91,7 +91,7 @@ def cleaned(
     every_click: bool = False,
     sample: int | None = 0,
     strata: Strata | None = None,
-    told: Callable[[float], None] = lambda _: None,
+    progress: Callable[[float], None] = lambda _: None,
 ) -> Iterator[CleanLog]:
     """Apply the rules of `RULES`, and count; the rows are there for as long as the block lasts.
 
@@ -101,10 +101,10 @@ def cleaned(
     """
     with ExitStack() as stack:
 
-        def keep(made: ir.Table) -> ir.Table:
-            kept = made.cache()
-            stack.callback(kept.release)
-            return kept
+        def keep(table: ir.Table) -> ir.Table:
+            cached = table.cache()
+            stack.callback(cached.release)
+            return cached
 
         layout = Layout.of(table, columns, clicks, strata)
         rows = layout.rows(keep)
@@ -120,11 +120,11 @@ def cleaned(
         # lists are unfolded, rows of clicks added, and strata joined, in no useful order
         in_order = not layout.wide and layout.clicks is None and not every_click and stratified is None
         slots = last - first + 1
-        streamed = stream(usable, keys, counts["rows"], slots, complete, sample, told) if in_order else None
+        streamed = stream(usable, keys, counts["rows"], slots, complete, sample, progress) if in_order else None
         if streamed is None:
-            totals, gaps, whole, odd = _gathered(usable, keys, keep)
+            totals, gaps, complete_rows, odd = _gathered(usable, keys, keep)
         else:
-            totals, gaps, whole = streamed.pages, streamed.gaps, None
+            totals, gaps, complete_rows = streamed.pages, streamed.gaps, None
             odd = streamed.odd_rows() if len(streamed.odd) else None
         counts["missing_slots"] += gaps
         unique, first_clicks = None, None
@@ -134,8 +134,8 @@ def cleaned(
             count_verdicts(unique, judged, counts, rule)
             add_pages(totals, judged.mutate(counted=judged.verdict == "kept"), keys)
             mended = mended_rows(unique, judged, keys, rule)
-            whole = mended if whole is None else whole.union(mended)
-            if every_click and "first" in unique.columns and any(found.multi_click for found in totals.values()):
+            complete_rows = mended if complete_rows is None else complete_rows.union(mended)
+            if every_click and "first" in unique.columns and any(page.multi_click for page in totals.values()):
                 first_clicks = find_first_clicks(unique, judged, keys).to_pyarrow()
         refuse_lost(list(totals.values()), counts, unique, keys)
         counts["lost_placements"] = _lost_placements(totals, stratified)
@@ -147,7 +147,7 @@ def cleaned(
             ordered="order" in rows.columns,
             first_clicks=first_clicks,
             streamed=streamed,
-            others=whole,
+            others=complete_rows,
             gather=lambda: _all_rows(usable, keys, rule, keep),
             strata=stratified,
         )
@@ -157,7 +157,7 @@ def _lost_placements(totals: Mapping[str | None, PageCounts], strata: Stratified
     """How many placements have no impression that could be counted."""
     placement = (lambda name: name) if strata is None else (lambda name: strata.stratum(name).placement)
     every = {placement(name) for name in totals}
-    return len(every - {placement(name) for name, found in totals.items() if found.counted})
+    return len(every - {placement(name) for name, page in totals.items() if page.counted})
 
 
 def _gathered(
@@ -176,11 +176,11 @@ def _gathered(
 
 def _all_rows(usable: ir.Table, keys: Sequence[str], rule: str, keep: Callable[[ir.Table], ir.Table]) -> ir.Table:
     """The rows of a log that was counted as it was read."""
-    _, _, whole, odd = _gathered(usable, keys, keep)
+    _, _, regular, odd = _gathered(usable, keys, keep)
     if odd is None:
-        return whole
+        return regular
     unique = keep(unique_rows(odd, keys))
-    return whole.union(mended_rows(unique, keep(judge(unique, keys, rule)), keys, rule))
+    return regular.union(mended_rows(unique, keep(judge(unique, keys, rule)), keys, rule))
 
 
 def _rule(multi_click: MultiClick | None, *, ordered: bool) -> MultiClick:
@@ -197,12 +197,12 @@ def _usable(rows: ir.Table, keys: Sequence[str], shift: int, *, complete: bool) 
     if complete:
         return rows.mutate(slot=rows.slot + shift) if shift else rows
     clicked = rows.clicked.fill_null(False)
-    known = rows.impression.notnull()
+    is_identified = rows.impression.notnull()
     if "placement" in keys:
-        known &= rows.placement.notnull()
+        is_identified &= rows.placement.notnull()
     if "weight" in rows.columns:
-        known &= rows.weight.fill_null(0) > 0
-    said = known & ((rows.slot.notnull() & rows.item.notnull()) | clicked)
+        is_identified &= rows.weight.fill_null(0) > 0
+    said = is_identified & ((rows.slot.notnull() & rows.item.notnull()) | clicked)
     return rows.filter(said).mutate(
-        slot=lambda kept: kept.slot + shift, clicked=lambda kept: kept.clicked.fill_null(False)
+        slot=lambda usable: usable.slot + shift, clicked=lambda usable: usable.clicked.fill_null(False)
     )

@@ -71,14 +71,14 @@ class ClickSets:
 
     def some(self, times: IntArray) -> ClickSets:
         """Of each so many."""
-        kept = times > 0
+        is_used = times > 0
         return ClickSets(
             self.placement,
             self.item_ids,
-            self.shown[kept],
-            self.clicks[kept],
-            self.first[kept],
-            times[kept],
+            self.shown[is_used],
+            self.clicks[is_used],
+            self.first[is_used],
+            times[is_used],
             self.ordered,
         )
 
@@ -102,12 +102,12 @@ def click_sets(source: Any, columns: Columns | None = None, **options: Unpack[Lo
         return [_sets(None, rows, first)]
     names = sorted(rows["placement"].unique().to_pylist())
     of_first = dict.fromkeys(names) if first is None else _by_placement(first, names)
-    return [_sets(name, found, of_first[name]) for name, found in _by_placement(rows, names).items()]
+    return [_sets(name, part, of_first[name]) for name, part in _by_placement(rows, names).items()]
 
 
 def _rows(log: CleanLog) -> pa.Table:
     """The rows of all impressions, or of a sample of them."""
-    rows, total = log.rows, sum(found.counted for found in log.pages.values())
+    rows, total = log.rows, sum(page.counted for page in log.pages.values())
     if total > MAX_IMPRESSIONS:
         rows = rows.filter(bucket([rows[key] for key in log.keys], PARTS) < int(PARTS * MAX_IMPRESSIONS / total))
     names = [*log.keys, "slot", "item", "clicked", *(["weight"] if "weight" in rows.columns else [])]
@@ -135,8 +135,8 @@ def _sets(placement: str | None, rows: pa.Table, first_in_time: pa.Table | None)
     first = np.where(clicks.any(axis=1), clicks.argmax(axis=1), NO_CLICK)
     if first_in_time is not None:
         of_page = pc.index_in(first_in_time["impression"], value_set=coded.dictionary).fill_null(-1).to_numpy()
-        known = of_page >= 0
-        first[of_page[known]] = first_in_time["slot"].to_numpy()[known] - 1
+        is_known = of_page >= 0
+        first[of_page[is_known]] = first_in_time["slot"].to_numpy()[is_known] - 1
     return _merged(ClickSets(placement, item_ids, shown, clicks, first, times, first_in_time is not None))
 
 

@@ -64,8 +64,8 @@ def _own_bits(number: ir.Value) -> ir.Value:
 def odd_keys(usable: ir.Table, pages: ir.Table, keys: Sequence[str]) -> ir.Table:
     """The keys of the impressions to look at row by row."""
     suspects = usable.semi_join(pages.filter(pages.suspect & ~pages.odd), list(keys))
-    found = suspects.group_by(keys).aggregate(shown=suspects.count(), items=suspects.item.nunique())
-    return pages.filter(pages.odd).select(*keys).union(found.filter(found["items"] < found.shown).select(*keys))
+    counts = suspects.group_by(keys).aggregate(shown=suspects.count(), items=suspects.item.nunique())
+    return pages.filter(pages.odd).select(*keys).union(counts.filter(counts["items"] < counts.shown).select(*keys))
 
 
 def regular_rows(usable: ir.Table, pages: ir.Table, odd: ir.Table, keys: Sequence[str]) -> ir.Table:
@@ -73,13 +73,13 @@ def regular_rows(usable: ir.Table, pages: ir.Table, odd: ir.Table, keys: Sequenc
     # impressions without a click, usually most of them, are those without a mark: the table to join stays small
     clicked = pages.filter(~pages.no_click).select(*keys, odd=ibis.literal(False))
     marks = clicked.union(odd.mutate(odd=ibis.literal(True)))
-    found = usable.left_join(marks, list(keys))
-    regular = found.filter(~found.odd.fill_null(False))
+    joined = usable.left_join(marks, list(keys))
+    regular = joined.filter(~joined.odd.fill_null(False))
     return as_cleaned(regular, keys, page_clicked=regular.odd.notnull())
 
 
-def as_cleaned(rows: ir.Table, keys: Sequence[str], **made: Any) -> ir.Table:
+def as_cleaned(rows: ir.Table, keys: Sequence[str], **columns: Any) -> ir.Table:
     """The columns of a cleaned log, some of them made."""
     names = [*keys, "slot", "item", "clicked"]
     last = [name for name in OPTIONAL if name in rows.columns]
-    return rows.mutate(**made).select(*names, "page_clicked", *last)
+    return rows.mutate(**columns).select(*names, "page_clicked", *last)

@@ -22,14 +22,14 @@ class PageCounts:
 def add_pages(totals: dict[str | None, PageCounts], pages: ir.Table, keys: Sequence[str]) -> None:
     """Add the impressions of a table with counted, no_click and several, by placement."""
     grouped = pages.group_by("placement") if "placement" in keys else pages
-    found = grouped.aggregate(
+    totals_by_page = grouped.aggregate(
         impressions=impressions_in(pages),
         clicked=impressions_in(pages, ~pages.no_click),
         counted=impressions_in(pages, pages.counted),
         no_click=impressions_in(pages, pages.counted & pages.no_click),
         multi_click=impressions_in(pages, pages.several),
     )
-    for row in found.to_pyarrow().to_pylist():
+    for row in totals_by_page.to_pyarrow().to_pylist():
         mine = totals.setdefault(row.pop("placement", None), PageCounts())
         for name, count in row.items():
             setattr(mine, name, getattr(mine, name) + int(count or 0))

@@ -62,12 +62,12 @@ class Sample:
     def thin(self, share: float) -> None:
         """Keep only impressions with a lot below this."""
         lots, lengths, pairs, marks = self.whole()
-        kept = lots < share
-        rows = np.repeat(kept, lengths)
+        is_sampled = lots < share
+        rows = np.repeat(is_sampled, lengths)
         self.share, self.count = share, 0
         for column in (self.lots, self.lengths, self.pairs, self.marks):
             column.clear()
-        self._append(lots[kept], lengths[kept], pairs[rows], marks[rows])
+        self._append(lots[is_sampled], lengths[is_sampled], pairs[rows], marks[rows])
 
     def whole(self) -> tuple[np.ndarray, Integers, Integers, Integers]:
         """Lots, lengths, pairs and marks."""

@@ -50,7 +50,7 @@ class Impressions:
         """Those of both, which have neither propensities nor weights."""
         both = self, other
         return Impressions(
-            self.items, np.concatenate([one.shown for one in both]), np.concatenate([one.clicked for one in both])
+            self.items, np.concatenate([part.shown for part in both]), np.concatenate([part.clicked for part in both])
         )
 
     @property
@@ -67,15 +67,17 @@ def impressions_by_placement(
     log: CleanLog, counted: Mapping[str | None, LogTally], at_most: int | None
 ) -> tuple[dict[str | None, Impressions], bool]:
     """The impressions of every placement, and whether they are a sample: of about `at_most`, drawn by their ids."""
-    total = sum(one.counted for one in counted.values())
+    total = sum(tally.counted for tally in counted.values())
     share = 1.0 if at_most is None or total <= at_most else at_most / total
     if log.streamed is None or log.streamed.sample.share < share:
         return _of_rows(log, log.rows, share, counted), share < 1.0
-    found = _of_sample(log.streamed, share, counted)
+    impressions = _of_sample(log.streamed, share, counted)
     if log.others is not None:
-        more = _of_rows(log, log.others, share, counted)
-        found = {name: found[name] + more[name] if name in found else more[name] for name in counted}
-    return found, share < 1.0
+        irregular = _of_rows(log, log.others, share, counted)
+        impressions = {
+            name: impressions[name] + irregular[name] if name in impressions else irregular[name] for name in counted
+        }
+    return impressions, share < 1.0
 
 
 def _of_sample(
@@ -83,17 +85,17 @@ def _of_sample(
 ) -> dict[str | None, Impressions]:
     """Of the impressions that were kept while the log was read, those drawn among this share."""
     lots, lengths, pairs, marks = streamed.sample.whole()
-    kept = np.repeat(lots < share, lengths)
-    runs, pairs, marks = np.repeat(np.arange(len(lots)), lengths)[kept], pairs[kept], marks[kept]
-    items = streamed.item_places({name: one.item_ids for name, one in counted.items()})[pairs]
+    is_sampled = np.repeat(lots < share, lengths)
+    runs, pairs, marks = np.repeat(np.arange(len(lots)), lengths)[is_sampled], pairs[is_sampled], marks[is_sampled]
+    items = streamed.item_places({name: tally.item_ids for name, tally in counted.items()})[pairs]
     order = np.argsort(streamed.group[pairs], kind="stable")
     ends = np.searchsorted(streamed.group[pairs][order], np.arange(len(streamed.placements) + 1))
-    found = {}
+    impressions = {}
     for place, name in enumerate(streamed.placements):
         mine = order[ends[place] : ends[place + 1]]
         if name in counted:
-            found[name] = Impressions.of_runs(runs[mine], items[mine], marks[mine], counted[name])
-    return found
+            impressions[name] = Impressions.of_runs(runs[mine], items[mine], marks[mine], counted[name])
+    return impressions
 
 
 def _of_rows(
@@ -121,24 +123,24 @@ def of_rows(rows: pa.Table, counted: Mapping[str | None, LogTally]) -> dict[str 
     ends = np.searchsorted(group[first], np.arange(len(counted) + 1))
     every = list(counted.values())
     places = rows["slot"].to_numpy() - 1
-    shape = len(first), max(one.slots for one in every)
+    shape = len(first), max(tally.slots for tally in every)
     shown, clicked = _lists(pages, places, _item_places(rows["item"], group, every), np.asarray(rows["clicked"]), shape)
     propensity, weight = _propensity(rows, pages, places, shape), None
     if "weight" in rows.column_names:
         given = rows["weight"].cast(pa.float64()).to_numpy()
         weight = _per_page(WEIGHT, given, pages, len(first)).astype(np.int64)
-    found = {}
-    for (name, one), start, end in zip(counted.items(), ends, ends[1:], strict=False):
+    impressions = {}
+    for (name, tally), start, end in zip(counted.items(), ends, ends[1:], strict=False):
         mine = slice(start, end)
-        known = None if propensity is None else propensity[mine, ...]
-        found[name] = Impressions(
-            one.items,
-            shown[mine, : one.slots],
+        own_propensity = None if propensity is None else propensity[mine, ...]
+        impressions[name] = Impressions(
+            tally.items,
+            shown[mine, : tally.slots],
             clicked[mine],
-            known if known is None or known.ndim == 1 else known[:, : one.slots],
+            own_propensity if own_propensity is None or own_propensity.ndim == 1 else own_propensity[:, : tally.slots],
             None if weight is None else weight[mine],
         )
-    return found
+    return impressions
 
 
 def _lists(
@@ -154,17 +156,17 @@ def _lists(
 
 def _item_places(items: pa.ChunkedArray, group: IntArray, counted: Sequence[LogTally]) -> IntArray:
     """The place of each item among those of its placement's tally."""
-    ids = pa.array([id for one in counted for id in one.item_ids], pa.string())
+    ids = pa.array([id for tally in counted for id in tally.item_ids], pa.string())
     if len(counted) == 1:
         return np.asarray(pc.index_in(items, value_set=ids).to_numpy())
     names = ids.unique()
-    sizes = [one.items for one in counted]
+    sizes = [tally.items for tally in counted]
     # a number for every pair of placement and item
-    known = np.repeat(np.arange(len(counted)), sizes) * len(names) + pc.index_in(ids, value_set=names).to_numpy()
-    order = np.argsort(known)
+    codes = np.repeat(np.arange(len(counted)), sizes) * len(names) + pc.index_in(ids, value_set=names).to_numpy()
+    order = np.argsort(codes)
     wanted = group * len(names) + pc.index_in(items, value_set=names).to_numpy()
-    found = order[np.searchsorted(known, wanted, sorter=order)]
-    return np.asarray(found - np.concatenate([[0], np.cumsum(sizes)])[group])
+    places = order[np.searchsorted(codes, wanted, sorter=order)]
+    return np.asarray(places - np.concatenate([[0], np.cumsum(sizes)])[group])
 
 
 def _propensity(rows: pa.Table, pages: IntArray, places: IntArray, shape: tuple[int, int]) -> FloatArray | None:
@@ -176,9 +178,9 @@ def _propensity(rows: pa.Table, pages: IntArray, places: IntArray, shape: tuple[
     _refuse_improbable(given)
     if name == "propensity":
         return _per_page(PROPENSITY, given, pages, shape[0])
-    found = np.full(shape, np.nan)
-    found[pages, places] = given
-    return found
+    propensity = np.full(shape, np.nan)
+    propensity[pages, places] = given
+    return propensity
 
 
 def _refuse_improbable(values: np.ndarray) -> None:

@@ -15,15 +15,15 @@ from slotwise.logs.counting.impression_counts import impressions_in, total_of
 def unique_rows(rows: ir.Table, keys: Sequence[str]) -> ir.Table:
     """Each slot and item of an impression once, clicked if any of its copies is, and when first and last."""
     rows = _joined(rows, keys)
-    rest: dict[str, Any] = {}
+    optional: dict[str, Any] = {}
     if "order" in rows.columns:
         clicked = ibis.ifelse(rows.clicked, rows.order, None)
-        rest |= {"first": clicked.min(), "last": clicked.max()}
+        optional |= {"first": clicked.min(), "last": clicked.max()}
     for name in OPTIONAL:
         if name in rows.columns:
-            rest[name] = rows[name].max()
+            optional[name] = rows[name].max()
     return rows.group_by([*keys, "slot", "item"]).aggregate(
-        copies=rows.count(where=~rows.joined), joined=rows.joined.sum(), clicked=rows.clicked.any(), **rest
+        copies=rows.count(where=~rows.joined), joined=rows.joined.sum(), clicked=rows.clicked.any(), **optional
     )
 
 
@@ -42,7 +42,7 @@ def judge(unique: ir.Table, keys: Sequence[str], rule: str) -> ir.Table:
     """The verdict on each odd impression: kept, or why it is left out."""
     placed = unique.slot.notnull() & unique.item.notnull()
     order = unique["first"] if "first" in unique.columns else ibis.null("float64")
-    found = unique.group_by(keys).aggregate(
+    pages = unique.group_by(keys).aggregate(
         shown=placed.sum(),
         slots=unique.slot.nunique(where=placed),
         items=unique.item.nunique(where=placed),
@@ -53,45 +53,45 @@ def judge(unique: ir.Table, keys: Sequence[str], rule: str) -> ir.Table:
         unordered=(unique.clicked & order.isnull()).sum(),
         **({"weight": unique.weight.max()} if "weight" in unique.columns else {}),
     )
-    several = found.clicks > 1
+    several = pages.clicks > 1
     # clicks without an order do no harm where all but one are copies of it
     verdict = ibis.cases(
-        (found.lost > 0, "click_not_shown"),
-        (found.slots < found.shown, "conflicting_slots"),
-        (found["items"] < found.shown, "repeated_items"),
+        (pages.lost > 0, "click_not_shown"),
+        (pages.slots < pages.shown, "conflicting_slots"),
+        (pages["items"] < pages.shown, "repeated_items"),
         (several & ibis.literal(rule == "drop"), "multi_click_drop"),
-        (several & (found.unordered > 0) & ibis.literal(rule != "all"), "multi_click_unordered"),
+        (several & (pages.unordered > 0) & ibis.literal(rule != "all"), "multi_click_unordered"),
         else_="kept",
     )
-    gap = (found.last > found.shown).fill_null(False)
-    return found.select(
+    gap = (pages.last > pages.shown).fill_null(False)
+    return pages.select(
         *keys,
-        *(["weight"] if "weight" in found.columns else []),
+        *(["weight"] if "weight" in pages.columns else []),
         verdict=verdict,
-        no_click=found.clicks == 0,
+        no_click=pages.clicks == 0,
         # an item that was shown twice is one
-        several=(found.clicked_items > 1) & (found.lost == 0),
-        ordered=found.unordered == 0,
+        several=(pages.clicked_items > 1) & (pages.lost == 0),
+        ordered=pages.unordered == 0,
         gap=gap,
     )
 
 
 def count_verdicts(unique: ir.Table, judged: ir.Table, counts: dict[str, int], rule: str) -> None:
     """Add to the counts how often each rule was needed."""
-    (found,) = (
+    (sums,) = (
         unique.aggregate(again=(unique.copies - 1).sum(where=unique.copies > 1), joined=unique.joined.sum())
         .to_pyarrow()
         .to_pylist()
     )
-    counts["duplicate_rows"] += int(found["again"] or 0)
-    counts["joined_clicks"] += int(found["joined"] or 0)
-    kept = judged.verdict == "kept"
+    counts["duplicate_rows"] += int(sums["again"] or 0)
+    counts["joined_clicks"] += int(sums["joined"] or 0)
+    is_kept = judged.verdict == "kept"
     verdicts = judged.group_by("verdict").aggregate(times=impressions_in(judged)).to_pyarrow().to_pylist()
     for row in verdicts:
         if row["verdict"] != "kept":
             counts[row["verdict"]] += int(row["times"])
-    counts["missing_slots"] += total_of(judged, kept & judged.gap)
-    counts[f"multi_click_{rule}"] += total_of(judged, kept & judged.several)
+    counts["missing_slots"] += total_of(judged, is_kept & judged.gap)
+    counts[f"multi_click_{rule}"] += total_of(judged, is_kept & judged.several)
 
 
 def mended_rows(unique: ir.Table, judged: ir.Table, keys: Sequence[str], rule: str) -> ir.Table:

@@ -32,7 +32,7 @@ def log_normalisers(log: CleanLog, counted: Mapping[str | None, LogTally], facto
 
 
 def _streamed(streamed: Streamed, counted: Mapping[str | None, LogTally], factors: Factors) -> dict[str | None, float]:
-    places = streamed.item_places({name: one.item_ids for name, one in counted.items()})
+    places = streamed.item_places({name: tally.item_ids for name, tally in counted.items()})
     worth, bias = np.zeros(len(places)), np.zeros((len(streamed.placements), streamed.clicks.shape[1]))
     for group, (name, pairs) in enumerate(streamed.pairs_of()):
         if name in factors:

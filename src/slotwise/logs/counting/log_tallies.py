@@ -76,8 +76,8 @@ def tally(
             f"a log with placements has a tally for each: use tallies, got placement={log_source.columns.placement!r}"
         )
     with clean_log(log_source, multi_click) as log:
-        (found,) = tally_by_placement(log).values()
-    return found
+        (single,) = tally_by_placement(log).values()
+    return single
 
 
 def tallies(
@@ -97,8 +97,8 @@ def tallies(
     if log_source.columns.placement is None:
         raise InvalidInput("placement must be named for tallies of placements, got None")
     with clean_log(log_source, multi_click) as log:
-        found = tally_by_placement(log)
-    return {str(placement): one for placement, one in found.items()}
+        by_placement = tally_by_placement(log)
+    return {str(placement): tally for placement, tally in by_placement.items()}
 
 
 def tally_by_placement(log: CleanLog) -> dict[str | None, LogTally]:
@@ -106,12 +106,12 @@ def tally_by_placement(log: CleanLog) -> dict[str | None, LogTally]:
     streamed = {} if log.streamed is None else log.streamed.by_placement()
     grouped = _grouped(log)
     # all names at once: there may be thousands of placements with a few items each
-    texts = [one.items for one in streamed.values()] + ([] if grouped is None else grouped["item"].chunks)
+    texts = [pairs.items for pairs in streamed.values()] + ([] if grouped is None else grouped["item"].chunks)
     codes, names = _coded(pa.chunked_array(texts, pa.string()))
-    ends = np.cumsum([0, *(len(one.items) for one in streamed.values())])
+    ends = np.cumsum([0, *(len(pairs.items) for pairs in streamed.values())])
     counts = {
-        name: (codes[first:last], one)
-        for (name, one), first, last in zip(streamed.items(), ends, ends[1:], strict=False)
+        name: (codes[first:last], pairs)
+        for (name, pairs), first, last in zip(streamed.items(), ends, ends[1:], strict=False)
     }
     rows = None if grouped is None else PairRows.of(grouped, codes[ends[-1] :])
     if "placement" not in log.keys:
@@ -172,21 +172,21 @@ def _tally(
     streamed: tuple[IntArray, PairCounts] | None,
     rows: PairRows | None,
 ) -> LogTally:
-    known = [] if streamed is None else [streamed[0]]
-    known += [] if rows is None else [rows.items]
-    used, codes = _used(np.concatenate(known), len(names))
+    item_codes = [] if streamed is None else [streamed[0]]
+    item_codes += [] if rows is None else [rows.items]
+    used, codes = _used(np.concatenate(item_codes), len(names))
     there = 0 if streamed is None else len(streamed[0])
     slots = np.zeros(0, np.int64) if rows is None else rows.slots
     filled = 0 if streamed is None else int(np.flatnonzero(streamed[1].shown.any(axis=0))[-1]) + 1
     shape = max(filled, int(slots.max(initial=-1)) + 1), len(used)
 
     def matrix(name: Literal["shown", "clicks", "passes"]) -> IntArray:
-        made = np.zeros(shape, np.int64)
+        cells = np.zeros(shape, np.int64)
         if streamed is not None:
-            made[:filled, codes[:there]] = getattr(streamed[1], name)[:, :filled].T
+            cells[:filled, codes[:there]] = getattr(streamed[1], name)[:, :filled].T
         if rows is not None:
-            np.add.at(made, (slots, codes[there:]), getattr(rows, name))
-        return made
+            np.add.at(cells, (slots, codes[there:]), getattr(rows, name))
+        return cells
 
     pages = log.pages[placement]
     return LogTally(

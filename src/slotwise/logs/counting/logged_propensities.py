@@ -77,12 +77,12 @@ def _propensities(values: Any, shown: IntArray) -> FloatArray:
         raise InvalidInput(f"propensity must have one entry per impression, {len(shown)}, got {given.size}")
     listed = np.array([math.nan if value is None else value for value in given.ravel()], float).reshape(given.shape)
     # what an empty slot says does not matter
-    asked = shown != EMPTY if listed.ndim == 2 else np.ones(len(shown), bool)
-    wrong = np.argwhere(asked & ~((listed > 0.0) & (listed <= 1.0)))
+    needed = shown != EMPTY if listed.ndim == 2 else np.ones(len(shown), bool)
+    wrong = np.argwhere(needed & ~((listed > 0.0) & (listed <= 1.0)))
     if len(wrong):
         value = listed[tuple(wrong[0])]
         raise InvalidInput(
             f"propensity must be above 0 and at most 1, got {'null' if math.isnan(value) else repr(float(value))} for "
-            f"impression {wrong[0][0] + 1} ({len(wrong):,} of {int(asked.sum()):,} are not)"
+            f"impression {wrong[0][0] + 1} ({len(wrong):,} of {int(needed.sum()):,} are not)"
         )
-    return np.where(asked, listed, 1.0)
+    return np.where(needed, listed, 1.0)

@@ -24,16 +24,16 @@ def merge_tallies(parts: Sequence[LogTally], placement: str | None) -> LogTally:
     """One tally, with the items of all of them."""
     ids = tuple(sorted({id for part in parts for id in part.item_ids}))
     shape = max(part.slots for part in parts), len(ids)
-    made = {name: np.zeros(shape, np.int64) for name in ("clicks", "passes", "showings")}
+    matrices = {name: np.zeros(shape, np.int64) for name in ("clicks", "passes", "showings")}
     for part, place in zip(parts, places_in(ids, parts), strict=True):
-        for name, total in made.items():
+        for name, total in matrices.items():
             total[: part.slots, place] += getattr(part, name)
     sums = {name: sum(getattr(part, name) for part in parts) for name in _SUMS}
     first = parts[0]
     return LogTally(
-        clicks=made["clicks"],
-        passes=made["passes"],
-        showings=made["showings"],
+        clicks=matrices["clicks"],
+        passes=matrices["passes"],
+        showings=matrices["showings"],
         item_ids=ids,
         placement=placement,
         **sums,
@@ -43,18 +43,20 @@ def merge_tallies(parts: Sequence[LogTally], placement: str | None) -> LogTally:
     )
 
 
-def merge_impressions(parts: Sequence[Impressions], places: Sequence[IntArray], whole: LogTally) -> Impressions:
+def merge_impressions(parts: Sequence[Impressions], places: Sequence[IntArray], tally: LogTally) -> Impressions:
     """The impressions of all of them, as those of the tally of all."""
     shown = []
     for part, place in zip(parts, places, strict=True):
         named = np.where(part.shown == EMPTY, EMPTY, place[part.shown])
-        shown.append(_wider(named, whole.slots, EMPTY))
-    made = {"shown": np.concatenate(shown), "clicked": np.concatenate([part.clicked for part in parts])}
+        shown.append(_wider(named, tally.slots, EMPTY))
+    columns = {"shown": np.concatenate(shown), "clicked": np.concatenate([part.clicked for part in parts])}
     for name in ("propensity", "weight"):
         given = [getattr(part, name) for part in parts]
-        if all(one is not None for one in given):
-            made[name] = np.concatenate([_wider(one, whole.slots, np.nan) if one.ndim == 2 else one for one in given])
-    return Impressions(items=whole.items, **made)
+        if all(column is not None for column in given):
+            columns[name] = np.concatenate(
+                [_wider(column, tally.slots, np.nan) if column.ndim == 2 else column for column in given]
+            )
+    return Impressions(items=tally.items, **columns)
 
 
 def _wider(lists: np.ndarray, slots: int, nothing: float) -> np.ndarray:

@@ -28,21 +28,21 @@ def check_rows(layout: Layout, rows: ir.Table) -> tuple[dict[str, int], int, int
         for name in ("placement", "impression", "slot", "item", "clicked", "weight")
         if name in rows.columns
     }
-    found = _one(rows.aggregate(rows=rows.count(), first=rows.slot.min(), last=rows.slot.max(), **given))
-    counts = dict.fromkeys(RULES, 0) | {"rows": found["rows"]}
-    if not found["rows"]:
+    totals = _one(rows.aggregate(rows=rows.count(), first=rows.slot.min(), last=rows.slot.max(), **given))
+    counts = dict.fromkeys(RULES, 0) | {"rows": totals["rows"]}
+    if not totals["rows"]:
         empty = layout.count_empty()
         raise InvalidInput(f"none of the log's {empty:,} lists has an item" if empty else "the log has no rows")
     _refuse_misread(layout)
-    complete = "weight" not in given and all(found[name] == found["rows"] for name in given)
+    complete = "weight" not in given and all(totals[name] == totals["rows"] for name in given)
     if not complete:
         counts |= _nulls(rows)
-        if not layout.wide and not found["clicked"]:
+        if not layout.wide and not totals["clicked"]:
             raise InvalidInput(
-                f"{columns.clicked} is empty in all {found['rows']:,} rows: is it the column of the clicks?"
+                f"{columns.clicked} is empty in all {totals['rows']:,} rows: is it the column of the clicks?"
             )
     counts["empty_impressions"] = layout.count_empty()
-    first, last = found["first"], found["last"]
+    first, last = totals["first"], totals["last"]
     if first is None:
         raise InvalidInput(f"the log has no slot in any of its {counts['rows']:,} rows")
     if first < 0:
@@ -70,28 +70,28 @@ def _refuse_misread(layout: Layout) -> None:
 
 def _refuse_stray_zero(rows: ir.Table, name: str) -> None:
     """A slot 0 that is hardly ever filled is a mistake, and would put all slots off by one."""
-    found = _one(rows.aggregate(zero=rows.count(where=rows.slot == 0), one=rows.count(where=rows.slot == 1)))
-    if found["zero"] < STRAY * found["one"]:
+    totals = _one(rows.aggregate(zero=rows.count(where=rows.slot == 0), one=rows.count(where=rows.slot == 1)))
+    if totals["zero"] < STRAY * totals["one"]:
         raise InvalidInput(
-            f"{name} must be counted from 0 or from 1, got {found['zero']:,} rows of 0 beside {found['one']:,} of 1"
+            f"{name} must be counted from 0 or from 1, got {totals['zero']:,} rows of 0 beside {totals['one']:,} of 1"
         )
 
 
 def _nulls(rows: ir.Table) -> dict[str, int]:
     clicked = rows.clicked.fill_null(False)
-    known = rows.impression.notnull()
-    questions = {"null_impression": rows.count(where=~known)}
+    is_identified = rows.impression.notnull()
+    questions = {"null_impression": rows.count(where=~is_identified)}
     if "placement" in rows.columns:
-        questions["null_placement"] = rows.count(where=known & rows.placement.isnull())
-        known &= rows.placement.notnull()
+        questions["null_placement"] = rows.count(where=is_identified & rows.placement.isnull())
+        is_identified &= rows.placement.notnull()
     if "weight" in rows.columns:
-        questions["null_weight"] = rows.count(where=known & ~(rows.weight.fill_null(0) > 0))
-        known &= rows.weight.fill_null(0) > 0
+        questions["null_weight"] = rows.count(where=is_identified & ~(rows.weight.fill_null(0) > 0))
+        is_identified &= rows.weight.fill_null(0) > 0
     questions |= {
-        "clicks_of_nothing": rows.count(where=~known & clicked),
-        "null_clicked": rows.count(where=known & rows.clicked.isnull()),
-        "null_slot": rows.count(where=known & rows.slot.isnull() & ~clicked),
-        "null_item": rows.count(where=known & rows.slot.notnull() & rows.item.isnull() & ~clicked),
+        "clicks_of_nothing": rows.count(where=~is_identified & clicked),
+        "null_clicked": rows.count(where=is_identified & rows.clicked.isnull()),
+        "null_slot": rows.count(where=is_identified & rows.slot.isnull() & ~clicked),
+        "null_item": rows.count(where=is_identified & rows.slot.notnull() & rows.item.isnull() & ~clicked),
     }
     return _one(rows.aggregate(**questions))
 

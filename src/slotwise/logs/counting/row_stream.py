@@ -49,8 +49,8 @@ class RowStream:
     @classmethod
     def of(cls, usable: ir.Table, by: tuple[str, ...], *, complete: bool) -> RowStream | None:
         """Number what there is; None if two pairs have the same hash."""
-        known = usable if complete else usable.filter(usable.item.notnull())
-        counted = known.group_by([*by, "item"]).aggregate(times=known.count())
+        rows = usable if complete else usable.filter(usable.item.notnull())
+        counted = rows.group_by([*by, "item"]).aggregate(times=rows.count())
         # what is counted most often then stands together, where the processor has it at hand
         pairs = counted.order_by(counted.times.desc()).select(*by, "item", hash=_hash(counted, by)).to_pyarrow()
         hashes = _numbers(pairs["hash"].combine_chunks())
@@ -137,8 +137,8 @@ def _copy(part: Rows, start: int, end: int) -> Rows:
 
 
 def _numbers(column: pa.Array) -> Integers:
-    found: Integers = column.to_numpy(zero_copy_only=False)
-    return found.view(np.int64) if found.dtype == np.uint64 else found
+    numbers: Integers = column.to_numpy(zero_copy_only=False)
+    return numbers.view(np.int64) if numbers.dtype == np.uint64 else numbers
 
 
 @contextmanager

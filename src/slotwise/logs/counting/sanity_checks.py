@@ -30,10 +30,10 @@ def refuse_lost(
     totals: Sequence[PageCounts], counts: dict[str, int], unique: ir.Table | None, keys: Sequence[str]
 ) -> None:
     """Refuse a log without an impression that can be counted, and one whose clicks are all lost."""
-    counted, clicked = sum(found.counted for found in totals), sum(found.clicked for found in totals)
+    counted, clicked = sum(page.counted for page in totals), sum(page.clicked for page in totals)
     if not counted:
         what = "the log has no impression that can be counted"
-    elif sum(found.counted - found.no_click for found in totals) or not (clicked or counts["clicks_of_nothing"]):
+    elif sum(page.counted - page.no_click for page in totals) or not (clicked or counts["clicks_of_nothing"]):
         return
     else:
         what = f"the log has clicks in {clicked:,} impressions, and none of them could be counted"
@@ -58,5 +58,5 @@ def _example(unique: ir.Table, keys: Sequence[str]) -> str:
     shown = unique.filter(same).order_by("slot").limit(NAMED).to_pyarrow()["item"].to_pylist()
     item, slot = stray[0]["item"], stray[0]["slot"]
     where = f"on {item!r}" if item is not None else "on nothing" if slot is None else f"on slot {slot}"
-    told = ", ".join(map(str, shown)) or "nothing"
-    return f" (such as the click {where}, in an impression that shows {told})"
+    listed = ", ".join(map(str, shown)) or "nothing"
+    return f" (such as the click {where}, in an impression that shows {listed})"

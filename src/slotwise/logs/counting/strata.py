@@ -146,7 +146,7 @@ def stratify(
         ibis.literal("0") if periods is None else _number(pages[TIME] / scale, periods).cast("string"),
     ]
     named = keep(pages.select(*keys, slotwise_stratum=ibis.literal(JOINED).join(stratum)))
-    found = Stratified("placement" in keys, bool(strata.segment), periods)
+    stratified = Stratified("placement" in keys, bool(strata.segment), periods)
     count = int(named.slotwise_stratum.nunique().to_pyarrow().as_py())
     if count > MAX_STRATA:
         raise InvalidInput(
@@ -154,21 +154,21 @@ def stratify(
             "impression: leave out the time, or take a segment of fewer values"
         )
     rows = usable.drop(*(name for name in (SEGMENT, TIME) if name in usable.columns)).join(named, list(keys))
-    return rows.mutate(placement=rows.slotwise_stratum).drop("slotwise_stratum"), found, unknown
+    return rows.mutate(placement=rows.slotwise_stratum).drop("slotwise_stratum"), stratified, unknown
 
 
 def _refuse_segments(pages: ir.Table, names: tuple[str, ...]) -> None:
-    told = " and ".join(names)
+    columns = " and ".join(names)
     differ = pages.filter(pages[SEGMENT] < pages.other)
     example = differ.select(SEGMENT, "other").limit(1).to_pyarrow().to_pylist()
     if example:
-        one, two = (example[0][name].replace(SEPARATOR, ", ") for name in (SEGMENT, "other"))
-        raise InvalidInput(f"{told} must be the same in all rows of an impression, got {one!r} and {two!r} in one")
+        first, two = (example[0][name].replace(SEPARATOR, ", ") for name in (SEGMENT, "other"))
+        raise InvalidInput(f"{columns} must be the same in all rows of an impression, got {first!r} and {two!r} in one")
     count = int(pages[SEGMENT].nunique().to_pyarrow().as_py())
     if count > MAX_SEGMENTS:
         raise InvalidInput(
-            f"{told} must have at most {MAX_SEGMENTS} different values, like a device or a country, got {count:,}: a "
-            "page or a query is a placement, and of numbers take ranges"
+            f"{columns} must have at most {MAX_SEGMENTS} different values, like a device or a country, got {count:,}: "
+            "name pages and queries with placement, and put numbers into ranges"
         )
 
 
@@ -177,12 +177,12 @@ def _periods(pages: ir.Table, name: str) -> tuple[TimePeriods, float]:
     when = pages[TIME]
     ends = {"first": when.min(), "last": when.max()}
     inner = {"usual_first": when.quantile(STRAY), "usual_last": when.quantile(1.0 - STRAY)}
-    (found,) = pages.aggregate(**ends, **inner).to_pyarrow().to_pylist()
-    first, last = found["first"], found["last"]
+    (limits,) = pages.aggregate(**ends, **inner).to_pyarrow().to_pylist()
+    first, last = limits["first"], limits["last"]
     if first is None:
         raise InvalidInput(f"{name} is empty in all rows: is it the column of the times?")
-    if last - first > FAR * (found["usual_last"] - found["usual_first"]):
-        first, last = found["usual_first"], found["usual_last"]
+    if last - first > FAR * (limits["usual_last"] - limits["usual_first"]):
+        first, last = limits["usual_first"], limits["usual_last"]
     scale = 1.0
     while first / scale >= FIRST_TIME * THOUSAND:
         scale *= THOUSAND

@@ -64,19 +64,19 @@ class Streamed:
     #: in order
     odd: Integers
     sample: Sample
-    kept: KeptRows
+    cache: KeptRows
 
     def by_placement(self) -> dict[str | None, PairCounts]:
         """What was counted of every placement with an impression."""
         items = self.rows.pairs["item"].combine_chunks()
-        found = {}
+        counts = {}
         for name, mine in self.pairs_of():
             shown = self.held[mine] + self.passes[mine]
             used = mine[shown.any(axis=1)]
             if len(used):
                 shown = shown[shown.any(axis=1)]
-                found[name] = PairCounts(items.take(pa.array(used)), shown, self.clicks[used], self.passes[used])
-        return found
+                counts[name] = PairCounts(items.take(pa.array(used)), shown, self.clicks[used], self.passes[used])
+        return counts
 
     def pairs_of(self) -> Iterator[tuple[str | None, Integers]]:
         """The pairs of each placement."""
@@ -90,8 +90,8 @@ class Streamed:
         places = np.full(len(self.group), -1)
         items = self.rows.pairs["item"].combine_chunks()
         for name, mine in self.pairs_of():
-            known = pa.array(ids.get(name, ()), pa.string())
-            places[mine] = pc.index_in(items.take(pa.array(mine)), value_set=known).fill_null(-1).to_numpy()
+            item_ids = pa.array(ids.get(name, ()), pa.string())
+            places[mine] = pc.index_in(items.take(pa.array(mine)), value_set=item_ids).fill_null(-1).to_numpy()
         return places
 
     def odd_rows(self) -> ir.Table:
@@ -102,7 +102,7 @@ class Streamed:
     def log_sums(self, attractiveness: FloatArray, position_bias: FloatArray) -> dict[str | None, float]:
         """Σ log(1 + Σ λα) over the impressions that were counted: α by pair, λ by placement and slot."""
         total = np.zeros(len(self.placements))
-        every, odd = (self.kept.read(), LEFT_OUT) if self.kept.all_there else (self.rows.read(), self.odd)
+        every, odd = (self.cache.read(), LEFT_OUT) if self.cache.all_there else (self.rows.read(), self.odd)
         for rows in every:
             part = np.zeros(len(self.placements))
             add_log_sums(*rows, odd, self.group, attractiveness, position_bias, part)
@@ -117,7 +117,7 @@ def stream(
     slots: int,
     complete: bool,
     sample: int | None,
-    told: Callable[[float], None] = lambda _: None,
+    progress: Callable[[float], None] = lambda _: None,
 ) -> Streamed | None:
     """Count what can be counted in passing, of so many rows in so many slots; None if this log is not for it.
 
@@ -131,7 +131,7 @@ def stream(
     if numbered is None or numbered.pairs.num_rows * slots > MAX_CELLS:
         return None
     counter = _Counter(numbered, rows, slots, sample)
-    if not counter.count(np.zeros(0, np.int64), lambda read: told(read / rows)):
+    if not counter.count(np.zeros(0, np.int64), lambda read: progress(read / rows)):
         return None
     pieces = counter.in_pieces()
     if len(pieces) > MAX_IN_PIECES * counter.pages[:, 0].sum():
@@ -139,7 +139,7 @@ def stream(
     if len(pieces):
         # once more, without those
         counter = _Counter(numbered, rows, slots, sample)
-        counter.count(pieces, lambda read: told(read / rows))
+        counter.count(pieces, lambda read: progress(read / rows))
     return counter.counted()
 
 
@@ -163,7 +163,7 @@ class _Counter:
         self.starts, self.regular = np.zeros(0, np.int32), np.zeros(0, np.bool_)
         self.sample = Sample(math.inf if sample is None else sample, expected=count // slots)
         #: for likelihoods, which only a log is asked for that is sampled too
-        self.kept = KeptRows(slots, pairs, wanted=sample != 0)
+        self.cache = KeptRows(slots, pairs, wanted=sample != 0)
         #: as long as keys rise, all of them are below this; afterwards those that follow are remembered
         self.below = np.iinfo(np.int64).min
         self.keys: list[Integers] = []
@@ -171,18 +171,18 @@ class _Counter:
         self.doubtful: list[Integers] = []
         self.odd: list[Integers] = []
 
-    def count(self, left_out: Integers, told: Callable[[int], None]) -> bool:
+    def count(self, left_out: Integers, progress: Callable[[int], None]) -> bool:
         """Read the log; False as soon as it is plain that impressions are scattered over it."""
         self.odd.append(left_out)
         read = 0
         for rows in self.rows.read():
-            told(read := read + len(rows.keys))
+            progress(read := read + len(rows.keys))
             starts, regular = self._count_runs(rows, left_out)
             keys = rows.keys[starts]
             odd = keys[~regular]
             self.odd.append(odd[~np.isin(odd, left_out)])
             self.sample.add(keys, starts, regular, rows)
-            self.kept.add(starts, regular, rows)
+            self.cache.add(starts, regular, rows)
             if len(left_out) == 0 and not self._remember(keys):
                 return False
         return True
@@ -237,7 +237,7 @@ class _Counter:
             gaps=int(self.pages[:, 2].sum()),
             odd=np.unique(np.concatenate(self.odd)),
             sample=self.sample,
-            kept=self.kept,
+            cache=self.cache,
         )
 
 

@@ -71,12 +71,12 @@ def _end(keys: Integers, start: int) -> int:
 
 
 @inlined
-def _is_among(wanted: int, some: Integers) -> bool:
+def _is_among(wanted: int, numbers: Integers) -> bool:
     """Whether it is one of some numbers in order."""
-    if len(some) == 0:
+    if len(numbers) == 0:
         return False
-    at = np.searchsorted(some, wanted)
-    return bool(at < len(some) and some[at] == wanted)
+    at = np.searchsorted(numbers, wanted)
+    return bool(at < len(numbers) and numbers[at] == wanted)
 
 
 @jit

@@ -109,14 +109,14 @@ def choose_click_model(fits: Sequence[Fit], source: LogSource) -> ModelCompariso
     return comparisons[0] if len(comparisons) == 1 else combined(comparisons)
 
 
-def one_click_sets(one: Fit, rankings: Rankings) -> ClickSets:
+def one_click_sets(fit: Fit, rankings: Rankings) -> ClickSets:
     """The impressions whose lists a fit kept, with the one click that it counted."""
     row, slot = np.nonzero(rankings.clicks)
     passed = np.flatnonzero(rankings.passes)
     first = np.concatenate([slot, np.full(len(passed), NO_CLICK)])
     return ClickSets(
-        one.placement,
-        tuple(one.item_ids),
+        fit.placement,
+        tuple(fit.item_ids),
         rankings.shown[np.concatenate([row, passed])],
         first[:, None] == np.arange(rankings.shown.shape[1]),
         first,

@@ -88,13 +88,13 @@ class ModelComparison:
             return float((values * self.times).sum() / self.held_out)
 
     def perplexity(self, model: ModelScore) -> float:
-        """Of whether a slot is clicked: 1 if foretold for certain, 2 if it was like tossing a coin."""
+        """Of whether a slot is clicked: 1 for a certain prediction, 2 for a coin toss."""
         return math.exp(-float(model.slots @ self.times) / float(self.filled @ self.times))
 
     def best(self, values: str) -> list[ModelScore]:
         """The models in the order of their log-likelihood of `first` or `every`, those that can have it."""
-        able = [one for one in self.models if np.isfinite(getattr(one, values)).all()]
-        return sorted(able, key=lambda one: -self.mean(getattr(one, values)))
+        able = [model for model in self.models if np.isfinite(getattr(model, values)).all()]
+        return sorted(able, key=lambda model: -self.mean(getattr(model, values)))
 
     def is_clear(self, better: FloatArray, worse: FloatArray) -> bool:
         """Whether the first is better by more than chance would have it."""
@@ -110,8 +110,8 @@ class ModelComparison:
     def simplest(self, values: str) -> ModelScore:
         """The first in the order of `CLICK_MODELS` that is not clearly worse than the best."""
         best = getattr(self.best(values)[0], values)
-        able = [one for one in self.models if np.isfinite(getattr(one, values)).all()]
-        return next(one for one in able if not self.is_clear(best, getattr(one, values)))
+        able = [model for model in self.models if np.isfinite(getattr(model, values)).all()]
+        return next(model for model in able if not self.is_clear(best, getattr(model, values)))
 
     def in_words(self) -> list[str]:
         """Which model describes the page, in sentences."""
@@ -137,21 +137,23 @@ class ModelComparison:
         if not others:
             return f"“{chosen.name}” describes {what}; there is no other to compare it with."
         other = others[0] if chosen is best else best
-        one, two = (self.mean(getattr(model, values)) for model in (chosen, other))
+        chosen_mean, two = (self.mean(getattr(model, values)) for model in (chosen, other))
         clear = self.is_clear(getattr(chosen, values), getattr(other, values))
         how = "clearly better than" if clear else "as well as any, no clear difference from"
-        return f"“{chosen.name}” describes {what}, {how} “{other.name}” (log-likelihood {one:.4f} and {two:.4f})."
+        return (
+            f"“{chosen.name}” describes {what}, {how} “{other.name}” (log-likelihood {chosen_mean:.4f} and {two:.4f})."
+        )
 
     def _impossible_in_words(self) -> str:
         """Which models have several clicks impossible."""
         able = self.best("every")
-        impossible = [f"“{one.name}”" for one in self.models if one not in able]
+        impossible = [f"“{model.name}”" for model in self.models if model not in able]
         if not impossible:
             return ""
         return f" {' and '.join(impossible)} cannot account for the {percent(self.several)} with several clicks."
 
     def _number_in_words(self) -> str:
-        expected = ", ".join(f"{self.mean(one.clicks):.2f} by “{one.name}”" for one in self.models)
+        expected = ", ".join(f"{self.mean(model.clicks):.2f} by “{model.name}”" for model in self.models)
         seen = self.mean(self.clicks.astype(np.float64))
         return f"Those held out have {seen:.2f} clicks on average. Expected are {expected}."
 
@@ -167,22 +169,22 @@ class ModelComparison:
             "first_click": "in time" if self.ordered else "uppermost",
             "describes": self.describing(),
             "models": {
-                one.id: {
-                    "first_click": self.mean(one.first),
-                    "all_clicks": self.mean(one.every) if np.isfinite(one.every).all() else None,
-                    "perplexity": self.perplexity(one),
-                    "clicks": self.mean(one.clicks),
+                model.id: {
+                    "first_click": self.mean(model.first),
+                    "all_clicks": self.mean(model.every) if np.isfinite(model.every).all() else None,
+                    "perplexity": self.perplexity(model),
+                    "clicks": self.mean(model.clicks),
                 }
-                for one in self.models
+                for model in self.models
             },
             "left_out": self.left_out,
             "words": self.in_words(),
         }
 
 
-def compare_each(found: Iterable[ClickSets], seed: int = 0) -> list[ModelComparison]:
+def compare_each(clicks: Iterable[ClickSets], seed: int = 0) -> list[ModelComparison]:
     """`compare` every placement, with draws of its own: the same ones for all would be off together."""
-    return [compare(sets, rng=np.random.default_rng([seed, number])) for number, sets in enumerate(found)]
+    return [compare(sets, rng=np.random.default_rng([seed, number])) for number, sets in enumerate(clicks)]
 
 
 def compare(
@@ -193,16 +195,16 @@ def compare(
 ) -> ModelComparison:
     """Hold out a random part of the impressions, fit each model to the rest, and judge it by that part."""
     left_out = {id: why for id in ids if (why := _nothing_known(id, sets))}
-    kept, rest = sets.split(part, rng or np.random.default_rng(0))
-    able = [id for id in ids if id not in left_out] if kept.impressions and rest.impressions else []
+    held_out, training = sets.split(part, rng or np.random.default_rng(0))
+    able = [id for id in ids if id not in left_out] if held_out.impressions and training.impressions else []
     return ModelComparison(
         sets.placement,
-        rest.impressions,
+        training.impressions,
         sets.several,
-        kept.times,
-        kept.clicks.sum(axis=1),
-        (kept.shown != EMPTY).sum(axis=1),
-        tuple(_judged(CLICK_MODELS[id](rest), kept) for id in able),
+        held_out.times,
+        held_out.clicks.sum(axis=1),
+        (held_out.shown != EMPTY).sum(axis=1),
+        tuple(_judged(CLICK_MODELS[id](training), held_out) for id in able),
         sets.ordered,
         left_out,
     )
@@ -210,35 +212,35 @@ def compare(
 
 def combined(comparisons: Iterable[ModelComparison]) -> ModelComparison:
     """All placements together, with the models that were judged in every one of them that has any."""
-    every = [one for one in comparisons if one.models]
+    every = [each for each in comparisons if each.models]
     if not every:
         raise InvalidInput("no placement has impressions enough to compare click models by")
-    common = [model.id for model in every[0].models if all(model.id in _ids(one) for one in every)]
+    common = [model.id for model in every[0].models if all(model.id in _ids(each) for each in every)]
 
     def joined(id: str, values: str) -> FloatArray:
-        found = [getattr(model, values) for one in every for model in one.models if model.id == id]
-        return np.concatenate(found)
+        parts = [getattr(model, values) for each in every for model in each.models if model.id == id]
+        return np.concatenate(parts)
 
     return ModelComparison(
         None,
-        sum(one.seen for one in every),
-        sum(one.with_several for one in every),
-        np.concatenate([one.times for one in every]),
-        np.concatenate([one.clicks for one in every]),
-        np.concatenate([one.filled for one in every]),
+        sum(each.seen for each in every),
+        sum(each.with_several for each in every),
+        np.concatenate([each.times for each in every]),
+        np.concatenate([each.clicks for each in every]),
+        np.concatenate([each.filled for each in every]),
         tuple(ModelScore(id, *(joined(id, name) for name in ("first", "every", "slots", "clicks"))) for id in common),
-        all(one.ordered for one in every),
+        all(each.ordered for each in every),
         {
             id: f"in {count:,} of {len(every):,} placements {why}"
             for id in CLICK_MODELS
-            if (found := [one.left_out[id] for one in every if id in one.left_out])
-            for count, why in [(len(found), found[0])]
+            if (reasons := [each.left_out[id] for each in every if id in each.left_out])
+            for count, why in [(len(reasons), reasons[0])]
         },
     )
 
 
-def _ids(one: ModelComparison) -> list[str]:
-    return [model.id for model in one.models]
+def _ids(comparison: ModelComparison) -> list[str]:
+    return [model.id for model in comparison.models]
 
 
 def _judged(model: FittedModel, sets: ClickSets) -> ModelScore:
@@ -292,8 +294,10 @@ def _slots_apart(sets: ClickSets) -> list[int]:
         ties[slot, sets.shown[filled[:, slot], slot]] = True
     ties &= clicked
     reached = {int(used[0])}
-    while more := {int(slot) for slot in used if (ties[slot] & ties[list(reached)].any(axis=0)).any()} - reached:
-        reached |= more
+    while (
+        newly_reached := {int(slot) for slot in used if (ties[slot] & ties[list(reached)].any(axis=0)).any()} - reached
+    ):
+        reached |= newly_reached
     return [int(slot) for slot in used if slot not in reached]
 
 

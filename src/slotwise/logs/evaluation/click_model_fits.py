@@ -104,14 +104,14 @@ Step = Callable[[FloatArray, FloatArray], tuple[float, tuple[FloatArray, FloatAr
 
 def _until_at_rest(step: Step, start: tuple[FloatArray, FloatArray], impressions: int) -> tuple[FloatArray, FloatArray]:
     """Expectation-maximisation: step after step until the log-likelihood gains next to nothing."""
-    found, height = start, -np.inf
+    parameters, height = start, -np.inf
     for _ in range(MAX_STEPS):
         before = height
-        height, further = step(*found)
+        height, further = step(*parameters)
         if abs(height - before) <= TOLERANCE * impressions:
             break
-        found = further
-    return found
+        parameters = further
+    return parameters
 
 
 def fit_mnl(sets: ClickSets) -> FittedMNL:

@@ -226,5 +226,5 @@ def _log_of(chances: FloatArray, clicks: BoolArray) -> FloatArray:
 def _log_of_one(law: FloatArray, clicks: BoolArray) -> FloatArray:
     only = np.where(clicks.any(axis=1), clicks.argmax(axis=1), clicks.shape[1])
     with np.errstate(divide="ignore"):
-        found = np.log(law[np.arange(len(law)), only])
-    return np.where(clicks.sum(axis=1) > 1, -np.inf, found)
+        likelihood = np.log(law[np.arange(len(law)), only])
+    return np.where(clicks.sum(axis=1) > 1, -np.inf, likelihood)

@@ -24,7 +24,7 @@ def read_mixture(file: Path) -> Mixture:
     """A mixture that is written as JSON: lists of items, each with its probability."""
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
-        listed = [(tuple(one["items"]), float(one["probability"])) for one in content["lists"]]
+        listed = [(tuple(entry["items"]), float(entry["probability"])) for entry in content["lists"]]
     except OSError as problem:
         raise UnreadableFile(f"{file}: {problem.strerror}") from None
     except (ValueError, KeyError, TypeError) as problem:
@@ -57,8 +57,8 @@ def lists_shown(
         counted = tally_by_placement(log)
         if at not in counted:
             raise InvalidInput(f"at must be a placement of the log, got {at!r}")
-        found, _ = impressions_by_placement(log, counted, None)
-    ids, rankings = counted[at].item_ids, found[at].rankings
+        impressions, _ = impressions_by_placement(log, counted, None)
+    ids, rankings = counted[at].item_ids, impressions[at].rankings
     names = [tuple(None if item == EMPTY else ids[item] for item in shown) for shown in rankings.shown]
     shares = (rankings.times / rankings.rounds).tolist()
-    return dict(sorted(zip(names, shares, strict=True), key=lambda one: [str(name or "") for name in one[0]]))
+    return dict(sorted(zip(names, shares, strict=True), key=lambda entry: [str(name or "") for name in entry[0]]))

@@ -28,10 +28,10 @@ CLEAR = 2.0
 SLIGHT = 0.02
 #: what it means if a model predicts better than multinomial logit with slot bias
 REMEDIES = {
-    "slots and items (position-based model)": "users seem to judge items one by one, not to choose among them.",
-    "items only": "slots hardly differ here, or too little was seen to tell by how much.",
-    "slots only": "items hardly differ here, or too little was seen of each to tell by how much.",
-    "all alike": "too little was seen to tell slots and items apart.",
+    "slots and items (position-based model)": "users seem to judge items one by one, rather than to choose among them.",
+    "items only": "slots hardly differ here, or too few data to estimate by how much.",
+    "slots only": "items hardly differ here, or too few data on each to estimate by how much.",
+    "all alike": "too few data to separate slots and items.",
 }
 MIN_ODDS = 1e-9
 
@@ -62,11 +62,11 @@ class HoldoutComparison:
             return "There are too few impressions to hold any out."
         ours, others = self.scores[0].model, self.scores[1:]
         # with many impressions anything is significant, even what the priors of the models make of rare items
-        matters = SLIGHT * max(abs(one.difference) for one in others)
-        better = [one for one in others if one.difference > max(CLEAR * one.standard_error, matters)]
-        level = [one.model for one in others if abs(one.difference) <= max(CLEAR * one.standard_error, matters)]
+        matters = SLIGHT * max(abs(score.difference) for score in others)
+        better = [score for score in others if score.difference > max(CLEAR * score.standard_error, matters)]
+        level = [score.model for score in others if abs(score.difference) <= max(CLEAR * score.standard_error, matters)]
         if better:
-            best = max(better, key=lambda one: one.difference)
+            best = max(better, key=lambda score: score.difference)
             return (
                 f"“{best.model}” predicts the impressions held out better than “{ours}”, by "
                 f"{1000 * best.difference:.3g} per thousand: {REMEDIES[best.model]}"
@@ -138,20 +138,20 @@ def compare_on_holdout(rankings: Rankings, seed: int = 0, part: float = PART) ->
     if rankings.rounds > MAX_IMPRESSIONS:
         rankings, _ = split(rankings, MAX_IMPRESSIONS / rankings.rounds, rng)
     rankings = _only_shown(rankings)
-    kept_out, rest = split(rankings, part, rng)
+    kept_out, training = split(rankings, part, rng)
     if not kept_out.rounds:
-        return HoldoutComparison(rest.rounds, 0, ())
+        return HoldoutComparison(training.rounds, 0, ())
     counts = np.column_stack([kept_out.clicks, kept_out.passes])
     happened = counts > 0
     times, total = counts[happened], kept_out.rounds
-    values = {name: np.column_stack(log_likelihoods(kept_out, fit(rest)))[happened] for name, fit in MODELS.items()}
+    values = {name: np.column_stack(log_likelihoods(kept_out, fit(training)))[happened] for name, fit in MODELS.items()}
     base = next(iter(values.values()))
     scores = []
     for name, value in values.items():
         mean, difference = times @ value / total, times @ (value - base) / total
         variance = times @ (value - base - difference) ** 2 / max(1, total - 1)
         scores.append(Score(name, float(mean), float(difference), float(np.sqrt(variance / total))))
-    return HoldoutComparison(rest.rounds, total, tuple(scores))
+    return HoldoutComparison(training.rounds, total, tuple(scores))
 
 
 def _only_shown(rankings: Rankings) -> Rankings:

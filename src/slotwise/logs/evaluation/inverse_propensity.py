@@ -113,22 +113,22 @@ def _list_target(shown: IntArray, lists: IntArray, chances: FloatArray) -> Float
     for row, chance in zip(lists, chances, strict=True):
         places[row.tobytes()] += float(chance)
     if len(lists) <= 16:
-        found = np.zeros(len(shown))
+        probability = np.zeros(len(shown))
         for row in np.unique(lists, axis=0):
-            found[(shown == row).all(axis=1)] = places[row.tobytes()]
-        return found
+            probability[(shown == row).all(axis=1)] = places[row.tobytes()]
+        return probability
     return np.array([places.get(row.tobytes(), 0.0) for row in np.ascontiguousarray(shown)])
 
 
 def _item_target(shown: IntArray, lists: IntArray, chances: FloatArray) -> FloatArray:
     """The probability under the mixture of each shown item to be in its slot; 0 where nothing was shown."""
-    found = np.zeros(shown.shape)
+    probability = np.zeros(shown.shape)
     for slot in range(shown.shape[1]):
         filled = lists[:, slot] != EMPTY
         items = int(max(shown[:, slot].max(initial=0), lists[:, slot].max(initial=0))) + 1
         share = np.bincount(lists[filled, slot], weights=chances[filled], minlength=items)
-        found[:, slot] = np.where(shown[:, slot] == EMPTY, 0.0, share[shown[:, slot]])
-    return found
+        probability[:, slot] = np.where(shown[:, slot] == EMPTY, 0.0, share[shown[:, slot]])
+    return probability
 
 
 def _worth(odds: FloatArray, lists: IntArray) -> FloatArray:
@@ -190,8 +190,8 @@ def _normalised(
 
 def _robust(by_model: float, differences: FloatArray, times: FloatArray, few: Rate | None, level: float) -> Rate:
     """What the model expects plus the mean weighed difference; not surer than the plain estimate where it has few."""
-    found = _mean(differences, times, level)
-    middle, far = by_model + found.click_rate, found.high - found.click_rate
+    correction = _mean(differences, times, level)
+    middle, far = by_model + correction.click_rate, correction.high - correction.click_rate
     below, above = (few.click_rate - few.low, few.high - few.click_rate) if few is not None else (far, far)
     return _inside(Rate(middle, middle - max(far, below), middle + max(far, above)))
 
@@ -200,27 +200,28 @@ def _inside(rate: Rate) -> Rate:
     return Rate(*(min(max(value, 0.0), 1.0) for value in rate))
 
 
-def warnings_of(found: ByPropensity) -> list[str]:
+def warnings_of(estimate: ByPropensity) -> list[str]:
     """The reasons not to rely on it."""
-    if not found.matching:
-        return ["No impression showed this list, so inverse propensity cannot say anything of it."]
+    if not estimate.matching:
+        return ["No impression showed this list, so inverse propensity has no estimate."]
     warnings = []
-    if found.by_item:
+    if estimate.by_item:
         warnings.append(
-            "Propensities are those of items in slots: by inverse propensity, a click on a slot is taken to depend on "
-            "what is in it, and not on what is beside it."
+            "Propensities are those of items in slots: by inverse propensity, a click on a slot is assumed to depend "
+            "on the item in it, and not on the other items."
         )
-    if found.unseen:
-        slots = ", ".join(f"slot {slot}" for slot in found.unseen)
-        warnings.append(f"What the target shows in {slots} the log never showed there: clicks on that are missing.")
-    if found.effective_impressions < MIN_EFFECTIVE:
+    if estimate.unseen:
+        slots = ", ".join(f"slot {slot}" for slot in estimate.unseen)
+        warnings.append(f"The log never showed the target's items in {slots}: their clicks are missing.")
+    if estimate.effective_impressions < MIN_EFFECTIVE:
         warnings.append(
-            f"By inverse propensity this rests on {found.matching:,} impressions that are worth "
-            f"{found.effective_impressions:.0f}: too few to rely on."
+            f"By inverse propensity this rests on {estimate.matching:,} impressions that are worth "
+            f"{estimate.effective_impressions:.0f}: too few to rely on."
         )
-    if abs(found.mean_weight - 1.0) > SUSPICIOUS * found.mean_weight_error:
+    if abs(estimate.mean_weight - 1.0) > SUSPICIOUS * estimate.mean_weight_error:
         warnings.append(
-            f"The weights average {found.mean_weight:.3g} where they should average 1: the logged propensities are not "
-            "the probabilities with which these lists were shown, or the list could not be shown in all impressions."
+            f"The weights average {estimate.mean_weight:.3g} where they should average 1: the logged propensities are "
+            "not the probabilities with which these lists were shown, or the list could not be "
+            "shown in all impressions."
         )
     return warnings

@@ -55,10 +55,7 @@ class LogGoodnessOfFit:
         """A sentence or two for someone who does not know what a chi-square is."""
         verdict = self.test.verdict
         if verdict == "untestable":
-            return (
-                "Nothing in this log can tell whether the model fits: hardly any item has enough clicks in more than "
-                "one slot to compare."
-            )
+            return "Undecided: hardly any item has enough clicks in more than one slot to compare."
         if verdict == "exact":
             return (
                 f"Yes: over {len(self.clicks):,} pairs of slot and item the clicks differ from the fitted ones by no "

@@ -48,32 +48,32 @@ class Evaluation:
     @property
     def closest(self) -> Rate:
         """The estimate that takes least for granted, of those that there are."""
-        found = self.by_propensity
-        weighed = None if found is None else found.doubly_robust or found.self_normalised
+        weighted = self.by_propensity
+        weighed = None if weighted is None else weighted.doubly_robust or weighted.self_normalised
         # no impression may have shown any of the lists
         return self.by_model if weighed is None or math.isnan(weighed.click_rate) else weighed
 
     def in_words(self) -> str:
         """Whether that is more than the log had."""
         if math.isnan(self.closest.click_rate):
-            return "What would that bring? This log cannot say."
-        return f"What would that bring? {against_observed(self.closest, self.counted, self.impressions)}."
+            return "Which click rate to expect? This log does not determine it."
+        return f"Which click rate to expect? {against_observed(self.closest, self.counted, self.impressions)}."
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, None for what is not finite."""
-        found = self.by_propensity
+        weighted = self.by_propensity
         return {
             "by_model": self.by_model.to_dict(),
             "by_propensity": None
-            if found is None
+            if weighted is None
             else {
-                "self_normalised": found.self_normalised.to_dict(),
-                "plain": found.plain.to_dict(),
-                "doubly_robust": found.doubly_robust and found.doubly_robust.to_dict(),
-                "of": "items in slots" if found.by_item else "whole lists",
-                "matching": found.matching,
-                "effective_impressions": found.effective_impressions,
-                "mean_weight": found.mean_weight,
+                "self_normalised": weighted.self_normalised.to_dict(),
+                "plain": weighted.plain.to_dict(),
+                "doubly_robust": weighted.doubly_robust and weighted.doubly_robust.to_dict(),
+                "of": "items in slots" if weighted.by_item else "whole lists",
+                "matching": weighted.matching,
+                "effective_impressions": weighted.effective_impressions,
+                "mean_weight": weighted.mean_weight,
             },
             "observed": _number(self.observed),
             "observed_in_counted": _number(self.counted),
@@ -116,8 +116,8 @@ def evaluate(
         warnings += warnings_of(by_propensity)
         if propensities.unknown:
             warnings.append(
-                f"{propensities.unknown:,} impressions have no propensity, and inverse propensity left them out: that "
-                "does no harm only if what was clicked in them is like in the others."
+                f"{propensities.unknown:,} impressions have no propensity, and inverse propensity left them out: this "
+                "is harmless only if their clicks are like those of the others."
             )
     return _evaluation(fit, by_model, by_propensity, warnings, level)
 
@@ -128,8 +128,8 @@ def _left_out(fit: Fit) -> list[str]:
         return []
     share = percent(fit.tally.multi_click / fit.impressions)
     return [
-        f"{share} of the impressions have clicks on several items and were left out, so that these rates are too low. "
-        "Name the order or the time of the clicks, and the first of them counts."
+        f"{share} of the impressions have clicks on several items and were left out, so these rates are too low. "
+        "Name the column with the order or time of the clicks, and the first click counts."
     ]
 
 
@@ -166,30 +166,30 @@ def _model_warnings(fit: Fit, lists: IntArray, rate: Rate) -> list[str]:
     shown = fit.tally.showings.sum(axis=0)[pairs[:, 1]]
     never = [fit.item_ids[item] for item in dict.fromkeys(pairs[shown == 0, 1].tolist())]
     if never:
-        warnings.append(f"The log never showed {and_more(never[:LISTED], len(never))}: nothing is known of it.")
+        warnings.append(f"The log never showed {and_more(never[:LISTED], len(never))}: there are no data on it.")
     unseen = pairs[(fit.tally.showings[pairs[:, 0], pairs[:, 1]] == 0) & (shown > 0)]
     if len(unseen):
-        told = [f"{fit.item_ids[item]} in slot {slot + 1}" for slot, item in unseen[:LISTED]]
+        places = [f"{fit.item_ids[item]} in slot {slot + 1}" for slot, item in unseen[:LISTED]]
         warnings.append(
-            f"The log never showed {and_more(told, len(unseen))}: what that would get follows from the model alone, "
-            "from the item in other slots and the slot with other items."
+            f"The log never showed {and_more(places, len(unseen))}: the estimate rests on the model alone: "
+            "on the item in other slots and the slot with other items."
         )
     slot_parts, item_parts = fit.compared
     clicks = fit.tally.clicks
     silent = (clicks.sum(axis=1) == 0)[pairs[:, 0]] | (clicks.sum(axis=0) == 0)[pairs[:, 1]]
     apart = pairs[(slot_parts[pairs[:, 0]] != item_parts[pairs[:, 1]]) & (shown > 0) & ~silent]
     if len(apart):
-        told = [f"{fit.item_ids[item]} in slot {slot + 1}" for slot, item in apart[:LISTED]]
+        places = [f"{fit.item_ids[item]} in slot {slot + 1}" for slot, item in apart[:LISTED]]
         warnings.append(
-            f"The log itself does not say how {and_more(told, len(apart))} would do: too little was seen in several "
-            "slots. Letting items change places for a while would tell."
+            f"The log itself does not determine how {and_more(places, len(apart))} would do: too few data in "
+            "several slots. Let some items change places for a while to find out."
         )
     if not fit.estimate.uncertainty.at_rest:
         warnings.append("The estimate did not converge; do not rely on its numbers.")
     if math.isnan(rate.click_rate):
         warnings.append("The fitted model cannot answer: only the lower end of the interval means something.")
     elif rate.high > TOO_WIDE * rate.low:
-        warnings.append(f"The interval, {100 * rate.low:.2g} % to {100 * rate.high:.2g} %, is too wide to say much.")
+        warnings.append(f"The interval, {100 * rate.low:.2g} % to {100 * rate.high:.2g} %, is too wide to be useful.")
     return warnings
 
 
@@ -217,17 +217,17 @@ def _policy(
     simulation_error = run.standard_error / rounds / (middle * (1.0 - middle)) if replications > 1 else 0.0
     rate = around(middle, math.hypot(model_error, simulation_error), level)
     warnings = [
-        f"A policy that learns was simulated on the fitted model, from scratch, for {rounds:,} rounds: this is what "
-        "the model expects, and the log itself was not asked.",
+        f"A policy that learns was simulated on the fitted model, from scratch, for {rounds:,} rounds: this is the "
+        "expectation of the model, without the log itself.",
         *_left_out(fit),
     ]
     if propensities is not None:
         warnings.append(
-            "Inverse propensity does not apply to a policy that learns: what it shows depends on clicks that the log "
+            "Inverse propensity does not apply to a policy that learns: its lists depend on clicks that the log "
             "does not have."
         )
     if not fit.estimate.identifiable:
-        warnings.append("The log does not determine every slot and item; what it leaves open was taken from the prior.")
+        warnings.append("The log does not determine every slot and item; the others are from the prior.")
     return _evaluation(fit, rate, None, warnings, level)
 
 

@@ -38,7 +38,7 @@ class PlacementScore:
     impressions: int
     #: items that the fit does not know, and whether it knows the placement at all
     new_items: int
-    known: bool
+    is_known: bool
     #: the mean log-likelihood per impression, by model
     log_likelihood: dict[str, float]
     #: the standard error of the difference to the model of the same place, over impressions
@@ -49,7 +49,7 @@ class PlacementScore:
         return {
             "impressions": self.impressions,
             "new_items": self.new_items,
-            "known": self.known,
+            "known": self.is_known,
             "log_likelihood": self.log_likelihood,
             "standard_error": self.standard_error,
         }
@@ -74,20 +74,19 @@ class Scores:
 
     def _answer(self) -> str:
         if not self.clicked:
-            return "This log cannot tell, as it has no click. Are the clicks missing?"
+            return "Undecided: this log has no click. Are the clicks missing?"
         if self.total.new_items == self.items:
-            return "This log cannot tell: the fit knows none of its items. Is it the fit of this page?"
+            return "Undecided: the fit knows none of its items. Is it the fit of this page?"
         ours, *others = MODELS
         best = max(others, key=lambda model: self.total.log_likelihood[model])
         ahead = self.total.log_likelihood[ours] - self.total.log_likelihood[best]
         sure = CLEAR * self.total.standard_error[best]
         return (
-            f"Yes: it foretells these clicks better than “{best}”, the best of the simple models, beyond chance."
+            f"Yes: it predicts these clicks better than “{best}”, the best of the simple models, beyond chance."
             if ahead > sure
-            else f"No: “{best}” of the first log foretells these clicks better, beyond chance. Fit this log anew."
+            else f"No: “{best}” of the first log predicts these clicks better, beyond chance. Fit this log instead."
             if ahead < -sure
-            else f"This log cannot tell: “{best}” of the first log foretells these clicks as well, as far as chance "
-            "lets one see."
+            else f"Undecided: “{best}” of the first log predicts these clicks as well, within chance."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,7 +95,7 @@ class Scores:
             **self.total.to_dict(),
             "sampled": self.sampled,
             "cleaning": {rule: count for rule, count in self.cleaning.items() if count},
-            "placements": {str(one.placement): one.to_dict() for one in self.placements},
+            "placements": {str(placement.placement): placement.to_dict() for placement in self.placements},
         }
 
 
@@ -118,34 +117,36 @@ def score(
     """
     log_source = LogSource.of(source, columns, **options)
     strata = Strata((segment,) if isinstance(segment, str) else tuple(segment), None)
-    if any(strata) and not any(one.segments for one in fits):
+    if any(strata) and not any(each.segments for each in fits):
         raise InvalidInput(f"the fit has no segments: fit it with segment too, got {' and '.join(strata.segment)}")
-    by_name = {one.placement: one for one in fits}
+    by_name = {each.placement: each for each in fits}
     if log_source.columns.placement is None and set(by_name) != {None}:
         raise InvalidInput("the fit is of several placements: name the column of the log that has them (placement)")
     tell = progress or (lambda _step, _share: None)
     tell("looking the log over", None)
-    with clean_log(log_source, multi_click, strata=strata, told=lambda share: tell("reading the log", share)) as log:
+    with clean_log(
+        log_source, multi_click, strata=strata, progress=lambda share: tell("reading the log", share)
+    ) as log:
         counted = tally_by_placement(log)
         tell("reading whole lists", None)
         impressions, sampled = impressions_by_placement(log, counted, sample)
     usual = _usual(fits)
     scored = []
-    for name, one in counted.items():
+    for name, each in counted.items():
         part = LogStratum(name, (), 0) if log.strata is None else log.strata.stratum(name)
         model = by_name.get(part.placement, usual)
-        told = " / ".join(filter(None, [part.placement, name_of(part.segment)])) if part.segment else name
-        known = part.placement in by_name
+        label = " / ".join(filter(None, [part.placement, name_of(part.segment)])) if part.segment else name
+        is_known = part.placement in by_name
         best = model.segments.get(name_of(part.segment), model)
-        scored.append(_scored(told, impressions[name].rankings, one.item_ids, best, known=known))
-    scored.sort(key=lambda one: -one[0].impressions)
+        scored.append(_scored(label, impressions[name].rankings, each.item_ids, best, is_known=is_known))
+    scored.sort(key=lambda each: -each[0].impressions)
     return Scores(
-        tuple(one for one, _ in scored),
+        tuple(each for each, _ in scored),
         _together(scored),
         sampled,
         log.counts,
-        clicked=sum(one.clicked for one in counted.values()),
-        items=sum(len(one.item_ids) for one in counted.values()),
+        clicked=sum(each.clicked for each in counted.values()),
+        items=sum(len(each.item_ids) for each in counted.values()),
     )
 
 
@@ -154,7 +155,7 @@ Sums = dict[str, tuple[float, float]]
 
 
 def _scored(
-    name: str | None, seen: Rankings, ids: Sequence[str], model: StoredFit, *, known: bool
+    name: str | None, seen: Rankings, ids: Sequence[str], model: StoredFit, *, is_known: bool
 ) -> tuple[PlacementScore, Sums]:
     counts = np.column_stack([seen.clicks, seen.passes])
     happened = counts > 0
@@ -169,25 +170,25 @@ def _scored(
     }
     sums["log-likelihood"] = float(times @ base), 0.0
     new = sum(id not in model.numbers for id in ids)
-    return _summed(name, total, sums, new_items=new, known=known), sums
+    return _summed(name, total, sums, new_items=new, is_known=is_known), sums
 
 
 def _together(scored: Sequence[tuple[PlacementScore, Sums]]) -> PlacementScore:
     sums = {
-        which: (sum(one[which][0] for _, one in scored), sum(one[which][1] for _, one in scored))
+        which: (sum(each[which][0] for _, each in scored), sum(each[which][1] for _, each in scored))
         for which in (*MODELS, "log-likelihood")
     }
-    every = [one for one, _ in scored]
+    every = [each for each, _ in scored]
     return _summed(
         None,
-        sum(one.impressions for one in every),
+        sum(each.impressions for each in every),
         sums,
-        new_items=sum(one.new_items for one in every),
-        known=all(one.known for one in every),
+        new_items=sum(each.new_items for each in every),
+        is_known=all(each.is_known for each in every),
     )
 
 
-def _summed(name: str | None, total: int, sums: Sums, *, new_items: int, known: bool) -> PlacementScore:
+def _summed(name: str | None, total: int, sums: Sums, *, new_items: int, is_known: bool) -> PlacementScore:
     count = max(1, total)
     ours = sums["log-likelihood"][0] / count
     means = {which: ours + sums[which][0] / count for which in MODELS}
@@ -195,7 +196,7 @@ def _summed(name: str | None, total: int, sums: Sums, *, new_items: int, known: 
         which: float(np.sqrt(max(0.0, sums[which][1] / count - (sums[which][0] / count) ** 2) / count))
         for which in MODELS
     }
-    return PlacementScore(name, total, new_items, known, means, errors)
+    return PlacementScore(name, total, new_items, is_known, means, errors)
 
 
 def _odds(model: StoredFit, ids: Sequence[str], slots: int) -> tuple[FloatArray, ...]:
@@ -220,22 +221,22 @@ def _longer(values: FloatArray, slots: int) -> FloatArray:
 
 def _usual(fits: Sequence[StoredFit]) -> StoredFit:
     """What is predicted of a placement that the fit does not know: as on average of those that it knows."""
-    slots = max(len(one.position_bias) for one in fits)
-    weights = np.array([max(1, one.impressions) for one in fits], np.float64)
+    slots = max(len(fit.position_bias) for fit in fits)
+    weights = np.array([max(1, fit.impressions) for fit in fits], np.float64)
 
     def mean(values: Sequence[FloatArray]) -> FloatArray:
         rows = np.log([np.maximum(_longer(value, slots), 1e-12) for value in values])
         return np.asarray(np.exp(weights @ rows / weights.sum()))
 
-    common = float(mean([np.full(slots, one.common_odds) for one in fits])[0])
+    common = float(mean([np.full(slots, fit.common_odds) for fit in fits])[0])
     return StoredFit(
         None,
         0,
         ("",),
         np.ones(1),
-        mean([one.position_bias for one in fits]),
-        float(mean([np.full(slots, one.unseen) for one in fits])[0]),
-        mean([one.slot_odds for one in fits]),
+        mean([fit.position_bias for fit in fits]),
+        float(mean([np.full(slots, fit.unseen) for fit in fits])[0]),
+        mean([fit.slot_odds for fit in fits]),
         np.full(1, common),
         common,
     )

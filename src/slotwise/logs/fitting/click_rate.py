@@ -44,10 +44,10 @@ def expected_rate(estimate: Estimate, lists: IntArray, chances: FloatArray, leve
     >>> [round(value, 2) for value in expected_rate(estimate, np.array([[0, 1]]), np.ones(1))]
     [0.42, 0.35, 0.49]
     """
-    known, silent = _pairs(estimate, lists)
-    unsaid = (lists != EMPTY) & ~known & ~silent
+    is_known, silent = _pairs(estimate, lists)
+    unsaid = (lists != EMPTY) & ~is_known & ~silent
     with np.errstate(invalid="ignore"):
-        gamma = np.where(known, estimate.position_bias * estimate.attractiveness[lists], 0.0)
+        gamma = np.where(is_known, estimate.position_bias * estimate.attractiveness[lists], 0.0)
     total = gamma.sum(axis=1)
     rates = total / (1.0 + total)
     middle = float(chances @ rates)
@@ -56,7 +56,7 @@ def expected_rate(estimate: Estimate, lists: IntArray, chances: FloatArray, leve
         weights = np.zeros((len(estimate.position_bias), len(estimate.attractiveness)))
         list_weights = chances * rates * (1.0 - rates) / (middle * (1.0 - middle))
         shares = np.divide(gamma, total[:, None], out=np.zeros_like(gamma), where=total[:, None] > 0)
-        row, slot = np.nonzero(known & (gamma > 0))
+        row, slot = np.nonzero(is_known & (gamma > 0))
         np.add.at(weights, (slot, lists[row, slot]), (list_weights[:, None] * shares)[row, slot])
         low, high = _around(middle, estimate.log_error_of(weights), level)
     if silent.any():
@@ -92,9 +92,9 @@ def _pairs(estimate: Estimate, lists: IntArray) -> tuple[np.ndarray, np.ndarray]
     tied = slot_parts == slot_parts[0]
     item_tied, item_silent = item_parts[lists] == slot_parts[0], uncertainty.silent_items[lists]
     quiet = (item_silent & (tied | uncertainty.silent_slots)) | (uncertainty.silent_slots & item_tied)
-    known = (slot_parts == item_parts[lists]) & np.isfinite(estimate.attractiveness[lists])
-    silent = filled & quiet & ~known
-    return filled & known & ~silent, silent
+    is_known = (slot_parts == item_parts[lists]) & np.isfinite(estimate.attractiveness[lists])
+    silent = filled & quiet & ~is_known
+    return filled & is_known & ~silent, silent
 
 
 def _with_silence(
@@ -112,7 +112,10 @@ def _with_silence(
 def _limits(estimate: Estimate, level: float, slots: IntArray, items: IntArray) -> FloatArray:
     """The largest odds that silence allows each of these pairs, as in `Estimate.intervals`, for these alone."""
     uncertainty = estimate.uncertainty
-    bias, alpha = (np.where(np.isfinite(one), one, 0.0) for one in (estimate.position_bias, estimate.attractiveness))
+    bias, alpha = (
+        np.where(np.isfinite(estimates), estimates, 0.0)
+        for estimates in (estimate.position_bias, estimate.attractiveness)
+    )
     weights, values = bias[slots], alpha[items]
     quiet = uncertainty.silent_items[items]
     values[quiet] = limit_without_clicks(bias, uncertainty.passes[:, items[quiet]], level)

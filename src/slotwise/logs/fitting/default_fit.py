@@ -33,7 +33,7 @@ class Pooling:
 
     def pool(
         self,
-        some: Sequence[PlacementCounts],
+        pages: Sequence[PlacementCounts],
         strata: Stratified | None,
         half_life: float | None = None,
         within: Sequence[int] | None = None,
@@ -41,22 +41,22 @@ class Pooling:
     ) -> tuple[list[dict[str, Any]], BiasChoice, float]:
         """What each fit is made of, how their bias was chosen, and κ."""
         periods = None if strata is None else strata.periods
-        found, choice = pool_placements(
-            [one.seen(periods, half_life, by_lists=self.by_lists) for one in some],
-            [one.rankings for one in some],
-            [one.tally.item_ids for one in some],
+        pooled, choice = pool_placements(
+            [page.seen(periods, half_life, by_lists=self.by_lists) for page in pages],
+            [page.rankings for page in pages],
+            [page.tally.item_ids for page in pages],
             bias=self.bias,
             position_bias=None if self.position_bias is None else np.asarray(self.position_bias, np.float64),
             features=self.features,
             within=within,
             chosen=chosen,
         )
-        told = choice.in_words(len(some), "placement" if within is None else "segment")
-        made = [
-            {"estimate": estimate, "parts": parts, "unseen": unseen, "shared_slots": told}
-            for estimate, parts, unseen in zip(found.estimates, found.parts, found.unseen, strict=True)
+        sentence = choice.in_words(len(pages), "placement" if within is None else "segment")
+        pieces = [
+            {"estimate": estimate, "parts": parts, "unseen": unseen, "shared_slots": sentence}
+            for estimate, parts, unseen in zip(pooled.estimates, pooled.parts, pooled.unseen, strict=True)
         ]
-        return made, choice, found.prior.shape
+        return pieces, choice, pooled.prior.shape
 
 
 def fit_pooled(
@@ -67,23 +67,26 @@ def fit_pooled(
 ) -> list[Fit]:
     """A fit of every placement, with its segments and with what happened over time, where the log is told apart."""
     every = list(pages.values())
-    made, choice, _ = how.pool(every, strata)
+    pieces, choice, _ = how.pool(every, strata)
     half_life = None
     if strata is not None and strata.periods is not None:
-        bias = [one["estimate"].position_bias for one in made]
-        ids = [one.tally.item_ids for one in every]
-        changes = find_changes([one.by_period for one in every], ids, bias, strata.periods)
+        bias = [each_page["estimate"].position_bias for each_page in pieces]
+        ids = [each_page.tally.item_ids for each_page in every]
+        changes = find_changes([each_page.by_period for each_page in every], ids, bias, strata.periods)
         half_life = changes[0].half_life
         if half_life is not None:
-            made, *_ = how.pool(every, strata, half_life, chosen=choice)
-        made = [one | {"changes": change} for one, change in zip(made, changes, strict=True)]
+            pieces, *_ = how.pool(every, strata, half_life, chosen=choice)
+        pieces = [each_page | {"changes": change} for each_page, change in zip(pieces, changes, strict=True)]
     if strata is not None and strata.segmented:
         parts, spread = _segments(segments, strata, how, half_life)
-        made = [
-            one | {"segments": parts[name], "segment_spread": spread} for name, one in zip(pages, made, strict=True)
+        pieces = [
+            each_page | {"segments": parts[name], "segment_spread": spread}
+            for name, each_page in zip(pages, pieces, strict=True)
         ]
     sampled = not how.by_lists
-    return [assembled(one, sampled, estimator=POOLED, **each) for one, each in zip(every, made, strict=True)]
+    return [
+        assembled(each_page, sampled, estimator=POOLED, **each) for each_page, each in zip(every, pieces, strict=True)
+    ]
 
 
 def _segments(
@@ -96,11 +99,13 @@ def _segments(
     """
     placements = list(dict.fromkeys(placement for placement, _ in segments))
     within = [placements.index(placement) for placement, _ in segments]
-    made, _, shape = how.pool(list(segments.values()), strata, half_life, within)
-    found: dict[str | None, dict[str, Fit]] = {placement: {} for placement in placements}
-    for ((placement, segment), one), each in zip(segments.items(), made, strict=True):
-        found[placement][name_of(segment)] = assembled(one, not how.by_lists, estimator=POOLED, segment=segment, **each)
-    return found, float(np.sqrt(polygamma(1, shape)))
+    parts, _, shape = how.pool(list(segments.values()), strata, half_life, within)
+    fits: dict[str | None, dict[str, Fit]] = {placement: {} for placement in placements}
+    for ((placement, segment), counts), each in zip(segments.items(), parts, strict=True):
+        fits[placement][name_of(segment)] = assembled(
+            counts, not how.by_lists, estimator=POOLED, segment=segment, **each
+        )
+    return fits, float(np.sqrt(polygamma(1, shape)))
 
 
 def name_of(segment: Sequence[str]) -> str:
@@ -112,13 +117,13 @@ def name_of(segment: Sequence[str]) -> str:
     return ", ".join(value or NO_VALUE for value in segment)
 
 
-def assembled(one: PlacementCounts, sampled: bool, **made: Any) -> Fit:
+def assembled(counts: PlacementCounts, sampled: bool, **parts: Any) -> Fit:
     """A fit of what was counted, with what was made of it."""
     return Fit(
-        tally=one.tally,
-        rankings=one.rankings,
+        tally=counts.tally,
+        rankings=counts.rankings,
         sampled=sampled,
-        by_period=one.by_period,
-        logged=LoggedPropensities.of(one.impressions),
-        **made,
+        by_period=counts.by_period,
+        logged=LoggedPropensities.of(counts.impressions),
+        **parts,
     )

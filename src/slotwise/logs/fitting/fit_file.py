@@ -53,7 +53,7 @@ class StoredFit:
             by_slot,
             by_item,
             common,
-            {name: cls.of(one) for name, one in fit.segments.items()},
+            {name: cls.of(segment) for name, segment in fit.segments.items()},
         )
 
     @cached_property
@@ -70,24 +70,28 @@ class StoredFit:
             "items": dict(zip(self.item_ids, self.attractiveness.tolist(), strict=True)),
             "unseen": self.unseen,
             "simple": {"slots": self.slot_odds.tolist(), "items": self.item_odds.tolist(), "alike": self.common_odds},
-            **({"segments": {name: one.to_dict() for name, one in self.segments.items()}} if self.segments else {}),
+            **(
+                {"segments": {name: segment.to_dict() for name, segment in self.segments.items()}}
+                if self.segments
+                else {}
+            ),
         }
 
     @classmethod
-    def from_dict(cls, found: dict[str, Any]) -> StoredFit:
+    def from_dict(cls, content: dict[str, Any]) -> StoredFit:
         """What `to_dict` has made."""
-        simple = found["simple"]
+        simple = content["simple"]
         return cls(
-            found["placement"],
-            int(found["impressions"]),
-            tuple(found["items"]),
-            np.array(list(found["items"].values()), np.float64),
-            np.array(found["position_bias"], np.float64),
-            float(found["unseen"]),
+            content["placement"],
+            int(content["impressions"]),
+            tuple(content["items"]),
+            np.array(list(content["items"].values()), np.float64),
+            np.array(content["position_bias"], np.float64),
+            float(content["unseen"]),
             np.array(simple["slots"], np.float64),
             np.array(simple["items"], np.float64),
             float(simple["alike"]),
-            {name: cls.from_dict(one) for name, one in found.get("segments", {}).items()},
+            {name: cls.from_dict(segment) for name, segment in content.get("segments", {}).items()},
         )
 
 
@@ -116,10 +120,10 @@ def load_fits(path: str | os.PathLike[str]) -> list[StoredFit]:
     name = os.fspath(path)
     try:
         with open(path, "rb") as file:
-            found = json.load(file)
-        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            content = json.load(file)
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise UnreadableFile(f"{name} is not a fit: `slotwise fit … --save FILE` writes one")
-        return [StoredFit.from_dict(one) for one in found["placements"]]
+        return [StoredFit.from_dict(placement) for placement in content["placements"]]
     except FileNotFoundError:
         raise UnreadableFile(f"there is no file {name}") from None
     except UnreadableFile:

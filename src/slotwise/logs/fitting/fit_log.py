@@ -81,7 +81,7 @@ def fit_log(source: LogSource, settings: FitSettings, progress: Progress | None 
         settings.multi_click,
         sample=at_most,
         strata=settings.strata,
-        told=lambda share: tell("reading the log", share),
+        progress=lambda share: tell("reading the log", share),
     ) as log:
         tell("counting", None)
         counted = tally_by_placement(log)
@@ -109,34 +109,34 @@ def fit_log(source: LogSource, settings: FitSettings, progress: Progress | None 
 
 def _mostly_clicked(counted: Sequence[LogTally]) -> bool:
     """Whether passes say so little that a sample of the lists will not do."""
-    total, clicked = (sum(getattr(one, name) for one in counted) for name in ("counted", "clicked"))
+    total, clicked = (sum(getattr(tally, name) for tally in counted) for name in ("counted", "clicked"))
     return bool(total <= MAX_LISTS and clicked > MOSTLY_CLICKED * total)
 
 
-def _estimate(estimator: str, one: PlacementCounts, sampled: bool) -> Estimate:
+def _estimate(estimator: str, page: PlacementCounts, sampled: bool) -> Estimate:
     if estimator == SHRUNKEN:
-        return posterior(one.tally).estimate
+        return posterior(page.tally).estimate
     chosen = registered(estimator)
-    return chosen.estimate(one.tally if sampled and chosen.needs == "tally" else one.rankings)
+    return chosen.estimate(page.tally if sampled and chosen.needs == "tally" else page.rankings)
 
 
 def _log_likelihoods(
     log: CleanLog,
     counted: Mapping[str | None, LogTally],
     pages: Mapping[str | None, PlacementCounts],
-    found: Sequence[Fit],
+    fits: Sequence[Fit],
 ) -> dict[str | None, float]:
     """Σ_kj N_kj log γ_kj - Σ log(1 + S) over all impressions, of each placement."""
     factors: dict[str | None, tuple[FloatArray, FloatArray]] = {}
-    of_wholes = [one.likelihood_factors() for one in found]
-    for one, (alpha, bias) in zip(found, of_wholes, strict=True):
-        factors |= pages[one.placement].factors(alpha, bias)
+    of_wholes = [fit.likelihood_factors() for fit in fits]
+    for fit, (alpha, bias) in zip(fits, of_wholes, strict=True):
+        factors |= pages[fit.placement].factors(alpha, bias)
     sums = log_normalisers(log, counted, factors)
     likelihoods = {}
-    for one, (alpha, bias) in zip(found, of_wholes, strict=True):
+    for fit, (alpha, bias) in zip(fits, of_wholes, strict=True):
         with np.errstate(divide="ignore"):
             odds = np.log(np.outer(bias, alpha))
-        clicks = one.tally.clicks
-        silence = sum(sums[name] for name in pages[one.placement].names)
-        likelihoods[one.placement] = float((clicks * np.where(clicks > 0, odds, 0.0)).sum() - silence)
+        clicks = fit.tally.clicks
+        silence = sum(sums[name] for name in pages[fit.placement].names)
+        likelihoods[fit.placement] = float((clicks * np.where(clicks > 0, odds, 0.0)).sum() - silence)
     return likelihoods

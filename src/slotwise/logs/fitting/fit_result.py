@@ -95,8 +95,8 @@ class Fit:
             raise InvalidInput(f"item_ids must have one entry per item, {rankings.items}, got {len(ids)}")
         parts, unseen = None, None
         if estimator == POOLED:
-            found = pool([rankings])
-            (estimate,), (parts,), (unseen,) = found.estimates, found.parts, found.unseen
+            pooled = pool([rankings])
+            (estimate,), (parts,), (unseen,) = pooled.estimates, pooled.parts, pooled.unseen
         else:
             estimate = ESTIMATORS[estimator](rankings)
         counts = LogTally(
@@ -284,9 +284,9 @@ class Fit:
             "identifiable": self.estimate.identifiable,
             "log_likelihood": None if self.log_likelihood is None else plain(np.array([self.log_likelihood]))[0],
             "best": {**self.best().to_dict(), "recommended": self.slots_comparable and bool(self.tally.clicks.any())},
-            **({"segments": {name: one.to_dict() for name, one in self.segments.items()}} if self.segments else {}),
+            **({"segments": {name: part.to_dict() for name, part in self.segments.items()}} if self.segments else {}),
             **({} if self.changes is None else {"changes": self.changes.to_dict()}),
-            **({"by_rule": {rule: one.to_dict() for rule, one in self.by_rule.items()}} if self.by_rule else {}),
+            **({"by_rule": {rule: part.to_dict() for rule, part in self.by_rule.items()}} if self.by_rule else {}),
         }
 
 

@@ -35,15 +35,15 @@ def against_observed(rate: Rate, observed: float, impressions: int) -> str:
     '0.4 more in 1,000 impressions'
     """
     low, high = wilson(observed, impressions, LEVEL)
-    more = 1000 * (rate.click_rate - observed)
+    gain = 1000 * (rate.click_rate - observed)
     against = (
-        f"more than the {percent(observed)} observed: {_rounded(more)} more in 1,000 impressions"
+        f"more than the {percent(observed)} observed: {_rounded(gain)} more in 1,000 impressions"
         if rate.low > high
-        else f"less than the {percent(observed)} observed: {_rounded(-more)} fewer in 1,000 impressions"
+        else f"less than the {percent(observed)} observed: {_rounded(-gain)} fewer in 1,000 impressions"
         if rate.high < low
-        else f"which may be no more than the {percent(observed)} observed"
+        else f"possibly no more than the {percent(observed)} observed"
         if rate.click_rate > observed
-        else f"which may be no less than the {percent(observed)} observed"
+        else f"possibly no less than the {percent(observed)} observed"
     )
     return f"A click in {with_interval(rate)} of impressions, {against}"
 

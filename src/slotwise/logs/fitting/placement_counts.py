@@ -88,30 +88,30 @@ def gathered(
     counted: Mapping[str | None, LogTally], impressions: Mapping[str | None, Impressions], strata: Stratified | None
 ) -> dict[Place, PlacementCounts]:
     """By placement and segment, in the order of their names; without strata, the placements of the log."""
-    found: dict[Place, list[tuple[str | None, LogStratum]]] = {}
+    strata_of: dict[Place, list[tuple[str | None, LogStratum]]] = {}
     for name in counted:
         stratum = LogStratum(name, (), 0) if strata is None else strata.stratum(name)
-        found.setdefault((stratum.placement, stratum.segment), []).append((name, stratum))
-    made = {}
-    for place in sorted(found, key=lambda place: (place[0] or "", place[1])):
-        names, parts = zip(*found[place], strict=True)
-        made[place] = PlacementCounts(
+        strata_of.setdefault((stratum.placement, stratum.segment), []).append((name, stratum))
+    counts = {}
+    for place in sorted(strata_of, key=lambda place: (place[0] or "", place[1])):
+        names, parts = zip(*strata_of[place], strict=True)
+        counts[place] = PlacementCounts(
             names, parts, tuple(counted[name] for name in names), tuple(impressions[name] for name in names)
         )
-    return made
+    return counts
 
 
 def by_placement(segments: Mapping[Place, PlacementCounts]) -> dict[str | None, PlacementCounts]:
     """The segments of each placement put together."""
-    found: dict[str | None, list[PlacementCounts]] = {}
-    for (placement, _), one in segments.items():
-        found.setdefault(placement, []).append(one)
+    parts_of: dict[str | None, list[PlacementCounts]] = {}
+    for (placement, _), segment in segments.items():
+        parts_of.setdefault(placement, []).append(segment)
     return {
         placement: PlacementCounts(
-            tuple(name for one in every for name in one.names),
-            tuple(stratum for one in every for stratum in one.strata),
-            tuple(part for one in every for part in one.parts),
-            tuple(some for one in every for some in one.impressions_of_parts),
+            tuple(name for segment in every for name in segment.names),
+            tuple(stratum for segment in every for stratum in segment.strata),
+            tuple(part for segment in every for part in segment.parts),
+            tuple(impressions for segment in every for impressions in segment.impressions_of_parts),
         )
-        for placement, every in found.items()
+        for placement, every in parts_of.items()
     }

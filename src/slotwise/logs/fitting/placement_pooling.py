@@ -41,23 +41,19 @@ class BiasChoice:
     impressions: int = 0
     gain: float = 0.0
     #: whether it was told, and not found out
-    asked: bool = False
+    is_given: bool = False
 
     def in_words(self, placements: int, what: str = "placement") -> str:
         """A sentence; empty for one placement."""
         if placements < 2:
             return ""
-        told = (
-            f"Slots are taken to be worth the same in all {what}s"
-            if self.own is None
-            else f"What slots are worth is found for each {what}"
-        )
-        if self.asked:
-            return f"{told}, as was asked for."
+        claim = f"All {what}s share one position bias" if self.own is None else f"Each {what} has its own position bias"
+        if self.is_given:
+            return f"{claim}, as requested."
         if not self.impressions:
-            return f"{told}: there are too few impressions to hold any out and compare."
+            return f"{claim}: there are too few impressions to hold any out and compare."
         why = "no worse" if self.own is None else "better"
-        return f"{told}: that foretells clicks {why}, on {self.impressions:,} impressions held out."
+        return f"{claim}: that predicts clicks {why}, on {self.impressions:,} impressions held out."
 
 
 def numbered(
@@ -105,7 +101,7 @@ def pool_placements(
     validation.one_of("bias", bias, BIASES)
     items, names = numbered(item_ids, within)
     by_item = None if features is None else encoded(features, names)
-    choice = chosen or BiasChoice(None, asked=bias != "auto" or position_bias is not None)
+    choice = chosen or BiasChoice(None, is_given=bias != "auto" or position_bias is not None)
     if chosen is None and len(seen) > 1 and position_bias is None and bias != "shared":
         choice = _chosen(lists, items, by_item, bias, seed)
     shape = USUAL_SHAPE if within is None else SEGMENT_SIMILARITY
@@ -118,20 +114,20 @@ def _chosen(
 ) -> BiasChoice:
     """The best of the strengths, or none of them, on impressions held out."""
     rng = np.random.default_rng(seed)
-    parts = [split(one, PART, rng) for one in lists]
-    kept_out, rest = [one for one, _ in parts], [two for _, two in parts]
-    total = sum(one.rounds for one in kept_out)
-    learned = learn(rest, items, features=features, roughly=True)
+    parts = [split(rankings, PART, rng) for rankings in lists]
+    kept_out, training = [rankings for rankings, _ in parts], [two for _, two in parts]
+    total = sum(rankings.rounds for rankings in kept_out)
+    learned = learn(training, items, features=features, roughly=True)
     best: float | None = None
     gain, started = -math.inf, dict[int, PooledErrors | None]()
     for own in STRENGTHS:
-        found = _gain(learned, own, kept_out, started)
+        strength_gain = _gain(learned, own, kept_out, started)
         # the weaker, the better, up to some strength, and from there on worse
-        if found <= gain:
+        if strength_gain <= gain:
             break
-        best, gain = own, found
+        best, gain = own, strength_gain
     if bias == "own":
-        return BiasChoice(best, asked=True)
+        return BiasChoice(best, is_given=True)
     return BiasChoice(best if gain > LEAD else None, total, gain / max(1, total))
 
 
@@ -140,12 +136,15 @@ def _gain(
 ) -> float:
     """How much likelier placements' own slots make the impressions held out than those that all share."""
     together, gain = learned.together, 0.0
-    for number, one in enumerate(kept_out):
-        if (number in started and started[number] is None) or not one.rounds:
+    for number, held_out in enumerate(kept_out):
+        if (number in started and started[number] is None) or not held_out.rounds:
             continue
         alone = started[number] = learned.alone(number, own, started.get(number), STEPS)
         if alone is not None:
-            shared = together.position_bias[: one.slots], together.attractiveness[together.cells.of_placement(number)]
-            gain += log_likelihood(one, np.outer(alone.position_bias, alone.attractiveness))
-            gain -= log_likelihood(one, np.outer(*shared))
+            shared = (
+                together.position_bias[: held_out.slots],
+                together.attractiveness[together.cells.of_placement(number)],
+            )
+            gain += log_likelihood(held_out, np.outer(alone.position_bias, alone.attractiveness))
+            gain -= log_likelihood(held_out, np.outer(*shared))
     return gain

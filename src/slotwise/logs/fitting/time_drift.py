@@ -55,29 +55,29 @@ class TimeDrift:
         """Whether tastes changed, when, and of which items."""
         ask = "Did tastes change?"
         if self.periods.count < 2:
-            return f"{ask} All impressions are of one time, so this cannot be said."
-        told = [
-            f"{one.item} from {number(one.before)} to {number(one.after)}, about {self.periods.name(one.period)}"
-            for one in self.moved[:NAMED]
+            return f"{ask} All impressions are of one time, so this is undecided."
+        changed = [
+            f"{item.item} from {number(item.before)} to {number(item.after)}, about {self.periods.name(item.period)}"
+            for item in self.moved[:NAMED]
         ]
-        more = f"; and {len(self.moved) - NAMED} more" if len(self.moved) > NAMED else ""
-        items = f"Most clearly {'; '.join(told)}{more}." if told else "No single item changed beyond chance."
+        others = f"; and {len(self.moved) - NAMED} more" if len(self.moved) > NAMED else ""
+        items = f"Most clearly {'; '.join(changed)}{others}." if changed else "No single item changed beyond chance."
         if self.half_life is None:
-            alike = "clicks of long ago foretell later ones as well as recent ones do, so all count alike"
-            return f"{ask} {'Some did. ' + items if told else 'Nothing says so.'} All in all, {alike}."
+            alike = "old clicks predict later ones as well as recent ones do, so all have the same weight"
+            return f"{ask} {'Some did. ' + items if changed else 'Not detectably.'} All in all, {alike}."
         fading = self.periods.length_in_words(self.half_life)
         return (
-            f"{ask} Yes: clicks are foretold best if what is {fading} older counts half as much. The estimates are of "
-            f"the end of the log. {items}"
+            f"{ask} Yes: clicks are predicted best with a half-life of {fading}. The estimates are for the end of "
+            f"the log. {items}"
         )
 
     def rate(self, item: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The attractiveness of an item in every period, and its interval; NaN where it was never passed."""
         clicks, exposure = self.clicks[:, item], self.exposure[:, item]
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = clicks / exposure
+            middle = clicks / exposure
             low, high = (gammaincinv(clicks + 0.5, part) / exposure for part in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
-        return tuple(np.where(exposure > 0.0, one, np.nan) for one in (found, low, high))  # type: ignore[return-value]
+        return tuple(np.where(exposure > 0.0, column, np.nan) for column in (middle, low, high))  # type: ignore[return-value]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers; times are seconds since 1970, or as the column has them."""
@@ -90,13 +90,13 @@ class TimeDrift:
             ],
             "changed": [
                 {
-                    "item": one.item,
-                    "from": self.periods.at(one.period),
-                    "before": one.before,
-                    "after": one.after,
-                    "p_value": one.p_value,
+                    "item": item.item,
+                    "from": self.periods.at(item.period),
+                    "before": item.before,
+                    "after": item.after,
+                    "p_value": item.p_value,
                 }
-                for one in self.moved
+                for item in self.moved
             ],
         }
 
@@ -108,19 +108,19 @@ def find_changes(
     periods: TimePeriods,
 ) -> list[TimeDrift]:
     """Of each placement, given its tallies with their periods, its items and what its slots are worth."""
-    counted = [_counted(*one, periods.count) for one in zip(parts, item_ids, position_bias, strict=True)]
-    clicks, exposure = (np.concatenate([one[kind] for one in counted], axis=1) for kind in (0, 1))
+    counted = [_counted(*page, periods.count) for page in zip(parts, item_ids, position_bias, strict=True)]
+    clicks, exposure = (np.concatenate([page[kind] for page in counted], axis=1) for kind in (0, 1))
     tried = [max(1.0, part * periods.count) for part in PARTS]
     half_life = best_half_life(CountsByPeriod.of_matrices(clicks, exposure), tried)
-    made = []
-    for one, ids, (clicks, exposure, weighted) in zip(parts, item_ids, counted, strict=True):
+    drifts = []
+    for page, ids, (clicks, exposure, weighted) in zip(parts, item_ids, counted, strict=True):
         impressions, clicked = np.zeros((2, periods.count), np.int64)
-        for period, tally in one:
+        for period, tally in page:
             impressions[period] += tally.impressions
             clicked[period] += tally.clicked
         moved = _moved(ids, clicks, exposure, weighted)
-        made.append(TimeDrift(periods, half_life, tuple(ids), impressions, clicked, clicks, exposure, moved))
-    return made
+        drifts.append(TimeDrift(periods, half_life, tuple(ids), impressions, clicked, clicks, exposure, moved))
+    return drifts
 
 
 def weight_of(period: int, periods: TimePeriods | None, half_life: float | None) -> float:
@@ -132,13 +132,13 @@ def _counted(
     parts: Sequence[tuple[int, LogTally]], ids: Sequence[str], bias: FloatArray, periods: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Periods × items: clicks, exposure and weighted rounds Σ_k λ_k(clicks + passes)."""
-    made = np.zeros((3, periods, len(ids)))
+    sums = np.zeros((3, periods, len(ids)))
     places = places_in(ids, [tally for _, tally in parts])
     for (period, tally), place in zip(parts, places, strict=True):
-        made[0, period, place] += tally.clicks.sum(axis=0)
-        made[1, period, place] += bias[: tally.slots] @ tally.passes
-        made[2, period, place] += bias[: tally.slots] @ (tally.clicks + tally.passes)
-    return made[0], made[1], made[2]
+        sums[0, period, place] += tally.clicks.sum(axis=0)
+        sums[1, period, place] += bias[: tally.slots] @ tally.passes
+        sums[2, period, place] += bias[: tally.slots] @ (tally.clicks + tally.passes)
+    return sums[0], sums[1], sums[2]
 
 
 def _moved(

@@ -66,19 +66,19 @@ def column(table: ir.Table, name: str) -> ir.Value:
     """A column, or a field of one: `items.id` is the list of the ids in a list of structs."""
     if name in table.columns:
         return table[name]
-    whole, _, field = name.partition(".")
-    found = table[whole]
-    return found.map(lambda one: one[field]) if found.type().is_array() else found[field]
+    parent, _, field = name.partition(".")
+    values = table[parent]
+    return values.map(lambda element: element[field]) if values.type().is_array() else values[field]
 
 
 def has_column(table: ir.Table, name: str) -> bool:
     """Whether there is such a column, or such a field of one."""
     if name in table.columns:
         return True
-    whole, _, field = name.partition(".")
-    if not field or whole not in table.columns:
+    parent, _, field = name.partition(".")
+    if not field or parent not in table.columns:
         return False
-    kind = table[whole].type()
+    kind = table[parent].type()
     kind = kind.value_type if kind.is_array() else kind
     return bool(kind.is_struct()) and field in kind.names
 
@@ -120,8 +120,8 @@ def refuse_missing(table: ir.Table, role: str, name: str) -> None:
     """Refuse a table without this column, and say which it may be."""
     if has_column(table, name):
         return
-    near = difflib.get_close_matches(name.casefold(), [one.casefold() for one in table.columns], n=1)
-    meant = next((one for one in table.columns if near and one.casefold() == near[0]), None)
+    near = difflib.get_close_matches(name.casefold(), [present.casefold() for present in table.columns], n=1)
+    meant = next((present for present in table.columns if near and present.casefold() == near[0]), None)
     hint = f"; is it {meant!r}?" if meant else hint_of_header(table.columns)
     raise InvalidInput(f"the log has no column {name!r} for the {role}, it has {', '.join(table.columns)}{hint}")
 

@@ -84,9 +84,9 @@ def read_with_clicks(
         # no space, a truncated file, a server that went away: the engine's error, but said in one line
         if type(problem).__module__.strip("_").split(".")[0] not in ENGINE_MODULES:
             raise
-        files = [file for one in (source, clicks) if is_files(one) for file in matching(os.fspath(one))]
-        told = what_is_wrong(files)
-        raise UnreadableFile(f"the log cannot be counted: {told or first_line(problem)}") from problem
+        files = [file for place in (source, clicks) if is_files(place) for file in matching(os.fspath(place))]
+        fault = what_is_wrong(files)
+        raise UnreadableFile(f"the log cannot be counted: {fault or first_line(problem)}") from problem
 
 
 @contextlib.contextmanager
@@ -142,14 +142,14 @@ def without_password(address: str) -> str:
 
 def _in_memory(source: Any) -> ir.Table:
     try:
-        found = ibis.memtable(pa.table(_arrow_columns(source)) if _is_pandas(source) else source)
+        table = ibis.memtable(pa.table(_arrow_columns(source)) if _is_pandas(source) else source)
     except InvalidInput:
         raise
     except Exception as problem:
         kinds = "a path, an address, a data frame, an Arrow or an ibis table"
         raise InvalidInput(f"a log must be {kinds}, got {validation.short(source)}: {first_line(problem)}") from problem
-    refuse_twins("the table", found.columns)
-    return found
+    refuse_twins("the table", table.columns)
+    return table
 
 
 def _is_pandas(source: Any) -> bool:
@@ -167,9 +167,9 @@ def _arrow_columns(frame: Any) -> dict[str, pa.Array]:
             columns[name] = pa.array(column, from_pandas=True)
         except (pa.ArrowTypeError, pa.ArrowInvalid) as problem:
             kinds = {type(value).__name__: value for value in column.dropna()}
-            told = " and ".join(f"{value!r} ({kind})" for kind, value in list(kinds.items())[:2])
+            examples = " and ".join(f"{value!r} ({kind})" for kind, value in list(kinds.items())[:2])
             raise InvalidInput(
-                f"{name} must hold values of one kind, got {told}: frame[{name!r}] = frame[{name!r}].astype(str)"
+                f"{name} must hold values of one kind, got {examples}: frame[{name!r}] = frame[{name!r}].astype(str)"
             ) from problem
     return columns
 
@@ -266,8 +266,8 @@ def _parts(address: str) -> dict[str, Any]:
     from psycopg.conninfo import conninfo_to_dict
 
     given = {name: value for name, value in conninfo_to_dict(address).items() if value is not None}
-    known = {"dbname": "database", "user": "user", "password": "password", "host": "host"}
-    parts: dict[str, Any] = {known[name]: given.pop(name) for name in list(known) if name in given}
+    ibis_names = {"dbname": "database", "user": "user", "password": "password", "host": "host"}
+    parts: dict[str, Any] = {ibis_names[name]: given.pop(name) for name in list(ibis_names) if name in given}
     if "port" in given:
         parts["port"] = int(given.pop("port"))
     return parts | given

@@ -38,16 +38,16 @@ def read_features(path: str, item: str = "item") -> dict[str, Row]:
     if len(names) < 2:
         raise InvalidInput(f"features: {path} must have a column beside {item!r}")
     place = names.index(item)
-    found: dict[str, Row] = {}
+    features: dict[str, Row] = {}
     for row in rows:
         id = str(row[place])
-        if row[place] is None or id in found:
+        if row[place] is None or id in features:
             raise InvalidInput(f"features: {path} must have one row for each item, got {row[place]!r} again or none")
         others = zip(names, row, strict=True)
-        found[id] = [_plain(name, id, value) for name, value in others if name != item]
-    if not found:
+        features[id] = [_plain(name, id, value) for name, value in others if name != item]
+    if not features:
         raise InvalidInput(f"features: {path} must have a row for each item, got none")
-    return found
+    return features
 
 
 def encoded(features: Mapping[str, Row], item_ids: Sequence[str]) -> FloatArray:
@@ -61,9 +61,9 @@ def encoded(features: Mapping[str, Row], item_ids: Sequence[str]) -> FloatArray:
         raise InvalidInput(f"features must be as many for each item, got {validation.short(sorted(widths))}")
     unknown = [None] * widths.pop()
     if not any(id in features for id in item_ids):
-        known, shown = next(iter(features)), item_ids[0] if item_ids else ""
+        example, shown = next(iter(features)), item_ids[0] if item_ids else ""
         raise InvalidInput(
-            f"features must be of items of the log: none of them is, such as {known!r}; it has {shown!r}"
+            f"features must be of items of the log: none of them is, such as {example!r}; it has {shown!r}"
         )
     numbers = encode([list(features.get(id, unknown)) for id in item_ids])
     if numbers.shape[1] > MAX_COLUMNS:

@@ -45,7 +45,7 @@ def is_log(file: str) -> bool:
 
 def contents_of(file: str) -> FileHead:
     """How to read a file; refuses one that is no log, and says why and what to do."""
-    ending = next((one for one in ENDINGS if file.lower().endswith(one)), None)
+    ending = next((suffix for suffix in ENDINGS if file.lower().endswith(suffix)), None)
     unknown = InvalidInput(f"a log must be a {', '.join(ENDINGS)} file or a database, got {file}")
     if "://" in file:
         # only the engine can look into it
@@ -72,11 +72,11 @@ def contents_of(file: str) -> FileHead:
     compression = next((name for magic, name in COMPRESSED.items() if start.startswith(magic)), None)
     if compression is None and ending is None:
         raise unknown
-    found = _text(file, compression)
+    head = _text(file, compression)
     # text, but no table
-    if ending in PARQUET and len(found.names) == 1:
+    if ending in PARQUET and len(head.names) == 1:
         raise no_parquet
-    return found
+    return head
 
 
 def what_is_wrong(files: Iterable[str]) -> str | None:
@@ -132,17 +132,17 @@ def hint_of_header(names: Iterable[str]) -> str:
     return "; is there no header above the first row?" if is_number else ""
 
 
-def _fault(file: str, found: FileHead) -> str | None:
+def _fault(file: str, head: FileHead) -> str | None:
     """What is wrong with the first line that is wrong."""
-    with pa.input_stream(file, compression=found.compression) as stream, io.BufferedReader(stream) as lines:
-        rows = csv.reader(_decoded(lines), delimiter=found.separator, strict=True)
+    with pa.input_stream(file, compression=head.compression) as stream, io.BufferedReader(stream) as lines:
+        rows = csv.reader(_decoded(lines), delimiter=head.separator, strict=True)
         try:
             for row in rows:
-                if row and len(row) != len(found.names):
-                    header = found.separator.join(found.names)[:80]
+                if row and len(row) != len(head.names):
+                    header = head.separator.join(head.names)[:80]
                     return (
-                        f"line {rows.line_num}: {len(row)} values where the header has {len(found.names)} "
-                        f"({found.separator.join(row)[:80]}). Put values that hold {found.separator!r} or a quote into "
+                        f"line {rows.line_num}: {len(row)} values where the header has {len(head.names)} "
+                        f"({head.separator.join(row)[:80]}). Put values that hold {head.separator!r} or a quote into "
                         f"double quotes; and {header!r} must be the header"
                     )
         except UnicodeDecodeError as problem:

@@ -70,7 +70,7 @@ class Layout:
     def misread(self) -> dict[str, tuple[ir.BooleanValue, str]]:
         """By column, where the table holds something that cannot be understood, and what it should be."""
         columns = self.columns
-        found: dict[str, tuple[ir.BooleanValue, str]] = {}
+        checks: dict[str, tuple[ir.BooleanValue, str]] = {}
         for name, kind in (
             (columns.order, value_parsing.NUMBER_OR_TIME),
             (self.strata.time, value_parsing.NUMBER_OR_TIME),
@@ -78,30 +78,30 @@ class Layout:
             (None if self.wide else columns.item_propensity, "a number"),
         ):
             if name is not None and has_column(self.table, name) and self[name].type().is_string():
-                found[name] = (
+                checks[name] = (
                     value_parsing.is_given(self[name]) & value_parsing.as_number(self[name], name).isnull(),
                     kind,
                 )
         if columns.weight is not None and not self[columns.weight].type().is_integer():
             weight = self[columns.weight]
             wrong = value_parsing.is_given(weight) & value_parsing.as_whole_number(weight, columns.weight).isnull()
-            found[columns.weight] = wrong, "a whole number of impressions"
+            checks[columns.weight] = wrong, "a whole number of impressions"
         if self.wide:
             for name in (columns.item, columns.clicked):
                 if has_column(self.table, name) and self[name].type().is_string():
-                    found[name] = value_parsing.is_struct(self[name]), "ids, or lists of ids and not of structs"
-            return found
+                    checks[name] = value_parsing.is_struct(self[name]), "ids, or lists of ids and not of structs"
+            return checks
         slot, clicked = self[columns.slot], self._clicked
         # not asked where the type leaves no doubt: it would mean reading the whole log
         if not slot.type().is_integer():
-            found[columns.slot] = (
+            checks[columns.slot] = (
                 value_parsing.is_given(slot) & value_parsing.as_whole_number(slot, columns.slot).isnull(),
                 "a whole number",
             )
         if not clicked.type().is_boolean():
             wrong = value_parsing.is_given(clicked) & value_parsing.as_click(clicked, columns.clicked).isnull()
-            found[columns.clicked] = wrong, "true or false, 1 or 0"
-        return found
+            checks[columns.clicked] = wrong, "true or false, 1 or 0"
+        return checks
 
     def count_empty(self) -> int:
         """How many impressions of a wide log show nothing: they have no rows."""
@@ -124,7 +124,7 @@ class Layout:
         """A clicked row without a slot for each click; it belongs to the item of that name in its impression."""
         names = self.columns
         impression = value_parsing.as_key(column(clicks, names.impression), names.impression)
-        made = {
+        columns = {
             "impression": impression.try_cast(rows.impression.type()),
             "slot": ibis.null("int64"),
             "item": value_parsing.as_text(column(clicks, item_of_clicks(clicks, names)), names.item),
@@ -136,11 +136,11 @@ class Layout:
             TIME: ibis.null("float64"),
         }
         if names.placement is not None:
-            made["placement"] = value_parsing.as_text(column(clicks, names.placement), names.placement)
+            columns["placement"] = value_parsing.as_text(column(clicks, names.placement), names.placement)
         if "order" in rows.columns:
             order = names.order if names.order is not None and has_column(clicks, names.order) else None
-            made["order"] = value_parsing.as_number(column(clicks, order), order) if order else ibis.null("float64")
-        return clicks.select(**{name: made[name] for name in rows.columns})
+            columns["order"] = value_parsing.as_number(column(clicks, order), order) if order else ibis.null("float64")
+        return clicks.select(**{name: columns[name] for name in rows.columns})
 
     def __getitem__(self, name: str) -> ir.Value:
         return column(self.table, name)
@@ -171,8 +171,8 @@ class Layout:
         if not named:
             # numbered once: a second read of the log may come in another order
             lists = keep(lists)
-        kept = ("placement", "impression", "propensity", "weight", SEGMENT, TIME)
-        names = [name for name in kept if name in lists.columns]
+        page_columns = ("placement", "impression", "propensity", "weight", SEGMENT, TIME)
+        names = [name for name in page_columns if name in lists.columns]
         unfolded = lists.unnest("items", offset="place")
         item = unfolded["items"].nullif("")
         clicked = unfolded.chosen.contains(item).fill_null(False)
@@ -202,8 +202,8 @@ class Layout:
 
     @property
     def _items(self) -> ir.Value:
-        found = self[self.columns.item]
-        items = value_parsing.as_items(found, self.columns.item, self.separator if found.type().is_string() else "|")
+        column = self[self.columns.item]
+        items = value_parsing.as_items(column, self.columns.item, self.separator if column.type().is_string() else "|")
         if _SHOWN not in self.table.columns or not self.table[_SHOWN].type().is_boolean():
             return items
         return ibis.ifelse(self.table[_SHOWN].fill_null(True), items, ibis.literal([], "array<string>"))
@@ -245,13 +245,13 @@ class Layout:
         return {} if name is None else {"placement": value_parsing.as_text(self[name], name)}
 
     def _optional(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        columns: dict[str, Any] = {}
         for role in ("order", "propensity"):
             name = getattr(self.columns, role)
             if name is not None:
                 # the order of clicks may be in the table of the clicks
                 here = has_column(self.table, name)
-                found[role] = value_parsing.as_number(self[name], name) if here else ibis.null("float64")
+                columns[role] = value_parsing.as_number(self[name], name) if here else ibis.null("float64")
         item_propensity = self.columns.item_propensity
         if item_propensity is not None:
             given = self[item_propensity]
@@ -259,11 +259,11 @@ class Layout:
                 raise InvalidInput(
                     f"{item_propensity} must hold a list of numbers, one for each item, got a column of {given.type()}"
                 )
-            found[ITEM] = given if self.wide else value_parsing.as_number(given, item_propensity)
+            columns[ITEM] = given if self.wide else value_parsing.as_number(given, item_propensity)
         if self.columns.weight is not None:
-            found["weight"] = value_parsing.as_whole_number(self[self.columns.weight], self.columns.weight)
+            columns["weight"] = value_parsing.as_whole_number(self[self.columns.weight], self.columns.weight)
         if self.strata.segment:
-            found[SEGMENT] = value_parsing.side_by_side({name: self[name] for name in self.strata.segment})
+            columns[SEGMENT] = value_parsing.side_by_side({name: self[name] for name in self.strata.segment})
         if self.strata.time is not None:
-            found[TIME] = value_parsing.as_number(self[self.strata.time], self.strata.time)
-        return found
+            columns[TIME] = value_parsing.as_number(self[self.strata.time], self.strata.time)
+        return columns

@@ -26,18 +26,18 @@ def read_files(connection: Any, pattern: str, *, name: str = "slotwise_log") -> 
     groups: dict[FileHead, list[str]] = {}
     for file in files:
         groups.setdefault(contents_of(file), []).append(file)
-    kinds = {found.kind: Path(group[0]).name for found, group in groups.items()}
+    kinds = {head.kind: Path(group[0]).name for head, group in groups.items()}
     if len(kinds) > 1:
         names = " and ".join(sorted(kinds.values()))
         raise InvalidInput(f"the files of a log must be of one kind, got {names} in {pattern}")
     try:
         if connection.name == "duckdb":
             table = _read_by_duckdb(connection, groups)
-            if not {name for found in groups for name in found.names} <= set(table.columns):
+            if not {name for head in groups for name in head.names} <= set(table.columns):
                 # it has passed over the header for a row of more values
-                told = what_is_wrong(files)
-                if told is not None:
-                    raise UnreadableFile(f"{pattern} cannot be read: {told}")
+                fault = what_is_wrong(files)
+                if fault is not None:
+                    raise UnreadableFile(f"{pattern} cannot be read: {fault}")
             return table
         return _read_by_spark(connection, groups, name)
     except SlotwiseError:
@@ -48,13 +48,13 @@ def read_files(connection: Any, pattern: str, *, name: str = "slotwise_log") -> 
 
 def refuse_partial(pattern: str, names: Iterable[str]) -> None:
     """Refuse files of which only some have a column: what the others say of it would be taken for nothing."""
-    found = {file: contents_of(file).names for file in matching(pattern) if "://" not in file}
+    columns = {file: contents_of(file).names for file in matching(pattern) if "://" not in file}
     for name in names:
-        lacking = [file for file, there in found.items() if name not in there]
-        if 0 < len(lacking) < len(found):
+        lacking = [file for file, there in columns.items() if name not in there]
+        if 0 < len(lacking) < len(columns):
             raise InvalidInput(
                 f"{name} must be a column of every file of the log, got none in {Path(lacking[0]).name} "
-                f"({len(lacking):,} of {len(found):,} files): rename it there, or leave such files out by a pattern"
+                f"({len(lacking):,} of {len(columns):,} files): rename it there, or leave such files out by a pattern"
             )
 
 
@@ -69,24 +69,24 @@ def _read_by_duckdb(connection: Any, groups: dict[FileHead, list[str]]) -> ir.Ta
                 group,
                 all_varchar=True,
                 header=True,
-                delim=found.separator,
+                delim=head.separator,
                 quote='"',
                 escape='"',
                 comment="",
                 union_by_name=True,
-                **({} if "://" in group[0] else {"compression": found.compression or "none"}),
+                **({} if "://" in group[0] else {"compression": head.compression or "none"}),
             )
-            for found, group in groups.items()
+            for head, group in groups.items()
         ],
     )
 
 
-def _with_rows_of(one: ir.Table, more: ir.Table) -> ir.Table:
+def _with_rows_of(first: ir.Table, other: ir.Table) -> ir.Table:
     """All rows of both, each with all columns of both."""
-    names = list(dict.fromkeys([*one.columns, *more.columns]))
+    names = list(dict.fromkeys([*first.columns, *other.columns]))
     both = [
         table.select(**{name: table[name] if name in table.columns else ibis.null("string") for name in names})
-        for table in (one, more)
+        for table in (first, other)
     ]
     return both[0].union(both[1])
 
@@ -98,14 +98,14 @@ def _read_by_spark(connection: Any, groups: dict[FileHead, list[str]], name: str
     else:
         frames = []
         # Spark takes the first file's columns for those of all files: those of each order of columns are read together
-        for found, group in groups.items():
-            _refuse_wrong_endings(found, group)
+        for head, group in groups.items():
+            _refuse_wrong_endings(head, group)
             frames.append(
                 # a row of too many or too few values is an error, as it is for DuckDB
                 reader.csv(
                     group,
                     header=True,
-                    sep=found.separator,
+                    sep=head.separator,
                     quote='"',
                     escape='"',
                     multiLine=True,
@@ -113,19 +113,19 @@ def _read_by_spark(connection: Any, groups: dict[FileHead, list[str]], name: str
                     mode="FAILFAST",
                 )
             )
-        frame = functools.reduce(lambda one, more: one.unionByName(more, allowMissingColumns=True), frames)
+        frame = functools.reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), frames)
     frame.createOrReplaceTempView(name)
     return connection.table(name)
 
 
-def _refuse_wrong_endings(found: FileHead, files: list[str]) -> None:
+def _refuse_wrong_endings(head: FileHead, files: list[str]) -> None:
     """Spark knows how a file is compressed by its name alone."""
-    wanted = {"gzip": ".gz", "zstd": ".zst", None: ""}[found.compression]
+    wanted = {"gzip": ".gz", "zstd": ".zst", None: ""}[head.compression]
     for file in files:
-        ending = next((one for one in (".gz", ".zst") if file.lower().endswith(one)), "")
+        ending = next((suffix for suffix in (".gz", ".zst") if file.lower().endswith(suffix)), "")
         if "://" not in file and ending != wanted:
-            told = f"it is compressed: rename it to end in {wanted}" if wanted else f"it is not: remove the {ending}"
-            raise InvalidInput(f"Spark takes {file} for what it is called, and {told}, or use the engine duckdb")
+            remedy = f"it is compressed: rename it to end in {wanted}" if wanted else f"it is not: remove the {ending}"
+            raise InvalidInput(f"Spark takes {file} for what it is called, and {remedy}, or use the engine duckdb")
 
 
 def matching(pattern: str) -> list[str]:
@@ -140,10 +140,10 @@ def matching(pattern: str) -> list[str]:
         return _in_folder(pattern)
     if path.exists():
         return [pattern]
-    found = [file for file in glob.glob(pattern, recursive=True) if os.path.isfile(file)]
-    if not found:
+    files = [file for file in glob.glob(pattern, recursive=True) if os.path.isfile(file)]
+    if not files:
         raise UnreadableFile(f"there is no file {pattern}")
-    return sorted(found)
+    return sorted(files)
 
 
 def _in_folder(folder: str) -> list[str]:
@@ -155,16 +155,16 @@ def _in_folder(folder: str) -> list[str]:
         # what Spark and editors leave beside the data
         if not name.startswith(("_", "."))
     )
-    found = [file for file in every if is_log(file)]
-    if not found:
+    logs = [file for file in every if is_log(file)]
+    if not logs:
         raise UnreadableFile(f"the folder {folder} has no {', '.join(ENDINGS)} files")
-    if len(found) < len(every):
-        others = [os.path.relpath(file, folder) for file in every if file not in set(found)]
+    if len(logs) < len(every):
+        others = [os.path.relpath(file, folder) for file in every if file not in set(logs)]
         raise InvalidInput(
             f"the folder {folder} has files that are no part of a log, such as {others[0]} ({len(others):,} of "
             f"{len(every):,}): name those to read by a pattern, as in '{os.path.join(folder, '**', '*.csv')}'"
         )
-    return found
+    return logs
 
 
 def first_line(problem: BaseException) -> str:

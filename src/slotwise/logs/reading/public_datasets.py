@@ -68,12 +68,12 @@ def _of_records(path: Path, text: str) -> Iterator[tuple[str, list[str], list[st
     for number, record in enumerate(text.split(";"), start=1):
         if not record.strip():
             continue
-        found = _RECORD.fullmatch(record)
-        if found is None:
+        match = _RECORD.fullmatch(record)
+        if match is None:
             got = repr(record.strip()[:80])
             raise InvalidInput(f"{path}, record {number}: expected query, tab, documents, colon and clicks, got {got}")
-        query, shown, clicked = found.groups()
-        yield query, shown.split(","), _once(one.strip() for one in clicked.split(",") if one.strip())
+        query, shown, clicked = match.groups()
+        yield query, shown.split(","), _once(document.strip() for document in clicked.split(",") if document.strip())
 
 
 def _of_lines(path: Path, lines: Iterable[str]) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -90,9 +90,9 @@ def _of_lines(path: Path, lines: Iterable[str]) -> Iterator[tuple[str, list[str]
             yield from ((query, shown, _once(clicked)) for query, shown, clicked in pages)
             session, pages = fields[0], []
         if is_query:
-            pages.append((fields[3], [one for one in fields[5:] if one], []))
+            pages.append((fields[3], [each for each in fields[5:] if each], []))
         elif pages:
-            page = next((one for one in reversed(pages) if fields[3] in one[1]), pages[-1])
+            page = next((each for each in reversed(pages) if fields[3] in each[1]), pages[-1])
             page[2].append(fields[3])
     yield from ((query, shown, _once(clicked)) for query, shown, clicked in pages)
 
@@ -105,8 +105,8 @@ def _once(clicked: Iterable[str]) -> list[str]:
 def _open_bandit(path: Path) -> tuple[pa.Table, Columns]:
     text = dict.fromkeys(OPEN_BANDIT, pa.string())
     options = csv.ConvertOptions(include_columns=list(OPEN_BANDIT), column_types=text)
-    found = csv.read_csv(path, convert_options=options)
-    rows = found.append_column("row", pa.array(range(1, len(found) + 1)))
+    table = csv.read_csv(path, convert_options=options)
+    rows = table.append_column("row", pa.array(range(1, len(table) + 1)))
     slot, item, clicked, propensity = OPEN_BANDIT
     return rows, Columns(impression="row", slot=slot, item=item, clicked=clicked, item_propensity=propensity)
 

@@ -31,8 +31,8 @@ def as_number(column: ir.Value, name: str) -> ir.Value:
     if kind.is_timestamp():
         return _seconds(column)
     if kind.is_time():
-        whole = column.hour() * 3_600 + column.minute() * 60 + column.second()
-        return whole.cast("float64") + column.microsecond().cast("float64") / 1e6
+        seconds = column.hour() * 3_600 + column.minute() * 60 + column.second()
+        return seconds.cast("float64") + column.microsecond().cast("float64") / 1e6
     if kind.is_string():
         text = _trimmed(column)
         number = ibis.ifelse(text.re_search(r"^[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?$"), text, None).cast("float64")
@@ -82,7 +82,7 @@ def as_text(column: ir.Value, name: str) -> ir.Value:
 
 def side_by_side(columns: Mapping[str, ir.Value]) -> ir.Value:
     """The values of columns as one text, with nothing for a value that is missing."""
-    texts = [as_text(one, name).fill_null("") for name, one in columns.items()]
+    texts = [as_text(column, name).fill_null("") for name, column in columns.items()]
     return texts[0] if len(texts) == 1 else ibis.literal(SEPARATOR).join(texts)
 
 
@@ -105,8 +105,8 @@ def as_whole_number(column: ir.Value, name: str) -> ir.Value:
     if kind.is_integer():
         return column.cast("int64")
     if kind.is_numeric():
-        whole = is_given(column) & (column == column.floor()) & (column.abs() < 1e15)
-        return ibis.ifelse(whole, column, None).cast("int64")
+        is_whole = is_given(column) & (column == column.floor()) & (column.abs() < 1e15)
+        return ibis.ifelse(is_whole, column, None).cast("int64")
     if kind.is_string():
         digits = _trimmed(column).re_replace(r"\.0+$", "")
         return ibis.ifelse(digits.re_search(r"^-?[0-9]{1,15}$"), digits, None).cast("int64")
@@ -135,8 +135,8 @@ def separator_of(table: ir.Table, column: ir.Value) -> str:
     if not column.type().is_string():
         return "|"
     bare = ~_trimmed(column).startswith("[")
-    found = table.aggregate(**{f"s{ord(sign)}": (bare & column.contains(sign)).any() for sign in SEPARATORS})
-    (row,) = found.to_pyarrow().to_pylist()
+    signs = table.aggregate(**{f"s{ord(sign)}": (bare & column.contains(sign)).any() for sign in SEPARATORS})
+    (row,) = signs.to_pyarrow().to_pylist()
     return next((sign for sign in SEPARATORS if row[f"s{ord(sign)}"]), "|")
 
 

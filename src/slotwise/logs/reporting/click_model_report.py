@@ -19,33 +19,35 @@ PLACEMENT_HEADS = ("placement", "held out", "several clicks", "first click", "al
 LISTED = 200
 
 
-def rows(found: ModelComparison) -> list[list[str]]:
+def rows(comparison: ModelComparison) -> list[list[str]]:
     """Model; log-likelihood per impression of the first click and of all; perplexity of a slot; clicks expected."""
-    able = found.best("every")
+    able = comparison.best("every")
     return [
         [
-            one.name,
-            f"{found.mean(one.first):.4f}",
-            f"{found.mean(one.every):.4f}" if one in able else "impossible",
-            f"{found.perplexity(one):.4f}",
-            f"{found.mean(one.clicks):.2f}",
+            model.name,
+            f"{comparison.mean(model.first):.4f}",
+            f"{comparison.mean(model.every):.4f}" if model in able else "impossible",
+            f"{comparison.perplexity(model):.4f}",
+            f"{comparison.mean(model.clicks):.2f}",
         ]
-        for one in found.models
+        for model in comparison.models
     ]
 
 
 def placement_rows(comparisons: Sequence[ModelComparison]) -> list[list[str]]:
     """Placement; impressions held out; share with several clicks; what describes the first click, and all clicks."""
-    judged = sorted((one for one in comparisons if one.models), key=lambda one: -one.held_out)
+    judged = sorted(
+        (comparison for comparison in comparisons if comparison.models), key=lambda comparison: -comparison.held_out
+    )
     return [
         [
-            str(one.placement),
-            f"{one.held_out:,}",
-            percent(one.several),
-            one.simplest("first").name,
-            one.simplest("every").name if one.best("every") else "none",
+            str(comparison.placement),
+            f"{comparison.held_out:,}",
+            percent(comparison.several),
+            comparison.simplest("first").name,
+            comparison.simplest("every").name if comparison.best("every") else "none",
         ]
-        for one in judged
+        for comparison in judged
     ]
 
 

@@ -62,11 +62,9 @@ def _placement(fit: Fit) -> list[Block]:
     estimates = ("95 % interval", "shown", "clicks")
     blocks: list[Block] = [
         *report.in_words(),
-        "\nWhat each slot is worth: clicks on an item there, relative to the same item in slot 1 (the slot's position "
-        "bias).",
+        "\nPosition bias of each slot: clicks on an item there, relative to the same item in slot 1.",
         TextTable(("slot", "position bias", *estimates), report_tables.slots(fit)),
-        "\nWhich items people want: clicks on an item in slot 1, per impression without a click (the item's "
-        "attractiveness).",
+        "\nAttractiveness of the items: clicks on an item in slot 1, per impression without a click.",
         TextTable(
             ("item", "attractiveness", *estimates),
             report_tables.items(fit)[:MAX_ITEMS],
@@ -75,11 +73,11 @@ def _placement(fit: Fit) -> list[Block]:
     ]
     if fit.segments:
         by_segment = ("segment", "impressions", "click rate", "expected of its list", "its list begins with")
-        blocks += ["\nFor whom:", TextTable(by_segment, segment_rows(fit))]
+        blocks += ["\nBy segment:", TextTable(by_segment, segment_rows(fit))]
     heads = ("item", "slot", "attractiveness", "95 % interval", "shown", "in this slot")
     rows = [[row[1], row[0], *row[2:]] for row in report_tables.best_list(report)]
     blocks += [f"\n{report.heading_of_list}:", TextTable(heads, rows)]
-    return [*blocks, "\nWhat this log cannot say:", *(f"- {sentence}" for sentence in report.limits)]
+    return [*blocks, "\nLimitations of this log:", *(f"- {sentence}" for sentence in report.limits)]
 
 
 def click_model_text(comparison: ClickModelComparison) -> list[Block]:
@@ -114,7 +112,7 @@ def score_text(scores: Scores) -> list[Block]:
         blocks.append("From a random sample of the impressions.")
     if total.new_items:
         blocks.append(f"{_count(total.new_items, 'item')} new to the fit, predicted as new items are.")
-    new = sum(not each.known for each in scores.placements)
+    new = sum(not each.is_known for each in scores.placements)
     if new:
         blocks.append(f"{_count(new, 'placement')} new to the fit, predicted like the others on average.")
     if len(scores.placements) > 1:
@@ -138,7 +136,7 @@ def evaluation_text(evaluation: Evaluation) -> list[Block]:
         if weighted.doubly_robust is not None:
             rates["by both, doubly robust"] = weighted.doubly_robust
     observed, counted = percent(evaluation.observed), percent(evaluation.counted)
-    left_out = "" if counted == observed else f" ({counted} of what was counted)"
+    left_out = "" if counted == observed else f" ({counted} of the counted impressions)"
     lines = [f"{method:<41}{with_interval(rate)}" for method, rate in rates.items()]
     lines.append(f"{'in the log':<41}{observed}{left_out}")
     warnings = [f"\nNote: {warning}" for warning in evaluation.warnings]

@@ -49,25 +49,25 @@ def overview(fit: Fit) -> Figure:
     return drawn
 
 
-def observed_and_fitted(found: LogGoodnessOfFit) -> Figure:
+def observed_and_fitted(goodness: LogGoodnessOfFit) -> Figure:
     """Click rate by slot, observed and fitted, and the same for each pair of slot and item."""
     drawn = new_figure(11, 4.2)
     by_slot, by_pair = drawn.subplots(1, 2)
-    slots = np.arange(1, len(found.observed) + 1)
-    by_slot.bar(slots, 100 * found.fitted, width=0.7, color="0.85", label="fitted")
-    error = 196 * found.standard_error
-    by_slot.errorbar(slots, 100 * found.observed, yerr=error, fmt="o", ms=5, color=BLUE, capsize=3, label="observed")
+    slots = np.arange(1, len(goodness.observed) + 1)
+    by_slot.bar(slots, 100 * goodness.fitted, width=0.7, color="0.85", label="fitted")
+    error = 196 * goodness.standard_error
+    by_slot.errorbar(slots, 100 * goodness.observed, yerr=error, fmt="o", ms=5, color=BLUE, capsize=3, label="observed")
     by_slot.set(xlabel="slot", ylabel="impressions that clicked it, %")
     _slot_ticks(by_slot, len(slots))
     by_slot.set_ylim(bottom=0)
     by_slot.legend(frameon=False)
     bare(by_slot)
-    if len(found.clicks):
-        path = np.geomspace(0.8 * found.expected.min(), 1.25 * found.expected.max(), 100)
+    if len(goodness.clicks):
+        path = np.geomspace(0.8 * goodness.expected.min(), 1.25 * goodness.expected.max(), 100)
         band = 1.96 / np.sqrt(path)
         by_pair.fill_between(path, -band, band, color="0.88", linewidth=0, label="within chance")
-        off = found.clicks / found.expected - 1.0
-        by_pair.scatter(found.expected, off, s=14, color=BLUE, alpha=0.7, linewidths=0, zorder=3)
+        off = goodness.clicks / goodness.expected - 1.0
+        by_pair.scatter(goodness.expected, off, s=14, color=BLUE, alpha=0.7, linewidths=0, zorder=3)
         log_scale(by_pair, "{x:,.0f}")
         far = 1.15 * float(np.abs(np.append(off, band[0])).max())
         by_pair.set_ylim(-min(1.05, far), far)
@@ -79,17 +79,17 @@ def observed_and_fitted(found: LogGoodnessOfFit) -> Figure:
     return drawn
 
 
-def models(found: HoldoutComparison) -> Figure:
+def models(comparison: HoldoutComparison) -> Figure:
     """How much less likely each other model makes the impressions held out, per thousand of them."""
-    drawn = new_figure(9, 0.6 + 0.5 * len(found.scores))
+    drawn = new_figure(9, 0.6 + 0.5 * len(comparison.scores))
     axes = drawn.subplots()
-    places = np.arange(len(found.scores))[::-1]
-    values = np.array([1000 * score.difference for score in found.scores])
-    errors = np.array([1960 * score.standard_error for score in found.scores])
+    places = np.arange(len(comparison.scores))[::-1]
+    values = np.array([1000 * score.difference for score in comparison.scores])
+    errors = np.array([1960 * score.standard_error for score in comparison.scores])
     axes.barh(places, values, height=0.6, color=[ORANGE if value < 0 else BLUE for value in values])
     axes.errorbar(values, places, xerr=errors, fmt="none", ecolor="0.2", capsize=3)
     axes.axvline(0.0, color="0.3", linewidth=1)
-    axes.set_yticks(places, [score.model for score in found.scores])
+    axes.set_yticks(places, [score.model for score in comparison.scores])
     axes.set_xlabel("log-likelihood per 1,000 impressions, relative to multinomial logit (right is better)")
     axes.xaxis.set_major_formatter("{x:,.0f}" if np.abs(values).max(initial=0.0) >= 5 else "{x:g}")
     bare(axes)
@@ -113,8 +113,8 @@ def _draw_items(axes: Axes, fit: Fit) -> None:
     # by the estimate that a decision would be made on: an item seen twice and clicked once is not the best
     order = np.argsort(-decided, kind="stable")
     # the log says too little about the others to draw them next to these
-    known = (alpha > 0) | (interval.high < UNTOLD * np.nanmax(np.where(np.isfinite(alpha), alpha, 0.0), initial=0.0))
-    order = order[(known & np.isfinite(interval.high))[order]]
+    is_known = (alpha > 0) | (interval.high < UNTOLD * np.nanmax(np.where(np.isfinite(alpha), alpha, 0.0), initial=0.0))
+    order = order[(is_known & np.isfinite(interval.high))[order]]
     unknown, left_out = len(alpha) - len(order), max(0, len(order) - BEST - WORST)
     if left_out:
         order = np.concatenate([order[:BEST], order[-WORST:]])
@@ -142,12 +142,12 @@ def _draw_items(axes: Axes, fit: Fit) -> None:
 
 def _draw_intervals(axes: Axes, places: Any, middle: Any, low: Any, high: Any) -> float:
     """Points with upright intervals, as arrows where there is no upper end; returns where the axis should end."""
-    known = np.isfinite(middle)
-    points = middle[known]
+    is_finite = np.isfinite(middle)
+    points = middle[is_finite]
     ends = np.concatenate([high[high <= 4.0 * max(points.max(initial=0.0), 1e-12)], points])
     end = 1.08 * float(ends.max(initial=0.0)) or 1.0
     axes.vlines(places, np.minimum(low, end), np.minimum(high, end), color=BLUE, linewidth=2, alpha=0.45)
-    axes.plot(places[known], points, "o", color=BLUE, markersize=5)
+    axes.plot(places[is_finite], points, "o", color=BLUE, markersize=5)
     cut = ~(high <= end)
     axes.plot(places[cut], np.full(cut.sum(), end), "^", color=BLUE, markersize=5, alpha=0.45, clip_on=False)
     return end

@@ -27,9 +27,9 @@ def limitations(fit: Fit) -> list[str]:
     >>> for sentence in limitations(Fit.of_rankings(Rankings([[0, 1]], [[30, 20]], [50], items=2))):
     ...     print(sentence)
     Slot 1 and slot 2 cannot be compared: no item was seen in both, with clicks and without. Which is the better place,
-    and how an item of one would do in the other, this log does not say; showing the same items in both for a while
-    would.
-    Every item was always in one slot. How good it is and how good its slot is cannot be told apart by it alone.
+    and how an item of one would do in the other, is unknown; show the same items in both for a while to find out.
+    Every item was always in one slot. Its attractiveness and the position bias of its slot cannot be separated by it
+    alone.
     """
     return [*_between_slots(fit), *_items(fit), *_one_slot(fit), *_alike(fit)] or [ALL_COMPARABLE]
 
@@ -46,8 +46,8 @@ def _between_slots(fit: Fit) -> list[str]:
         limits = [
             f"slot {slot + 1} below {high[slot]:.2g}" for slot in np.flatnonzero(silent) if np.isfinite(high[slot])
         ]
-        told = f"; worth relative to slot 1: {', '.join(limits)}" if limits else ""
-        sentences.append(f"{_slots(silent, capital=True)} held items and got no click{told}.")
+        worth = f"; worth relative to slot 1: {', '.join(limits)}" if limits else ""
+        sentences.append(f"{_slots(silent, capital=True)} held items and got no click{worth}.")
     parts = [(slot_parts == part) & used & ~silent for part in dict.fromkeys(slot_parts[used & ~silent].tolist())]
     if len(parts) > 1:
         both = "both" if len(parts) == 2 else "several"
@@ -55,8 +55,8 @@ def _between_slots(fit: Fit) -> list[str]:
         listed = " and ".join(names) if len(names) == 2 else ", ".join(names[:-1]) + " and " + names[-1]
         sentences.append(
             f"{listed[0].upper()}{listed[1:]} cannot be compared: no item was seen in {both}, with clicks and "
-            "without. Which is the better place, and how an item of one would do in the other, this log does not say; "
-            f"showing the same items in {both} for a while would."
+            "without. Which is the better place, and how an item of one would do in the other, is unknown; show "
+            f"the same items in {both} for a while to find out."
         )
     return sentences
 
@@ -68,7 +68,7 @@ def _items(fit: Fit) -> list[str]:
     sentences = []
     never = np.flatnonzero(shown == 0)
     if len(never):
-        sentences.append(f"{_count(never, 'item')} never shown: nothing is known of {_names(fit, never, shown)}.")
+        sentences.append(f"{_count(never, 'item')} never shown: no data on {_names(fit, never, shown)}.")
     silent = np.flatnonzero((shown > 0) & (clicks == 0))
     if len(silent) == 1:
         (item,) = silent
@@ -76,14 +76,14 @@ def _items(fit: Fit) -> list[str]:
         sentences.append(f"Item {fit.item_ids[item]} was shown {_times(shown[item])} and never clicked{limit}.")
     elif len(silent):
         by_shown = silent[np.argsort(-shown[silent], kind="stable")]
-        told = [
+        names = [
             f"{fit.item_ids[item]} (shown {_times(shown[item])}"
             + (f", so below {high[item]:.2g})" if np.isfinite(high[item]) else ")")
             for item in by_shown[:LISTED]
         ]
         sentences.append(
-            f"{len(silent):,} items were shown and never clicked, which only says how attractive they are at most: "
-            f"{and_more(told, len(silent))}."
+            f"{len(silent):,} items were shown and never clicked, which only bounds their attractiveness from above: "
+            f"{and_more(names, len(silent))}."
         )
     # of the other estimators, an infinite estimate tells; of the pooled one, that nothing else was ever clicked
     always = (clicks > 0) & ((clicks == shown) | np.isinf(fit.estimate.attractiveness))
@@ -114,9 +114,9 @@ def _one_slot(fit: Fit) -> list[str]:
         which = f"{once:,} of {shown:,} items were" if once > 1 else f"One of {shown:,} items was"
     they_are = "it is" if once == 1 else "they are"
     tell = (
-        "How good it is and how good its slot is cannot be told apart by it alone."
+        "Its attractiveness and the position bias of its slot cannot be separated by it alone."
         if once == shown
-        else f"What {they_are} worth elsewhere rests on what the other items say of the slots."
+        else f"In other slots, {they_are} estimated through the other items of those slots."
     )
     return [f"{which} always in one slot. {tell}"]
 
@@ -129,11 +129,10 @@ def _alike(fit: Fit) -> list[str]:
     twins = [same for same in names.values() if len(same) > 1]
     if not twins:
         return []
-    told = [" and ".join(map(repr, same)) for same in twins[:LISTED]]
-    more = f"; and {len(twins) - LISTED:,} more such groups" if len(twins) > LISTED else ""
+    groups = [" and ".join(map(repr, same)) for same in twins[:LISTED]]
+    others = f"; and {len(twins) - LISTED:,} more such groups" if len(twins) > LISTED else ""
     return [
-        f"Whether items are the same whose names differ by case or blanks alone: {'; '.join(told)}{more}. They are "
-        "taken for different ones."
+        f"Some names differ only by case or blanks: {'; '.join(groups)}{others}. They are counted as different items."
     ]
 
 

@@ -42,12 +42,12 @@ class LogSummary:
     @property
     def fits(self) -> list[Fit]:
         """What was fitted."""
-        return [one.fit for one in self.placements]
+        return [report.fit for report in self.placements]
 
     @cached_property
     def comparable(self) -> list[PlacementReport]:
         """Those whose slots can be compared, so that a list can be recommended."""
-        return [one for one in self.placements if one.slots_comparable]
+        return [report for report in self.placements if report.slots_comparable]
 
     def in_words(self) -> list[str]:
         """What to know first, in the order in which someone who runs a page asks."""
@@ -69,14 +69,14 @@ class LogSummary:
 
     def _held_back_in_words(self) -> str:
         if not self.comparable:
-            return "Which items are held back by their place? This log cannot say."
-        found = [
-            (one.fit.impressions * item.gain, f"{item.item} of {one.fit.placement}", item)
-            for one in self.comparable
-            for item in find_underplaced(one.fit, one.best)
+            return "Which items are underplaced? This log does not determine it."
+        underplaced = [
+            (report.fit.impressions * item.gain, f"{item.item} of {report.fit.placement}", item)
+            for report in self.comparable
+            for item in find_underplaced(report.fit, report.best)
         ]
-        found.sort(key=lambda each: -each[0])
-        return held_back_in_words([(name, item) for _, name, item in found])
+        underplaced.sort(key=lambda each: -each[0])
+        return held_back_in_words([(name, item) for _, name, item in underplaced])
 
     def _lists_in_words(self) -> str:
         apart = len(self.placements) - len(self.comparable)
@@ -89,18 +89,20 @@ class LogSummary:
 
     def _gain_in_words(self) -> list[str]:
         """What the recommended lists would bring, all in all; nothing if there are none."""
-        known = [one for one in self.comparable if one.fit.tally.counted]
-        if not known:
+        reports = [report for report in self.comparable if report.fit.tally.counted]
+        if not reports:
             return []
-        views = np.array([one.fit.tally.counted for one in known])
+        views = np.array([report.fit.tally.counted for report in reports])
         # the interval is wide enough, whatever they have in common
-        rate = Rate(*(views @ np.array([one.best.rate for one in known]) / views.sum()).tolist())
-        observed = float(views @ [one.fit.click_rate for one in known] / views.sum())
+        rate = Rate(*(views @ np.array([report.best.rate for report in reports]) / views.sum()).tolist())
+        observed = float(views @ [report.fit.click_rate for report in reports] / views.sum())
         among = (
-            "" if len(known) == len(self.placements) else f", in the {len(known):,} placements with a recommendation"
+            ""
+            if len(reports) == len(self.placements)
+            else f", in the {len(reports):,} placements with a recommendation"
         )
         return [
-            f"What would that bring? A click in {percent(rate.click_rate)} of impressions ({percent(rate.low)} to "
+            f"Which click rate to expect? A click in {percent(rate.click_rate)} of impressions ({percent(rate.low)} to "
             f"{percent(rate.high)} if all lists are off together) where {percent(observed)} have one now{among}."
         ]
 
@@ -109,20 +111,20 @@ def _places_in_words(fits: Sequence[Fit]) -> str:
     """What slots are worth relative to slot 1: in the middle of the placements that know, where they differ."""
     slots = max(fit.slots for fit in fits)
     if slots == 1:
-        return "What is each place worth? There is only one slot."
-    told, differ = [], False
+        return "How much is each slot worth? There is only one slot."
+    shares, differ = [], False
     for slot in range(1, slots):
         worth = [float(fit.estimate.position_bias[slot]) for fit in fits if _knows(fit, slot)]
         if worth:
-            told.append(f"{percent(float(np.median(worth)))} in slot {slot + 1}")
+            shares.append(f"{percent(float(np.median(worth)))} in slot {slot + 1}")
             differ |= max(worth) > min(worth)
-    if not told:
-        return "What is each place worth? This log hardly says what the slots are worth relative to each other."
-    rest = "; slots.csv of the report has them all" if len(told) > TOLD else ""
+    if not shares:
+        return "How much is each slot worth? This log hardly determines the position bias."
+    note = "; slots.csv of the report has them all" if len(shares) > TOLD else ""
     among = ", in the middle of the placements" if differ else ""
     return (
-        f"What is each place worth? Of the clicks that an item gets in slot 1, the same item gets "
-        f"{and_more(told[:TOLD], min(TOLD, len(told)))}{among}{rest}."
+        f"How much is each slot worth? Of the clicks that an item gets in slot 1, the same item gets "
+        f"{and_more(shares[:TOLD], min(TOLD, len(shares)))}{among}{note}."
     )
 
 
@@ -134,14 +136,14 @@ def _knows(fit: Fit, slot: int) -> bool:
     return bool(0.0 < limits.high[slot] <= VAGUE * limits.low[slot])
 
 
-def row_of(one: PlacementReport) -> tuple[str, str, str, str]:
+def row_of(report: PlacementReport) -> tuple[str, str, str, str]:
     """Placement, impressions, click rate, and what is expected of its best list."""
-    fit = one.fit
+    fit = report.fit
     rate = percent(fit.click_rate_of_log)
-    return str(fit.placement), f"{fit.impressions:,}", rate, with_interval(one.best.rate)
+    return str(fit.placement), f"{fit.impressions:,}", rate, with_interval(report.best.rate)
 
 
-def begins_with(one: PlacementReport) -> list[str]:
+def begins_with(report: PlacementReport) -> list[str]:
     """How a placement's list begins, place by place."""
-    places = [f"{slot}. {item}" for slot, item in enumerate(one.best.items, start=1) if item is not None]
-    return ([] if one.slots_comparable else [GUESS]) + places[:BEGINS]
+    places = [f"{slot}. {item}" for slot, item in enumerate(report.best.items, start=1) if item is not None]
+    return ([] if report.slots_comparable else [GUESS]) + places[:BEGINS]

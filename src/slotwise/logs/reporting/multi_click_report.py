@@ -24,17 +24,15 @@ def multi_click_sentences(fits: Sequence[Fit]) -> list[str]:
         return []
     words = [
         f"{percent(several / sum(fit.impressions for fit in fits))} of the impressions have clicks on several items, "
-        f"and the model knows one click a visitor. {_done(first)}"
+        f"and the model has one click per visitor. {_done(first)}"
     ]
     compared = [fit for fit in fits if fit.tally.rule in fit.by_rule]
     if compared:
         words += [_rates_in_words(compared), *_worth_in_words(compared)]
     elif first.tally.ordered:
-        words.append("Fit the log again with --multi-click first, last or drop to see what these make of it.")
+        words.append("Fit the log again with --multi-click first, last or drop to compare.")
     elif first.tally.rule == "drop":
-        words.append(
-            "Name the order or the time of the clicks (--order) to see what the first or the last would make of it."
-        )
+        words.append("Name the order or the time of the clicks (--order) to compare the first and the last click.")
     return [" ".join(words)]
 
 
@@ -49,16 +47,16 @@ def _done(fit: Fit) -> str:
 
 
 def _rates_in_words(fits: Sequence[Fit]) -> str:
-    told = []
+    rates = []
     for rule in MULTI_CLICK:
-        known = _known(fits, rule)
-        if known:
-            views = np.array([fit.impressions for fit in known])
-            rate = views @ [fit.by_rule[rule].rate.click_rate for fit in known] / views.sum()
-            told.append(f"{rule} {percent(float(rate))}{_changed(known, rule)}")
+        fitted = _known(fits, rule)
+        if fitted:
+            views = np.array([fit.impressions for fit in fitted])
+            rate = views @ [fit.by_rule[rule].rate.click_rate for fit in fitted] / views.sum()
+            rates.append(f"{rule} {percent(float(rate))}{_changed(fitted, rule)}")
         else:
-            told.append(f"{rule} leaves no click to count")
-    return f"What slotwise would show is expected to be clicked, by rule: {'; '.join(told)}."
+            rates.append(f"{rule} leaves no click to count")
+    return f"The recommended list is expected to be clicked, by rule: {'; '.join(rates)}."
 
 
 def _known(fits: Sequence[Fit], rule: MultiClick) -> list[Fit]:
@@ -79,15 +77,15 @@ def _changed(fits: Sequence[Fit], rule: MultiClick) -> str:
 
 def _places_changed(fit: Fit, rule: MultiClick) -> int:
     pairs = zip(fit.by_rule[rule].items, fit.by_rule[fit.tally.rule].items, strict=False)
-    return sum(one != two for one, two in pairs)
+    return sum(first != two for first, two in pairs)
 
 
 def _worth_in_words(fits: Sequence[Fit]) -> list[str]:
     """What slot 2 is worth under each rule: of several placements, the middle."""
-    told = []
+    values = []
     for rule in MULTI_CLICK:
         worth = [fit.by_rule[rule].position_bias[1] for fit in _known(fits, rule) if fit.slots > 1]
         if worth:
-            told.append(f"{rule} {number(float(np.median(worth)), 2)}")
+            values.append(f"{rule} {number(float(np.median(worth)), 2)}")
     among = "" if len(fits) == 1 else ", in the middle of the placements"
-    return [f"Slot 2 is worth, relative to slot 1{among}: {'; '.join(told)}."] if told else []
+    return [f"Slot 2 is worth, relative to slot 1{among}: {'; '.join(values)}."] if values else []

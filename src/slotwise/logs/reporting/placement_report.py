@@ -59,7 +59,7 @@ class PlacementReport:
     @property
     def heading_of_list(self) -> str:
         """What is above the recommended list, which is no recommendation where slots cannot be compared."""
-        return "What slotwise would show" if self.slots_comparable else "What slotwise would guess"
+        return "Recommended list" if self.slots_comparable else "Best guess"
 
     @cached_property
     def best(self) -> Recommendation:
@@ -82,9 +82,9 @@ class PlacementReport:
         if self.goodness is not None:
             words.append(f"Does the model fit? {self.goodness.in_words()}")
         if not fit.estimate.uncertainty.at_rest:
-            words.append("The estimate did not converge: see below what this log cannot say.")
+            words.append("The estimate did not converge: see the limitations below.")
         elif self.limits != [ALL_COMPARABLE]:
-            words.append("There are things this log cannot say; they are listed below.")
+            words.append("This log has limitations; they are listed below.")
         return words
 
 
@@ -105,82 +105,82 @@ def missing_data_sentences(fits: Sequence[Fit]) -> list[str]:
     clicked = sum(fit.tally.clicked for fit in fits)
     if counted < MOSTLY * impressions:
         words.append(
-            f"Only {percent(counted / impressions)} of the impressions could be counted. See why the others were left "
-            "out before you trust the rest."
+            f"Only {percent(counted / impressions)} of the impressions could be counted. Check why the others were "
+            "left out before you trust the results."
         )
     if with_click < MOSTLY * clicked:
         words.append(
             f"Of the impressions with a click, only {percent(with_click / clicked)} could be counted "
-            f"({with_click:,} of {clicked:,}). What is left may say the opposite of what the log would."
+            f"({with_click:,} of {clicked:,}). The results may be biased."
         )
     if not no_click:
         words.append(
-            "Every impression has a click. How attractive items are shows in how often nothing is clicked, so a "
-            "log without such impressions says next to nothing. Are they missing?"
+            "Every impression has a click. Attractiveness is relative to no click, so a log without such "
+            "impressions has next to no information. Are they missing?"
         )
     if not with_click:
-        words.append("No impression has a click, so the log says nothing of slots and items. Are the clicks missing?")
+        words.append("No impression has a click, so slots and items cannot be estimated. Are the clicks missing?")
     return words
 
 
 def _places_in_words(fit: Fit) -> str:
     bias, interval = fit.estimate.position_bias, fit.estimate.intervals(LEVEL).position_bias
-    known = np.flatnonzero((interval.high <= VAGUE * interval.low) & (bias > 0))
+    precise = np.flatnonzero((interval.high <= VAGUE * interval.low) & (bias > 0))
     if fit.slots == 1:
-        return "What is each place worth? There is only one slot."
-    if len(known) < 2:
-        return "What is each place worth? This log hardly says what the slots are worth relative to each other."
-    best = known[np.argmax(bias[known])]
-    if bias[known].min() > ALIKE * bias[best]:
-        return "What is each place worth? The slots are worth about the same."
-    others = [slot for slot in known if slot != best]
-    told = [f"{percent(float(bias[slot] / bias[best]))} in slot {slot + 1}" for slot in others[:TOLD]]
-    rest = "; the other slots are below" if len(others) > TOLD else ""
-    given = "As you said, the" if np.array_equal(interval.low, interval.high) else "The"
+        return "How much is each slot worth? There is only one slot."
+    if len(precise) < 2:
+        return "How much is each slot worth? This log hardly determines the position bias."
+    best = precise[np.argmax(bias[precise])]
+    if bias[precise].min() > ALIKE * bias[best]:
+        return "How much is each slot worth? The slots are worth about the same."
+    others = [slot for slot in precise if slot != best]
+    shares = [f"{percent(float(bias[slot] / bias[best]))} in slot {slot + 1}" for slot in others[:TOLD]]
+    note = "; the other slots are below" if len(others) > TOLD else ""
+    given = "As given, the" if np.array_equal(interval.low, interval.high) else "The"
     return (
-        f"What is each place worth? {given} best place is slot {best + 1}. Of the clicks that an item gets there, the "
-        f"same item gets {and_more(told, len(told))}{rest}."
+        f"How much is each slot worth? {given} best place is slot {best + 1}. Of the clicks that an item gets there, "
+        f"the same item gets {and_more(shares, len(shares))}{note}."
     )
 
 
-def _held_back_in_words(one: PlacementReport) -> str:
-    if not one.slots_comparable:
-        return "Which items are held back by their place? This log cannot say."
-    return held_back_in_words([(item.item, item) for item in find_underplaced(one.fit, one.best)])
+def _held_back_in_words(report: PlacementReport) -> str:
+    if not report.slots_comparable:
+        return "Which items are underplaced? This log does not determine it."
+    return held_back_in_words([(item.item, item) for item in find_underplaced(report.fit, report.best)])
 
 
-def held_back_in_words(found: Sequence[tuple[str, UnderplacedItem]]) -> str:
+def held_back_in_words(underplaced: Sequence[tuple[str, UnderplacedItem]]) -> str:
     """Items with what to call them, those with most to gain first."""
-    if not found:
-        return "Which items are held back by their place? None that was shown often enough to say so."
-    told = [
+    if not underplaced:
+        return "Which items are underplaced? None that was shown often enough."
+    gains = [
         f"{name}, {_usual_place(item)}, would get {item.times:.1f} times the clicks in slot {item.better}"
-        for name, item in found[:NAMED]
+        for name, item in underplaced[:NAMED]
     ]
-    more = f"; and {len(found) - NAMED:,} more" if len(found) > NAMED else ""
-    return f"Which items are held back by their place? {'; '.join(told)}{more}."
+    others = f"; and {len(underplaced) - NAMED:,} more" if len(underplaced) > NAMED else ""
+    return f"Which items are underplaced? {'; '.join(gains)}{others}."
 
 
 def _usual_place(item: UnderplacedItem) -> str:
     return f"mostly in slot {item.slot}" if item.slot != item.better else "mostly in other slots"
 
 
-def _list_in_words(one: PlacementReport) -> str:
-    places = [f"{slot}. {name}" for slot, name in enumerate(one.best.items, start=1) if name is not None]
-    more = f"   and {len(places) - LISTED} more, listed below" if len(places) > LISTED else ""
-    told = f"{'   '.join(places[:LISTED])}{more}"
-    if not one.slots_comparable:
+def _list_in_words(report: PlacementReport) -> str:
+    places = [f"{slot}. {name}" for slot, name in enumerate(report.best.items, start=1) if name is not None]
+    others = f"   and {len(places) - LISTED} more, listed below" if len(places) > LISTED else ""
+    listed = f"{'   '.join(places[:LISTED])}{others}"
+    if not report.slots_comparable:
         return (
-            "What to show? This log cannot say with any confidence: its slots cannot be compared, as hardly any item "
-            "was in several of them. Keep what you show, and let some items change places for a while. What slotwise "
-            f"would guess: {told}"
+            "What to show? This log does not determine it: its slots cannot be compared, as hardly any item "
+            "was in several of them. Keep what you show, and let some items change places for a while. The best "
+            f"guess: {listed}"
         )
-    return f"What to show? {told}"
+    return f"What to show? {listed}"
 
 
-def _gain_in_words(one: PlacementReport) -> str:
-    if not one.slots_comparable:
-        return "What would that bring? This log cannot say."
-    caution = one.best.caution()
-    brings = against_observed(one.best.rate, one.fit.click_rate, one.fit.tally.counted)
-    return f"What would that bring? {brings}." + (f" {caution}" if caution else "")
+def _gain_in_words(report: PlacementReport) -> str:
+    if not report.slots_comparable:
+        return "Which click rate to expect? This log does not determine it."
+    caution = report.best.caution()
+    brings = against_observed(report.best.rate, report.fit.click_rate, report.fit.tally.counted)
+    return f"Which click rate to expect? {brings}." + (f" {caution}" if caution else "")

@@ -70,8 +70,8 @@ def write_report(
         together=together,
         all_placements=log_summary,
         full=[
-            (one, _draw(one, folder, f"{number:02d}_" if len(every) > 1 else ""))
-            for number, one in enumerate(by_size[:IN_FULL], start=1)
+            (report, _draw(report, folder, f"{number:02d}_" if len(every) > 1 else ""))
+            for number, report in enumerate(by_size[:IN_FULL], start=1)
         ],
         cleaned=[[f"{count:,}", words.get(rule, rule)] for rule, count in counts.items() if count],
         not_found=[words.get(rule, rule) for rule, count in counts.items() if not count],
@@ -89,17 +89,17 @@ def write_report(
     return folder / "report.html"
 
 
-def _draw(one: PlacementReport, folder: Path, prefix: str) -> dict[str, str]:
+def _draw(report: PlacementReport, folder: Path, prefix: str) -> dict[str, str]:
     """Draw the figures into `folder`, their names beginning with `prefix`; by name, each as the page holds it."""
-    drawn = {"position_bias": fit_figures.position_bias(one.fit), "items": fit_figures.items(one.fit)}
-    if len(one.fit.segments) > 1:
-        drawn["segments"] = strata_figures.by_segment(one.fit)
-    if one.fit.changes is not None and one.fit.changes.periods.count > 1:
-        drawn["changes"] = strata_figures.over_time(one.fit.changes)
-    if one.goodness is not None:
-        drawn["fit"] = fit_figures.observed_and_fitted(one.goodness)
-    if one.held_out is not None and one.held_out.scores:
-        drawn["models"] = fit_figures.models(one.held_out)
+    drawn = {"position_bias": fit_figures.position_bias(report.fit), "items": fit_figures.items(report.fit)}
+    if len(report.fit.segments) > 1:
+        drawn["segments"] = strata_figures.by_segment(report.fit)
+    if report.fit.changes is not None and report.fit.changes.periods.count > 1:
+        drawn["changes"] = strata_figures.over_time(report.fit.changes)
+    if report.goodness is not None:
+        drawn["fit"] = fit_figures.observed_and_fitted(report.goodness)
+    if report.held_out is not None and report.held_out.scores:
+        drawn["models"] = fit_figures.models(report.held_out)
     for name, picture in drawn.items():
         save(picture, folder, f"{prefix}{name}", FORMATS)
     return {name: as_address(folder / f"{prefix}{name}.svg") for name in drawn}

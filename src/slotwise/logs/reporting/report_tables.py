@@ -48,29 +48,29 @@ def _estimates(
     ]
 
 
-def worst_pairs(found: LogGoodnessOfFit) -> Rows:
+def worst_pairs(goodness: LogGoodnessOfFit) -> Rows:
     """Slot, item, clicks observed, clicks fitted."""
-    return [[str(pair.slot), pair.item, f"{pair.clicks:,}", f"{pair.expected:,.0f}"] for pair in found.worst]
+    return [[str(pair.slot), pair.item, f"{pair.clicks:,}", f"{pair.expected:,.0f}"] for pair in goodness.worst]
 
 
-def models(found: HoldoutComparison) -> Rows:
+def models(comparison: HoldoutComparison) -> Rows:
     """Model, log-likelihood per impression, difference to the first model."""
     return [
         [
             score.model,
             f"{score.log_likelihood:.4f}",
-            "" if score is found.scores[0] else f"{score.difference:+.4f} ± {score.standard_error:.4f}",
+            "" if score is comparison.scores[0] else f"{score.difference:+.4f} ± {score.standard_error:.4f}",
         ]
-        for score in found.scores
+        for score in comparison.scores
     ]
 
 
-def best_list(one: PlacementReport) -> Rows:
+def best_list(report: PlacementReport) -> Rows:
     """Slot, item, attractiveness, interval, times shown anywhere, times shown in this slot."""
-    fit = one.fit
+    fit = report.fit
     numbers = {id: number for number, id in enumerate(fit.item_ids)}
     alpha, limits = fit.shrunken.attractiveness, fit.shrunken.intervals(LEVEL).attractiveness
-    filled = [(slot, id, numbers[id]) for slot, id in enumerate(one.best.items) if id is not None]
+    filled = [(slot, id, numbers[id]) for slot, id in enumerate(report.best.items) if id is not None]
     return [
         [
             str(slot + 1),
@@ -96,8 +96,8 @@ def write_files(fits: Iterable[Fit], folder: Path) -> None:
         by_segment = (
             (fit.placement, name, *row)
             for fit in every
-            for name, one in fit.segments.items()
-            for row in one.rows("items")
+            for name, segment in fit.segments.items()
+            for row in segment.rows("items")
         )
         write_csv(folder / "segments.csv", ["placement", "segment", "item", "attractiveness", *columns], by_segment)
     with replacing(folder / "fit.json") as file:

@@ -36,18 +36,20 @@ def segment_preferences(fit: Fit) -> list[SegmentPreference]:
     """
     place = {id: number for number, id in enumerate(fit.item_ids)}
     clicks, exposure = fit.tally.clicks.sum(axis=0), fit.estimate.position_bias @ fit.tally.passes
-    found = []
-    for name, one in fit.segments.items():
-        mine = [place[id] for id in one.item_ids]
-        times = one.estimate.attractiveness / fit.estimate.attractiveness[mine]
+    preferences = []
+    for name, segment in fit.segments.items():
+        mine = [place[id] for id in segment.item_ids]
+        times = segment.estimate.attractiveness / fit.estimate.attractiveness[mine]
         habit = math.exp(float(np.median(np.log(times))))
         with np.errstate(divide="ignore", invalid="ignore"):
-            usual = habit * clicks[mine] / exposure[mine] * (one.estimate.position_bias @ one.tally.passes)
-        off = _off(one.tally.clicks.sum(axis=0), one.tally.passes.sum(axis=0), usual)
+            usual = habit * clicks[mine] / exposure[mine] * (segment.estimate.position_bias @ segment.tally.passes)
+        off = _off(segment.tally.clicks.sum(axis=0), segment.tally.passes.sum(axis=0), usual)
         relative = times / habit
         clear = (np.abs(off) > SURE) & (np.abs(np.log(relative)) > math.log(WORTH_SAYING)) & (off * (relative - 1) > 0)
-        found += [SegmentPreference(one.item_ids[item], name, float(relative[item])) for item in np.flatnonzero(clear)]
-    return sorted(found, key=lambda one: -abs(math.log(one.times)))
+        preferences += [
+            SegmentPreference(segment.item_ids[item], name, float(relative[item])) for item in np.flatnonzero(clear)
+        ]
+    return sorted(preferences, key=lambda segment: -abs(math.log(segment.times)))
 
 
 def _off(clicks: IntArray, passes: IntArray, usual: FloatArray) -> FloatArray:
@@ -57,8 +59,8 @@ def _off(clicks: IntArray, passes: IntArray, usual: FloatArray) -> FloatArray:
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = usual / passes * (clicks + passes)
-        found = (clicks - usual) / np.sqrt(variance)
-    return np.where(np.isfinite(found) & (variance >= MIN_VARIANCE), found, 0.0)
+        deviation = (clicks - usual) / np.sqrt(variance)
+    return np.where(np.isfinite(deviation) & (variance >= MIN_VARIANCE), deviation, 0.0)
 
 
 def segments_in_words(fit: Fit) -> list[str]:
@@ -70,18 +72,22 @@ def segments_in_words(fit: Fit) -> list[str]:
     typical = (
         f"the attractiveness of an item differs between them by typically {percent(math.expm1(fit.segment_spread))}"
     )
-    found = segment_preferences(fit)
-    if not found:
+    preferences = segment_preferences(fit)
+    if not preferences:
         return [
-            "Do segments differ? Not that this log could tell: no item is clearly worth more to one of them than to "
-            f"all, apart from how much a segment clicks at all. By the estimates, {typical}."
+            "Do segments differ? Not detectably: no item is clearly more attractive to one of them than to "
+            f"all, after the overall click rate of a segment. By the estimates, {typical}."
         ]
-    told = [f"{one.item} is worth {one.times:.2g} times as much to {one.segment} as to all" for one in found[:NAMED]]
-    more = f"; and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    examples = [
+        f"{each.item} is {each.times:.2g} times as attractive to {each.segment} as to all"
+        for each in preferences[:NAMED]
+    ]
+    others_named = f"; and {len(preferences) - NAMED} more" if len(preferences) > NAMED else ""
     best = fit.best().items
-    others = sum(one.best().items != best for one in fit.segments.values())
+    others = sum(each.best().items != best for each in fit.segments.values())
     return [
-        f"Do segments differ? Yes: {typical}. Apart from how much a segment clicks at all, {'; '.join(told)}{more}. "
+        f"Do segments differ? Yes: {typical}. After the overall click rate of a segment, {'; '.join(examples)}"
+        f"{others_named}. "
         f"Of the {len(fit.segments)} segments, {others} would be shown another list than all visitors together."
     ]
 
@@ -92,18 +98,18 @@ def strata_of_all(fits: Sequence[Fit]) -> list[str]:
     if first.segment_spread is not None:
         differ, share = sum(bool(segment_preferences(fit)) for fit in fits), percent(math.expm1(first.segment_spread))
         words.append(
-            f"Do segments differ? In {differ:,} of {len(fits):,} placements some item is clearly worth more or less to "
-            f"one than to all; an item differs between segments by typically {share}."
+            f"Do segments differ? In {differ:,} of {len(fits):,} placements some item is clearly more or less "
+            f"attractive to one than to all; an item differs between segments by typically {share}."
         )
     if first.changes is not None:
-        moved = [one for fit in fits if fit.changes is not None for one in fit.changes.moved]
+        moved = [item for fit in fits if fit.changes is not None for item in fit.changes.moved]
         places = sum(fit.changes is not None and bool(fit.changes.moved) for fit in fits)
         half_life = first.changes.half_life
         fading = (
-            "clicks of long ago foretell later ones as well as recent ones do, so all count alike"
+            "old clicks predict later ones as well as recent ones do, so all have the same weight"
             if half_life is None
-            else f"what is {first.changes.periods.length_in_words(half_life)} older counts half as much, as that "
-            "foretells clicks best; the estimates are of the end of the log"
+            else f"a half-life of {first.changes.periods.length_in_words(half_life)} predicts clicks best; the "
+            "estimates are for the end of the log"
         )
         words.append(
             f"Did tastes change? {len(moved):,} items in {places:,} placements clearly did. All in all, {fading}."
@@ -114,9 +120,9 @@ def strata_of_all(fits: Sequence[Fit]) -> list[str]:
 def segment_rows(fit: Fit) -> list[tuple[str, str, str, str, list[str]]]:
     """Segment, impressions, click rate, what is expected of its best list, and how that begins; the largest first."""
     rows = []
-    for name, one in sorted(fit.segments.items(), key=lambda pair: -pair[1].impressions):
-        best = one.best()
+    for name, segment in sorted(fit.segments.items(), key=lambda pair: -pair[1].impressions):
+        best = segment.best()
         begins = [f"{slot}. {item}" for slot, item in enumerate(best.items[:LISTED], start=1) if item is not None]
-        rate = percent(one.click_rate_of_log)
-        rows.append((name, f"{one.impressions:,}", rate, with_interval(best.rate), begins))
+        rate = percent(segment.click_rate_of_log)
+        rows.append((name, f"{segment.impressions:,}", rate, with_interval(best.rate), begins))
     return rows

@@ -27,16 +27,16 @@ def by_segment(fit: Fit) -> Figure:
     order = np.argsort(-fit.estimate.attractiveness, kind="stable")[:ITEMS]
     drawn = new_figure(9, 1.4 + 0.42 * len(order))
     axes = drawn.subplots()
-    for number, (name, one) in enumerate(largest):
-        place = {id: item for item, id in enumerate(one.item_ids)}
-        limits = one.estimate.intervals(LEVEL).attractiveness
+    for number, (name, segment) in enumerate(largest):
+        place = {id: item for item, id in enumerate(segment.item_ids)}
+        limits = segment.estimate.intervals(LEVEL).attractiveness
         shift = 0.7 * ((number + 0.5) / len(largest) - 0.5)
-        known = [(row, place[fit.item_ids[item]]) for row, item in enumerate(order) if fit.item_ids[item] in place]
-        rows = np.array([row for row, _ in known]) + shift
-        items = np.array([item for _, item in known], np.int64)
+        shared = [(row, place[fit.item_ids[item]]) for row, item in enumerate(order) if fit.item_ids[item] in place]
+        rows = np.array([row for row, _ in shared]) + shift
+        items = np.array([item for _, item in shared], np.int64)
         colour = PALETTE[number]
         axes.hlines(rows, limits.low[items], limits.high[items], color=colour, linewidth=2, alpha=0.45)
-        axes.plot(one.estimate.attractiveness[items], rows, "o", color=colour, markersize=5, label=shortened(name))
+        axes.plot(segment.estimate.attractiveness[items], rows, "o", color=colour, markersize=5, label=shortened(name))
     axes.set_yticks(np.arange(len(order)), [shortened(fit.item_ids[item]) for item in order], fontsize="small")
     axes.invert_yaxis()
     axes.set_xlabel("attractiveness: clicks on it in slot 1, per impression without a click")
@@ -60,7 +60,7 @@ def over_time(changes: TimeDrift) -> Figure:
     above.set_ylim(bottom=0)
     bare(above)
     ids = list(changes.item_ids)
-    moved = [ids.index(one.item) for one in changes.moved[:LINES]]
+    moved = [ids.index(changed.item) for changed in changes.moved[:LINES]]
     shown = moved or np.argsort(-changes.clicks.sum(axis=0), kind="stable")[:LINES].tolist()
     for number, item in enumerate(shown):
         rate, low, high = changes.rate(item)

@@ -37,7 +37,7 @@ def find_underplaced(fit: Fit, best: Recommendation) -> list[UnderplacedItem]:
     """
     numbers = {id: number for number, id in enumerate(fit.item_ids)}
     bias, alpha = fit.shrunken.position_bias, fit.shrunken.attractiveness
-    found = []
+    underplaced = []
     for slot, id in enumerate(best.items):
         if id is None or fit.tally.showings[:, numbers[id]].sum() < FEW_SHOWINGS:
             continue
@@ -45,5 +45,7 @@ def find_underplaced(fit: Fit, best: Recommendation) -> list[UnderplacedItem]:
         usual = float(bias @ shown / shown.sum())
         if bias[slot] > WORTH_SAYING * usual:
             gain = float(alpha[numbers[id]] * (bias[slot] - usual))
-            found.append(UnderplacedItem(id, int(np.argmax(shown)) + 1, slot + 1, float(bias[slot] / usual), gain))
-    return sorted(found, key=lambda one: -one.gain)
+            underplaced.append(
+                UnderplacedItem(id, int(np.argmax(shown)) + 1, slot + 1, float(bias[slot] / usual), gain)
+            )
+    return sorted(underplaced, key=lambda item: -item.gain)

@@ -118,6 +118,6 @@ def _decay_in_words(fits: Sequence[Fit]) -> str:
     ages = np.maximum(0.0, time.time() - changes.periods.at(np.arange(changes.periods.count) + 0.5)) / HOUR
     left = float(views @ 0.5 ** (ages / half_life))
     return (
-        f". What is {changes.periods.length_in_words(half_life * HOUR / changes.periods.width)} older counts half as "
-        f"much: of {views.sum():,} impressions as much is left as of {left:,.0f}"
+        f". Counts have a half-life of {changes.periods.length_in_words(half_life * HOUR / changes.periods.width)}: "
+        f"{views.sum():,} impressions have the weight of {left:,.0f} now"
     )
