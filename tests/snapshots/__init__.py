@@ -68,7 +68,7 @@ def options() -> Any:
 def json_output() -> Any:
     """The output of commands with `--json`, on a small synthetic log, to nine digits."""
     with tempfile.TemporaryDirectory() as folder, interpreted():
-        _write_log(Path(folder) / "clicks.csv")
+        write_log(Path(folder) / "clicks.csv")
         return {name: _rounded(json.loads(_run(example, Path(folder)))) for name, example in EXAMPLES.items()}
 
 
@@ -78,7 +78,7 @@ def _run(arguments: list[str], folder: Path) -> str:
     return result.stdout
 
 
-def _write_log(path: Path) -> None:
+def write_log(path: Path) -> None:
     """2,000 impressions of three slots and five items with known attractiveness and bias."""
     rng = np.random.default_rng(20)
     bias, attractiveness = np.array([1.0, 0.6, 0.4]), np.array([0.5, 0.3, 0.2, 0.4, 0.1])
