@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.service import answers, processor_seconds, rate, service, verdict
 from tests.service.browser import CHROMIUM, OPTIONS
-from tests.service.past import Past, write
+from tests.service.synthetic_history import Past, write
 
 ITEMS, SLOTS, DAYS = 500, 8, 90
 VIEWERS: Final = 20

@@ -13,7 +13,7 @@ from slotwise.environments import paper_problems
 from slotwise.jit import interpreted
 from slotwise.policies import PolicyEntry, policy_registry
 from tests.postgres import postgres
-from tests.registered import in_package
+from tests.registered_components import in_package
 
 # what is tested must not depend on how far a compiler has come; tests of that say otherwise
 os.environ.setdefault("SLOTWISE_COMPILE", "first")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.forked import Forking, forking
+from tests.forked_pytest import Forking, forking
 
 ROOT = Path(__file__).parents[1]
 

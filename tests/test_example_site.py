@@ -16,10 +16,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.plain_python import nothing_is_compiled
 from tests.service.browser import Tab, needs_a_browser, opened
 from tests.service.process import free_port
 from tests.service.serving import Client, serving
-from tests.uncompiled import nothing_is_compiled
 from tests.waiting import FOR_EVER, wait_for
 
 __all__ = ["nothing_is_compiled"]

@@ -8,7 +8,7 @@ import pytest
 
 from research import calibration
 from slotwise.posterior.gibbs_sampler import gibbs_bias
-from tests.chance import FALSE_ALARM
+from tests.statistical_assertions import FALSE_ALARM
 
 DATASETS = 250
 

@@ -9,7 +9,7 @@ import pytest
 from research import studies
 from research.contextual_study import Size, compared, run
 from slotwise.policies import policies
-from tests.chance import assert_mean_is_below
+from tests.statistical_assertions import assert_mean_is_below
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 

@@ -17,7 +17,7 @@ from slotwise.core.errors import InvalidInput
 from slotwise.environments import paper_problems
 from slotwise.policies import choose
 from slotwise.policies.interface import learn_clicks
-from tests.chance import assert_mean_is_below
+from tests.statistical_assertions import assert_mean_is_below
 
 ROOT = Path(__file__).parents[2]
 #: two slots and five items far apart, like those of the paper's synthetic comparison, whose text could not be had

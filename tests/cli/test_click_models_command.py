@@ -11,8 +11,8 @@ import pytest
 from slotwise.click_models import UserBrowsing
 from slotwise.environments import problem
 from tests.cli.test_fit_command import run
-from tests.logs.clicked import drawn_sets
 from tests.logs.evaluation.test_click_model_fits import TRUE
+from tests.logs.synthetic_clicks import drawn_sets
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from slotwise.estimators import estimators
 from slotwise.logs import Columns, fit_placements
 from tests.commands import COMMAND, slotwise
 from tests.logs.fitting.test_fit_log import generated
-from tests.logs.plain import dirty_rows, table
+from tests.logs.reference_counter import dirty_rows, table
 from tests.logs.strata import drawn
 
 

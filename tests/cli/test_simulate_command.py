@@ -10,7 +10,7 @@ import pytest
 
 from slotwise.click_models import ChoiceModelEntry
 from tests.commands import COMMAND, slotwise
-from tests.registered import choice_models
+from tests.registered_components import choice_models
 
 # that it comes to the same when it is compiled is tested elsewhere, and here where a process of its own is asked
 pytestmark = pytest.mark.usefixtures("interpreting")

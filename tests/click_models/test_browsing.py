@@ -12,7 +12,7 @@ import pytest
 from slotwise.click_models import choice_model, probability_of, reward
 from slotwise.click_models.browsing import browse, expected_clicks
 from slotwise.core.types import EMPTY
-from tests.chance import assert_frequencies
+from tests.statistical_assertions import assert_frequencies
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 

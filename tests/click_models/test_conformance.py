@@ -29,9 +29,9 @@ from slotwise.click_models import (
 from slotwise.core.errors import InvalidInput, InvalidRanking, UnknownName
 from slotwise.core.types import BoolArray
 from slotwise.environments import problem
-from tests.chance import assert_frequencies
-from tests.registered import choice_models
-from tests.uncompiled import uncompiled
+from tests.plain_python import uncompiled
+from tests.registered_components import choice_models
+from tests.statistical_assertions import assert_frequencies
 
 every_model = pytest.mark.parametrize("model", choice_models(), ids=lambda model: model.id)
 

@@ -21,7 +21,7 @@ from slotwise.click_models import (
 )
 from slotwise.core.errors import InvalidInput, InvalidRanking
 from slotwise.jit import jit
-from tests.chance import assert_frequencies, assert_mean_is
+from tests.statistical_assertions import assert_frequencies, assert_mean_is
 
 positive = st.floats(0.01, 3.0)
 

@@ -8,7 +8,7 @@ import pytest
 
 from slotwise.click_models import PositionBased, best_ranking, click_probabilities, draw_clicks, probability_of
 from slotwise.core.errors import InvalidInput
-from tests.chance import assert_mean_is
+from tests.statistical_assertions import assert_mean_is
 
 
 def test_closed_form() -> None:

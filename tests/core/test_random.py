@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 
 from slotwise.core.random import below, shuffle, stream
-from tests.chance import assert_frequencies
+from tests.statistical_assertions import assert_frequencies
 
 
 def test_below_is_uniform() -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from slotwise import EMPTY, MNL, NO_CLICK, Tally, simulate
 from slotwise.core.errors import InvalidInput, InvalidRanking, UnreadableFile
 from slotwise.policies import PolicyEntry
-from tests.chance import assert_mean_is
-from tests.registered import default_first, variants
+from tests.registered_components import default_first, variants
+from tests.statistical_assertions import assert_mean_is
 
 rounds = st.lists(st.tuples(st.permutations(range(4)), st.integers(NO_CLICK, 2)), max_size=30)
 

@@ -1,5 +1,5 @@
 from __future__ import annotations
 
-from tests.uncompiled import nothing_is_compiled
+from tests.plain_python import nothing_is_compiled
 
 __all__ = ["nothing_is_compiled"]

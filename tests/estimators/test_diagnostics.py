@@ -9,7 +9,7 @@ from slotwise.core.tally import Tally
 from slotwise.core.types import FloatArray
 from slotwise.estimators import scaling
 from slotwise.estimators.diagnostics import GoodnessOfFit, goodness_of_fit
-from tests.chance import FALSE_ALARM
+from tests.statistical_assertions import FALSE_ALARM
 
 ODDS = np.outer([1.0, 0.6, 0.3], [0.3, 0.2, 0.15, 0.1, 0.05])
 

@@ -119,7 +119,7 @@ def test_algorithm_1_diverges_where_scaling_does_not() -> None:
 
 def test_known_bias_is_unbiased_over_complete_epochs(small: MNL) -> None:
     """Epochs of a fixed ranking: the mean of α over replications is α."""
-    from tests.chance import assert_mean_is
+    from tests.statistical_assertions import assert_mean_is
 
     rng = np.random.default_rng(3)
     ranking = np.array([2, 0, 3])

@@ -24,7 +24,7 @@ from slotwise.estimators import ESTIMATORS, composite, maximum_likelihood, scali
 from slotwise.estimators.likelihoods.joint_likelihood import Joint
 from slotwise.estimators.likelihoods.list_kernels import information
 from slotwise.simulation.data_collection import at_random, by_policy
-from tests.registered import from_data_alone
+from tests.registered_components import from_data_alone
 
 
 @pytest.fixture(scope="module")
@@ -260,7 +260,7 @@ def test_all_rankings_of_three() -> None:
 def test_compiled_kernels_give_exactly_what_plain_python_gives(small: MNL) -> None:
     script = (
         "import numpy as np; from slotwise import MNL; from slotwise.estimators import *;"
-        "import tests.registered as all;"
+        "import tests.registered_components as all;"
         "from slotwise.simulation.data_collection import at_random;"
         f"users = MNL(position_bias={small.position_bias.tolist()}, attractiveness={small.attractiveness.tolist()});"
         "seen = at_random(users, 300, np.random.default_rng(1));"

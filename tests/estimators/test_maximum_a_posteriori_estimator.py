@@ -14,7 +14,7 @@ from slotwise.core.types import FloatArray
 from slotwise.estimators import GammaPrior, maximum_a_posteriori, maximum_likelihood, scaling
 from slotwise.estimators.uncertainty.standard_errors import Counts
 from slotwise.simulation.data_collection import at_random
-from tests.chance import assert_mean_is
+from tests.statistical_assertions import assert_mean_is
 
 WORTH = GammaPrior(shape=0.7, rate=2.0)
 BIAS = GammaPrior(shape=[9.0, 1.5, 3.0], rate=[9.0, 2.0, 3.0])

@@ -10,8 +10,8 @@ from slotwise import EMPTY, Rankings
 from slotwise.estimators import GammaPrior
 from slotwise.estimators.likelihoods.list_likelihood import expected, log_likelihoods
 from slotwise.estimators.position_based_em import odds_of, position_based
-from tests.chance import assert_mean_is
-from tests.logs.rounds import rankings
+from tests.logs.synthetic_impressions import rankings
+from tests.statistical_assertions import assert_mean_is
 
 EXAMINED, ATTRACTION = np.array([1.0, 0.7, 0.3]), np.array([0.8, 0.5, 0.3, 0.1])
 ODDS = odds_of(np.outer(EXAMINED, ATTRACTION))

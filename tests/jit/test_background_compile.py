@@ -31,7 +31,7 @@ from slotwise.policies.policy_registry import parse
 from slotwise.ranker import Learner
 from slotwise.ranker.warmup_script import MODULE, WarmUpScript
 from tests.kernels import share_kernels
-from tests.registered import compiled_first
+from tests.registered_components import compiled_first
 
 SOURCES = Path(slotwise.__file__).parents[1]
 IDS = [f"item {number}" for number in range(6)]

@@ -20,7 +20,7 @@ from slotwise.loadtest.expected_counts import Ledger
 from slotwise.loadtest.simulated_visitors import Habits
 from slotwise.loadtest.target_placement import existing, made
 from slotwise.loadtest.visitor_segments import DEVICES
-from tests.loadtest.meddler import meddling
+from tests.loadtest.faulty_proxy import meddling
 from tests.service.process import Process, free_port, running
 from tests.waiting import FOR_EVER
 
@@ -147,9 +147,9 @@ def test_a_lost_answer_is_asked_for_again_by_its_key(service: Process, client: C
     """Within a window that no machine is too slow for."""
     name = _there(client, window=1800.0)
     # one more than there should be: whoever does not ask again asks with new keys, for ever if all of these were lost
-    with meddling(service.url, "loses answers", most=16) as meddler:
-        found = drive(meddler.url, placement=name, visitors=3, rounds=15, habits=ALL_KEYED, seconds=3600.0)
-    assert len(meddler.lost) == 15, "an answer was lost that was not asked for again"
+    with meddling(service.url, "loses answers", most=16) as proxy:
+        found = drive(proxy.url, placement=name, visitors=3, rounds=15, habits=ALL_KEYED, seconds=3600.0)
+    assert len(proxy.lost) == 15, "an answer was lost that was not asked for again"
     assert found.differences == []
     # each once for the answer that was lost, and once as these visitors do
     assert (found.ledger.repeated, found.ledger.unanswered) == (30, 0)
@@ -158,8 +158,8 @@ def test_a_lost_answer_is_asked_for_again_by_its_key(service: Process, client: C
 
 def test_a_key_that_is_not_heeded_is_noticed(service: Process, client: Client) -> None:
     name = _there(client, window=1800.0)
-    with meddling(service.url, "strips keys") as meddler:
-        found = drive(meddler.url, placement=name, visitors=3, rounds=15, habits=ALL_KEYED, seconds=3600.0)
+    with meddling(service.url, "strips keys") as proxy:
+        found = drive(proxy.url, placement=name, visitors=3, rounds=15, habits=ALL_KEYED, seconds=3600.0)
     assert found.exactly_once is False
     assert found.differences == ["15 × same key answered with another decision"]
 

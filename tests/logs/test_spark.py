@@ -19,8 +19,8 @@ from pyspark.sql import SparkSession
 from slotwise.core.errors import InvalidInput
 from slotwise.logs import Columns, fit, fit_placements, tallies, tally
 from slotwise.logs.reading.spark_session import JAVA, divide_among_all
-from tests.logs.plain import Plain, dirty_rows, table
 from tests.logs.reading.test_engines import check_strange, write_strange
+from tests.logs.reference_counter import Plain, dirty_rows, table
 from tests.logs.strata import check_alike, drawn
 from tests.logs.test_nasty_logs import NASTY, check_nasty
 

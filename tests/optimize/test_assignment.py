@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from slotwise.optimize.assignment import assign, assignment
-from tests.chance import assert_frequencies
+from tests.statistical_assertions import assert_frequencies
 
 
 @pytest.mark.parametrize(("slots", "items"), [(1, 1), (1, 5), (3, 3), (4, 6), (6, 30), (20, 25)])

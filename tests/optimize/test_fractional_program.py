@@ -14,8 +14,8 @@ from slotwise.optimize.fractional_program import for_goal_lists
 from slotwise.optimize.goal_value import allowed_lists
 from slotwise.optimize.list_solver import arrange, arrange_pairs, rearrange
 from slotwise.optimize.sort_solver import sorted_lists
-from tests.chance import assert_frequencies
 from tests.optimize.problems import best_value, random_numbers, random_problem, value_of
+from tests.statistical_assertions import assert_frequencies
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["known bias", "believed bias"])

@@ -10,8 +10,8 @@ from slotwise.click_models import best_ranking, click_probabilities, draw, rewar
 from slotwise.core.errors import InvalidInput, InvalidRanking
 from slotwise.optimize import best_list, best_list_by_brute_force, expected_value
 from slotwise.optimize.goal_value import valued
-from tests.chance import assert_frequencies
 from tests.optimize.problems import random_problem, value_of
+from tests.statistical_assertions import assert_frequencies
 
 
 def test_the_best_list_is_as_good_as_any() -> None:

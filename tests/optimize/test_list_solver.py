@@ -14,7 +14,7 @@ from slotwise import MNL
 from slotwise.click_models import reward
 from slotwise.optimize.list_solver import arrange, arrange_pairs, rearrange
 from slotwise.optimize.solver_factory import make_lists, make_pair_lists
-from tests.chance import assert_frequencies
+from tests.statistical_assertions import assert_frequencies
 
 BIAS = np.array([0.3, 1.0, 0.5])
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slotwise.optimize.top_k import select_best
-from tests.chance import assert_frequencies
+from tests.statistical_assertions import assert_frequencies
 
 
 @given(st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0, np.inf]), min_size=1, max_size=12), st.randoms())

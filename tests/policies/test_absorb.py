@@ -16,7 +16,7 @@ from slotwise.jit import is_record
 from slotwise.policies import PolicyEntry, absorb, choose, learn
 from slotwise.posterior import HierarchicalPosterior
 from slotwise.simulation.data_collection import at_random
-from tests.registered import default_first, policies, variants
+from tests.registered_components import default_first, policies, variants
 
 ABSORBING = [one for one in variants() if "tally" not in one.limits]
 absorbing = pytest.mark.parametrize("chosen", ABSORBING, ids=str)

@@ -18,9 +18,9 @@ from slotwise.click_models import PositionBased, draw, regret
 from slotwise.core.validation import ranking_of
 from slotwise.environments import Delay, World
 from slotwise.policies import PolicyEntry, choose, learn
-from tests.chance import assert_frequencies, assert_mean_is
-from tests.registered import compiled_first, is_compiled_first, variants
-from tests.uncompiled import uncompiled
+from tests.plain_python import uncompiled
+from tests.registered_components import compiled_first, is_compiled_first, variants
+from tests.statistical_assertions import assert_frequencies, assert_mean_is
 
 every_policy = pytest.mark.parametrize("chosen", variants(), ids=str)
 every_compiled_policy = pytest.mark.parametrize("chosen", compiled_first(variants()), ids=str)

@@ -9,7 +9,7 @@ from slotwise import NO_CLICK, Setting, policy
 from slotwise import policies as registered
 from slotwise.jit import interpreted
 from slotwise.policies import choose, holds_lists, learn
-from tests.registered import policies
+from tests.registered_components import policies
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 

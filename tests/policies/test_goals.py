@@ -15,8 +15,8 @@ from slotwise.core.errors import InvalidInput
 from slotwise.optimize import best_list, expected_value
 from slotwise.optimize.goal_value import allowed_lists, valued
 from slotwise.policies import PolicyEntry, choose, learn
-from tests.registered import default_first, policies, variants
-from tests.uncompiled import uncompiled
+from tests.plain_python import uncompiled
+from tests.registered_components import default_first, policies, variants
 
 CAPABLE = [chosen for chosen in variants() if chosen.takes_goal]
 every_policy = pytest.mark.parametrize("chosen", CAPABLE, ids=str)

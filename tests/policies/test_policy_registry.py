@@ -8,7 +8,7 @@ from slotwise.core.errors import InvalidInput, UnknownName
 from slotwise.jit import interpreted
 from slotwise.policies import default_policy
 from slotwise.policies.policy_registry import LIMITS, parse, register
-from tests.registered import TRY_WITH
+from tests.registered_components import TRY_WITH
 
 
 def test_the_nearest_names_are_offered() -> None:

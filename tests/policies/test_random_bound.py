@@ -15,7 +15,7 @@ from slotwise.policies.indices.kl_poisson import upper_bound
 from slotwise.policies.interface import expect, settle, turn_to
 from slotwise.policies.random_bound import KEEP, RandomBound, _is_below, _is_in_order, _look_back, _random_level
 from slotwise.posterior import HierarchicalPosterior, is_new
-from tests.chance import assert_frequencies
+from tests.statistical_assertions import assert_frequencies
 
 BIAS = np.array([1.0, 0.5])
 FIELDS = [

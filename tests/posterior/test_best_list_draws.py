@@ -10,8 +10,8 @@ from scipy import stats
 from slotwise import EMPTY, Setting, Tally
 from slotwise.posterior import best_list, told_bias, update_by_tally
 from slotwise.posterior.best_list_draws import best_list_chances as chances_of
-from tests.chance import assert_frequencies
-from tests.posterior.plainly import lived_plainly
+from tests.posterior.plain_posterior import lived_plainly
+from tests.statistical_assertions import assert_frequencies
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 

@@ -18,7 +18,7 @@ from slotwise.optimize.dynamic_constraints import impose, pins
 from slotwise.optimize.list_solver import arrange
 from slotwise.optimize.solver_factory import make_lists
 from slotwise.posterior import HierarchicalPosterior, hold_back, is_new, update
-from tests.posterior.plainly import lived_plainly
+from tests.posterior.plain_posterior import lived_plainly
 
 SLOTS = 3
 

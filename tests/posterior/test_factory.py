@@ -22,8 +22,8 @@ from slotwise.posterior.hyperparameters import fit_bias, learn_levels, refit
 from slotwise.posterior.posterior_interface import expect, settle, turn_to
 from slotwise.posterior.sampling import bring_to_hand, draw_shared
 from slotwise.posterior.updates import keep_house
-from tests.chance import assert_frequencies, assert_mean_is
-from tests.posterior.plainly import drawn_rounds, list_sum, lived_plainly, parts
+from tests.posterior.plain_posterior import drawn_rounds, list_sum, lived_plainly, parts
+from tests.statistical_assertions import assert_frequencies, assert_mean_is
 
 BIAS = np.array([1.0, 0.6, 0.3])
 ALPHA = np.array([0.6, 0.2, 0.4, 0.1])

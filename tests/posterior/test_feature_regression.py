@@ -24,8 +24,8 @@ from slotwise.posterior.gamma_prior import EXTRA_ITEMS
 from slotwise.posterior.hyperparameters import refit
 from slotwise.posterior.posterior_interface import turn_to
 from slotwise.posterior.state import ItemFit
-from tests.chance import assert_mean_is
-from tests.posterior.plainly import lived_plainly, parts
+from tests.posterior.plain_posterior import lived_plainly, parts
+from tests.statistical_assertions import assert_mean_is
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 

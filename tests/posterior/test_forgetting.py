@@ -16,7 +16,7 @@ from slotwise.posterior import HierarchicalPosterior, imagine, update
 from slotwise.posterior.forgetting import FADE, GRID, LEAD, end_period, half_lives, starting_forgetting
 from slotwise.posterior.posterior_interface import turn_to
 from slotwise.posterior.updates import keep_house
-from tests.posterior.plainly import drawn_rounds, list_sum, lived_plainly, parts
+from tests.posterior.plain_posterior import drawn_rounds, list_sum, lived_plainly, parts
 
 BIAS, ALPHA = np.array([1.0, 0.5]), np.array([0.9, 0.3, 0.6, 0.1])
 GAMMA = np.outer(BIAS, ALPHA)

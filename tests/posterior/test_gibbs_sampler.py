@@ -11,7 +11,7 @@ from slotwise import NO_CLICK, Setting
 from slotwise.core.types import EMPTY
 from slotwise.posterior import imagine, update
 from slotwise.posterior.gibbs_sampler import JointGibbs, joint_gibbs
-from tests.chance import assert_mean_is
+from tests.statistical_assertions import assert_mean_is
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 

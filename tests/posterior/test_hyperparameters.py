@@ -22,8 +22,8 @@ from slotwise.posterior.hyperparameters import (
     update_means,
 )
 from slotwise.posterior.posterior_interface import turn_to
-from tests.chance import assert_mean_is
-from tests.posterior.plainly import drawn_rounds, list_sum, lived_plainly, parts
+from tests.posterior.plain_posterior import drawn_rounds, list_sum, lived_plainly, parts
+from tests.statistical_assertions import assert_mean_is
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 

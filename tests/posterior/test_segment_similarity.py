@@ -13,9 +13,9 @@ from slotwise import Setting
 from slotwise.core.types import FloatArray
 from slotwise.posterior import believed, posterior_of, segment_similarity
 from slotwise.posterior.hyperparameters import SEGMENT_SIMILARITY
-from tests.chance import assert_mean_is
-from tests.logs.rounds import rankings
-from tests.posterior.plainly import lived_plainly
+from tests.logs.synthetic_impressions import rankings
+from tests.posterior.plain_posterior import lived_plainly
+from tests.statistical_assertions import assert_mean_is
 
 BIAS = np.array([1.0, 0.6, 0.3])
 

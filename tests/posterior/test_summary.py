@@ -19,8 +19,8 @@ from slotwise.ranker import Learner
 from slotwise.service.reports.placement_estimates import estimated
 from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.storage.count_rows import TallyRow
-from tests.chance import assert_mean_is
-from tests.logs.rounds import drawn, rankings
+from tests.logs.synthetic_impressions import drawn, rankings
+from tests.statistical_assertions import assert_mean_is
 
 BIAS, ALPHA = np.array([1.0, 0.6, 0.3]), np.array([0.5, 0.1, 0.3, 0.2, 0.6, 0.05, 0.4])
 IDS = tuple("abcdefg")

@@ -20,7 +20,7 @@ from slotwise.posterior.best_list_draws import _count_best
 from slotwise.ranker import Learner
 from slotwise.ranker.compile_all import warm_up_rankers
 from slotwise.ranker.policy_options import check_served
-from tests.registered import policies
+from tests.registered_components import policies
 
 ROOT = Path(__file__).parents[2]
 IDS = ["a", "b", "c", "d", "e"]

@@ -20,7 +20,7 @@ import pytest
 from slotwise.service.storage import open_store
 from tests import waiting
 from tests.postgres import Postgres
-from tests.service.nursery import Nursery
+from tests.service.fork_server import Nursery
 from tests.service.process import Process, free_port, running
 from tests.waiting import FOR_EVER
 
@@ -154,30 +154,30 @@ def visitors(ledger: PendingPropensities, url: str, count: int) -> list[threadin
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
+def fork_server() -> Iterator[Nursery]:
     with Nursery(DEFINITION) as started:
         yield started
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_kill_and_kill_again(kind: str, nursery: Nursery, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_kill_and_kill_again(kind: str, fork_server: Nursery, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     if kind == "sqlite":
         store = f"sqlite:///{tmp_path}/store.db"
     else:
         postgres: Postgres = request.getfixturevalue("postgres")
         store = postgres.fresh()
     port, ledger, rng, began = free_port(), PendingPropensities(), random.Random(1), time.monotonic()
-    with running(tmp_path, store, port, start=nursery.start) as process:
+    with running(tmp_path, store, port, start=fork_server.start) as process:
         define(process.url)
         threads = visitors(ledger, process.url, 4)
         wait_for(ledger, 30)
         process.kill()
     try:
         for number in range(2, KILLS + 1):
-            start_and_kill(Process(tmp_path, store, port, start=nursery.start), rng)
+            start_and_kill(Process(tmp_path, store, port, start=fork_server.start), rng)
             if number % 10 == 0:
                 print(f"{kind}: {ledger.told(number, began)}", flush=True)
-        with running(tmp_path, store, port, start=nursery.start) as process:
+        with running(tmp_path, store, port, start=fork_server.start) as process:
             wait_for(ledger, 60)
             time.sleep(0.3)
             # told to stop in the middle of it all: who was let in is answered
@@ -285,10 +285,10 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def test_what_cannot_be_served_is_said_in_one_line(nursery: Nursery, tmp_path: Path) -> None:
+def test_what_cannot_be_served_is_said_in_one_line(fork_server: Nursery, tmp_path: Path) -> None:
     (tmp_path / "other.db").write_text("not a database" * 100)
     for store in (f"sqlite:///{tmp_path}/other.db", f"sqlite:///{tmp_path}/no/where.db", "mysql://x"):
-        process = Process(tmp_path, store, free_port(), start=nursery.start)
+        process = Process(tmp_path, store, free_port(), start=fork_server.start)
         assert process.popen.wait(FOR_EVER) == 2
         said = process.log.read_text().splitlines()
         assert len(said) == 1

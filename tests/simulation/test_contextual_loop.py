@@ -18,7 +18,7 @@ from slotwise.environments import ContextualMNL, problem
 from slotwise.jit import interpreted, record
 from slotwise.optimize import Goal
 from slotwise.policies.interface import choose, learn, see_features
-from tests.chance import assert_frequencies, assert_mean_is
+from tests.statistical_assertions import assert_frequencies, assert_mean_is
 
 WEIGHTS = np.array([3.0, -2.0, 1.0])
 USERS = ContextualMNL(position_bias=[0.4, 0.8], weights=WEIGHTS, items=4, fixed=1)

@@ -9,7 +9,7 @@ from slotwise import EMPTY, MNL, NO_CLICK, Goal, Setting, policy, simulate
 from slotwise.core.errors import InvalidInput, InvalidRanking
 from slotwise.core.types import Ranking
 from slotwise.optimize import best_list, expected_value
-from tests.chance import assert_mean_is
+from tests.statistical_assertions import assert_mean_is
 
 GOAL = Goal([1.0, 0.2, 3.0, 2.0], pinned={0: 1}, excluded=[3], may_be_empty=True)
 

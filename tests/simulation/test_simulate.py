@@ -15,7 +15,7 @@ from slotwise import MNL, NO_CLICK, Setting, policy, simulate
 from slotwise.click_models import best_ranking, regret
 from slotwise.core.errors import InvalidInput, InvalidRanking, UnknownName
 from slotwise.core.types import Ranking
-from tests.chance import assert_mean_is
+from tests.statistical_assertions import assert_mean_is
 from tests.waiting import FOR_EVER
 
 

@@ -22,7 +22,7 @@ from slotwise.core.types import Ranking
 from slotwise.environments import Churn, Delay, Segment, Walk, World
 from slotwise.simulation.world_items import draw_items
 from slotwise.simulation.world_state import begin, change, reward_now
-from tests.chance import assert_mean_is
+from tests.statistical_assertions import assert_mean_is
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 

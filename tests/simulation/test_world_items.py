@@ -10,7 +10,7 @@ import pytest
 from slotwise.environments import Churn, World
 from slotwise.environments.availability import NEVER
 from slotwise.simulation.world_items import draw_arrivals, draw_attractiveness, draw_items, draw_lifetimes
-from tests.chance import assert_mean_is
+from tests.statistical_assertions import assert_mean_is
 
 CHURN = Churn(middle=0.2, spread=0.7, arrivals=3.0, every=100, lifetime=50.0, start=2)
 

@@ -16,9 +16,9 @@ from slotwise.core.types import FloatArray, IntArray, Ranking
 from slotwise.environments import Cycle, Delay, Jump, Segment, World
 from slotwise.jit import interpreted
 from slotwise.policies import choose, end_epoch, impose_rules, learn
-from tests.chance import assert_frequencies, assert_mean_is
+from tests.plain_python import uncompiled
 from tests.simulation.worlds import BIAS, OTHER_TASTES, TASTES, Oracle, Telling, all_at_once
-from tests.uncompiled import uncompiled
+from tests.statistical_assertions import assert_frequencies, assert_mean_is
 
 #: by items and in epochs
 POLICIES = ["pbm-ucb", "epoch-ucb"]

@@ -11,8 +11,8 @@ from slotwise import MNL
 from slotwise.click_models import best_ranking_by_brute_force, reward
 from slotwise.environments import Cycle, Delay, Jump, Segment, Walk, World
 from slotwise.simulation.world_state import change, draw_due, draw_segment
-from tests.chance import assert_frequencies, assert_mean_is
 from tests.simulation.worlds import BIAS, OTHER_TASTES, TASTES, started
+from tests.statistical_assertions import assert_frequencies, assert_mean_is
 
 
 def _with_delay(delay: Delay) -> World:

@@ -21,7 +21,7 @@ from slotwise.environments import paper_problems
 from slotwise.environments.random_worlds import random_lived_problem
 from slotwise.jit import interpreted
 from tests.commands import slotwise
-from tests.registered import variants
+from tests.registered_components import variants
 from tests.service.serving import serving
 
 FOLDER = Path(__file__).parent

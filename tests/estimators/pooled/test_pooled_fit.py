@@ -17,7 +17,7 @@ from slotwise.estimators.pooled.cell_prior import CellPrior
 from slotwise.estimators.pooled.exposure_prior import Shown
 from slotwise.estimators.pooled.placement_cells import Cells
 from slotwise.estimators.pooled.pooled_fit import BIAS_SHAPE, learn, pool
-from tests.logs.rounds import rankings
+from tests.logs.synthetic_impressions import rankings
 
 BIAS = np.array([1.0, 0.6, 0.4, 0.25])
 

@@ -28,8 +28,8 @@ from slotwise.estimators.likelihoods.joint_likelihood import Joint
 from slotwise.estimators.uncertainty.intervals import around_mean, around_scaled_mean, limit_without_clicks
 from slotwise.estimators.uncertainty.standard_errors import Counts
 from slotwise.simulation.data_collection import at_random, by_policy
-from tests.chance import assert_mean_is
-from tests.registered import estimators, from_data_alone
+from tests.registered_components import estimators, from_data_alone
+from tests.statistical_assertions import assert_mean_is
 
 #: weight and factor of the equations that each estimator solves, from N, Ñ and γ
 EQUATIONS: dict[str, Callable[[Any, Any, Any], tuple[Any, Any]]] = {

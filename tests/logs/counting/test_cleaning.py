@@ -8,7 +8,7 @@ import pytest
 
 from slotwise.core.errors import InvalidInput
 from slotwise.logs import RULES, Columns, LogTally, tallies, tally
-from tests.logs.plain import Plain, dirty_rows, table
+from tests.logs.reference_counter import Plain, dirty_rows, table
 
 PAGES = Columns(placement="page", order="turn")
 

@@ -10,7 +10,7 @@ from slotwise.logs import Columns, fit_placements, tallies, tally
 from slotwise.logs.counting import row_cache, row_stream, streaming
 from slotwise.logs.counting.cleaning import cleaned
 from slotwise.logs.reading.engines import read
-from tests.logs.plain import Plain, dirty_rows, table
+from tests.logs.reference_counter import Plain, dirty_rows, table
 
 PAGES = Columns(placement="page", order="turn")
 

@@ -10,8 +10,8 @@ from slotwise.logs import Columns, LogSource, choose_click_model, fit_placements
 from slotwise.logs.counting.click_sets import ClickSets
 from slotwise.logs.evaluation.click_model_choice import one_click_sets
 from slotwise.logs.reporting.report_page import write_report
-from tests.logs.clicked import drawn_sets
 from tests.logs.evaluation.test_click_model_fits import TRUE
+from tests.logs.synthetic_clicks import drawn_sets
 
 
 def _log(id: str, impressions: int, seed: int) -> tuple[pa.Table, ClickSets]:

@@ -18,8 +18,8 @@ from slotwise.logs.evaluation.click_model_comparison import (
     why_not,
 )
 from slotwise.logs.evaluation.click_model_fits import CLICK_MODELS
-from tests.logs.clicked import drawn_sets
 from tests.logs.evaluation.test_click_model_fits import TRUE
+from tests.logs.synthetic_clicks import drawn_sets
 
 
 @pytest.mark.parametrize("id", CLICK_MODELS)

@@ -22,7 +22,7 @@ from slotwise.logs.evaluation.click_model_likelihoods import (
     FittedPBM,
     FittedUBM,
 )
-from tests.logs.clicked import drawn_sets
+from tests.logs.synthetic_clicks import drawn_sets
 
 ATTRACTION = np.array([0.3, 0.6, 0.15, 0.45])
 TRUE: Mapping[str, FittedModel] = {

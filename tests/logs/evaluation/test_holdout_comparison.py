@@ -18,7 +18,7 @@ from slotwise.logs.evaluation.holdout_comparison import (
     slot_odds,
 )
 from slotwise.logs.fitting.holdout_split import split
-from tests.logs.rounds import rankings
+from tests.logs.synthetic_impressions import rankings
 
 BIAS = np.array([1.0, 0.7, 0.5, 0.35, 0.25, 0.2])
 ITEMS = np.array([0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 2.4, 3.2])

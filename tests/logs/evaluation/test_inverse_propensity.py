@@ -12,7 +12,7 @@ from slotwise import NO_CLICK
 from slotwise.core.errors import InvalidInput
 from slotwise.logs.counting.logged_propensities import LoggedPropensities
 from slotwise.logs.evaluation.inverse_propensity import inverse_propensity, warnings_of
-from tests.chance import assert_mean_is
+from tests.statistical_assertions import assert_mean_is
 
 ODDS = np.outer([1.0, 0.4], [0.5, 0.2, 0.9])
 LISTS = np.array(list(itertools.permutations(range(3), 2)))
@@ -157,7 +157,7 @@ def test_no_interval_collapses_without_clicks(by_item: bool) -> None:
 
 @pytest.mark.parametrize("clicks", [1, 3, 10])
 def test_with_few_clicks_intervals_hold_the_truth(clicks: int) -> None:
-    """At least as often as they say, as these limits do; false alarms: see tests/chance.py."""
+    """At least as often as they say, as these limits do; false alarms: see tests/statistical_assertions.py."""
     rng = np.random.default_rng(clicks)
     covered = []
     for _ in range(600):

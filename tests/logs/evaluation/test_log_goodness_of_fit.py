@@ -12,8 +12,8 @@ from slotwise import Rankings
 from slotwise.logs.evaluation.log_goodness_of_fit import goodness
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.fitting.holdout_split import split
-from tests.chance import FALSE_ALARM
-from tests.logs.rounds import rankings
+from tests.logs.synthetic_impressions import rankings
+from tests.statistical_assertions import FALSE_ALARM
 
 ODDS = np.outer([1.0, 0.6, 0.4, 0.3], [0.5, 0.3, 0.2, 0.8, 0.1, 0.4, 0.05, 0.6])
 

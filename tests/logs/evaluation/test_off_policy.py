@@ -17,7 +17,7 @@ from slotwise.logs.counting.logged_propensities import LoggedPropensities
 from slotwise.logs.evaluation.evaluation_targets import lists_shown
 from slotwise.logs.evaluation.off_policy import evaluate
 from slotwise.logs.fitting.fit_result import Fit
-from tests.logs.rounds import drawn
+from tests.logs.synthetic_impressions import drawn
 
 BIAS, ALPHA = np.array([1.0, 0.5, 0.3]), np.array([0.2, 0.4, 0.1, 0.6, 0.3])
 IDS = ["a", "b", "c", "d", "e"]

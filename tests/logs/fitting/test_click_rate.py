@@ -14,9 +14,9 @@ from slotwise.estimators import ESTIMATORS, Estimate, maximum_likelihood, scalin
 from slotwise.logs.fitting.click_rate import expected_rate
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.simulation.data_collection import by_policy
-from tests.chance import assert_mean_is
-from tests.logs.rounds import rankings
-from tests.registered import from_data_alone
+from tests.logs.synthetic_impressions import rankings
+from tests.registered_components import from_data_alone
+from tests.statistical_assertions import assert_mean_is
 
 ONE = np.ones(1)
 

@@ -12,8 +12,8 @@ from scipy import stats
 from slotwise.logs import fit, fit_placements
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.reporting.segment_report import segment_preferences, segment_rows, segments_in_words, strata_of_all
-from tests.chance import FALSE_ALARM
 from tests.logs.strata import DEVICES, Drawn, drawn
+from tests.statistical_assertions import FALSE_ALARM
 
 
 def error(fits: dict[str, Fit], made: Drawn) -> float:

@@ -12,8 +12,8 @@ from slotwise.core.errors import InvalidInput, UnknownName
 from slotwise.estimators import ESTIMATORS, scaling
 from slotwise.logs import Columns, fit, fit_placements, tally
 from slotwise.logs.fitting.fit_log import ESTIMATOR_NAMES
-from tests.chance import FALSE_ALARM
-from tests.logs.plain import dirty_rows, table
+from tests.logs.reference_counter import dirty_rows, table
+from tests.statistical_assertions import FALSE_ALARM
 
 USERS = MNL(position_bias=[1.0, 0.4, 0.7], attractiveness=[0.3, 0.1, 0.5, 0.2])
 PAGES = Columns(placement="page")
@@ -39,7 +39,7 @@ def generated(impressions: int, pages: int, seed: int) -> pa.Table:
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
-    """Over 150 generated logs, counted in one pass; false alarms: see tests/chance.py."""
+    """Over 150 generated logs, counted in one pass; false alarms: see tests/statistical_assertions.py."""
     found = fit_placements(generated(1_500, pages=150, seed=1), PAGES)
     # six parameters, both sides; the intervals are approximate, so that the chance is that of 94 to 96 %
     low, high = stats.binom.ppf(FALSE_ALARM / 12, len(found), 0.94), stats.binom.isf(FALSE_ALARM / 12, len(found), 0.96)

@@ -13,8 +13,8 @@ from slotwise.core.errors import InvalidInput
 from slotwise.estimators import ESTIMATORS
 from slotwise.logs.fitting.fit_result import Fit, fits_to_dict
 from slotwise.logs.reporting.fit_figures import overview
-from tests.chance import assert_mean_is
-from tests.logs.rounds import rankings
+from tests.logs.synthetic_impressions import rankings
+from tests.statistical_assertions import assert_mean_is
 
 BIAS, ALPHA = np.array([1.0, 0.5, 0.3]), np.array([0.2, 0.4, 0.1, 0.6, 0.3])
 

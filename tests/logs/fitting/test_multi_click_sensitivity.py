@@ -13,7 +13,7 @@ from slotwise.logs.counting.cleaning_rules import MULTI_CLICK
 from slotwise.logs.fitting import multi_click_sensitivity
 from slotwise.logs.reporting.multi_click_report import multi_click_sentences
 from slotwise.logs.reporting.placement_report import PlacementReport
-from tests.logs.plain import dirty_rows, table
+from tests.logs.reference_counter import dirty_rows, table
 
 PAGES = Columns(placement="page", order="turn")
 

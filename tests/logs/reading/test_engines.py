@@ -16,7 +16,7 @@ import pytest
 from slotwise.core.errors import InvalidInput, UnreadableFile
 from slotwise.logs import Columns, tallies, tally
 from slotwise.logs.reading.spark_session import refuse_silence
-from tests.logs.plain import COLUMNS, Plain, dirty_rows, table
+from tests.logs.reference_counter import COLUMNS, Plain, dirty_rows, table
 from tests.postgres import Postgres
 
 PAGES = Columns(placement="page", order="turn")

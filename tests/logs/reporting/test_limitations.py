@@ -10,7 +10,7 @@ from slotwise import Rankings
 from slotwise.estimators.uncertainty.intervals import limit_without_clicks
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.reporting.limitations import ALL_COMPARABLE, limitations
-from tests.logs.rounds import rankings
+from tests.logs.synthetic_impressions import rankings
 
 
 def said(shown: Any, clicks: Any, passes: Any, items: int, **named: Any) -> str:

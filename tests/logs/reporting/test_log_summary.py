@@ -9,7 +9,7 @@ from slotwise import Rankings
 from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.fitting.number_format import percent
 from slotwise.logs.reporting.log_summary import LogSummary, begins_with, row_of
-from tests.logs.rounds import rankings
+from tests.logs.synthetic_impressions import rankings
 
 ODDS = np.outer([1.0, 0.5, 0.3], [0.5, 0.1, 0.3, 0.2])
 FIXED = Rankings([[0, 1, 2]], [[30, 20, 10]], [60], items=4)

@@ -18,7 +18,7 @@ from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.reporting import fit_figures, report_page
 from slotwise.logs.reporting.placement_report import PlacementReport
 from slotwise.logs.reporting.report_page import write_report
-from tests.logs.rounds import rankings
+from tests.logs.synthetic_impressions import rankings
 
 ODDS = np.outer([1.0, 0.5, 0.3], np.geomspace(0.05, 0.8, 45))
 HEADINGS = [

@@ -9,7 +9,7 @@ from slotwise import NO_CLICK, Setting, policy, simulate
 from slotwise.click_models import Cascade, draw
 from slotwise.policies import choose, learn
 from slotwise.policies.indices.kl_bernoulli import upper_probability
-from tests.chance import assert_mean_is_below
+from tests.statistical_assertions import assert_mean_is_below
 
 
 @pytest.mark.usefixtures("interpreting")

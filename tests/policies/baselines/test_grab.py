@@ -10,8 +10,8 @@ from slotwise.click_models import draw_clicks
 from slotwise.policies import choose
 from slotwise.policies.indices.kl_bernoulli import level_at, upper_probability
 from slotwise.policies.interface import learn_clicks
-from tests.chance import assert_mean_is_below
 from tests.policies.position_based_setting import REPLICATIONS, ROUNDS, USERS
+from tests.statistical_assertions import assert_mean_is_below
 
 
 @pytest.mark.usefixtures("interpreting")

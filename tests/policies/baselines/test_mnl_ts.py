@@ -7,7 +7,7 @@ from scipy import stats
 from slotwise import Setting, policy
 from slotwise.policies import choose
 from slotwise.policies.interface import learn_epoch
-from tests.chance import assert_frequencies
+from tests.statistical_assertions import assert_frequencies
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 

@@ -6,7 +6,7 @@ from scipy.optimize import linear_sum_assignment
 
 from slotwise import MNL, NO_CLICK, Setting, policy, simulate
 from slotwise.policies import choose, learn
-from tests.chance import assert_mean_is_below
+from tests.statistical_assertions import assert_mean_is_below
 
 #: a set and no slots, as in the papers: all slots are alike
 ASSORTMENT = MNL(position_bias=[1.0, 1.0], attractiveness=[1.0, 0.9, 0.1, 0.1, 0.05])

@@ -8,8 +8,8 @@ from slotwise import Setting, policy, simulate
 from slotwise.core.errors import InvalidInput
 from slotwise.policies import choose
 from slotwise.policies.baselines.pb_mhb import propose
-from tests.chance import assert_frequencies, assert_mean_is_below
 from tests.policies.position_based_setting import REPLICATIONS, ROUNDS, USERS
+from tests.statistical_assertions import assert_frequencies, assert_mean_is_below
 
 
 @pytest.mark.usefixtures("interpreting")

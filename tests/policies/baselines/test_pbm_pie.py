@@ -11,8 +11,8 @@ from slotwise.click_models import draw_clicks
 from slotwise.core.errors import InvalidInput
 from slotwise.policies import choose
 from slotwise.policies.interface import learn_clicks
-from tests.chance import assert_mean_is_below
 from tests.policies.position_based_setting import REPLICATIONS, ROUNDS, USERS
+from tests.statistical_assertions import assert_mean_is_below
 
 
 def _divergence(started: Any, item: int, theta: float) -> float:

@@ -5,8 +5,8 @@ import pytest
 
 from slotwise import simulate
 from slotwise.policies.baselines.pbm_ts import draw_posterior, find_mode
-from tests.chance import assert_frequencies, assert_mean_is_below
 from tests.policies.position_based_setting import REPLICATIONS, ROUNDS, USERS
+from tests.statistical_assertions import assert_frequencies, assert_mean_is_below
 
 
 @pytest.mark.usefixtures("interpreting")

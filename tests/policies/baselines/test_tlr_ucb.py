@@ -11,7 +11,7 @@ from slotwise.click_models import draw
 from slotwise.policies import choose, learn
 from slotwise.policies.baselines.tlr_ucb import start
 from slotwise.policies.epochs import Epochs
-from tests.chance import assert_mean_is_below
+from tests.statistical_assertions import assert_mean_is_below
 
 USERS = MNL(position_bias=[1.0, 0.6, 0.3], attractiveness=[0.9, 0.7, 0.5, 0.3, 0.2, 0.1])
 

@@ -6,8 +6,8 @@ import pytest
 from slotwise import Setting, policy
 from slotwise.policies import choose, learn
 from slotwise.policies.interface import see_features
-from tests.chance import assert_mean_is, assert_mean_is_below
 from tests.policies.contextual_setting import final_regret
+from tests.statistical_assertions import assert_mean_is, assert_mean_is_below
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 

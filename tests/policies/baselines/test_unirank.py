@@ -10,8 +10,8 @@ from slotwise.click_models import Cascade, draw_clicks
 from slotwise.policies import choose
 from slotwise.policies.baselines.unirank import find_leader
 from slotwise.policies.interface import learn_clicks
-from tests.chance import assert_mean_is_below
 from tests.policies.position_based_setting import REPLICATIONS, ROUNDS, USERS
+from tests.statistical_assertions import assert_mean_is_below
 
 
 def _leader(lead: Any, slots: int) -> list[set[int]]:

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from tests.service.browser import CHROMIUM, OPTIONS
-from tests.service.past import Past, write
 from tests.service.serving import Client, Clock, serving
+from tests.service.synthetic_history import Past, write
 from tests.waiting import FOR_EVER
 
 KEY = "s3cret"

@@ -17,8 +17,8 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from tests.service.browser import CHROMIUM, OPTIONS
-from tests.service.past import Past, write
 from tests.service.serving import Clock, serving
+from tests.service.synthetic_history import Past, write
 
 WIDTH, HEIGHT = 1160, 1500
 #: of the picture, beside what the browser shows

@@ -18,8 +18,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.service.browser import CHROMIUM, OPTIONS
 from tests.service.dashboard.conftest import ODD
 from tests.service.dashboard.picture import past
-from tests.service.past import Past, write
 from tests.service.serving import Client, Clock, serving
+from tests.service.synthetic_history import Past, write
 from tests.waiting import FOR_EVER
 
 WIDTHS: Final = (390, 820, 1400)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.service.past import Past, write
 from tests.service.serving import Client
+from tests.service.synthetic_history import Past, write
 from tests.waiting import wait_for
 
 #: of the same length, so that an item's number is its name

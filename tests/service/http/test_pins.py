@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.plain_python import nothing_is_compiled
 from tests.service.serving import Client, serving
-from tests.uncompiled import nothing_is_compiled
 
 __all__ = ["nothing_is_compiled"]
 

@@ -21,8 +21,8 @@ from slotwise.service.schemas.decision_request import DecisionRequest
 from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.storage import open_store
 from slotwise.service.storage.decision_types import Outcome, Report
-from tests.chance import assert_mean_is
 from tests.service.serving import NOON, Clock
+from tests.statistical_assertions import assert_mean_is
 from tests.waiting import FOR_EVER
 
 ITEMS = ["a", "b", "c", "d", "e"]

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from slotwise.service.reports.ab_test import MIN_CLICKS, ArmComparison, HoldoutStratum, Sums, compare
-from tests.chance import FALSE_ALARM, assert_mean_is
+from tests.statistical_assertions import FALSE_ALARM, assert_mean_is
 
 LOOK_EVERY = 250
 EXPERIMENTS = 300

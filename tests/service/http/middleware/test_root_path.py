@@ -11,8 +11,8 @@ import pytest
 
 from slotwise.service import http
 from slotwise.service.http.middleware.auth import FORWARDED
+from tests.plain_python import nothing_is_compiled
 from tests.service.serving import Client, serving
-from tests.uncompiled import nothing_is_compiled
 
 __all__ = ["nothing_is_compiled"]
 

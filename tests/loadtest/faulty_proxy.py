@@ -71,11 +71,11 @@ def _message(file: BinaryIO) -> bytes | None:
 
 @contextlib.contextmanager
 def meddling(service: str, what: What, most: int = 1000) -> Iterator[Meddler]:
-    with Meddler(service, what, most) as meddler:
-        thread = threading.Thread(target=meddler.serve_forever, kwargs={"poll_interval": 0.05})
+    with Meddler(service, what, most) as proxy:
+        thread = threading.Thread(target=proxy.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         try:
-            yield meddler
+            yield proxy
         finally:
-            meddler.shutdown()
+            proxy.shutdown()
             thread.join()
