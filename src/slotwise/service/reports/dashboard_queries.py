@@ -1,4 +1,4 @@
-"""What the owner's dashboard asks of a worker; whatever many look at is made for all of them at once."""
+"""Queries of the dashboard; their responses are cached for all viewers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from slotwise.service.schemas.overview_schemas import (
 from slotwise.service.storage import open_store
 from slotwise.service.storage.decision_types import hour_of
 
-#: what is reported and waits changes no counter: while decisions wait, they are looked at again after so many seconds
+#: an outcome of a pending decision changes no counter: while decisions are pending, responses are renewed this often
 PENDING_SECONDS: Final = 10.0
 
 OVERVIEW: Final = TypeAdapter[OverviewDocument](OverviewDocument)
@@ -36,7 +36,7 @@ TIMELINE: Final = TypeAdapter[TimelineDocument](TimelineDocument)
 
 
 class Dashboard:
-    """Overviews, states, timelines and items of placements."""
+    """Overviews, states, timelines and items of placements, as JSON."""
 
     def __init__(
         self,
@@ -49,47 +49,47 @@ class Dashboard:
         self._responses = ResponseCache()
 
     async def overview(self, name: str, segment: Sequence[str] = (), period: str = "7d") -> CachedResponse:
-        """What its owner wants to know of a placement, as JSON."""
+        """The owner's overview of a placement, as JSON."""
         placement = await self._placements.placement(name)
-        asked = OverviewRequest(name, tuple(segment), period)
+        request = OverviewRequest(name, tuple(segment), period)
 
-        async def make() -> bytes:
+        async def build() -> bytes:
             now, staleness = self._clock(), self._placements.staleness()
-            return OVERVIEW.dump_json(await self._estimates.of(placement).overview(asked, now, staleness))
+            return OVERVIEW.dump_json(await self._estimates.of(placement).overview(request, now, staleness))
 
-        return await self._responses.get(asked, self._moment(placement), make, version=placement.version)
+        return await self._responses.get(request, self._moment(placement), build, version=placement.version)
 
     async def state(self, name: str) -> CachedResponse:
-        """The one sentence of a placement, as JSON: from its overview, which whoever reads the sentence opens next."""
+        """The learning status of a placement, as JSON: from its overview, which the same user opens next."""
         overview = await self.overview(name)
 
-        async def make() -> bytes:
+        async def build() -> bytes:
             state: StateDocument = json.loads(overview.content)["state"]
             return STATE.dump_json({**state, "name": name})
 
-        return await self._responses.get(("state", name), overview.tag, make, version=overview.tag)
+        return await self._responses.get(("state", name), overview.tag, build, version=overview.tag)
 
     async def timeline(
         self, name: str, by: By = "day", since: str | None = None, until: str | None = None
     ) -> CachedResponse:
-        """What happened by hour or by day, as JSON."""
+        """The history by hour or by day for charts, as JSON."""
         placement = await self._placements.placement(name)
         span = HistorySpan.of(by, since, until, self._clock())
 
-        async def make() -> bytes:
+        async def build() -> bytes:
             return await asyncio.to_thread(_timeline, self._store, name, by, span)
 
         return await self._responses.get(
-            ("timeline", name, by, span), self._moment(placement), make, version=placement.version
+            ("timeline", name, by, span), self._moment(placement), build, version=placement.version
         )
 
     async def items(self, name: str, search: str = "", offset: int = 0, limit: int = 50) -> ItemsPage:
-        """Items whose names have that in them, the most relevant first."""
+        """A page of the items whose names contain the text, the most relevant first."""
         placement = await self._placements.placement(name)
         return await self._estimates.of(placement).items(name, search, offset, limit)
 
     def _moment(self, placement: Placement) -> Hashable:
-        """What, where it is the same, makes the same document; from memory, as it is asked for all the time."""
+        """A key that changes when the document may change; from memory, because it is computed for every request."""
         counters = self._placements.counters.get(placement.name, {})
         now = self._clock()
         return (
@@ -97,14 +97,14 @@ class Dashboard:
             tuple(sorted(counters.items())),
             hour_of(now),
             self._placements.staleness() > STALENESS_BOUND_SECONDS,
-            now // PENDING_SECONDS if any(one.pending for one in counters.values()) else None,
+            now // PENDING_SECONDS if any(counts.pending for counts in counters.values()) else None,
         )
 
 
 def _timeline(store: str, name: str, by: By, span: HistorySpan) -> bytes:
-    # a connection of its own: reading ninety days must not hold up those who follow the store
-    reading = open_store(store)
+    # a connection of its own: reading ninety days must not delay the refresh of placements
+    connection = open_store(store)
     try:
-        return TIMELINE.dump_json(timeline(reading, name, by, span))
+        return TIMELINE.dump_json(timeline(connection, name, by, span))
     finally:
-        reading.close()
+        connection.close()

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from slotwise.service.placements.placement_registry import Placements
 from slotwise.service.placements.placement_state import Placement
-from slotwise.service.reports.history import believed
+from slotwise.service.reports.history import summary_of
 from slotwise.service.reports.overview import OverviewRequest, Overviews
 from slotwise.service.reports.placement_estimates import KnownEstimates, PlacementEstimates
 from slotwise.service.reports.uplift import ALWAYS, Span
@@ -70,7 +70,7 @@ class LocalEstimator:
 
     async def summary(self, name: str) -> str:
         """The summary of the estimates that is kept at the end of an hour."""
-        return believed(await self.estimates(name))
+        return summary_of(await self.estimates(name))
 
 
 class EstimateService:

@@ -1,7 +1,7 @@
-"""Estimates of large placements, worked out in a process of their own: decisions do not wait for any of it.
+"""Estimates of large placements in a process of their own, so that decisions do not wait for them.
 
 Reading, estimating and writing a document of 100,000 items takes seconds and hundreds of megabytes. The process opens
-the store by itself, gives way to others, and ends when it has had nothing to do for a while.
+its own connection to the store, has a low priority, and ends when it has been idle for a while.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from slotwise.service.schemas.overview_schemas import ItemsPage, OverviewDocumen
 from slotwise.service.storage import open_store
 from slotwise.service.storage.decision_types import hour_of
 
-#: how long the process waits for more to do
+#: how long the idle process waits for requests
 IDLE_SECONDS: Final = 60.0
 NICENESS: Final = 5
 
@@ -92,7 +92,7 @@ class RemoteEstimator:
                 process.terminate()
 
     async def close(self) -> None:
-        """End the process, whatever it is doing."""
+        """End the process, also if it is busy."""
         if self._ending is not None:
             self._ending.cancel()
         await self._requests.close()

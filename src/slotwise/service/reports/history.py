@@ -1,4 +1,4 @@
-"""What happened when: the counts of periods, what was believed at their ends, and what was changed."""
+"""The history of a placement: counts by period, estimates at the ends of periods, and changes of the definition."""
 
 from __future__ import annotations
 
@@ -27,46 +27,46 @@ from slotwise.service.storage.count_rows import Counters, CountPeriod, HistoryRo
 from slotwise.service.storage.decision_types import DAY, HOUR, Arm
 
 By = Literal["hour", "day"]
-#: how far back a history goes where it is not said, in days
-USUAL_DAYS: Final[Mapping[By, int]] = {"hour": 7, "day": 90}
-#: what is kept of the end of a period: items that are less likely to be in the best list are left out
+#: the length of a history without `since`, in days
+DEFAULT_DAYS: Final[Mapping[By, int]] = {"hour": 7, "day": 90}
+#: items with a smaller probability of being in the best list are left out of the summary
 MIN_PROBABILITY: Final = 0.01
 MAX_CHANGES: Final = 1_000
 _Row = TypeVar("_Row", HistoryRow, PeriodCounters)
 
 
 class HistorySpan(NamedTuple):
-    """From when on, and until when, in seconds since 1970; at whole periods."""
+    """A time span of whole periods, in seconds since 1970."""
 
     since: int
     until: int
 
     @classmethod
     def of(cls, by: By, since: str | None, until: str | None, now: float) -> HistorySpan:
-        """Periods that begin from `since` on and before `until`; where that is not said, the last days until now."""
+        """Periods that begin from `since` on and before `until`; by default the last days until now."""
         length = DAY if by == "day" else HOUR
-        # the period that is now is among them
+        # the current period is included
         end = now // length * length + length if until is None else seconds_of("until", until)
-        begin = end - USUAL_DAYS[by] * DAY if since is None else seconds_of("since", since)
+        begin = end - DEFAULT_DAYS[by] * DAY if since is None else seconds_of("since", since)
         if begin >= end:
             raise InvalidInput(f"since must be before until, got {since!r} and {until!r}")
         return cls(int(begin // length) * length, int(-(-end // length)) * length)
 
 
 class Past(NamedTuple):
-    """What the store has of a placement's periods."""
+    """The stored periods of a placement."""
 
     definition: PlacementDefinition
     rows: list[HistoryRow]
     counters: list[PeriodCounters]
-    #: by hour, what was believed at its end
+    #: by hour, the summary of the estimates at its end
     ends: list[tuple[int, str]]
-    #: those within the time, the earliest first
+    #: changes within the span, the earliest first
     changes: list[ChangeDocument]
 
 
 def read_past(store: Store, name: str, by: By, span: HistorySpan) -> Past:
-    """All of it; within a snapshot where more is to be read of the same moment."""
+    """Read the periods of a span; call it within a snapshot to read more of the same moment."""
     return Past(
         PlacementDefinition.model_validate_json(store.definition(name)),
         store.history(name, *span, by_day=by == "day"),
@@ -86,49 +86,50 @@ def history(store: Store, name: str, by: By, span: HistorySpan) -> HistoryDocume
         past = read_past(store, name, by, span)
     segments = VisitorSegments(past.definition.segments)
     shown, counted = _by_period(past.rows), _by_period(past.counters)
-    kept = _last_of_each(past.ends, counted)
+    summaries = _last_of_each(past.ends, counted)
     return {
         "by": by,
         "since": rfc3339(span.since),
         "until": rfc3339(span.until),
         "periods": [
-            _period(period, segments, counted[period], shown.get(period, []), kept.get(period)) for period in counted
+            _period(period, segments, counted[period], shown.get(period, []), summaries.get(period))
+            for period in counted
         ],
         "changes": past.changes,
     }
 
 
-def believed(found: EstimatesDocument) -> str:
-    """What is kept of the end of a period, as text."""
-    likely = {item["id"]: item["probability_in_best_list"] for item in found["items"]}
-    kept: EstimatesSummary = {
-        "best_list": found["best_list"],
+def summary_of(estimates: EstimatesDocument) -> str:
+    """The summary of the estimates that is stored at the end of an hour, as text."""
+    probabilities = {item["id"]: item["probability_in_best_list"] for item in estimates["items"]}
+    summary: EstimatesSummary = {
+        "best_list": estimates["best_list"],
         "probabilities": {
-            item: round(chance, 4)
-            for item, chance in likely.items()
-            if chance >= MIN_PROBABILITY or item in found["best_list"]
+            item: round(probability, 4)
+            for item, probability in probabilities.items()
+            if probability >= MIN_PROBABILITY or item in estimates["best_list"]
         },
     }
-    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(summary, ensure_ascii=False, separators=(",", ":"))
 
 
 def _by_period(rows: Iterable[_Row]) -> dict[CountPeriod, list[_Row]]:
-    found: dict[CountPeriod, list[_Row]] = {}
+    by_period: dict[CountPeriod, list[_Row]] = {}
     for row in rows:
-        found.setdefault(row.period, []).append(row)
-    return found
+        by_period.setdefault(row.period, []).append(row)
+    return by_period
 
 
 def _last_of_each(ends: Sequence[tuple[int, str]], periods: Iterable[CountPeriod]) -> dict[CountPeriod, str]:
-    """The last of what was believed at the ends of the hours of each period."""
+    """The last summary of the hours of each period."""
     by_hour = dict(ends)
-    found = {}
+    by_period = {}
     for period in periods:
         hours = range(period.start + (period.hours - 1) * HOUR, period.start - 1, -HOUR)
-        last = next((by_hour[hour] for hour in hours if hour in by_hour), None)
-        if last is not None:
-            found[period] = last
-    return found
+        summary = next((by_hour[hour] for hour in hours if hour in by_hour), None)
+        if summary is not None:
+            by_period[period] = summary
+    return by_period
 
 
 def _period(
@@ -140,11 +141,11 @@ def _period(
 ) -> PeriodDocument:
     arms: dict[Arm, Counters] = {}
     by_segment: dict[int, Counters] = {}
-    for one in counted:
-        arms[one.arm] = arms.get(one.arm, Counters()) + one.counters
-        number = segments.number(one.segment)
-        by_segment[number] = by_segment.get(number, Counters()) + one.counters
-    told: list[SegmentCounts] = [
+    for row in counted:
+        arms[row.arm] = arms.get(row.arm, Counters()) + row.counters
+        number = segments.number(row.segment)
+        by_segment[number] = by_segment.get(number, Counters()) + row.counters
+    segment_counts: list[SegmentCounts] = [
         {"segment": segments.context(number), "decisions": counts(total)}
         for number, total in sorted(by_segment.items())
     ]
@@ -153,7 +154,7 @@ def _period(
         "hours": period.hours,
         "decisions": counts(sum(arms.values(), Counters())),
         "by_arm": {arm: counts(total) for arm, total in arms.items()},
-        "by_segment": told,
+        "by_segment": segment_counts,
         "shown": _shows(rows),
         "at_the_end": None if end is None else json.loads(end),
     }

@@ -1,4 +1,4 @@
-"""What the owner of a placement wants to know, in one document: put together from estimates, counters and history."""
+"""The owner's overview of a placement, from estimates, counters and history."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ from slotwise.service.storage.count_rows import Counters
 from slotwise.service.storage.decision_types import DAY, HOUR
 from slotwise.service.storage.placements_table import Version
 
-#: items and segments that an overview has
+#: items and segments in an overview
 MAX_ITEMS: Final = 50
 MAX_SEGMENTS: Final = 50
-#: how far back a list is followed that has been the best
+#: days that are searched for the time since which a list has been best
 BEST_DAYS: Final = 90
 #: placements with a cached hourly summary
 MAX_BY_HOUR: Final = 64
 
 
 class _ByHour(NamedTuple):
-    """What is found out once an hour, as it takes a while to read."""
+    """Results that are computed once an hour, because reading their inputs is slow."""
 
     hour: int
     version: int
     drift: DriftReport
-    #: the best list at the ends of hours that began then
+    #: starts of hours and the best list at their ends
     ends: list[tuple[int, list[str]]]
 
 
 @dataclass(frozen=True)
 class OverviewRequest:
-    """Whose overview, of whom, and over which time it is to be said whether it pays."""
+    """An overview request: placement, segment filters and uplift period."""
 
     name: str
     segment: tuple[str, ...] = ()
@@ -61,96 +61,100 @@ class OverviewRequest:
 
 
 class Overviews:
-    """Puts overviews together; whoever asks sees to it that this is not too often."""
+    """Builds overviews; callers limit how often."""
 
     def __init__(self, placements: Placements, estimates: PlacementEstimates) -> None:
         self._placements, self._estimates = placements, estimates
         self._by_hour = LruCache[str, _ByHour](MAX_BY_HOUR)
 
-    async def document(self, asked: OverviewRequest, now: float, staleness: float = 0.0) -> OverviewDocument:
-        """From the store as it is now."""
-        span = Span.parse(now, period=asked.period)
-        recent = (await self._estimates.look(asked.name, asked.segment, span, for_owner=True)).document["uplift"]
-        look = await self._estimates.look(asked.name, asked.segment, for_owner=True)
-        everybody = look if not asked.segment else await self._estimates.look(asked.name, for_owner=True)
-        by_hour = await self._of_this_hour(everybody, now)
-        last = await self._placements.read(lambda store: _last_hour(store, asked.name, now))
-        found, definition, more = look.document, look.definition, look.for_owner
-        assert more is not None
-        assert everybody.for_owner is not None
-        something = _is_known(look.counters)
-        fitted = fit(everybody.document, everybody.for_owner.slot_shows) if definition.memory is None else None
+    async def document(self, request: OverviewRequest, now: float, staleness: float = 0.0) -> OverviewDocument:
+        """The overview, from the store as it is now."""
+        span = Span.parse(now, period=request.period)
+        recent = (await self._estimates.look(request.name, request.segment, span, for_owner=True)).document["uplift"]
+        view = await self._estimates.look(request.name, request.segment, for_owner=True)
+        overall = view if not request.segment else await self._estimates.look(request.name, for_owner=True)
+        by_hour = await self._of_this_hour(overall, now)
+        last = await self._placements.read(lambda store: _last_hour(store, request.name, now))
+        estimates, definition, details = view.document, view.definition, view.for_owner
+        assert details is not None
+        assert overall.for_owner is not None
+        has_counts = _has_counts(view.counters)
+        model_fit = fit(overall.document, overall.for_owner.slot_shows) if definition.memory is None else None
         observed = Observed(
-            everybody.counters,
-            everybody.document["decisions"]["reported_until"],
+            overall.counters,
+            overall.document["decisions"]["reported_until"],
             staleness,
-            fitted,
+            model_fit,
             by_hour.drift,
-            found["memory"],
+            estimates["memory"],
         )
         facts = Facts(
             now,
             definition.slots,
-            found["window_seconds"],
+            estimates["window_seconds"],
             definition.mode,
-            everybody.counters,
-            everybody.document["items"],
-            everybody.document["best_list"],
-            everybody.for_owner.values,
+            overall.counters,
+            overall.document["items"],
+            overall.document["best_list"],
+            overall.for_owner.values,
             by_hour.ends,
             last,
             by_hour.drift.clearest,
             definition.memory is not None,
         )
         return {
-            "name": asked.name,
-            "version": look.version.version,
+            "name": request.name,
+            "version": view.version.version,
             "mode": definition.mode,
             "slots": definition.slots,
             "item_count": len(definition.items),
             "holdout": definition.holdout,
-            "window_seconds": found["window_seconds"],
+            "window_seconds": estimates["window_seconds"],
             "segments": definition.segments,
-            "segment": list(asked.segment),
+            "segment": list(request.segment),
             "state": state(facts),
-            "uplift": found["uplift"],
+            "uplift": estimates["uplift"],
             "uplift_in_period": recent,
-            "pays": pays(found["uplift"], definition.holdout, every_day=True),
+            "pays": pays(estimates["uplift"], definition.holdout, every_day=True),
             "pays_in_period": pays(recent, definition.holdout, every_day=False),
-            "period": asked.period,
-            "best_list": _best_list(definition, more, something),
-            "items": relevant(found["items"], more.values, more.shown_list, something=something)[:MAX_ITEMS],
-            "position_bias": _slots(look, fitted if not asked.segment else None, more),
-            "decisions": _counts(look.counters, found),
-            "by_segment": sorted(found["by_segment"], key=lambda one: -one["decisions"]["issued"])[:MAX_SEGMENTS],
+            "period": request.period,
+            "best_list": _best_list(definition, details, has_counts),
+            "items": relevant(estimates["items"], details.values, details.shown_list, has_counts=has_counts)[
+                :MAX_ITEMS
+            ],
+            "position_bias": _slots(view, model_fit if not request.segment else None, details),
+            "decisions": _counts(view.counters, estimates),
+            "by_segment": sorted(estimates["by_segment"], key=lambda counts: -counts["decisions"]["issued"])[
+                :MAX_SEGMENTS
+            ],
             "checks": checks_of(observed),
-            "shadow": found["shadow"],
-            "memory": found["memory"],
+            "shadow": estimates["shadow"],
+            "memory": estimates["memory"],
         }
 
     async def items(self, name: str, search: str, offset: int, limit: int) -> ItemsPage:
-        """Items whose names have that in them, in whichever case, the most relevant first."""
-        look = await self._estimates.look(name, for_owner=True)
-        assert look.for_owner is not None
-        wanted = search.casefold()
-        matching = [item for item in look.document["items"] if wanted in item["id"].casefold()]
-        more = look.for_owner
-        ordered = relevant(matching, more.values, more.shown_list, something=_is_known(look.counters))
+        """A page of the items whose names contain the text, ignoring case, the most relevant first."""
+        view = await self._estimates.look(name, for_owner=True)
+        assert view.for_owner is not None
+        text = search.casefold()
+        matching = [item for item in view.document["items"] if text in item["id"].casefold()]
+        details = view.for_owner
+        ordered = relevant(matching, details.values, details.shown_list, has_counts=_has_counts(view.counters))
         return {
             "items": ordered[offset : offset + limit],
             "found": len(matching),
-            "of": len(look.document["items"]),
+            "of": len(view.document["items"]),
         }
 
-    async def _of_this_hour(self, look: EstimatesView, now: float) -> _ByHour:
-        version, hour = look.version, self._placements.hour()
-        known = self._by_hour.get(version.placement)
-        if known is not None and (known.hour, known.version) == (hour, version.version):
-            return known
-        bias = [slot["estimate"] for slot in look.document["position_bias"]]
-        found = await self._placements.read(lambda store: _read_by_hour(store, version, bias, hour, now))
-        self._by_hour.put(version.placement, found)
-        return found
+    async def _of_this_hour(self, view: EstimatesView, now: float) -> _ByHour:
+        version, hour = view.version, self._placements.hour()
+        cached = self._by_hour.get(version.placement)
+        if cached is not None and (cached.hour, cached.version) == (hour, version.version):
+            return cached
+        bias = [slot["estimate"] for slot in view.document["position_bias"]]
+        by_hour = await self._placements.read(lambda store: _read_by_hour(store, version, bias, hour, now))
+        self._by_hour.put(version.placement, by_hour)
+        return by_hour
 
 
 def _read_by_hour(store: Store, version: Version, bias: Sequence[float], hour: int, now: float) -> _ByHour:
@@ -162,10 +166,10 @@ def _read_by_hour(store: Store, version: Version, bias: Sequence[float], hour: i
 
 
 def _last_hour(store: Store, name: str, now: float) -> int | None:
-    """The beginning of the last hour, or day where it is longer ago, in which a decision was issued."""
-    recent = store.period_counters(name, int(now - QUIET_SECONDS) // HOUR * HOUR - HOUR)
-    found = recent or store.history_counters(name, int(now) - BEST_DAYS * DAY, int(now), by_day=True)
-    return max((one.period.start for one in found if one.counters.issued and one.period.hours), default=None)
+    """The start of the last hour, or of the last day if it is longer ago, in which a decision was issued."""
+    rows_today = store.period_counters(name, int(now - QUIET_SECONDS) // HOUR * HOUR - HOUR)
+    rows = rows_today or store.history_counters(name, int(now) - BEST_DAYS * DAY, int(now), by_day=True)
+    return max((row.period.start for row in rows if row.counters.issued and row.period.hours), default=None)
 
 
 def relevant(
@@ -173,89 +177,89 @@ def relevant(
     values: dict[str, float],
     shown_list: Sequence[str],
     *,
-    something: bool = True,
+    has_counts: bool = True,
 ) -> list[ItemNow]:
-    """The list now, then those that are likeliest to belong to it, and then the most attractive.
+    """The current list, then items by their probability of being in the best list, and then by attractiveness.
 
-    Unless `something` was counted, nothing is known of any.
+    Without `has_counts` there are no probabilities yet.
     """
-    place = {item: slot for slot, item in enumerate(shown_list)}
-    last = len(place)
+    slots = {item: slot for slot, item in enumerate(shown_list)}
+    after = len(slots)
     ordered = sorted(
         items,
         key=lambda item: (
-            place.get(item["id"], last),
+            slots.get(item["id"], after),
             -item["probability_in_best_list"],
             -item["attractiveness"],
             item["id"],
         ),
     )
-    return [_item(item, values, something) for item in ordered]
+    return [_item(item, values, has_counts) for item in ordered]
 
 
-def _is_known(counters: Counters) -> bool:
-    """Whether anything was counted that somebody saw."""
+def _has_counts(counters: Counters) -> bool:
+    """Whether a decision that was seen is counted."""
     return counters.clicked + counters.no_click > 0
 
 
-def _item(item: ItemEstimateDocument, values: dict[str, float], something: bool) -> ItemNow:
-    known = item["shown"] > 0
+def _item(item: ItemEstimateDocument, values: dict[str, float], has_counts: bool) -> ItemNow:
+    was_shown = item["shown"] > 0
     return {
         "id": item["id"],
-        "attractiveness": item["attractiveness"] if known else None,
-        "low": item["low"] if known else None,
-        "high": item["high"] if known else None,
+        "attractiveness": item["attractiveness"] if was_shown else None,
+        "low": item["low"] if was_shown else None,
+        "high": item["high"] if was_shown else None,
         "value": values.get(item["id"]),
-        "probability_in_best_list": item["probability_in_best_list"] if something else None,
+        "probability_in_best_list": item["probability_in_best_list"] if has_counts else None,
         "shown": item["shown"],
         "clicks": item["clicks"],
     }
 
 
-def _best_list(definition: PlacementDefinition, more: ForOwner, something: bool) -> list[SlotNow]:
+def _best_list(definition: PlacementDefinition, details: ForOwner, has_counts: bool) -> list[SlotNow]:
     listed: list[SlotNow] = []
-    for number, (item, chances) in enumerate(zip(more.shown_list, more.slot_chances, strict=False), start=1):
+    for number, (item, chances) in enumerate(zip(details.shown_list, details.slot_chances, strict=False), start=1):
         others = [(chance, other) for other, chance in chances.items() if other != item]
-        next = max(others, default=None) if something else None
+        runner_up = max(others, default=None) if has_counts else None
         listed.append(
             {
                 "slot": number,
                 "item": item,
                 "pinned": item in definition.pin,
-                "probability": chances.get(item, 0.0) if something else None,
-                "runner_up": None if next is None else next[1],
-                "runner_up_probability": None if next is None else next[0],
+                "probability": chances.get(item, 0.0) if has_counts else None,
+                "runner_up": None if runner_up is None else runner_up[1],
+                "runner_up_probability": None if runner_up is None else runner_up[0],
             }
         )
     return listed
 
 
-def _slots(look: EstimatesView, fitted: ModelFit | None, more: ForOwner) -> list[SlotBias]:
-    found: list[SlotBias] = []
-    clicks = look.document["tally"]["clicks"]
-    given = look.definition.position_bias is not None
-    for number, slot in enumerate(look.document["position_bias"]):
-        shown, clicked = more.slot_shows[number], sum(clicks[number])
-        known = given or shown > 0
-        found.append(
+def _slots(view: EstimatesView, model_fit: ModelFit | None, details: ForOwner) -> list[SlotBias]:
+    slots: list[SlotBias] = []
+    clicks = view.document["tally"]["clicks"]
+    given = view.definition.position_bias is not None
+    for number, slot in enumerate(view.document["position_bias"]):
+        shown, clicked = details.slot_shows[number], sum(clicks[number])
+        is_known = given or shown > 0
+        slots.append(
             {
                 "slot": slot["slot"],
-                "bias": slot["estimate"] if known else None,
-                "low": slot["low"] if known else None,
-                "high": slot["high"] if known else None,
+                "bias": slot["estimate"] if is_known else None,
+                "low": slot["low"] if is_known else None,
+                "high": slot["high"] if is_known else None,
                 "given": given,
                 "shown": shown,
                 "clicks": clicked,
                 "observed": clicked / shown if shown else None,
-                "fitted": fitted.fitted[number] / shown if fitted is not None and shown else None,
+                "fitted": model_fit.fitted[number] / shown if model_fit is not None and shown else None,
             }
         )
-    return found
+    return slots
 
 
-def _counts(total: Counters, found: EstimatesDocument) -> OverviewCounts:
+def _counts(total: Counters, estimates: EstimatesDocument) -> OverviewCounts:
     return {
-        **found["decisions"],
+        **estimates["decisions"],
         "silent": total.silent,
         "duplicates": total.duplicates,
         "conflicts": total.conflicts,

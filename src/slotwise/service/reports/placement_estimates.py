@@ -1,4 +1,4 @@
-"""What is known of a placement, as one document."""
+"""The estimates of a placement, as one document."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ MAX_KNOWN_ITEMS: Final = 128_000
 
 
 class ForOwner(NamedTuple):
-    """What else follows from definition and tally, and only the owner's overview asks for."""
+    """Further results from definition and tally, for the owner's overview only."""
 
-    #: the best list with what is pinned for everybody, and per slot how likely each item is to be there in it
+    #: the best list with the placement's pins, and per slot the probability of each item
     shown_list: list[str]
     slot_chances: list[dict[str, float]]
-    #: per slot, how often it was filled and somebody saw it
+    #: per slot, how often it was filled in a list that was seen
     slot_shows: list[int]
-    #: what a click on each listed item is worth; empty where nothing is said of values
+    #: the value of a click by item; empty if the placement has no values
     values: dict[str, float]
 
 
@@ -62,17 +62,17 @@ class FromTally(NamedTuple):
     best_list: list[str]
     shadow: ShadowDocument | None
     memory: MemoryDocument | None
-    #: None where it was not asked for
+    #: None if it was not requested
     for_owner: ForOwner | None = None
 
 
 class EstimatesView(NamedTuple):
-    """A document, and what it was made from."""
+    """A document with its inputs."""
 
     document: EstimatesDocument
     version: Version
     definition: PlacementDefinition
-    #: of the decisions that the document is about
+    #: counters of the decisions that the document is about
     counters: Counters
     for_owner: ForOwner | None
 
@@ -81,13 +81,13 @@ class EstimatesView(NamedTuple):
 class _Known:
     version: Version
     definition: PlacementDefinition
-    #: the hour in which it was found, where what was counted fades
+    #: the hour of the computation if counts decay, otherwise None
     hour: int | None
     from_tally: FromTally
 
 
 class _Read(NamedTuple):
-    """What the store says at one moment."""
+    """A consistent reading of the store."""
 
     version: Version
     counters: Mapping[tuple[str, Arm], Counters]
@@ -95,27 +95,27 @@ class _Read(NamedTuple):
     window_seconds: float
     definition: PlacementDefinition
     evidence: UpliftEvidence
-    #: None where the tally is as it was
+    #: None if the tally has not changed
     rows: list[TallyRow] | None
-    #: None where nothing fades, or the tally is as it was
+    #: None if counts do not decay, or the tally has not changed
     periods: PeriodCounts | None
 
 
-#: a placement, and the KEY:VALUE of the visitors that were asked for
-_Asked = tuple[str, tuple[str, ...]]
+#: a placement and segment filters KEY:VALUE
+_Key = tuple[str, tuple[str, ...]]
 
 
 #: the part of each document that follows from definition and tally
-KnownEstimates = LruCache[_Asked, _Known]
+KnownEstimates = LruCache[_Key, _Known]
 
 
 def known_estimates(max_entries: int = MAX_KNOWN, max_items: int = MAX_KNOWN_ITEMS) -> KnownEstimates:
-    """A cache of documents with at most so many items together."""
+    """A cache of documents, with a maximum of their items together."""
     return KnownEstimates(max_entries, max_items, lambda known: len(known.from_tally.items))
 
 
 class PlacementEstimates:
-    """Works out documents one after the other, in a thread, and again only when something changed."""
+    """Computes documents one after the other, in a thread, and again only when something changed."""
 
     def __init__(self, placements: Placements, known: KnownEstimates | None = None) -> None:
         self._placements = placements
@@ -123,29 +123,29 @@ class PlacementEstimates:
         self._turn = asyncio.Lock()
 
     async def document(self, name: str, segment: Sequence[str] = (), span: Span = ALWAYS) -> EstimatesDocument:
-        """From the store as it is now, of everybody or of the visitors that all of KEY:VALUE is true of.
+        """The estimates from the store as it is now, of all visitors or of those that match the filters KEY:VALUE.
 
-        What pays is compared over a time, all else since the start.
+        The uplift is over a time span, everything else since the start.
         """
         return (await self.look(name, segment, span)).document
 
     async def look(
         self, name: str, segment: Sequence[str] = (), span: Span = ALWAYS, *, for_owner: bool = False
     ) -> EstimatesView:
-        """The same, with what it was made from."""
-        asked = name, tuple(segment)
+        """The document with its inputs; with `for_owner`, also the results for the overview."""
+        key = name, tuple(segment)
         known: _Known | None = None
         hour = self._placements.hour()
 
         def read(store: Store) -> _Read:
-            # of one moment: a document in which nothing is pending has everything in its tally
+            # one snapshot: a document without pending decisions has all of them in its tally
             with store.snapshot():
                 version = store.version(name)
                 if version is None:
                     raise UnknownPlacement(f"there is no placement {name!r}")
-                same = known is not None and known.version == version and known.hour in (None, hour)
-                same = same and (not for_owner or (known is not None and known.from_tally.for_owner is not None))
-                definition = known.definition if known and same else _definition(store, name)
+                is_same = known is not None and known.version == version and known.hour in (None, hour)
+                is_same = is_same and (not for_owner or (known is not None and known.from_tally.for_owner is not None))
+                definition = known.definition if known and is_same else _definition(store, name)
                 return _Read(
                     version,
                     store.counters_of(name),
@@ -153,26 +153,26 @@ class PlacementEstimates:
                     window_now(store, name, definition),
                     definition,
                     _evidence(store, name, definition, segment, span),
-                    None if same else store.tally(name),
-                    None if same else read_periods(store, name, definition),
+                    None if is_same else store.tally(name),
+                    None if is_same else read_periods(store, name, definition),
                 )
 
         async with self._turn:
-            # whoever had their turn before may have asked for the same
-            known = self._known.get(asked)
-            found = await self._placements.read(read)
-            segments = VisitorSegments(found.definition.segments)
-            wanted = segments.matching(segment)
-            if found.rows is None:
+            # the request before this one may have been the same
+            known = self._known.get(key)
+            reading = await self._placements.read(read)
+            segments = VisitorSegments(reading.definition.segments)
+            matching = segments.matching(segment)
+            if reading.rows is None:
                 assert known is not None
                 from_tally = known.from_tally
             else:
-                from_tally = await asyncio.to_thread(_estimated, found, found.rows, wanted, hour, for_owner)
-                fades = None if found.definition.memory is None else hour
-                self._known.put(asked, _Known(found.version, found.definition, fades, from_tally))
-        by_segment = _by_segment(segments, wanted, found.counters)
+                from_tally = await asyncio.to_thread(_estimated, reading, reading.rows, matching, hour, for_owner)
+                decay_hour = None if reading.definition.memory is None else hour
+                self._known.put(key, _Known(reading.version, reading.definition, decay_hour, from_tally))
+        by_segment = _by_segment(segments, matching, reading.counters)
         arms = _added(by_segment.values())
-        waiting, until = found.reported
+        reported, until = reading.reported
         total = sum(arms.values(), Counters())
         document: EstimatesDocument = {
             "items": from_tally.items,
@@ -181,19 +181,19 @@ class PlacementEstimates:
             "best_list": from_tally.best_list,
             "decisions": {
                 **counts(total),
-                "reported": waiting,
+                "reported": reported,
                 "reported_until": None if until is None else rfc3339(until),
             },
             "by_segment": [
                 {"segment": segments.context(number), "decisions": counts(sum(counted.values(), Counters()))}
                 for number, counted in sorted(by_segment.items())
             ],
-            "window_seconds": found.window_seconds,
-            "uplift": uplift(found.evidence),
+            "window_seconds": reading.window_seconds,
+            "uplift": uplift(reading.evidence),
             "shadow": from_tally.shadow,
             "memory": from_tally.memory,
         }
-        return EstimatesView(document, found.version, found.definition, total, from_tally.for_owner)
+        return EstimatesView(document, reading.version, reading.definition, total, from_tally.for_owner)
 
 
 def _definition(store: Store, name: str) -> PlacementDefinition:
@@ -206,103 +206,105 @@ def _evidence(
     if not segment:
         return read_evidence(store, name, definition, span)
     segments = VisitorSegments(definition.segments)
-    wanted = set(segments.matching(segment))
-    return read_evidence(store, name, definition, span, lambda text: segments.number(text) in wanted)
+    matching = set(segments.matching(segment))
+    return read_evidence(store, name, definition, span, lambda text: segments.number(text) in matching)
 
 
 def _by_segment(
     segments: VisitorSegments, wanted: Collection[int], counters: Mapping[tuple[str, Arm], Counters]
 ) -> dict[int, dict[Arm, Counters]]:
-    found: dict[int, dict[Arm, Counters]] = {}
-    for (text, arm), counted in counters.items():
+    by_segment: dict[int, dict[Arm, Counters]] = {}
+    for (text, arm), counts in counters.items():
         number = segments.number(text)
         if number in wanted:
-            arms = found.setdefault(number, {})
-            arms[arm] = arms.get(arm, Counters()) + counted
-    return found
+            arms = by_segment.setdefault(number, {})
+            arms[arm] = arms.get(arm, Counters()) + counts
+    return by_segment
 
 
 def _added(all_arms: Iterable[Mapping[Arm, Counters]]) -> dict[Arm, Counters]:
     total: dict[Arm, Counters] = {}
     for arms in all_arms:
-        for arm, counted in arms.items():
-            total[arm] = total.get(arm, Counters()) + counted
+        for arm, counts in arms.items():
+            total[arm] = total.get(arm, Counters()) + counts
     return total
 
 
-def _estimated(found: _Read, rows: Sequence[TallyRow], wanted: Sequence[int], hour: int, for_owner: bool) -> FromTally:
-    faded = faded_counts(found.definition, found.periods, hour)
-    return estimated(found.definition, rows, wanted, faded, for_owner=for_owner)
+def _estimated(
+    reading: _Read, rows: Sequence[TallyRow], chosen: Sequence[int], hour: int, for_owner: bool
+) -> FromTally:
+    decayed = faded_counts(reading.definition, reading.periods, hour)
+    return estimated(reading.definition, rows, chosen, decayed, for_owner=for_owner)
 
 
 def estimated(
     definition: PlacementDefinition,
     rows: Sequence[TallyRow],
-    wanted: Sequence[int] = (0,),
-    faded: DecayedCounts | None = None,
+    chosen: Sequence[int] = (0,),
+    decayed: DecayedCounts | None = None,
     *,
     for_owner: bool = False,
 ) -> FromTally:
-    """Items, slots and tally, of the visitors of the wanted segments.
+    """Estimates of items and slots, and the tally, of some segments.
 
-    Retired items are in the tally, which loses nothing, and not among the items. One segment is judged as the policy
-    judges it, beside all others; several together beside the rest. Where counts have `faded`, what is believed rests on
-    what is left of them, and whatever is counted here is still of all.
+    Retired items are in the tally and not among the items. One segment is estimated as the policy does, pooled with the
+    other segments; several segments are merged into one and pooled with the others. With `decayed` counts, the
+    estimates rest on them, and the numbers of shows and clicks are still undecayed.
     """
     segments = VisitorSegments(definition.segments)
-    everybody = len(wanted) == len(segments)
-    one = not everybody and len(wanted) == 1
-    learner = learner_of(definition, rows, None if everybody or one else frozenset(wanted), faded)
-    number = None if everybody else wanted[0] if one else 1
-    found = learner.estimates(LEVEL, number).as_dict()
-    items, of_wanted = (
-        found["items"][: len(definition.items)],
-        [row for row in rows if segments.number(row.segment) in wanted],
+    is_all = len(chosen) == len(segments)
+    is_single = not is_all and len(chosen) == 1
+    learner = learner_of(definition, rows, None if is_all or is_single else frozenset(chosen), decayed)
+    number = None if is_all else chosen[0] if is_single else 1
+    estimates = learner.estimates(LEVEL, number).as_dict()
+    items, of_chosen = (
+        estimates["items"][: len(definition.items)],
+        [row for row in rows if segments.number(row.segment) in chosen],
     )
-    if faded is not None:
-        _count_whole(items, definition.slots, of_wanted)
+    if decayed is not None:
+        _restore_counts(items, definition.slots, of_chosen)
     return FromTally(
         items,
-        found["position_bias"],
-        _whole_tally(definition, of_wanted),
+        estimates["position_bias"],
+        _tally(definition, of_chosen),
         list(learner.best_list(number)),
         shadow_report(definition, learner, number),
-        None if faded is None else {"half_life_hours": faded.fading.half_life_hours},
-        _for_owner(definition, rows, of_wanted, learner, number) if for_owner else None,
+        None if decayed is None else {"half_life_hours": decayed.fading.half_life_hours},
+        _for_owner(definition, rows, of_chosen, learner, number) if for_owner else None,
     )
 
 
 def _for_owner(
     definition: PlacementDefinition,
     rows: Sequence[TallyRow],
-    wanted: Sequence[TallyRow],
+    chosen: Sequence[TallyRow],
     learner: Learner,
     segment: int | None,
 ) -> ForOwner:
     shown = [0] * definition.slots
-    for row in wanted:
+    for row in chosen:
         if row.slot < definition.slots:
             shown[row.slot] += row.shows
-    listed = [item.id for item in definition.items]
+    ids = [item.id for item in definition.items]
     has_values = definition.values is not None or any(item.value is not None for item in definition.items)
-    values = values_of(definition, listed, rows).tolist() if has_values else []
+    values = values_of(definition, ids, rows).tolist() if has_values else []
     return ForOwner(
         list(learner.best_list(segment, definition.pin)),
         learner.slot_chances(segment, definition.pin),
         shown,
-        dict(zip(listed, values, strict=False)),
+        dict(zip(ids, values, strict=False)),
     )
 
 
-def _count_whole(items: list[ItemEstimateDocument], slots: int, rows: Sequence[TallyRow]) -> None:
-    """Say how often items were shown and clicked, whatever that weighs by now."""
+def _restore_counts(items: list[ItemEstimateDocument], slots: int, rows: Sequence[TallyRow]) -> None:
+    """Replace decayed numbers of shows and clicks by undecayed ones."""
     numbers = numbered(item["id"] for item in items)
     clicks, shown = matrices(rows, numbers, slots)[0].sum(axis=0), shows(rows, numbers, slots)
     for number, item in enumerate(items):
         item["clicks"], item["shown"] = int(clicks[number]), int(shown[number])
 
 
-def _whole_tally(definition: PlacementDefinition, rows: Sequence[TallyRow]) -> TallyDocument:
+def _tally(definition: PlacementDefinition, rows: Sequence[TallyRow]) -> TallyDocument:
     names = dict.fromkeys(item.id for item in definition.items)
     names.update(dict.fromkeys(sorted({row.item for row in rows})))
     slots = max([definition.slots, *(row.slot + 1 for row in rows)])
@@ -311,7 +313,7 @@ def _whole_tally(definition: PlacementDefinition, rows: Sequence[TallyRow]) -> T
 
 
 def counts(total: Counters) -> DecisionCounts:
-    """As a document."""
+    """Counters as a document."""
     return {
         "issued": total.issued,
         "final": total.final,

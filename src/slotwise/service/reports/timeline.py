@@ -1,4 +1,4 @@
-"""What happened when, by column, as a chart wants it: the history, with the items told apart that were shown most."""
+"""The history of a placement by column, for charts, with the most shown items."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from slotwise.service.storage import Store
 from slotwise.service.storage.count_rows import CountPeriod, HistoryRow, PeriodCounters
 from slotwise.service.storage.decision_types import DAY, Arm
 
-#: items that are told apart
+#: items with a line of their own
 MAX_ITEMS: Final = 5
 _WITHIN: Final = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 
@@ -31,12 +31,12 @@ def timeline(store: Store, name: str, by: By, span: HistorySpan) -> TimelineDocu
         evidence = read_evidence(store, name, past.definition, Span(*span))
     issued = _issued(past.counters)
     starts = list(issued)
-    brought: dict[tuple[Arm, int], Sums] = defaultdict(Sums)
+    by_arm: dict[tuple[Arm, int], Sums] = defaultdict(Sums)
     for period, arm, sums in views_by_period(evidence):
-        brought[arm, _start(period, by)] += sums
+        by_arm[arm, _start(period, by)] += sums
     measure = measure_of(evidence)
     clicks = _clicks(past.counters)
-    items, shows, rest = _shown(past.rows, starts)
+    items, shows, others = _shown(past.rows, starts)
     return {
         "by": by,
         "since": rfc3339(span.since),
@@ -45,12 +45,12 @@ def timeline(store: Store, name: str, by: By, span: HistorySpan) -> TimelineDocu
         "measure": measure,
         "issued": list(issued.values()),
         "arms": {
-            arm: _line([(brought[arm, start], clicks[arm, start]) for start in starts], measure == "click_rate")
-            for arm in sorted({arm for arm, _ in brought}, reverse=True)
+            arm: _line([(by_arm[arm, start], clicks[arm, start]) for start in starts], measure == "click_rate")
+            for arm in sorted({arm for arm, _ in by_arm}, reverse=True)
         },
         "items": items,
         "shows": shows,
-        "rest": rest,
+        "rest": others,
         "probabilities": _probabilities(past.ends, items, starts, by),
         "changes": past.changes,
     }
@@ -61,19 +61,19 @@ def _start(period: CountPeriod, by: By) -> int:
 
 
 def _issued(counters: Iterable[PeriodCounters]) -> dict[int, int]:
-    """By the beginning of each period, in order; what was before there were hours has no place in time."""
-    found: dict[int, int] = {}
-    for one in counters:
-        if one.period.hours:
-            found[one.period.start] = found.get(one.period.start, 0) + one.counters.issued
-    return dict(sorted(found.items()))
+    """Issued decisions by the start of their period, in order; counts from before there were periods are left out."""
+    by_start: dict[int, int] = {}
+    for row in counters:
+        if row.period.hours:
+            by_start[row.period.start] = by_start.get(row.period.start, 0) + row.counters.issued
+    return dict(sorted(by_start.items()))
 
 
 def _clicks(counters: Iterable[PeriodCounters]) -> Mapping[tuple[Arm, int], int]:
-    found: dict[tuple[Arm, int], int] = defaultdict(int)
-    for one in counters:
-        found[one.arm, one.period.start] += one.counters.clicked
-    return found
+    clicks: dict[tuple[Arm, int], int] = defaultdict(int)
+    for row in counters:
+        clicks[row.arm, row.period.start] += row.counters.clicked
+    return clicks
 
 
 def _line(periods: Sequence[tuple[Sums, int]], of_clicks: bool) -> ArmLine:
@@ -82,13 +82,13 @@ def _line(periods: Sequence[tuple[Sums, int]], of_clicks: bool) -> ArmLine:
         "shown": [sums.views for sums, _ in periods],
         "clicks": [clicks for _, clicks in periods],
         "mean": [sums.mean if sums.views else None for sums, _ in periods],
-        "low": [None if one is None else one[0] for one in ends],
-        "high": [None if one is None else one[1] for one in ends],
+        "low": [None if end is None else end[0] for end in ends],
+        "high": [None if end is None else end[1] for end in ends],
     }
 
 
 def interval(sums: Sums, of_clicks: bool) -> tuple[float, float] | None:
-    """The 95 % interval of the mean of a view: Wilson's for a share, else the normal one; None where it has none.
+    """The 95 % confidence interval of a mean per view: Wilson's for clicks, otherwise the normal one; None without one.
 
     >>> low, high = interval(Sums.of_clicks(views=100, clicks=10), True)
     >>> round(low, 3), round(high, 3)
@@ -97,9 +97,9 @@ def interval(sums: Sums, of_clicks: bool) -> tuple[float, float] | None:
     if of_clicks:
         if not sums.views:
             return None
-        more = _WITHIN**2 / sums.views
-        middle = (sums.mean + more / 2) / (1 + more)
-        half = math.sqrt(more * (sums.mean * (1 - sums.mean) + more / 4)) / (1 + more)
+        correction = _WITHIN**2 / sums.views
+        middle = (sums.mean + correction / 2) / (1 + correction)
+        half = math.sqrt(correction * (sums.mean * (1 - sums.mean) + correction / 4)) / (1 + correction)
     else:
         if sums.views < 2:
             return None
@@ -115,10 +115,10 @@ def _shown(
     for row in rows:
         total[row.item] += row.shows
     items = sorted(total, key=lambda item: (-total[item], item))[:MAX_ITEMS]
-    number, place = ({one: at for at, one in enumerate(all)} for all in (items, starts))
+    number, place = ({name: at for at, name in enumerate(names)} for names in (items, starts))
     slots = max((row.slot + 1 for row in rows), default=0)
     shows = [[[0] * len(starts) for _ in items] for _ in range(slots)]
-    rest = [[0] * len(starts) for _ in range(slots)]
+    others = [[0] * len(starts) for _ in range(slots)]
     for row in rows:
         at = place.get(row.period.start)
         if at is None or not row.period.hours:
@@ -126,19 +126,19 @@ def _shown(
         if row.item in number:
             shows[row.slot][number[row.item]][at] += row.shows
         else:
-            rest[row.slot][at] += row.shows
-    return items, shows, rest
+            others[row.slot][at] += row.shows
+    return items, shows, others
 
 
 def _probabilities(
     ends: Sequence[tuple[int, str]], items: Sequence[str], starts: Sequence[int], by: By
 ) -> list[list[float | None]]:
-    # of a day, the last that was kept
-    last = {_start(CountPeriod(hour), by): text for hour, text in ends}
-    found: list[list[float | None]] = [[] for _ in items]
+    # the last summary of a day
+    by_start = {_start(CountPeriod(hour), by): text for hour, text in ends}
+    lines: list[list[float | None]] = [[] for _ in items]
     for start in starts:
-        text = last.get(start)
-        kept: EstimatesSummary | None = None if text is None else json.loads(text)
-        for item, line in zip(items, found, strict=True):
-            line.append(None if kept is None else kept["probabilities"].get(item, 0.0))
-    return found
+        text = by_start.get(start)
+        summary: EstimatesSummary | None = None if text is None else json.loads(text)
+        for item, line in zip(items, lines, strict=True):
+            line.append(None if summary is None else summary["probabilities"].get(item, 0.0))
+    return lines
