@@ -55,6 +55,13 @@ def test_every_option_is_explained(name: str) -> None:
         assert re.search(r"^  (Estimators|Studies):$", said, re.MULTILINE)
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_documented(name: str) -> None:
+    root = Path(__file__).parents[2]
+    pages = [root / "README.md", *(root / "docs").rglob("*.md")]
+    assert [page.name for page in pages if re.search(rf"\bslotwise {name}\b", page.read_text())]
+
+
 @pytest.mark.parametrize("arguments", [(), *((name,) for name in COMMANDS)])
 def test_examples_are_commands_that_can_be_given(arguments: tuple[str, ...]) -> None:
     for program, command, *options in examples(*arguments):

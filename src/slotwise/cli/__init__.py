@@ -43,7 +43,7 @@ def reporting_errors() -> Iterator[None]:
 
 
 def _run() -> None:
-    # what is imported stays: it need not be looked through for garbage again and again
+    # imported modules stay, so the garbage collector need not scan them again
     gc.disable()
     try:
         from slotwise.cli.command_app import COMMANDS, app_of

@@ -1,4 +1,4 @@
-"""The app: every command, in the order in which help lists them."""
+"""The Typer app with every command, in the order of its help."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COMMANDS = {
     "export": "slotwise.cli.export_command",
     "import": "slotwise.cli.import_command",
 }
-HELP = f"""Rank things on a page, and learn from what is clicked.
+HELP = f"""Learn the best order of items on a page from clicks.
 
 {AS_IT_IS}Examples:
   slotwise simulate --problem a --policy random-bound --rounds 1000
@@ -39,7 +39,7 @@ HELP = f"""Rank things on a page, and learn from what is clicked.
 
 
 class Command(TyperCommand):
-    """A command whose help says of an argument what to put in, and not of which type of Python's it is."""
+    """A command whose help hides Python type names."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         for parameter in self.params:
@@ -49,7 +49,7 @@ class Command(TyperCommand):
 
 
 def app_of(names: Iterable[str] = COMMANDS) -> typer.Typer:
-    """With these commands; what the others need is not imported."""
+    """Return the app with these commands; modules of the others are not imported."""
     app = typer.Typer(
         help=HELP,
         no_args_is_help=True,

@@ -18,7 +18,7 @@ def compact(
         float, typer.Option(metavar="DAYS", help="Days after which counts by hour are merged into counts by day.")
     ] = 7.0,
 ) -> None:
-    """Drop old decisions and merge old hours; what was learned stays.
+    """Drop old decisions and merge old hours; all counts stay.
 
     Old hours become days, and every sum stays as it is. Only decisions whose outcome is final are dropped. An outcome
     that arrives for one of them later is answered as unknown. The service may be running.

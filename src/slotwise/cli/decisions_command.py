@@ -1,4 +1,4 @@
-"""`slotwise decisions`: the decisions of a store and what came of them, as Parquet."""
+"""`slotwise decisions`: the decisions of a store and their outcomes, as Parquet."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def decisions(
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Issued before then.")] = None,
     placement: Annotated[str | None, typer.Option(metavar="NAME", help="Of this placement only.")] = None,
 ) -> None:
-    """Write decisions and what came of them as Parquet files.
+    """Write decisions and their outcomes as Parquet files.
 
-    One row a decision, of those whose outcome is final. `slotwise fit` and `slotwise evaluate` read the folder. A day
+    One row for each decision with a final outcome. `slotwise fit` and `slotwise evaluate` read the folder. A day
     that was written before is replaced. The service may be running.
     """
     with needing_the_service():

@@ -1,4 +1,4 @@
-"""`slotwise demo`: a shop that is made up, to watch the service learn."""
+"""`slotwise demo`: a synthetic shop on a real service."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ def demo(
     ] = 0,
     minutes: Annotated[
         float,
-        typer.Option(metavar="MINUTES", min=0.01, max=10_080, help="Stop once no page has been open for so long."),
+        typer.Option(metavar="MINUTES", min=0.01, max=10_080, help="Stop once no page has been open for this long."),
     ] = 10.0,
     browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page, where there is a desktop.")
+        bool, typer.Option("--browser/--no-browser", help="Open the page, if there is a desktop.")
     ] = True,
 ) -> None:
-    """Watch a shop learn what its visitors like.
+    """Watch a simulated shop learn from its visitors.
 
-    A real service is started, on a store that is thrown away at the end, and simulated visitors use it over HTTP. The
-    page shows how the list settles, what was learned beside what is true, and what was lost on the way; you change who
-    comes, what they like and how visible the slots are.
+    Starts a real service on a temporary store, and simulated visitors that use it over HTTP. The page shows the list
+    over time, the estimates next to the true values, and the regret; you change the visitors, their tastes and how
+    visible the slots are.
     """
     with needing_the_service():
         from slotwise.demo.demo_server import run

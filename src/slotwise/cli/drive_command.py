@@ -27,11 +27,11 @@ MISCOUNTED_EXIT = 1
 def drive(
     url: Annotated[str, typer.Argument(metavar="URL", help="Where the service is: http://127.0.0.1:8000")],
     problem_name: Annotated[
-        str | None, typer.Option("--problem", metavar="NAME", help="Whose tastes: a to k, or FILE.json.")
+        str | None, typer.Option("--problem", metavar="NAME", help="The tastes of the visitors: a to k, or FILE.json.")
     ] = None,
     placement: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="A placement that is there, which learns from the visitors and stays."),
+        typer.Option(metavar="NAME", help="An existing placement, which learns from the visitors and stays."),
     ] = None,
     users: Annotated[
         int, typer.Option(metavar="N", help="Visitors at a time, each with a connection of their own.")
@@ -50,19 +50,19 @@ def drive(
     key: Annotated[
         str | None, typer.Option(metavar="KEY", envvar="SLOTWISE_SERVER_KEY", help="The service's key.")
     ] = None,
-    alike: Annotated[bool, typer.Option("--alike", help="Tell no visitors apart, and give items no features.")] = False,
+    alike: Annotated[bool, typer.Option("--alike", help="Use no segments and no item features.")] = False,
     anywhere: Annotated[bool, typer.Option("--anywhere", help="Allow a service on another machine.")] = False,
     seed: Annotated[
-        int, typer.Option(metavar="N", help="For the visitors; the service has randomness of its own.")
+        int, typer.Option(metavar="N", help="Seed of the visitors; the service has its own randomness.")
     ] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Put a service under load, and check what it counted.
 
     Simulated visitors with the tastes of a problem ask for decisions, click, stay silent, and report twice, late or in
-    contradiction to themselves. The exit code is 1 if the service counted anything other than what they were told.
-    They use a placement that is made for them and deleted at the end, or with --placement one that is there; then
-    their tastes are drawn from the seed, unless a problem of as many slots and items is named.
+    contradiction to themselves. The exit code is 1 if the service counted anything else than they reported.
+    They use a temporary placement, or with --placement an existing one; then their tastes are drawn from the seed,
+    unless a problem of the same size is named.
     """
     if problem_name is None and placement is None:
         raise InvalidInput("--problem or --placement must be given")
@@ -146,7 +146,7 @@ def _table(summary: dict[str, Any]) -> Table:
             f"{', '.join(ending['list'])} in {ending['share']:.0%} of the last {ending['rounds']:,}: {which}; "
             f"all of them {ending['mean_worth']:.1%}",
         )
-    verdict = {True: "yes, tally and counts are the visitors'", False: "NO", None: "cannot be told"}
+    verdict = {True: "yes, tally and counts are the visitors'", False: "NO", None: "unknown"}
     table.add_row("exactly once", verdict[summary["exactly_once"]])
     for line in [*(summary["differences"] or [])[:20], *summary["notes"]]:
         table.add_row("", line)

@@ -1,4 +1,4 @@
-"""`slotwise evaluate`: the click rate that another list or policy would have, from a click log."""
+"""`slotwise evaluate`: off-policy evaluation of a list or a policy from a click log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from slotwise.cli.shared.console import progress_bar, show
 from slotwise.cli.shared.log_options import ESTIMATOR_IDS, FitArguments
 from slotwise.core.errors import InvalidInput
 
-#: placements that are named where another one was asked for
+#: placements that an error names
 MAX_NAMED = 5
 MIXTURE = '{"lists": [{"items": ["tea", "milk"], "probability": 0.5}, …]}'
 
@@ -45,20 +45,18 @@ def evaluate(
     ] = None,
     target_log: Annotated[
         str | None,
-        typer.Option(metavar="LOG", help="Another log, with the same columns: what it shows, as often as it does."),
+        typer.Option(metavar="LOG", help="Another log, with the same columns: its lists, with their frequencies."),
     ] = None,
-    at: Annotated[
-        str | None, typer.Option(metavar="PLACEMENT", help="Which placement, where the log has several.")
-    ] = None,
+    at: Annotated[str | None, typer.Option(metavar="PLACEMENT", help="The placement, if the log has several.")] = None,
     rounds: Annotated[int, typer.Option(metavar="N", help="Rounds for which a policy is simulated.")] = 10_000,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Estimate the click rate of another list, or of a policy.
 
-    Or of a mixture of lists, or of what another log shows. By the fitted model; and by inverse propensity, where the
-    log holds the probability of each list, or of each item in its slot: by plain and by normalised weights, and doubly
-    robust with the model's help.
+    Or of a mixture of lists, or of the lists of another log. By the fitted model; and by inverse propensity, if the
+    log has the probability of each list, or of each item in its slot: with plain and with normalised weights, and
+    doubly robust.
     """
     from slotwise import logs
 
@@ -90,7 +88,7 @@ def evaluate(
 
 
 def items_in(ranking: str) -> list[str | None]:
-    """The items of a list as someone writes it; None for a slot that is left empty.
+    """Return the items of a list on the command line; None for an empty slot.
 
     >>> items_in('tea, "coffee, black",,milk'), items_in('["coffee, black", null]')
     (['tea', 'coffee, black', None, 'milk'], ['coffee, black', None])

@@ -1,4 +1,4 @@
-"""`slotwise fit`: what slots and items are worth, from a click log."""
+"""`slotwise fit`: position bias and attractiveness from a click log."""
 
 from __future__ import annotations
 
@@ -31,61 +31,57 @@ def fit(
         Path | None, typer.Option(metavar="FOLDER", help="Write report.html, figures and tables into this folder.")
     ] = None,
     save: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep the fit in this file, for slotwise score.")
+        Path | None, typer.Option(metavar="FILE", help="Save the fit to this file, for slotwise score.")
     ] = None,
     segment: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN",
-            help="For whom an impression was, such as a device. Each segment is fitted too, drawn to the others as far "
-            "as they are alike. Repeat it for several columns.",
+            help="The segment of an impression, such as a device. Each segment is fitted too, partially pooled. "
+            "Repeat it for several columns.",
         ),
     ] = None,
     time: Annotated[
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="When an impression was. Says whether tastes changed, when and of which items, and finds from the log "
-            "how fast what was seen is out of date.",
+            help="The time of an impression. Tests for drift, by item, and selects a half-life from the log.",
         ),
     ] = None,
     to_store: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="Start live placements from the log, in this store: sqlite:///FILE or postgresql://…"
+            metavar="URL", help="Start live placements from the counts, in this store: sqlite:///FILE or postgresql://…"
         ),
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="What the placement is called there; by default as in the log, where it has any."
-        ),
+        typer.Option(metavar="NAME", help="The name of the placement there; by default its name in the log."),
     ] = None,
     click_model: Annotated[
         str | None,
         typer.Option(
             metavar="ID",
-            help="Fit models of all clicks instead, and say which describes the page: compare, or mnl, pbm, cascade, "
-            "dcm or ubm, which the log must then identify.",
+            help="Fit models of all clicks instead, and choose the one that describes the page: compare, or mnl, "
+            "pbm, cascade, dcm or ubm, which the log must then identify.",
         ),
     ] = None,
     problem_out: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write users of the click model, or of the one that describes the page, as a problem for slotwise "
-            "simulate.",
+            help="Write users of the click model, or of the chosen one, as a problem for slotwise simulate.",
         ),
     ] = None,
     at: Annotated[
-        str | None, typer.Option(metavar="PLACEMENT", help="Whose users, where the log has several placements.")
+        str | None, typer.Option(metavar="PLACEMENT", help="The placement of these users, if the log has several.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Estimate what slots and items are worth, from a click log.
+    """Estimate position bias and attractiveness from a click log.
 
-    Prints the position bias of every slot (how many clicks an item gets there, relative to slot 1) and the
-    attractiveness of the items (clicks on an item in slot 1 per impression without a click), with 95 % intervals.
+    Prints the position bias of every slot (clicks on an item there, relative to slot 1) and the attractiveness of the
+    items (clicks on an item in slot 1 per impression without a click), with 95 % intervals.
     """
     from slotwise import logs
 

@@ -13,13 +13,13 @@ from slotwise.cli.shared.store_options import StoreUrl, needing_the_service
 
 @example("slotwise import home.json --store sqlite:///slotwise.db")
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `slotwise export` wrote.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file that `slotwise export` wrote.")],
     store: StoreUrl,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="Another name for the placement.")] = None,
 ) -> None:
     """Add an exported placement to a store.
 
-    The store must not have a placement of that name. A running service takes it up by itself.
+    The store must not have a placement of that name. A running service picks it up.
     """
     with needing_the_service():
         from slotwise.service.runtime.store_maintenance import import_placement

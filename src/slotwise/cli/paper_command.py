@@ -34,8 +34,8 @@ def paper(
 ) -> None:
     """Reproduce the paper: regret, its claims and its bounds.
 
-    Seven policies on three problems. Regret is what a policy gives away against the best list, in expected clicks,
-    added up over the rounds. A run that was interrupted continues from the replications that are in the folder.
+    Seven policies on three problems. Regret is the number of expected clicks that a policy loses against the best
+    list, added up over the rounds. An interrupted run continues from the replications in the folder.
     """
     fewest = QUICK_REPLICATIONS if quick else REPLICATIONS
     plan = Plan(

@@ -1,4 +1,4 @@
-"""`slotwise policies`: what can be simulated and served."""
+"""`slotwise policies`: the list of policies."""
 
 from __future__ import annotations
 

@@ -16,21 +16,21 @@ from slotwise.cli.shared.log_options import LogArguments
 @example("slotwise score january.json february.parquet", "slotwise score fit.json clicks.csv --placement query")
 @takes_options
 def score(
-    fit: Annotated[Path, typer.Argument(metavar="FIT", help="What `slotwise fit … --save FIT` has written.")],
+    fit: Annotated[Path, typer.Argument(metavar="FIT", help="The file that `slotwise fit … --save FIT` wrote.")],
     log: LogArguments,
     segment: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN",
-            help="For whom an impression was, as the fit was told: each segment is predicted by its own fit.",
+            help="The segment of an impression, as in the fit: each segment is predicted by its own fit.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say how well a stored fit predicts another log.
+    """Measure how well a stored fit predicts another log.
 
-    Prints the log-likelihood per impression of what was clicked, beside that under simple models of the same first
-    log: items only, slots only, all alike. Higher is better; 0 is the best there is.
+    Prints the log-likelihood of the clicks per impression, under the fit and under simple models of the same first
+    log: items only, slots only, all alike. Higher is better; 0 is the maximum.
     """
     from slotwise import logs
 

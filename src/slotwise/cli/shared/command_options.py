@@ -1,4 +1,4 @@
-"""What commands share: options that are written once, and examples in their help."""
+"""Options that several commands have, and decorators for help texts."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ ProblemName = Annotated[
         help=f"a, b or c of the paper, one of d to k, shop, {', '.join(OTHER_USERS)}, or FILE.json.",
     ),
 ]
-#: where users must choose by multinomial logit
+#: for commands whose users choose by multinomial logit
 LogitProblemName = Annotated[
     str, typer.Option("--problem", metavar="NAME", help="a, b or c of the paper, one of d to k, or FILE.json.")
 ]
 Seed = Annotated[int, typer.Option(metavar="N", help="The same seed gives the same numbers.")]
 
-#: marks a paragraph that help leaves as it is, line by line
+#: marks a paragraph whose line breaks help keeps
 AS_IT_IS = "\b\n"
 WIDTH = 78
 
 
 def example(*lines: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Show a command at work in its help."""
+    """Add examples to the help of a command."""
 
     def add(command: Callable[..., None]) -> Callable[..., None]:
         heading = "Example:" if len(lines) == 1 else "Examples:"
@@ -45,7 +45,7 @@ def example(*lines: str) -> Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def known_ids(what: str, ids: Iterable[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """List in the help of a command what an option may be; no id is broken at its hyphens."""
+    """List the ids that an option takes in the help of a command; ids are not broken at hyphens."""
 
     def add(command: Callable[..., None]) -> Callable[..., None]:
         listed = textwrap.wrap(", ".join(ids), WIDTH - 4, break_on_hyphens=False)
@@ -60,7 +60,7 @@ def _say(command: Callable[..., None], block: str) -> Callable[..., None]:
 
 
 def takes_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command have a dataclass of options as an argument: each of its fields becomes an option of its own."""
+    """Turn the fields of a dataclass argument into options of the command."""
     hints = get_type_hints(command, include_extras=True)
     records: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters: list[inspect.Parameter] = []

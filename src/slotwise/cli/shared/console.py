@@ -1,4 +1,4 @@
-"""The screen: how results are printed, and what is said while one waits."""
+"""Printing to the terminal: results, and a progress bar on stderr."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from rich.text import Text
 if TYPE_CHECKING:
     from slotwise.logs import Block, TextTable
 
-#: where a line may end: not before a % sign, nor after the place of an item in a list
+#: where a line may break: not before a % sign, nor after the number of an item in a list
 _BREAKS = re.compile(r"(?<!\b\d\.)(?<!\b\d\d\.) (?!%)")
 
 
 def screen(*, stderr: bool = False) -> Console:
-    """A console that prints names as they are, whatever is in them."""
+    """Return a console that prints names verbatim, without markup or emoji."""
     return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
 
 
 @dataclass(frozen=True)
 class Unbroken:
-    """Pieces of text beside and below one another, none of them broken where it has room in a line."""
+    """Pieces of text that wrap between pieces; no piece is broken if it fits in a line."""
 
     pieces: Sequence[str]
     between: str = "   "
-    #: how many of them are in bold
+    #: the number of pieces in bold
     bold: int = 0
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -54,7 +54,7 @@ class Unbroken:
 
 
 def say(console: Console, sentences: str) -> None:
-    """Print sentences, with the question that they may answer in bold; no number is torn from its % or its item."""
+    """Print sentences, with a leading question in bold; a number stays on one line with its % sign or its item."""
     question, mark, _ = sentences.partition("? ")
     bold = len(_BREAKS.split(question)) if mark and "." not in question else 0
     console.print(Unbroken(_BREAKS.split(sentences), " ", bold))
@@ -69,7 +69,7 @@ def show(blocks: Sequence[Block]) -> None:
             if block.note:
                 console.print(block.note)
         elif "\n" in block.lstrip("\n"):
-            # lines that are set already
+            # lines with fixed breaks
             console.print(block, soft_wrap=True)
         else:
             console.print("\n" * (len(block) - len(block.lstrip("\n"))), end="")
@@ -93,16 +93,16 @@ def _table(block: TextTable) -> Table:
 
 
 class Progress(Protocol):
-    """Told what is being done, and how much of it is done where that is known, from 0 to 1."""
+    """A callback with the current step and the completed share of it, from 0 to 1 or None."""
 
     def __call__(self, step: str, share: float | None = None) -> None: ...
 
 
 @contextlib.contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """A bar on stderr, if that is a screen, that says what is being done; gone at the end.
+    """Show the current step as a progress bar on stderr, if that is a terminal, until the block ends.
 
-    Whoever interrupts it is told that nothing came of it.
+    On an interrupt, it prints that nothing was written.
     """
     console = screen(stderr=True)
     try:
@@ -114,12 +114,12 @@ def progress_bar() -> Iterator[Progress]:
 
 
 def _say_nothing(step: str, share: float | None = None) -> None:
-    """For who has no screen."""
+    """Ignore progress, if stderr is no terminal."""
 
 
 @contextlib.contextmanager
 def _bar(console: Console) -> Iterator[Progress]:
-    """One bar, of the step that is under way; it moves to and fro where nobody knows how long that takes."""
+    """Show one bar for the current step; it moves back and forth if the share is unknown."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = TextColumn("{task.description} …", markup=False), BarColumn(), TimeElapsedColumn()

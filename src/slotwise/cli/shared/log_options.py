@@ -1,4 +1,4 @@
-"""The options of the commands that read click logs, and the reading itself."""
+"""Options of the commands that read click logs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from slotwise.logs import Fit, LogSource, ReadOptions
 
 _COLUMN = "COLUMN"
-#: those of `slotwise.logs.ESTIMATOR_NAMES`, without importing what reads logs
+#: equal to `slotwise.logs.ESTIMATOR_NAMES`, without the import of the log readers
 ESTIMATOR_IDS = (POOLED, *(entry.id for entry in estimators() if entry.position_bias == "unknown"))
 
 
 @dataclass(frozen=True)
 class LogArguments:
-    """A log, what its columns are called and how to read it."""
+    """A log, the names of its columns, and how to read it."""
 
     log: Annotated[
         str,
@@ -39,14 +39,14 @@ class LogArguments:
     ] = "impression"
     slot: Annotated[str, typer.Option(metavar=_COLUMN, help="The slot, counted from 0 or 1.")] = "slot"
     item: Annotated[
-        str, typer.Option(metavar=_COLUMN, help="The item; or the list of items, where a row is a whole impression.")
+        str, typer.Option(metavar=_COLUMN, help="The item; or the list of items, if a row is a whole impression.")
     ] = "item"
     clicked: Annotated[
-        str, typer.Option(metavar=_COLUMN, help="The click: true or 1; or the clicked item, where items are lists.")
+        str, typer.Option(metavar=_COLUMN, help="The click: true or 1; or the clicked item, if items are lists.")
     ] = "clicked"
     placement: Annotated[
         str | None,
-        typer.Option(metavar=_COLUMN, help="The page, query or place of an impression, where the log has several."),
+        typer.Option(metavar=_COLUMN, help="The page, query or place of an impression, if the log has several."),
     ] = None
     order: Annotated[str | None, typer.Option(metavar=_COLUMN, help="The order or the time of clicks.")] = None
     propensity: Annotated[
@@ -56,18 +56,18 @@ class LogArguments:
         str | None,
         typer.Option(
             metavar=_COLUMN,
-            help="The probability with which the item was shown in its slot; where items are lists, a list too.",
+            help="The probability with which the item was shown in its slot; a list, if items are lists.",
         ),
     ] = None
     weight: Annotated[
         str | None,
-        typer.Option(metavar=_COLUMN, help="How many impressions a row stands for, in a log that was counted already."),
+        typer.Option(metavar=_COLUMN, help="The number of impressions that a row stands for, in an aggregated log."),
     ] = None
     clicks: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="The clicks, where they are in a table of their own: joined by impression and item. In a database, "
+            help="The clicks, if they are in a separate table: joined by impression and item. In a database, "
             "the name of that table.",
         ),
     ] = None
@@ -76,7 +76,7 @@ class LogArguments:
         typer.Option(
             metavar="RULE",
             help="Which of several clicks counts: first, last, or drop to leave the impression out. By default first "
-            "where --order is given, else drop.",
+            "if --order is given, else drop.",
         ),
     ] = None
     format: Annotated[
@@ -84,18 +84,19 @@ class LogArguments:
         typer.Option(
             metavar="NAME",
             help="yandex for sessions of the relevance prediction challenge, open-bandit for files of that dataset; by "
-            "default as the file looks. Both name their own columns.",
+            "default detected from the file. Both have fixed columns.",
         ),
     ] = None
-    table: Annotated[str | None, typer.Option(metavar="NAME", help="The table, where LOG is a database.")] = None
-    engine: Annotated[str, typer.Option(metavar="NAME", help="duckdb, or spark for what outgrows this machine.")] = (
-        "duckdb"
-    )
+    table: Annotated[str | None, typer.Option(metavar="NAME", help="The table, if LOG is a database.")] = None
+    engine: Annotated[
+        str, typer.Option(metavar="NAME", help="duckdb, or spark for logs too large for this machine.")
+    ] = "duckdb"
     master: Annotated[
         str | None, typer.Option(metavar="URL", help="The Spark cluster; by default Spark runs on this machine.")
     ] = None
     memory: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="What DuckDB may use, such as 2GB; the rest goes to disk.")
+        str | None,
+        typer.Option(metavar="SIZE", help="Memory limit of DuckDB, such as 2GB; it spills to disk beyond that."),
     ] = None
 
     def source(self, log: str | None = None) -> LogSource:
@@ -127,26 +128,26 @@ class LogArguments:
 
 @dataclass(frozen=True)
 class FitArguments(LogArguments):
-    """The same, and how to fit it."""
+    """A log, and how to fit it."""
 
     estimator: Annotated[str, typer.Option(metavar="ID", help="One of those listed above.")] = POOLED
     bias: Annotated[
         str,
         typer.Option(
             metavar="HOW",
-            help="Whether slots are worth the same in all placements: shared, own, or auto for what predicts better.",
+            help="Position bias of placements: shared, own, or auto for the one that predicts better.",
         ),
     ] = "auto"
     position_bias: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="What the slots are worth, where it is known: numbers from slot 1 on."),
+        typer.Option(metavar="FILE", help="The position bias, if it is known: numbers from slot 1 on."),
     ] = None
     features: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="What is known of items: a table with their column --item and others, of numbers or text. Items of "
-            "which little was seen are expected where these say.",
+            help="Item features: a table with the column --item and others, of numbers or text. Estimates of "
+            "rarely shown items are shrunk toward the prediction from features.",
         ),
     ] = None
 
@@ -178,7 +179,7 @@ class FitArguments(LogArguments):
 
 
 def numbers_in(path: str) -> list[float]:
-    """The numbers of a file, between spaces, commas or lines; or a list as JSON writes it."""
+    """Return the numbers of a file, separated by spaces, commas or lines; or a JSON list."""
     try:
         text = Path(path).read_text()
     except OSError as problem:

@@ -1,4 +1,4 @@
-"""What the commands on a service's store share; the service may be running or not."""
+"""Options of the commands that work on the store of a service."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ StoreUrl = Annotated[
 
 @contextmanager
 def needing_the_service() -> Iterator[None]:
-    """Say which extra is missing, if what the block imports is not installed."""
+    """Raise an error that names the missing extra, if an import in the block fails."""
     try:
         yield
     except ModuleNotFoundError as missing:
