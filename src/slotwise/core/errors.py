@@ -7,25 +7,25 @@ from collections.abc import Iterable
 
 
 class SlotwiseError(Exception):
-    """Anything that slotwise refuses or cannot do, in words for the person who asked."""
+    """The base class: slotwise rejects an input or cannot do something."""
 
 
 class InvalidInput(SlotwiseError, ValueError):
-    """An argument, a field of a file or a parameter is not what it must be; the message names it and its value."""
+    """An argument, a field of a file or a parameter is invalid; the message names it and its value."""
 
 
 class UnknownName(SlotwiseError, LookupError):
-    """A policy, problem or estimator of that name is not registered; the message offers the nearest ones."""
+    """No policy, problem or estimator has that name; the message suggests the nearest ones."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        known = list(known)
-        near = difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
+    def __init__(self, kind: str, name: str, names: Iterable[str]) -> None:
+        names = list(names)
+        near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
         super().__init__(f"unknown {kind} {name!r}: {hint}")
 
 
 class InvalidRanking(SlotwiseError, ValueError):
-    """A policy returned something that is not K distinct items."""
+    """A ranking does not hold K distinct items."""
 
 
 class MissingExtra(SlotwiseError, ImportError):
@@ -43,20 +43,20 @@ class MissingClient(SlotwiseError, ImportError):
 
 
 class UnwritableFile(SlotwiseError, OSError):
-    """Something cannot be written: no permission, no space, no such folder."""
+    """A file cannot be written: no permission, no space, no such folder."""
 
 
 class UnreadableFile(SlotwiseError, OSError):
-    """A file is missing, damaged, or not one of ours."""
+    """A file is missing, damaged, or not written by slotwise."""
 
 
 class StoreRefused(SlotwiseError):
-    """A database is not one to work with: another program's, of a newer version, or not there."""
+    """A database cannot be opened: it belongs to another program or a newer version, or is not there."""
 
 
 class StoreUnavailable(SlotwiseError):
-    """A database cannot be used at the moment: full, locked, read-only, gone or out of reach. Nothing was written."""
+    """A database is unavailable: full, locked, read-only, gone or unreachable. Nothing was written."""
 
 
 class CommitInDoubt(StoreUnavailable):
-    """A database was told to commit and did not answer: what was to be written may be there or not."""
+    """A database did not confirm a commit: the transaction may or may not be there."""

@@ -1,4 +1,4 @@
-"""What is known of items, as numbers: numbers standardised, categories one column each."""
+"""Encode item features as numbers: standardise numbers, one column per category of a text."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from slotwise.core.errors import InvalidInput
 from slotwise.core.types import FloatArray
 
 #: squares of larger numbers would not be finite
-LARGEST = 1e100
+MAX_SIZE = 1e100
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """How rows become numbers, as learned from the rows of some items; more items may be encoded later."""
+    """An encoding that was learned from the rows of some items; it can encode more items later."""
 
     #: per column: mean and standard deviation of a number, or the categories of a text
     columns: tuple[tuple[float, float] | tuple[str, ...], ...]
-    #: per column, whether it is of text
+    #: per column: whether it holds text
     is_text: tuple[bool, ...]
 
     @classmethod
     def of(cls, rows: Any) -> Encoder:
-        """The encoder of these rows, of numbers and text, and None where something is not known of an item."""
+        """Learn an encoder from rows of numbers and text; None is a missing value."""
         table = _table(rows)
         columns: list[tuple[float, float] | tuple[str, ...]] = []
         is_text = []
         for number in range(len(table[0])):
             column = [row[number] for row in table if row[number] is not None]
             if not column:
-                raise InvalidInput(f"features[0][{number}] must be known of an item at least, got None of all")
+                raise InvalidInput(f"features[0][{number}] must have a value for at least one item, got None for all")
             text = isinstance(column[0], str)
             for item, row in enumerate(table):
                 _check(row[number], text, item, number)
@@ -48,22 +48,22 @@ class Encoder:
 
     @property
     def width(self) -> int:
-        """How many numbers an item has."""
+        """The number of encoded columns."""
         return sum(len(column) if text else 1 for column, text in zip(self.columns, self.is_text, strict=True))
 
     def keeping(self, categories: Collection[tuple[int, str]]) -> Encoder:
-        """The same without the columns of all categories but these, each by the number of its column."""
+        """Return an encoder with only these categories, each given by the number of its column."""
         columns = zip(self.columns, self.is_text, strict=True)
-        kept = (
+        selected = (
             tuple(str(category) for category in column if (number, category) in categories) if text else column
             for number, (column, text) in enumerate(columns)
         )
-        return Encoder(tuple(kept), self.is_text)
+        return Encoder(tuple(selected), self.is_text)
 
     def encode(self, rows: Any) -> FloatArray:
-        """Items × numbers: numbers less their mean, by their standard deviation, and 1 for the category of a text.
+        """Return items × numbers: (value - mean)/deviation of a number, and 1 in the column of a text's category.
 
-        A number that never varied is 0, and so is all of what is not known, or of a category that was not.
+        A number that never varied, a missing value and an unknown category are encoded as 0.
         """
         table = _table(rows)
         encoded = np.zeros((len(table), self.width))
@@ -86,7 +86,7 @@ class Encoder:
 
 
 def encode(rows: Any) -> FloatArray:
-    """Rows of numbers and text, one per item, as numbers.
+    """Return rows of numbers and text, one per item, as numbers.
 
     >>> encode([[10, "red"], [20, "blue"], [30, "red"]]).round(2).tolist()       # blue, then red
     [[-1.22, 0.0, 1.0], [0.0, 1.0, 0.0], [1.22, 0.0, 1.0]]
@@ -118,5 +118,5 @@ def check_value(name: str, value: Any, text: bool, others: str) -> None:
         if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
             raise InvalidInput(f"{name} must be a number, as {others}, got {value!r}")
         size: Any = abs(value)
-        if not size <= LARGEST:
-            raise InvalidInput(f"{name} must be at most {LARGEST:g} in size, got {validation.short(value)}")
+        if not size <= MAX_SIZE:
+            raise InvalidInput(f"{name} must be at most {MAX_SIZE:g} in size, got {validation.short(value)}")

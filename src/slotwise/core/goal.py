@@ -1,4 +1,4 @@
-"""What a list is for: what a click on each item is worth, and which lists may be shown at all."""
+"""The goal of a list: the value of a click on each item, and the constraints on lists."""
 
 from __future__ import annotations
 
@@ -22,9 +22,26 @@ MAX_VALUE = 1e100
 class Goal:
     """Maximise the expected value Σ_k v γ_k/(1+S) of a list, among the lists that are allowed.
 
-    Items and slots count from 0. With values the best list may order against attractiveness, and may rather leave a
-    slot empty than let a cheap item draw clicks from a dear one.
+    Items and slots count from 0. With values, the best list may put a less attractive item first. It may also leave a
+    slot empty, so that a cheap item does not take clicks from a valuable one.
 
+    Parameters
+    ----------
+    values
+        v, the value of a click on each item, finite and not negative; 1 for all if None.
+    pinned
+        The slot of each item that must be in it.
+    excluded
+        Items that may not be shown.
+    groups
+        The label of each item's group, or None.
+    at_most
+        The maximum number of items of a group in one list.
+    may_be_empty
+        Whether a slot may stay empty.
+
+    Examples
+    --------
     >>> goal = Goal(values=[9.0, 1.0, 5.0], pinned={2: 1}, may_be_empty=True)
     >>> goal.check(slots=3, items=3)
     >>> goal.ranking_of([0, 2, EMPTY], slots=3, items=3).tolist()
@@ -34,17 +51,17 @@ class Goal:
     slotwise.core.errors.InvalidRanking: item 2 is pinned to slot 1, got [0, 1, 2]
     """
 
-    #: v, per item: finite and not negative; None counts every click as 1
+    #: v, per item; None counts every click as 1
     values: FloatArray | None
     #: the slot of each item that must be in it
     pinned: Mapping[int, int]
     #: items that may not be shown
     excluded: frozenset[int]
-    #: per item: the label of its one group, or None
+    #: per item: the label of its group, or None
     groups: tuple[Hashable, ...] | None
-    #: how many items of a group may be shown at once; as many as there are where it is not said
+    #: the maximum number of items of a group in one list; a group without an entry has no limit
     at_most: Mapping[Hashable, int]
-    #: whether a slot may show nothing
+    #: whether a slot may stay empty
     may_be_empty: bool
 
     def __init__(
@@ -59,7 +76,7 @@ class Goal:
     ) -> None:
         if not isinstance(may_be_empty, bool):
             raise InvalidInput(f"may_be_empty must be true or false, got {may_be_empty!r}")
-        known = {
+        fields = {
             "values": None if values is None else _values(values),
             "pinned": _pinned(pinned),
             "excluded": frozenset(_excluded(excluded)),
@@ -67,12 +84,12 @@ class Goal:
             "at_most": _at_most(at_most),
             "may_be_empty": may_be_empty,
         }
-        for name, value in known.items():
+        for name, value in fields.items():
             object.__setattr__(self, name, value)
         self._check_itself()
 
     def _check_itself(self) -> None:
-        """What contradicts itself, whatever the slots and items are."""
+        """Raise an error for contradictions that do not depend on the numbers of slots and items."""
         for item, slot in self.pinned.items():
             if item in self.excluded:
                 raise InvalidInput(f"item {item} is both pinned, to slot {slot}, and excluded")
@@ -81,7 +98,7 @@ class Goal:
                 raise InvalidInput(f"at_most limits group {label!r}, which no item of groups is in")
 
     def check(self, slots: int, items: int) -> None:
-        """Refuse, by name, what does not fit a page of `slots` slots and `items` items."""
+        """Raise an error unless the goal fits a page of `slots` slots and `items` items."""
         for name, given in (("values", self.values), ("groups", self.groups)):
             if given is not None and len(given) != items:
                 raise InvalidInput(f"{name} must have one entry for each of the {items} items, got {len(given)}")
@@ -111,8 +128,8 @@ class Goal:
                 "may_be_empty would allow it"
             )
 
-    def ranking_of(self, ranking: Any, *, slots: int, items: int) -> Ranking:
-        """A list that this goal allows, or an error that says why it does not."""
+    def ranking_of(self, ranking: ArrayLike, *, slots: int, items: int) -> Ranking:
+        """Return the list as an array if this goal allows it, and raise `InvalidRanking` otherwise."""
         checked = validation.ranking_of(ranking, slots=slots, items=items, may_be_empty=self.may_be_empty)
         shown = checked.tolist()
         for item, slot in self.pinned.items():
@@ -135,7 +152,7 @@ class Goal:
         return Counter(self._group(item) for item in items)
 
 
-def _values(given: Any) -> FloatArray:
+def _values(given: object) -> FloatArray:
     values = validation.number_vector("values", given)
     wrong = np.flatnonzero(~((values >= 0) & (values <= MAX_VALUE)))
     if wrong.size:
@@ -147,18 +164,18 @@ def _values(given: Any) -> FloatArray:
     return values
 
 
-def _pinned(given: Any) -> dict[int, int]:
+def _pinned(given: object) -> dict[int, int]:
     checked = validation.pins("pinned", {} if given is None else given, first=0)
     return {validation.whole_number("an item in pinned", item, at_least=0): slot for item, slot in checked.items()}
 
 
-def _excluded(given: Any) -> Iterable[int]:
+def _excluded(given: object) -> Iterable[int]:
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise InvalidInput(f"excluded must be a list of items, got {validation.short(given)}")
     return [validation.whole_number("an item in excluded", item, at_least=0) for item in given]
 
 
-def _labels(given: Any) -> tuple[Hashable, ...] | None:
+def _labels(given: object) -> tuple[Hashable, ...] | None:
     if given is None:
         return None
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
@@ -170,14 +187,14 @@ def _labels(given: Any) -> tuple[Hashable, ...] | None:
     return labels
 
 
-def _at_most(given: Any) -> dict[Hashable, int]:
+def _at_most(given: object) -> dict[Hashable, int]:
     return {
         label: validation.whole_number(f"at_most of group {label!r}", most, at_least=0)
         for label, most in _mapping("at_most", "groups to numbers", given).items()
     }
 
 
-def _mapping(name: str, what: str, given: Any) -> Mapping[Any, Any]:
+def _mapping(name: str, what: str, given: object) -> Mapping[Any, Any]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):

@@ -1,4 +1,4 @@
-"""What all figures share: colours, an empty figure that needs no screen, and how a figure is written to files."""
+"""Colours, figures without a screen, and reproducible image files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORMATS = ("png", "svg", "pdf")
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure that needs no screen."""
+    """Return an empty figure that needs no screen."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -31,46 +31,46 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def bare(axes: Axes) -> None:
-    """Leave out what carries no information."""
+    """Hide the upper and the right spine."""
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def save(drawn: Figure, folder: Path, name: str, formats: Sequence[str] = FORMATS) -> None:
     """Write a figure in these formats; the same figure gives the same bytes.
 
-    Letters that the usual font lacks are taken from another one on this machine. Where no font here has them, an SVG
-    holds its text as text, for a browser to draw with the fonts that it finds.
+    Letters that the default font lacks are taken from another font of this machine. If no font has them, an SVG holds
+    its text as text, and the browser draws it with its own fonts.
     """
     import matplotlib as mpl
 
     missing, layout = _lend_letters(drawn), drawn.get_layout_engine()
     with (
         mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none" if missing else "path"}),
-        # where a figure has no layout engine, as after its first format, these would give it one
+        # a figure without a layout engine, as after its first format, would get one from these settings
         mpl.rc_context({"figure.autolayout": False, "figure.constrained_layout.use": False}),
-        _no_word_of_glyphs(),
+        _ignore_missing_glyphs(),
     ):
         try:
             for kind in formats:
                 stamp = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
                 with replacing(folder / f"{name}.{kind}") as file:
                     drawn.savefig(file, format=kind, dpi=160, metadata=stamp)
-                # where everything goes is found once, as that takes as long as drawing it; with "none" for None,
-                # matplotlib would still draw everything twice
+                # the layout is computed once: it takes as long as drawing; with "none" for None, matplotlib would still
+                # draw everything twice
                 drawn.set_layout_engine(None)
         finally:
             drawn.set_layout_engine(layout)
 
 
 @contextmanager
-def _no_word_of_glyphs() -> Iterator[None]:
+def _ignore_missing_glyphs() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
 
 
 def _lend_letters(drawn: Figure) -> set[str]:
-    """Give each text fonts for the letters that the usual one lacks; returns the letters that no font here has."""
+    """Add fonts for letters that the default font lacks to each text; return the letters that no font has."""
     from matplotlib.font_manager import FontProperties, findfont
     from matplotlib.text import Text
 
@@ -89,13 +89,13 @@ def _lend_letters(drawn: Figure) -> set[str]:
 def _lacking(font: str, letters: frozenset[str]) -> frozenset[str]:
     from matplotlib.font_manager import get_font
 
-    known = get_font(font)
-    return frozenset(letter for letter in letters if letter.isprintable() and not known.get_char_index(ord(letter)))
+    glyphs = get_font(font)
+    return frozenset(letter for letter in letters if letter.isprintable() and not glyphs.get_char_index(ord(letter)))
 
 
 @lru_cache(maxsize=1024)
 def _fonts_with(letters: frozenset[str]) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Families that have these letters between them, as far as there are any, and the letters that none has."""
+    """Return font families that together have these letters, and the letters that no font has."""
     from matplotlib.font_manager import fontManager
 
     families: list[str] = []

@@ -1,4 +1,4 @@
-"""What is known before the first round."""
+"""The task of a policy: the page, the horizon and the goal, given before the first round."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from slotwise.core.types import FloatArray
 
 #: the longest horizon: counts are 64-bit integers
 MAX_ROUNDS = 2**62
-#: the number of segments that a policy keeps apart
+#: the maximum number of segments of a policy
 MAX_SEGMENTS = 2_000
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The page, the horizon and what lists are for: all that a policy is told."""
+    """Everything that a policy receives before the first round."""
 
     slots: int
     items: int
     #: the horizon T
     rounds: int
-    #: λ per slot, or None where the policy is not told
+    #: λ per slot, or None if it is unknown
     position_bias: FloatArray | None = None
-    #: what lists are for and which are allowed, or None: for clicks, and all
+    #: values and constraints of lists, or None to maximise clicks without constraints
     goal: Goal | None = None
-    #: whether pins, exclusions and values are imposed as it goes, and there is no goal:
-    #: `slotwise.optimize.dynamic_constraints`
+    #: whether pins, exclusions and values come with each decision, in place of a goal
+    #: (`slotwise.optimize.dynamic_constraints`)
     rules_per_decision: bool = False
-    #: how many kinds of visitors there are to tell apart; they are numbered from 0
+    #: the number of visitor segments, numbered from 0
     segments: int = 1
-    #: what is known of items, items × features, or of segments and items together, segments × items × features,
-    #: or None; numbers should have a standard deviation of about 1, as it is expected that none of them says very much
+    #: features of items, items × features, or of items by segment, segments × items × features, or None; the prior of
+    #: their weights expects a standard deviation of about 1
     features: FloatArray | None = None
-    #: how many features every item has that are told anew in each round, by `see_features`; 0 if there are none
+    #: the number of features of an item that change in each round (`see_features`)
     context: int = 0
-    #: how many of the items are retired, and shown no more
+    #: the number of retired items, which are not shown
     retired: int = 0

@@ -1,4 +1,4 @@
-"""Randomness is an argument: streams made from one seed, and the one draw that numpy leaves to us."""
+"""Random streams from one seed, and draws that are the same compiled and in plain Python."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from slotwise.jit import inlined
 
 
 def stream(seed: int, index: int) -> np.random.SeedSequence:
-    """The seed of replication `index`: independent of the others, and dependent on nothing else."""
+    """Return the seed of replication `index`, independent of the other replications."""
     return np.random.SeedSequence(seed, spawn_key=(index,))
 
 
 @inlined
 def below(n: int, rng: np.random.Generator) -> int:
-    """A uniform integer in 0 … n-1, from one uniform double, so that compiled and plain code draw the same."""
+    """Return a uniform integer in 0 … n-1, from one uniform double, so that compiled and plain code draw the same."""
     return int(rng.random() * n)
 
 

@@ -1,4 +1,4 @@
-"""What was shown as whole lists: the statistic of the joint likelihood, from which a tally follows."""
+"""Counts by whole list: the statistic of the joint likelihood; it determines the tally."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, InvalidRanking
@@ -13,15 +14,15 @@ from slotwise.core.tally import Tally
 from slotwise.core.types import EMPTY, NO_CLICK, BoolArray, IntArray
 
 _LARGEST = int(np.iinfo(np.int64).max)
-#: rounds that wait to be merged, at least: sorting them one by one would cost more than the counting
+#: rounds to collect before they are merged: to sort them one by one would cost more than to count them
 _MIN_WAITING = 1024
 
 
 class Rankings:
     """The distinct rankings that were shown, with the clicks on each of their slots and the visits without a click.
 
-    A tally keeps which item was in which slot; this keeps which items were there together. The joint likelihood and
-    exact standard errors need that. Rankings of different rounds, from wherever, add up with `+`, like tallies.
+    A tally has the item of each slot; rankings also have the items that were shown together. The joint likelihood and
+    exact standard errors need that. Rankings of different rounds add up with `+`, like tallies.
 
     >>> seen = Rankings.empty(slots=2, items=3)
     >>> seen.count([2, 0], clicked=1)      # item 2 in slot 0, item 0 in slot 1, a click on slot 1
@@ -35,8 +36,8 @@ class Rankings:
 
     __hash__ = None  # type: ignore[assignment]  # counted in place
 
-    def __init__(self, shown: Any, clicks: Any, passes: Any, *, items: int) -> None:
-        """Of rankings (a row each, an item per slot), the clicks on their slots, and their visits without a click."""
+    def __init__(self, shown: ArrayLike, clicks: ArrayLike, passes: ArrayLike, *, items: int) -> None:
+        """Count rankings (a row each, an item per slot), the clicks on their slots, and the visits without a click."""
         self._items = validation.whole_number("items", items, at_least=1)
         lists = _lists("shown", shown, self._items)
         on_slots = np.zeros(lists.shape, np.int64) if lists.size == 0 else validation.counts("clicks", clicks)
@@ -53,14 +54,14 @@ class Rankings:
 
     @classmethod
     def empty(cls, slots: int, items: int) -> Rankings:
-        """Of no rounds."""
+        """Return rankings of no rounds."""
         slots = validation.whole_number("slots", slots, at_least=1)
         nothing = np.zeros((0, slots), np.int64)
         return cls(nothing, nothing, np.zeros(0, np.int64), items=items)
 
     @classmethod
-    def of_rounds(cls, rankings: Any, clicked: Any, *, items: int) -> Rankings:
-        """Of many rounds at once: the ranking of each, rounds × slots, and the slot clicked, or NO_CLICK.
+    def of_rounds(cls, rankings: ArrayLike, clicked: ArrayLike, *, items: int) -> Rankings:
+        """Count many rounds: the ranking of each, rounds × slots, and the slot clicked, or NO_CLICK.
 
         >>> Rankings.of_rounds([[2, 0], [1, 2], [2, 0]], [1, NO_CLICK, NO_CLICK], items=3).passes.tolist()
         [1, 1]
@@ -70,7 +71,7 @@ class Rankings:
 
     @classmethod
     def of_valid_rounds(cls, lists: IntArray, on: IntArray, *, items: int) -> Rankings:
-        """The same for rankings and clicks that need no checks: a log's were checked when it was cleaned."""
+        """Count rounds without checks: those of a log were checked when it was cleaned."""
         slots = lists.shape[1]
         first, place = _distinct(lists, items)
         hit = on != NO_CLICK
@@ -115,18 +116,18 @@ class Rankings:
 
     @classmethod
     def _of_distinct(cls, shown: IntArray, clicks: IntArray, passes: IntArray, items: int) -> Rankings:
-        """Of rankings that are checked, different and in order."""
-        found = cls.__new__(cls)
-        found._shown, found._clicks, found._passes = shown, clicks, passes
-        found._items, found._waiting = items, []
-        return found
+        """Return rankings from rows that are checked, distinct and in order."""
+        rankings = cls.__new__(cls)
+        rankings._shown, rankings._clicks, rankings._passes = shown, clicks, passes
+        rankings._items, rankings._waiting = items, []
+        return rankings
 
     def some(self, used: BoolArray, clicks: IntArray, passes: IntArray) -> Rankings:
-        """Some of these rankings with other counts, which are given for all of them."""
+        """Return a selection of these rankings with other counts, which are given for all of them."""
         return Rankings._of_distinct(self.shown[used], clicks[used], passes[used], self.items)
 
     def renumbered(self, shown: IntArray, items: int) -> Rankings:
-        """These rankings with other numbers for their items, in the same order."""
+        """Return these rankings with other numbers for their items, in the same order."""
         return Rankings._of_distinct(shown, self.clicks, self.passes, items)
 
     @property
@@ -159,13 +160,13 @@ class Rankings:
 
     @property
     def times(self) -> IntArray:
-        """T, per ranking: how often it was shown."""
+        """T, per ranking: the rounds that showed it."""
         times: IntArray = self.clicks.sum(axis=1) + self.passes
         return times
 
     @property
     def rounds(self) -> int:
-        """How many rounds were counted."""
+        """The number of rounds."""
         return int(self.times.sum())
 
     @property
@@ -184,18 +185,18 @@ class Rankings:
 
     @property
     def showings(self) -> IntArray:
-        """Slots × items: the rounds in which an item stood in a slot, whatever was clicked."""
+        """Slots × items: the rounds that showed an item in a slot."""
         return self._per_pair(self.times[:, None])
 
     def _per_pair(self, counts: IntArray) -> IntArray:
-        # a place more, in front, for what stands in an empty slot; sums are exact up to 2**53
+        # one more place, in front, for empty slots; sums are exact up to 2**53
         total = [
             np.bincount(shown + 1, weights=count, minlength=self.items + 1)[1:]
             for shown, count in zip(self.shown.T, np.broadcast_to(counts, self.shown.shape).T, strict=True)
         ]
         return np.array(total).astype(np.int64)
 
-    def count(self, ranking: Any, clicked: int) -> None:
+    def count(self, ranking: ArrayLike, clicked: int) -> None:
         """Add one round, in place: `clicked` is a slot, or NO_CLICK."""
         lists = _lists("ranking", [ranking], self.items)
         if lists.shape[1] != self.slots:
@@ -208,8 +209,8 @@ class Rankings:
         if self._waiting:
             lists, clicked = zip(*self._waiting, strict=True)
             self._waiting = []
-            whole = self + Rankings.of_rounds(np.array(lists), clicked, items=self.items)
-            self._shown, self._clicks, self._passes = whole._shown, whole._clicks, whole._passes
+            total = self + Rankings.of_rounds(np.array(lists), clicked, items=self.items)
+            self._shown, self._clicks, self._passes = total._shown, total._clicks, total._passes
 
     def __add__(self, other: Rankings) -> Rankings:
         if not isinstance(other, Rankings):
@@ -222,9 +223,9 @@ class Rankings:
         both = (self, other)
         total = Rankings.empty(self.slots, self.items)
         total._shown, total._clicks, total._passes = _merged(
-            np.concatenate([one.shown for one in both]),
-            np.concatenate([one.clicks for one in both]),
-            np.concatenate([one.passes for one in both]),
+            np.concatenate([part.shown for part in both]),
+            np.concatenate([part.clicks for part in both]),
+            np.concatenate([part.passes for part in both]),
             self.items,
         )
         return total
@@ -236,15 +237,15 @@ class Rankings:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Rankings):
             return NotImplemented
-        mine, theirs = ((one.shown, one.clicks, one.passes) for one in (self, other))
+        mine, theirs = ((part.shown, part.clicks, part.passes) for part in (self, other))
         return self.items == other.items and all(map(np.array_equal, mine, theirs))
 
     def __repr__(self) -> str:
         return f"<{len(self.shown)} rankings of {self.slots} slots and {self.items} items in {self.rounds} rounds>"
 
 
-def _lists(name: str, values: Any, items: int) -> IntArray:
-    """Rankings, a row each: distinct items out of 0 … items-1, or nothing, in every slot."""
+def _lists(name: str, values: object, items: int) -> IntArray:
+    """Return rankings, a row each: distinct items out of 0 … items-1, or EMPTY, in every slot."""
     try:
         lists = np.asarray(values)
     except ValueError:
@@ -262,8 +263,8 @@ def _lists(name: str, values: Any, items: int) -> IntArray:
     return np.ascontiguousarray(lists, dtype=np.int64)
 
 
-def _clicked(values: Any, lists: IntArray) -> IntArray:
-    """The slot clicked in each round, or NO_CLICK."""
+def _clicked(values: object, lists: IntArray) -> IntArray:
+    """Return the slot clicked in each round, or NO_CLICK."""
     clicked = np.asarray(values)
     rounds, slots = lists.shape
     if clicked.shape != (rounds,) or (rounds and clicked.dtype.kind not in "iu"):
@@ -282,7 +283,7 @@ def _clicked(values: Any, lists: IntArray) -> IntArray:
 
 
 def _merged(lists: IntArray, clicks: IntArray, passes: IntArray, items: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Each ranking once, in lexicographic order, its counts added up."""
+    """Return each ranking once, in lexicographic order, with the sum of its counts."""
     first, place = _distinct(lists, items)
     on_slots, without = np.zeros((len(first), lists.shape[1]), np.int64), np.zeros(len(first), np.int64)
     np.add.at(on_slots, place, clicks)
@@ -291,7 +292,7 @@ def _merged(lists: IntArray, clicks: IntArray, passes: IntArray, items: int) -> 
 
 
 def _distinct(lists: IntArray, items: int) -> tuple[IntArray, IntArray]:
-    """A row of each distinct ranking, and which of these each row is: sorts one number a row, not the rows."""
+    """Return a row of each distinct ranking, and the number of each row's ranking; sorts one number per row."""
     base = items + 1
     key, bound = lists[:, 0] + 1, base
     for column in lists.T[1:]:

@@ -16,7 +16,7 @@ class Named(Protocol):
 
     @property
     def id(self) -> str:
-        """The name that users type."""
+        """The id that users type."""
 
 
 Entry = TypeVar("Entry", bound=Named)

@@ -1,4 +1,4 @@
-"""Small symmetric positive definite systems, solved in place: as many equations as there are slots."""
+"""Small symmetric positive definite systems, solved in place: one equation per slot."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from slotwise.jit import jit
 
 @jit
 def factorise(matrix: FloatArray, least: FloatArray, first: int) -> bool:
-    """Put the Cholesky factor L, LLᵀ = matrix, in place of the lower triangle; whether the matrix is regular.
+    """Replace the lower triangle by the Cholesky factor L, LLᵀ = matrix; return whether the matrix is regular.
 
-    Only rows and columns from `first` on count. Where elimination leaves no more than `least` of a diagonal entry, the
-    entry of L is infinite: `solve` then holds that unknown at 0.
+    Only rows and columns from `first` on are used. If elimination leaves no more than `least` of a diagonal entry, the
+    entry of L is infinite, and `solve` holds that unknown at 0.
     """
     regular = True
     for row in range(first, len(matrix)):

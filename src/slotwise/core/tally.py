@@ -1,4 +1,4 @@
-"""The tally: the one statistic that the simulator fills, estimators read and shards add up to."""
+"""The tally: counts of clicks and passes by slot and item, which simulators fill and estimators read."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, UnreadableFile
 from slotwise.core.io import replacing
-from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
+from slotwise.core.types import EMPTY, NO_CLICK, BoolArray, FloatArray, IntArray, Ranking
 from slotwise.jit import inlined
 
 FORMAT = "slotwise tally 1"
@@ -27,8 +28,8 @@ class Tally:
     `clicks[k, j]`, the paper's N, counts the clicks on item j while it was in slot k.
     `passes[k, j]`, the paper's Ñ, counts the visits that clicked on nothing while item j was in slot k.
 
-    Whatever was shown and why, a click on a slot is γ times as likely as no click at all: `clicks - γ·passes` has mean
-    zero under every policy. Tallies of different rounds, from wherever, add up with `+`.
+    A click on a slot is γ times as likely as no click at all, under every policy: `clicks - γ·passes` has mean zero.
+    Tallies of different rounds add up with `+`.
 
     >>> tally = Tally.empty(slots=2, items=3)
     >>> tally.count([2, 0], clicked=1)      # item 2 in slot 0, item 0 in slot 1, a click on slot 1
@@ -49,12 +50,12 @@ class Tally:
             raise InvalidInput(f"clicks is {self.clicks.shape}, but passes is {self.passes.shape}")
 
     @staticmethod
-    def _checked(name: str, values: Any) -> Any:
+    def _checked(name: str, values: object) -> IntArray | FloatArray:
         return validation.counts(name, values)
 
     @classmethod
     def empty(cls, slots: int, items: int) -> Tally:
-        """A tally of no rounds."""
+        """Return a tally of no rounds."""
         shape = (
             validation.whole_number("slots", slots, at_least=1),
             validation.whole_number("items", items, at_least=1),
@@ -63,7 +64,7 @@ class Tally:
 
     @classmethod
     def of_rounds(cls, rankings: IntArray, clicked: IntArray, *, items: int) -> Tally:
-        """Of many rounds at once: the ranking of each, rounds × slots, and the slot clicked, or NO_CLICK.
+        """Count many rounds: the ranking of each, rounds × slots, and the slot clicked, or NO_CLICK.
 
         >>> Tally.of_rounds(np.array([[2, 0], [2, 0]]), np.array([1, NO_CLICK]), items=3).passes.tolist()
         [[0, 0, 1], [1, 0, 0]]
@@ -88,13 +89,13 @@ class Tally:
 
     @property
     def rounds(self) -> int:
-        """How many rounds were counted: a click is one, and a no-click passes every filled slot once.
+        """The number of rounds: a click is one, and a round without a click passes every filled slot once.
 
-        At least so many where slots were left empty.
+        It is a lower bound if slots were left empty.
         """
         return int(self.clicks.sum() + self.passes.sum(axis=1).max())
 
-    def count(self, ranking: Any, clicked: int) -> None:
+    def count(self, ranking: ArrayLike, clicked: int) -> None:
         """Add one round, in place: `clicked` is a slot, or NO_CLICK. Slots that hold EMPTY are not counted."""
         shown = validation.ranking_of(ranking, slots=self.slots, items=self.items, may_be_empty=True)
         if not NO_CLICK <= clicked < self.slots:
@@ -121,8 +122,8 @@ class Tally:
 
     __hash__ = None  # type: ignore[assignment]  # counted in place
 
-    def __getitem__(self, items: Any) -> Tally:
-        """The tally of some items: a list, a slice or a mask over items.
+    def __getitem__(self, items: int | slice | Sequence[int] | IntArray | BoolArray) -> Tally:
+        """Return the tally of a selection of items: a list, a slice or a mask.
 
         >>> Tally(np.array([[1, 2, 3]]), np.array([[4, 5, 6]]))[[2, 0]].clicks.tolist()
         [[3, 1]]
@@ -134,13 +135,13 @@ class Tally:
             raise InvalidInput(f"items {items!r} are not among the {self.items} of this tally") from problem
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to `path` (npz); what was there before survives a failure."""
+        """Write to `path` (npz); if that fails, the earlier file stays."""
         with replacing(path) as file:
             np.savez_compressed(file, format=np.array(FORMAT), clicks=self.clicks, passes=self.passes)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Tally:
-        """Read what `save` wrote; anything else is refused by name."""
+        """Read a file that `save` wrote; raise `UnreadableFile` for any other."""
         try:
             with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
                 if str(stored["format"]) != FORMAT:
@@ -162,7 +163,7 @@ class WeightedTally(Tally):
     """
 
     @staticmethod
-    def _checked(name: str, values: Any) -> Any:
+    def _checked(name: str, values: object) -> IntArray | FloatArray:
         return validation.weighted_counts(name, values)
 
     @property
@@ -201,7 +202,7 @@ class WeightedTally(Tally):
 
 
 def _count_round(clicks: IntArray, passes: IntArray, ranking: Ranking, clicked: int, may_be_empty: bool) -> None:
-    """Add one round to a tally's matrices; where `may_be_empty` is a constant, nothing is spent on empty slots."""
+    """Add one round to a tally's matrices; with a constant `may_be_empty` the compiler drops the test."""
     if clicked == NO_CLICK:
         for slot in range(len(ranking)):
             if not (may_be_empty and ranking[slot] == EMPTY):
@@ -210,13 +211,13 @@ def _count_round(clicks: IntArray, passes: IntArray, ranking: Ranking, clicked: 
         clicks[clicked, ranking[clicked]] += 1
 
 
-#: the same for compiled code
+#: `_count_round` for compiled code
 count_round = inlined(_count_round)
 
 
 @inlined
 def count_epoch(clicks: FloatArray, passes: FloatArray, ranking: Ranking, epoch_clicks: IntArray) -> None:
-    """Add one epoch to a tally's matrices: so many clicks on each slot, then one pass of all."""
+    """Add one epoch to a tally's matrices: its clicks per slot, then one pass of every item."""
     for slot in range(len(ranking)):
         if ranking[slot] != EMPTY:
             clicks[slot, ranking[slot]] += epoch_clicks[slot]
@@ -235,15 +236,15 @@ def add_counts(clicks: FloatArray, passes: FloatArray, more_clicks: FloatArray, 
 
 @inlined
 def count_no_clicks(passes: FloatArray) -> float:
-    """How many rounds, or epochs, ended without a click: each passes every filled slot once.
+    """Return the number of rounds, or epochs, that ended without a click: each passes every filled slot once.
 
-    At least so many where slots were left empty.
+    It is a lower bound if slots were left empty.
     """
     slots, items = passes.shape
-    most = 0.0
+    largest = 0.0
     for slot in range(slots):
         count = 0.0
         for item in range(items):
             count += passes[slot, item]
-        most = max(most, count)
-    return most
+        largest = max(largest, count)
+    return largest

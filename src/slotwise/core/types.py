@@ -1,4 +1,4 @@
-"""The few types that appear in every signature."""
+"""Array types and the markers for no click and for an empty slot."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ HalfLife = float | str | None
 #: Items by slot: `ranking[k]` is the item shown in slot k. Slots and items count from 0.
 Ranking = NDArray[np.int64]
 
-#: What `clicked` is when the user clicked nothing on the page; otherwise it is the slot.
+#: The value of `clicked` in a round without a click; otherwise it is the slot.
 NO_CLICK: Final = -1
 
-#: What a ranking holds where a slot stays empty; only a goal that says so allows it.
+#: The entry of a ranking for an empty slot; only a goal with `may_be_empty` allows it.
 EMPTY: Final = -1

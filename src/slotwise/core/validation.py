@@ -1,11 +1,11 @@
-"""Checks at the edge: each turns what a caller gave into what the inside trusts, or names the field and the value."""
+"""Validation of arguments: each function returns a checked value or raises an error with field and value."""
 
 from __future__ import annotations
 
 import operator
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, SupportsIndex, cast
 
 import numpy as np
 
@@ -13,10 +13,10 @@ from slotwise.core.errors import InvalidInput, InvalidRanking
 from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
 
 
-def whole_number(name: str, value: Any, *, at_least: int, at_most: int | None = None) -> int:
-    """An integer within its bounds."""
+def whole_number(name: str, value: object, *, at_least: int, at_most: int | None = None) -> int:
+    """Return an integer within its bounds."""
     try:
-        number = operator.index(value)
+        number = operator.index(cast("SupportsIndex", value))
     except TypeError:
         raise InvalidInput(f"{name} must be a whole number, got {value!r}") from None
     if isinstance(value, bool) or number < at_least:
@@ -26,8 +26,8 @@ def whole_number(name: str, value: Any, *, at_least: int, at_most: int | None = 
     return number
 
 
-def positive_vector(name: str, values: Any, each: str) -> FloatArray:
-    """A fresh array of positive, finite numbers; `each` says what one entry belongs to: a slot, an item."""
+def positive_vector(name: str, values: object, each: str) -> FloatArray:
+    """Return a new array of positive, finite numbers; `each` is the noun for one entry: slot or item."""
     vector = number_vector(name, values)
     wrong = np.flatnonzero(~(np.isfinite(vector) & (vector > 0)))
     if wrong.size:
@@ -37,8 +37,8 @@ def positive_vector(name: str, values: Any, each: str) -> FloatArray:
     return vector
 
 
-def probability_vector(name: str, values: Any, each: str) -> FloatArray:
-    """A fresh array of numbers from 0 to 1; `each` says what one entry belongs to: a slot, an item."""
+def probability_vector(name: str, values: object, each: str) -> FloatArray:
+    """Return a new array of numbers from 0 to 1; `each` is the noun for one entry: slot or item."""
     vector = number_vector(name, values)
     wrong = np.flatnonzero(~((vector >= 0.0) & (vector <= 1.0)))
     if wrong.size:
@@ -46,8 +46,8 @@ def probability_vector(name: str, values: Any, each: str) -> FloatArray:
     return vector
 
 
-def finite_vector(name: str, values: Any, each: str) -> FloatArray:
-    """A fresh array of finite numbers; `each` says what one entry belongs to: a slot, an item."""
+def finite_vector(name: str, values: object, each: str) -> FloatArray:
+    """Return a new array of finite numbers; `each` is the noun for one entry: slot or item."""
     vector = number_vector(name, values)
     wrong = np.flatnonzero(~np.isfinite(vector))
     if wrong.size:
@@ -55,8 +55,8 @@ def finite_vector(name: str, values: Any, each: str) -> FloatArray:
     return vector
 
 
-def positive_number(name: str, value: Any) -> float:
-    """A positive, finite number."""
+def positive_number(name: str, value: object) -> float:
+    """Return a positive, finite number."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
         raise InvalidInput(f"{name} must be a number, got {short(value)}")
     if not 0.0 < value < np.inf:
@@ -64,8 +64,8 @@ def positive_number(name: str, value: Any) -> float:
     return float(value)
 
 
-def pins(name: str, given: Any, *, first: int, last: int | None = None) -> dict[Any, int]:
-    """From items to slots, counted from `first` to `last`: each slot has one item at most."""
+def pins(name: str, given: object, *, first: int, last: int | None = None) -> dict[Any, int]:
+    """Return a mapping from items to slots, counted from `first` to `last`; each slot has at most one item."""
     if not isinstance(given, Mapping):
         raise InvalidInput(f"{name} must map items to slots, got {short(given)}")
     checked: dict[Any, int] = {}
@@ -79,23 +79,23 @@ def pins(name: str, given: Any, *, first: int, last: int | None = None) -> dict[
     return checked
 
 
-def share(name: str, value: Any) -> float:
-    """A part of a whole: above 0, at most 1."""
-    found = positive_number(name, value)
-    if found > 1.0:
+def share(name: str, value: object) -> float:
+    """Return a number above 0 and at most 1."""
+    number = positive_number(name, value)
+    if number > 1.0:
         raise InvalidInput(f"{name} must be at most 1, got {value!r}")
-    return found
+    return number
 
 
-def one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
-    """One of a few words."""
+def one_of(name: str, value: object, allowed: Sequence[str]) -> None:
+    """Raise an error unless the value is one of `allowed`."""
     if value not in allowed:
         raise InvalidInput(f"{name} must be {' or '.join(allowed)}, got {value!r}")
 
 
-def per_item(name: str, value: Any, items: int) -> FloatArray:
-    """A positive, finite number for each item, from one for all of them or from a list."""
-    if np.ndim(value) == 0:
+def per_item(name: str, value: object, items: int) -> FloatArray:
+    """Return a positive, finite number per item, from one number for all or from a list."""
+    if np.asarray(value).ndim == 0:
         return np.full(items, positive_number(name, value))
     vector = positive_vector(name, value, each="item")
     if len(vector) != items:
@@ -103,10 +103,10 @@ def per_item(name: str, value: Any, items: int) -> FloatArray:
     return vector
 
 
-def number_vector(name: str, values: Any) -> FloatArray:
-    """A fresh array of at least one number, whatever numbers they are."""
+def number_vector(name: str, values: object) -> FloatArray:
+    """Return a new array of at least one number."""
     try:
-        # as they are first: numpy would read the text "1" and the truth value True as numbers
+        # before the conversion: numpy reads the text "1" and the truth value True as numbers
         entries = values if isinstance(values, Sequence) else np.asarray(values).flat
         if any(isinstance(entry, str | bool | np.bool_) for entry in entries):
             raise TypeError
@@ -123,33 +123,33 @@ _CONTROL_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
 
 
 def has_control_characters(text: str) -> bool:
-    r"""Whether a text cannot be shown, or written to a file, as it is.
+    r"""Return whether a text has control characters, which cannot be shown.
 
-    >>> has_control_characters("two\\nlines"), has_control_characters("tea")
+    >>> has_control_characters("two\nlines"), has_control_characters("tea")
     (True, False)
     """
     return _CONTROL_CHARACTERS.search(text) is not None
 
 
-def short(values: Any) -> str:
-    """A value as it would be written, cut where it gets long."""
+def short(values: object) -> str:
+    """Return the repr of a value, cut to 80 characters."""
     text = repr(values)
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def counts(name: str, values: Any) -> IntArray:
-    """A slots × items array of whole numbers that are not negative."""
+def counts(name: str, values: object) -> IntArray:
+    """Return a slots × items array of whole numbers that are not negative."""
     matrix = _count_matrix(name, values, "iu", "whole numbers", "not be negative")
     return np.ascontiguousarray(matrix, dtype=np.int64)
 
 
-def weighted_counts(name: str, values: Any) -> FloatArray:
-    """A slots × items array of finite numbers that are not negative."""
+def weighted_counts(name: str, values: object) -> FloatArray:
+    """Return a slots × items array of finite numbers that are not negative."""
     matrix = _count_matrix(name, values, "iuf", "numbers", "be finite and not negative")
     return np.ascontiguousarray(matrix, dtype=np.float64)
 
 
-def _count_matrix(name: str, values: Any, kinds: str, noun: str, rule: str) -> np.ndarray[Any, Any]:
+def _count_matrix(name: str, values: object, kinds: str, noun: str, rule: str) -> np.ndarray[Any, Any]:
     matrix = np.asarray(values)
     if matrix.ndim != 2 or matrix.size == 0:
         raise InvalidInput(f"{name} must be a slots × items array, got shape {matrix.shape}")
@@ -162,8 +162,8 @@ def _count_matrix(name: str, values: Any, kinds: str, noun: str, rule: str) -> n
     return matrix
 
 
-def ranking_of(ranking: Any, *, slots: int, items: int, may_be_empty: bool = False) -> Ranking:
-    """`slots` distinct items out of 0 … items-1, or EMPTY where that is allowed."""
+def ranking_of(ranking: object, *, slots: int, items: int, may_be_empty: bool = False) -> Ranking:
+    """Return `slots` distinct items out of 0 … items-1; EMPTY is allowed if `may_be_empty`."""
     try:
         array = np.asarray(ranking)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Pages that hold everything they show: words, tables and figures, put into templates.
+"""Self-contained HTML pages from templates.
 
 A template is a file of this package, known by its path in it, such as `logs/reporting/report.html`. It extends
 `core/html_page/base.html`, and takes tables, lists and figures from `core/html_page/parts.html`.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def render(template: str, /, **values: Any) -> str:
-    """A template filled in. Values are text, whatever characters they hold: none of them becomes markup.
+    """Return a template filled in; values are escaped.
 
     >>> "<title>1 &lt; 2</title>" in render("core/html_page/base.html", title="1 < 2")
     True
@@ -35,7 +35,7 @@ def write_page(path: Path, template: str, /, **values: Any) -> None:
 
 
 def as_address(picture: Path) -> str:
-    """An SVG file as an address that holds it, so that a page needs no other file."""
+    """Return an SVG file as a data URL, so that a page needs no other file."""
     return f"data:image/svg+xml;base64,{base64.b64encode(picture.read_bytes()).decode()}"
 
 
@@ -47,7 +47,7 @@ def _templates() -> Environment:
     except ImportError:
         raise MissingExtra("a page", "plot") from None
 
-    def with_unit(value: Any) -> Any:
+    def with_unit(value: object) -> object:
         # a number and its unit, and a place of a list and its item, stay on one line; three blanks are between places
         if isinstance(value, str) and not isinstance(value, Markup):
             text = re.sub(r"(\b\d{1,2}\.) (?=\S)", r"\1&nbsp;", str(escape(value)))
