@@ -21,10 +21,10 @@ from slotwise.core.types import FloatArray, IntArray
 from slotwise.jit import jit
 from slotwise.posterior import (
     HierarchicalPosterior,
-    gibbs_bias,
-    imagine,
-    joint_gibbs,
-    lived,
+    draw_parameters,
+    gibbs_posterior,
+    hierarchical_posterior,
+    joint_gibbs_posterior,
     update,
     update_by_tally,
 )
@@ -141,9 +141,9 @@ def _choices(sampler: str, data: str, rng: np.random.Generator) -> IntArray:
     setting = Setting(SLOTS, ITEMS, ROUNDS)
     belief: Any
     if sampler in ("integrated", "soft"):
-        belief = lived(setting, passes="soft" if sampler == "soft" else "hard", bias_shape=BIAS_SHAPE)
+        belief = hierarchical_posterior(setting, passes="soft" if sampler == "soft" else "hard", bias_shape=BIAS_SHAPE)
     else:
-        make = joint_gibbs if sampler == "joint" else gibbs_bias
+        make = joint_gibbs_posterior if sampler == "joint" else gibbs_posterior
         belief = make(setting, sampled, shape=SHAPE, rate=rate, bias_shape=BIAS_SHAPE, bias_rate=BIAS_RATE)
     if data == "poisson":
         passes = rng.integers(0, 2 * ROUNDS // (SLOTS * ITEMS), (SLOTS, ITEMS)).astype(np.float64)
@@ -168,7 +168,7 @@ def _sample(belief: Any, attractiveness: FloatArray, samples: FloatArray, rng: n
     """Sweeps as the policies make them: λ, then α given λ."""
     for number in range(len(samples)):
         for _ in range(THINNING):
-            imagine(belief, rng)
+            draw_parameters(belief, rng)
             for item in range(len(attractiveness)):
                 attractiveness[item] = rng.standard_gamma(belief.shape[item]) / belief.rate[item]
         bias = belief.position_bias
@@ -183,7 +183,7 @@ def _crowds(sampler: str, data: str, rng: np.random.Generator) -> IntArray:  # n
     own = rng.gamma(OWN_TASTE, size=(SEGMENTS, ITEMS)) / OWN_TASTE
     bias = rng.gamma(BIAS_SHAPE, size=SLOTS) / BIAS_RATE
     setting = Setting(SLOTS, ITEMS, ROUNDS, segments=SEGMENTS)
-    belief = lived(setting, passes="hard", bias_shape=BIAS_SHAPE, own_slots=1e9)
+    belief = hierarchical_posterior(setting, passes="hard", bias_shape=BIAS_SHAPE, own_slots=1e9)
     _count(belief, level * own, bias, rng)
     fit_with_prior(belief, SHAPE, np.full(ITEMS, SHAPE / RATE), OWN_TASTE, TIMES)
     samples = np.zeros((DRAWS, 3))
@@ -199,7 +199,7 @@ def _features(sampler: str, data: str, rng: np.random.Generator) -> IntArray:  #
     attractiveness = rng.gamma(SHAPE, mean / SHAPE)
     bias = rng.gamma(BIAS_SHAPE, size=SLOTS) / BIAS_RATE
     setting = Setting(SLOTS, FEATURED, ROUNDS, features=features)
-    belief = lived(setting, passes="hard", bias_shape=BIAS_SHAPE, ridge=RIDGE)
+    belief = hierarchical_posterior(setting, passes="hard", bias_shape=BIAS_SHAPE, ridge=RIDGE)
     _count(belief, attractiveness[None], bias, rng, new=1)
     fit_weights_with_prior(belief, SHAPE, RIDGE, TIMES)
     truth = [weights[1], bias[0] * attractiveness[0], attractiveness[-1] / attractiveness[0]]
@@ -229,7 +229,7 @@ def _count(
 def _sample_lived(
     belief: HierarchicalPosterior, attractiveness: FloatArray, samples: FloatArray, kind: int, rng: np.random.Generator
 ) -> None:
-    """Draws as `imagine` makes them, each a new one: of a choice's parameters, of a crowd's or of a feature's."""
+    """Fill `samples` with independent draws, of the parameters of choices, of a segment or of features."""
     for number in range(len(samples)):
         redraw(belief, rng)
         for item in range(len(attractiveness)):

@@ -184,7 +184,7 @@ FAULTS = [
     Fault(
         "what is believed is as sure as if the clicks were Poisson and the bias known",
         "posterior/summary.py",
-        "lambda: sandwich.log_errors(beside=None if told else 0)",
+        "lambda: sandwich.log_errors(beside=None if is_known else 0)",
         "lambda: (1.0 / np.sqrt(curvature.items), np.zeros_like(bias))",
         "tests/posterior/test_summary.py::test_nine_in_ten_hold_the_truth[most visits click-told]",
     ),
@@ -198,8 +198,8 @@ FAULTS = [
     Fault(
         "a segment is as sure of its items as if it were known what they are to everybody",
         "posterior/summary.py",
-        "_widened(lambda: sandwich.log_errors(beside=None if told else 0), more)",
-        "lambda: sandwich.log_errors(beside=None if told else 0)",
+        "_widened(lambda: sandwich.log_errors(beside=None if is_known else 0), extra)",
+        "lambda: sandwich.log_errors(beside=None if is_known else 0)",
         "tests/posterior/test_summary.py::test_nine_in_ten_hold_the_truth_of_a_segment[crowds are alike]",
     ),
     Fault(
@@ -409,8 +409,8 @@ FAULTS = [
     Fault(
         "forgetting needs no reason",
         "posterior/forgetting.py",
-        "(LEAD if forgetting.best == 0 else 0.0)",
-        "(-LEAD if forgetting.best == 0 else 0.0)",
+        "lead = MIN_LEAD if forgetting.best == 0",
+        "lead = -MIN_LEAD if forgetting.best == 0",
         "tests/posterior/test_forgetting.py::test_nothing_is_forgotten_until_tastes_change[hard]",
     ),
     Fault(
@@ -514,15 +514,15 @@ FAULTS = [
     Fault(
         "what was seen by one crowd is taken for seen by the next",
         "policies/random_bound.py",
-        "is_redrawn = imagine(belief, rng)",
-        "is_redrawn = imagine(belief, rng) and belief.draw.decisions_left <= 0",
+        "is_redrawn = draw_parameters(belief, rng)",
+        "is_redrawn = draw_parameters(belief, rng) and belief.draw.decisions_left <= 0",
         "tests/policies/test_random_bound.py::test_what_was_seen_is_looked_up_with_each_draw_and_each_crowd",
     ),
     Fault(
         "all that a prior assumes is taken for seen where there is one crowd",
         "posterior/sampling.py",
-        "belief.assumed[item] = beyond_part * of_prior",
-        "belief.assumed[item] = 0.0 * of_prior",
+        "posterior.assumed[item] = beyond_part * of_prior",
+        "posterior.assumed[item] = 0.0 * of_prior",
         "tests/posterior/test_factory.py::test_of_one_crowd_a_prior_is_seen_as_one_click_at_most[20.0]",
     ),
     Fault(

@@ -19,7 +19,7 @@ from slotwise.logs.evaluation.holdout_comparison import MODELS, common_odds
 from slotwise.logs.fitting.fit_log import SHRUNKEN
 from slotwise.logs.fitting.holdout_split import PART, log_likelihood, split
 from slotwise.logs.fitting.placement_pooling import BIASES, pool_placements
-from slotwise.posterior import posterior
+from slotwise.posterior import fit_posterior
 
 #: from placements to an estimate of each
 Fitted = Callable[[Sequence[Placement]], Sequence[Estimate]]
@@ -79,7 +79,7 @@ def _by_default(made: Sequence[Placement]) -> Sequence[Estimate]:
 
 
 def _as_a_service(made: Sequence[Placement]) -> Sequence[Estimate]:
-    return [posterior(one.seen.tally).estimate for one in made]
+    return [fit_posterior(one.seen.tally).estimate for one in made]
 
 
 def coverage_by_placement(made: Sequence[Placement], by: Fitted) -> list[tuple[float, float]]:
@@ -151,7 +151,7 @@ def _together(model: Callable[[Rankings], FloatArray], seen: Sequence[Rankings])
 
 def _alone(entry: EstimatorEntry, seen: Rankings) -> Estimate:
     """As `slotwise fit` has it: the priors of a maximum a posteriori are learned, as a service learns them."""
-    return posterior(seen.tally).estimate if entry.id == SHRUNKEN else entry.estimate(seen)
+    return fit_posterior(seen.tally).estimate if entry.id == SHRUNKEN else entry.estimate(seen)
 
 
 def _finite(seen: Rankings, estimate: Estimate) -> FloatArray:

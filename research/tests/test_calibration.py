@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from research import calibration
-from slotwise.posterior.gibbs_sampler import gibbs_bias
+from slotwise.posterior.gibbs_sampler import gibbs_posterior
 from tests.statistical_assertions import FALSE_ALARM
 
 DATASETS = 250
@@ -53,7 +53,7 @@ def test_a_wrong_sampler_is_found_out(monkeypatch: pytest.MonkeyPatch, fault: st
     """A prior in the sampler that is not the one the parameters came from."""
 
     def wrong(*arguments: Any, **priors: Any) -> Any:
-        return gibbs_bias(*arguments, **{**priors, fault: 3.0 * priors[fault]})
+        return gibbs_posterior(*arguments, **{**priors, fault: 3.0 * priors[fault]})
 
     monkeypatch.setattr(calibration, "gibbs_bias", wrong)
     found = calibration.run(DATASETS, seed=1, cases=[("gibbs", "poisson")])

@@ -9,17 +9,17 @@ import numpy as np
 from slotwise import NO_CLICK, Setting
 from slotwise.core.types import EMPTY, FloatArray, Ranking
 from slotwise.jit import interpreted
-from slotwise.posterior import HierarchicalPosterior, lived
-from slotwise.posterior.state import Bias, Counts, Items, Segments
+from slotwise.posterior import HierarchicalPosterior, hierarchical_posterior
+from slotwise.posterior.state import BiasPosterior, ItemPrior, PosteriorCounts, SegmentEffects
 
 
 def lived_plainly(setting: Setting, **options: Any) -> HierarchicalPosterior:
-    """`lived`, to be called by kernels that run as they are written."""
+    """`hierarchical_posterior`, to be called by kernels that run as they are written."""
     with interpreted():
-        return lived(setting, **options)
+        return hierarchical_posterior(setting, **options)
 
 
-def parts(belief: HierarchicalPosterior) -> tuple[Counts, Bias, Items, Segments]:
+def parts(belief: HierarchicalPosterior) -> tuple[PosteriorCounts, BiasPosterior, ItemPrior, SegmentEffects]:
     """The records that hyperparameters are fitted to and kept in."""
     return belief.counts, belief.bias, belief.items, belief.segments
 

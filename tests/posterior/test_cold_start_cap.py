@@ -17,7 +17,7 @@ from slotwise.jit import interpreted
 from slotwise.optimize.dynamic_constraints import impose, pins
 from slotwise.optimize.list_solver import arrange
 from slotwise.optimize.solver_factory import make_lists
-from slotwise.posterior import HierarchicalPosterior, hold_back, is_new, update
+from slotwise.posterior import HierarchicalPosterior, apply_cold_start_cap, is_new, update
 from tests.posterior.plain_posterior import lived_plainly
 
 SLOTS = 3
@@ -42,7 +42,7 @@ def _chosen(belief: HierarchicalPosterior, lists: Any, index: FloatArray, rng: n
     ranking = np.zeros(SLOTS, np.int64)
     with interpreted():
         arrange(lists, index, belief.position_bias, ranking, rng)
-        hold_back(belief, lists, index, ranking, rng)
+        apply_cold_start_cap(belief, lists, index, ranking, rng)
     return ranking
 
 
@@ -123,7 +123,7 @@ def test_nothing_is_held_back_from_a_cold_start_until_a_list_has_nothing_new() -
         with interpreted():
             arrange(lists, index, belief.position_bias, ranking, rng)
             before = ranking.tolist()
-            assert not hold_back(belief, lists, index, ranking, rng)
+            assert not apply_cold_start_cap(belief, lists, index, ranking, rng)
         assert ranking.tolist() == before
         assert _new_in(belief, ranking) > 0
         assert belief.cold_start.slots_left == math.inf

@@ -14,14 +14,14 @@ from slotwise.core.errors import InvalidInput
 from slotwise.core.types import EMPTY, FloatArray
 from slotwise.jit import interpreted, is_record
 from slotwise.policies import policies
-from slotwise.posterior import HierarchicalPosterior, imagine, update, update_by_tally
+from slotwise.posterior import HierarchicalPosterior, draw_parameters, update, update_by_tally
 from slotwise.posterior.counts import fold_rarest, weigh_lists
-from slotwise.posterior.factory import is_lived
+from slotwise.posterior.factory import needs_hierarchical_posterior
 from slotwise.posterior.feature_regression import use_fit
 from slotwise.posterior.hyperparameters import fit_bias, learn_levels, refit
-from slotwise.posterior.posterior_interface import expect, settle, turn_to
-from slotwise.posterior.sampling import bring_to_hand, draw_shared
-from slotwise.posterior.updates import keep_house
+from slotwise.posterior.posterior_interface import add_pending, remove_pending, set_segment
+from slotwise.posterior.sampling import draw_for_segment, draw_shared
+from slotwise.posterior.updates import refresh
 from tests.posterior.plain_posterior import drawn_rounds, list_sum, lived_plainly, parts
 from tests.statistical_assertions import assert_frequencies, assert_mean_is
 
@@ -33,11 +33,11 @@ def _after(segments: int, rounds: int, seed: int, **options: Any) -> Hierarchica
     """Crowds that prefer the items in turn, and are seen in turn."""
     belief, rng = lived_plainly(Setting(3, 4, 1_000, segments=segments), **options), np.random.default_rng(seed)
     for segment in range(segments):
-        turn_to(belief, segment)
+        set_segment(belief, segment)
         for ranking, clicked in drawn_rounds(np.outer(BIAS, np.roll(ALPHA, segment)), rounds, rng):
             update(belief, ranking, clicked)
     for _ in range(5):
-        keep_house(belief, 1)
+        refresh(belief, 1)
     return belief
 
 
@@ -61,7 +61,7 @@ def _assert_same(one: dict[str, Any], other: dict[str, Any]) -> None:
 def _drawn(belief: HierarchicalPosterior, seed: int) -> tuple[FloatArray, FloatArray]:
     rng = np.random.default_rng(seed)
     draw_shared(belief, rng)
-    bring_to_hand(belief, rng)
+    draw_for_segment(belief, rng)
     return belief.shape.copy(), belief.rate.copy()
 
 
@@ -73,12 +73,12 @@ def test_what_was_expected_and_is_settled_leaves_no_trace(segments: int, passes:
     before = _fields(belief)
     lists = [np.array(ranking) for ranking in ([0, 1, 2], [3, EMPTY, 1], [0, 1, 2])]
     for ranking in lists:
-        expect(belief, ranking)
+        add_pending(belief, ranking)
     narrowed_shape, narrowed_rate = _drawn(belief, 2)
     assert (narrowed_shape > shape).all()
     assert (narrowed_rate > rate).all()
     for ranking in reversed(lists):
-        settle(belief, ranking)
+        remove_pending(belief, ranking)
     assert [x.tolist() for x in _drawn(belief, 2)] == [shape.tolist(), rate.tolist()]
     after = _fields(belief)
     for state in (before, after):
@@ -92,7 +92,7 @@ def test_what_is_in_flight_narrows_and_moves_nothing() -> None:
     shape, rate = _drawn(belief, 4)
     bias = belief.position_bias.copy()
     for _ in range(50):
-        expect(belief, np.array([0, 1, 2]))
+        add_pending(belief, np.array([0, 1, 2]))
     later_shape, later_rate = _drawn(belief, 4)
     assert later_shape / later_rate == pytest.approx(shape / rate, rel=1e-12)
     passed = 50 * (belief.counts.no_clicks + 1.0) / (belief.counts.rounds + 2.0)
@@ -103,16 +103,16 @@ def test_what_is_in_flight_narrows_and_moves_nothing() -> None:
 
 def test_what_is_in_flight_narrows_crowds_likewise() -> None:
     belief = _after(3, 60, seed=5)
-    turn_to(belief, 1)
+    set_segment(belief, 1)
     samples = []
     for flying in (0, 400):
         for _ in range(flying):
-            expect(belief, np.array([0, 1, 2]))
+            add_pending(belief, np.array([0, 1, 2]))
         rng = np.random.default_rng(6)
         drawn = []
         for _ in range(1_500):
             draw_shared(belief, rng)
-            bring_to_hand(belief, rng)
+            draw_for_segment(belief, rng)
             # a random part of the mean is that of the bias: it is the same for both
             drawn.append(np.log(rng.standard_gamma(belief.shape) / belief.rate))
         samples.append(np.array(drawn))
@@ -126,16 +126,16 @@ def test_what_is_in_flight_narrows_crowds_likewise() -> None:
 def test_a_round_is_learned_by_the_segment_that_saw_it() -> None:
     belief, rng = lived_plainly(Setting(3, 4, 1_000, segments=3)), np.random.default_rng(7)
     for segment, clicks in ((0, 20), (2, 5), (0, 3)):
-        turn_to(belief, segment)
+        set_segment(belief, segment)
         for _ in range(clicks):
-            imagine(belief, rng)
+            draw_parameters(belief, rng)
             update(belief, np.array([segment, 3, 1]), 0)
             update(belief, np.array([segment, 3, 1]), NO_CLICK)
     assert belief.counts.clicks[0].tolist() == [[23, 0, 0, 0], [0, 0, 0, 0], [0, 0, 5, 0]]
     assert belief.counts.slot_clicks[0, :, 0].tolist() == [23, 0, 5]
     for segment in (0, 1, 2, 0):
-        turn_to(belief, segment)
-        imagine(belief, rng)
+        set_segment(belief, segment)
+        draw_parameters(belief, rng)
         assert belief.shape == pytest.approx(belief.segments.similarity + belief.counts.clicks[0, segment], rel=1e-12)
         expected = belief.segments.similarity / belief.draw.level + belief.counts.passes[segment] @ belief.position_bias
         assert belief.rate == pytest.approx(expected, rel=1e-12)
@@ -146,11 +146,11 @@ def test_crowds_that_differ_are_told_apart_and_a_new_one_starts_from_all() -> No
     rng = np.random.default_rng(8)
     alpha = np.array([[0.8, 0.1, 0.3, 0.05], [0.1, 0.8, 0.3, 0.05]])
     for segment in (0, 1):
-        turn_to(belief, segment)
+        set_segment(belief, segment)
         for ranking, clicked in drawn_rounds(np.outer(BIAS, alpha[segment]), 1_500, rng):
             update(belief, ranking, clicked)
     for _ in range(5):
-        keep_house(belief, 1)
+        refresh(belief, 1)
     for segment in (0, 1):
         scaled = belief.segments.mean[segment] * belief.segments.mean_bias[segment, 0]
         assert scaled == pytest.approx(alpha[segment], rel=0.25, abs=0.03)
@@ -161,8 +161,8 @@ def test_crowds_that_differ_are_told_apart_and_a_new_one_starts_from_all() -> No
     assert ((0.8 * low < belief.segments.mean[2]) & (belief.segments.mean[2] < 1.2 * high)).all()
     assert belief.segments.mean[2, 3] < 0.5 * belief.segments.mean[2, :3].min()
     # as uncertain as crowds differ
-    turn_to(belief, 2)
-    imagine(belief, rng)
+    set_segment(belief, 2)
+    draw_parameters(belief, rng)
     assert belief.shape == pytest.approx(np.full(4, belief.segments.similarity))
     assert belief.segments.similarity < 5.0
 
@@ -279,13 +279,13 @@ def test_where_levels_are_not_drawn_the_evidence_says_how_uncertain_they_are(pas
     """The same means, and the same spread of log α, as with levels that are drawn and α drawn given them."""
     settled, drawing, rng = _three_crowds(passed, draws_levels=False), _three_crowds(passed), np.random.default_rng(15)
     for segment in range(3):
-        turn_to(settled, segment)
-        turn_to(drawing, segment)
+        set_segment(settled, segment)
+        set_segment(drawing, segment)
         shape, rate = _drawn(settled, 1)
         drawn = []
         for _ in range(2_000):
             draw_shared(drawing, rng)
-            bring_to_hand(drawing, rng)
+            draw_for_segment(drawing, rng)
             drawn.append(rng.gamma(drawing.shape) / drawing.rate)
         # the error of a mean from so many draws is at most 2 %, that of a variance 4 %
         assert shape / rate == pytest.approx(np.mean(drawn, axis=0), rel=0.1)
@@ -297,7 +297,7 @@ def test_of_one_crowd_a_prior_is_seen_as_one_click_at_most(shape: float) -> None
     belief, rng = _after(1, 50, seed=16), np.random.default_rng(17)
     belief.items.shape = shape
     draw_shared(belief, rng)
-    bring_to_hand(belief, rng)
+    draw_for_segment(belief, rng)
     exposure = belief.rate - belief.draw.prior_rate
     assert belief.rate - belief.assumed == pytest.approx(exposure + belief.draw.prior_rate * min(1.0, 1.0 / shape))
 
@@ -307,10 +307,10 @@ def test_of_several_crowds_a_prior_is_seen_as_one_click_at_most() -> None:
     belief, rng = _three_crowds(15.0, draws_levels=False), np.random.default_rng(18)
     belief.items.shape = 8.0
     draw_shared(belief, rng)
-    bring_to_hand(belief, np.random.default_rng(19))
+    draw_for_segment(belief, np.random.default_rng(19))
     rate, seen = belief.rate.copy(), belief.rate - belief.assumed
     belief.draw.level_evidence -= 7.0
-    bring_to_hand(belief, np.random.default_rng(19))
+    draw_for_segment(belief, np.random.default_rng(19))
     assert seen == pytest.approx(belief.rate)
     assert (seen < rate).all()
 
@@ -325,7 +325,7 @@ def test_lists_are_folded_without_losing_a_round() -> None:
         ranking, segment = rng.permutation(5)[:3], int(rng.integers(0, 2))
         if rng.random() < 0.2:
             ranking[1] = EMPTY
-        turn_to(belief, segment)
+        set_segment(belief, segment)
         update(belief, ranking, int(rng.integers(-1, 1)))
         for slot, item in enumerate(ranking):
             if item != EMPTY:
@@ -355,7 +355,7 @@ def test_rounds_and_a_whole_tally_come_to_the_same() -> None:
         assert np.array_equal(getattr(one.counts, name), getattr(other.counts, name)), name
     for belief in (one, other):
         for _ in range(10):
-            keep_house(belief, 1)
+            refresh(belief, 1)
     assert one.bias.mode == pytest.approx(other.bias.mode, abs=1e-4)
     assert one.segments.mean == pytest.approx(other.segments.mean, rel=1e-3)
 
@@ -397,10 +397,10 @@ def test_all_that_can_take_it_are_tried() -> None:
 
 
 def test_what_needs_it() -> None:
-    assert not is_lived(Setting(2, 4, 10), "hard", "none")
-    assert is_lived(Setting(2, 4, 10), "hard", "auto")
+    assert not needs_hierarchical_posterior(Setting(2, 4, 10), "hard", "none")
+    assert needs_hierarchical_posterior(Setting(2, 4, 10), "hard", "auto")
     with pytest.raises(InvalidInput, match="passes must be hard or soft, got 'medium'"):
-        is_lived(Setting(2, 4, 10), "medium", "none")  # type: ignore[arg-type]
+        needs_hierarchical_posterior(Setting(2, 4, 10), "medium", "none")  # type: ignore[arg-type]
 
 
 def _with_pairs(features: FloatArray, alpha: FloatArray, seed: int) -> HierarchicalPosterior:
@@ -410,7 +410,7 @@ def _with_pairs(features: FloatArray, alpha: FloatArray, seed: int) -> Hierarchi
     passes = np.full((1, items), 100.0)
     passes[:, -1] = 0.0
     for segment in range(segments):
-        turn_to(belief, segment)
+        set_segment(belief, segment)
         update_by_tally(belief, rng.poisson(alpha[segment] * passes).astype(float), passes)
     for _ in range(3):
         refit(*parts(belief))

@@ -22,7 +22,7 @@ from slotwise.posterior.feature_regression import (
 )
 from slotwise.posterior.gamma_prior import EXTRA_ITEMS
 from slotwise.posterior.hyperparameters import refit
-from slotwise.posterior.posterior_interface import turn_to
+from slotwise.posterior.posterior_interface import set_segment
 from slotwise.posterior.state import ItemFit
 from tests.posterior.plain_posterior import lived_plainly, parts
 from tests.statistical_assertions import assert_mean_is
@@ -180,7 +180,7 @@ def test_the_shape_stays_where_it_is_with_several_crowds() -> None:
     setting = Setting(1, items, 1_000, np.ones(1), segments=segments, features=features)
     belief, passes = lived_plainly(setting, passes="hard"), np.full((1, items), 300.0)
     for segment in range(segments):
-        turn_to(belief, segment)
+        set_segment(belief, segment)
         alpha = level * rng.gamma(own_taste, 1.0 / own_taste, items)
         update_by_tally(belief, rng.poisson(alpha * passes).astype(float), passes)
     for _ in range(40):

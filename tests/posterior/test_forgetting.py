@@ -12,10 +12,19 @@ from scipy import optimize, special
 from slotwise import NO_CLICK, Setting, policy
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import FloatArray
-from slotwise.posterior import HierarchicalPosterior, imagine, update
-from slotwise.posterior.forgetting import FADE, GRID, LEAD, end_period, half_lives, starting_forgetting
-from slotwise.posterior.posterior_interface import turn_to
-from slotwise.posterior.updates import keep_house
+from slotwise.posterior import HierarchicalPosterior, draw_parameters, update
+from slotwise.posterior.forgetting import (
+    HALF_LIFE_GRID,
+    MIN_LEAD,
+    SCORE_DECAY,
+    CountsByPeriod,
+    best_half_life,
+    end_period,
+    parse_half_lives,
+    start_forgetting,
+)
+from slotwise.posterior.posterior_interface import set_segment
+from slotwise.posterior.updates import refresh
 from tests.posterior.plain_posterior import drawn_rounds, list_sum, lived_plainly, parts
 
 BIAS, ALPHA = np.array([1.0, 0.5]), np.array([0.9, 0.3, 0.6, 0.1])
@@ -44,7 +53,7 @@ def _counts(period: list[tuple[Any, int, int]], segments: int = 2) -> tuple[Floa
 
 def _take_in(belief: HierarchicalPosterior, period: list[tuple[Any, int, int]]) -> None:
     for ranking, clicked, segment in period:
-        turn_to(belief, segment)
+        set_segment(belief, segment)
         update(belief, ranking, clicked)
 
 
@@ -120,23 +129,23 @@ def _log_probability(
 def test_scores_are_log_probabilities_of_what_came() -> None:
     belief = lived_plainly(Setting(2, 4, 10_000), passes="hard", half_life="auto")
     rng, rounds = np.random.default_rng(4), 1_000
-    kept = [0.5 ** (rounds / half_life) for half_life in GRID]
-    past = [[np.zeros((1, 4)), np.zeros((1, 2)), np.zeros((1, 4, 2))] for _ in GRID]
-    scores = np.zeros(len(GRID))
+    kept = [0.5 ** (rounds / half_life) for half_life in HALF_LIFE_GRID]
+    past = [[np.zeros((1, 4)), np.zeros((1, 2)), np.zeros((1, 4, 2))] for _ in HALF_LIFE_GRID]
+    scores = np.zeros(len(HALF_LIFE_GRID))
     for _ in range(4):
         period = [(*one, 0) for one in drawn_rounds(GAMMA, rounds, rng)]
         _take_in(belief, period)
         now = _counts(period, segments=1)
-        for number in range(len(GRID)):
+        for number in range(len(HALF_LIFE_GRID)):
             mode = _mode(belief, past[number])
-            scores[number] = FADE * scores[number] + _log_probability(belief, past[number], now, mode)
+            scores[number] = SCORE_DECAY * scores[number] + _log_probability(belief, past[number], now, mode)
             past[number] = [kept[number] * old + new for old, new in zip(past[number], now, strict=True)]
-        # what is learned of all is that of the beginning of the period, as in `keep_house`
+        # what is learned of all is that of the beginning of the period, as in `refresh`
         end_period(belief.forgetting, *parts(belief))
         # Newton's method stops within 1e-4 of the mode, which is flat
         assert belief.forgetting.scores == pytest.approx(scores, rel=1e-5)
         for _ in range(3):
-            keep_house(belief, 1)
+            refresh(belief, 1)
 
 
 def _mode(belief: HierarchicalPosterior, past: list[FloatArray]) -> FloatArray:
@@ -160,9 +169,9 @@ def _lived_through(gammas: list[FloatArray], seed: int, passes: str = "soft") ->
     for gamma in gammas:
         for number, (ranking, clicked) in enumerate(drawn_rounds(gamma, 1_000, rng)):
             if number % 100 == 0:
-                imagine(belief, rng)
+                draw_parameters(belief, rng)
             update(belief, ranking, clicked)
-        imagine(belief, rng)
+        draw_parameters(belief, rng)
         in_use.append(float(belief.forgetting.half_lives[belief.forgetting.best]))
     return in_use
 
@@ -185,7 +194,7 @@ def test_what_may_forget_does_as_what_never_does_until_it_forgets(passes: str) -
         for belief in (never, may):
             update(belief, ranking, clicked)
             if number % 50 == 0:
-                imagine(belief, np.random.default_rng(number))
+                draw_parameters(belief, np.random.default_rng(number))
         for field in ("position_bias", "shape", "rate"):
             assert getattr(may, field).tolist() == getattr(never, field).tolist()
     assert may.forgetting.best == 0
@@ -194,21 +203,21 @@ def test_what_may_forget_does_as_what_never_does_until_it_forgets(passes: str) -
 
 def test_never_is_left_only_for_a_clear_lead() -> None:
     belief = lived_plainly(Setting(2, 4, 10_000), half_life="auto")
-    for lead, best in ((LEAD - 0.1, 0), (LEAD + 0.1, 3)):
+    for lead, best in ((MIN_LEAD - 0.1, 0), (MIN_LEAD + 0.1, 3)):
         belief.forgetting.scores[:] = 0.0
-        belief.forgetting.scores[3] = lead / FADE
+        belief.forgetting.scores[3] = lead / SCORE_DECAY
         belief.forgetting.rounds_left = 0.0
         end_period(belief.forgetting, *parts(belief))  # without a round: all scores fade alike
         assert belief.forgetting.best == best
 
 
 def test_nothing_ends_where_nothing_is_forgotten() -> None:
-    half_life = starting_forgetting("none", 2, 4, 2)
+    half_life = start_forgetting("none", 2, 4, 2)
     assert half_life.period == half_life.rounds_left == math.inf
     assert len(half_life.half_lives) == half_life.past.size == 0
-    assert half_lives(None).tolist() == []
-    assert half_lives("auto").tolist() == list(GRID)
-    assert half_lives(500).tolist() == [500.0]
+    assert parse_half_lives(None).tolist() == []
+    assert parse_half_lives("auto").tolist() == list(HALF_LIFE_GRID)
+    assert parse_half_lives(500).tolist() == [500.0]
 
 
 @pytest.mark.parametrize(
@@ -226,6 +235,33 @@ def test_nothing_ends_where_nothing_is_forgotten() -> None:
 )
 def test_bad_values_are_refused_by_name(wrong: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        half_lives(wrong)
+        parse_half_lives(wrong)
     with pytest.raises(InvalidInput, match=message):
         policy("random-bound", half_life=wrong).start(Setting(2, 4, 10))
+
+
+CANDIDATES = (60.0, 30.0, 15.0, 8.0, 4.0)
+
+
+def _drawn_counts(alpha: FloatArray, seed: int) -> CountsByPeriod:
+    """Clicks drawn from attractiveness by period and item; items are passed a different number of times."""
+    rng = np.random.default_rng(seed)
+    passes = rng.poisson(np.geomspace(4.0, 100.0, alpha.shape[1]), alpha.shape)
+    clicks = np.where(passes > 0, rng.negative_binomial(np.maximum(passes, 1), 1.0 / (1.0 + alpha)), 0)
+    return CountsByPeriod.of_matrices(clicks.astype(float), passes.astype(float))
+
+
+@pytest.mark.parametrize("mean", [0.02, 0.4])
+def test_few_series_without_a_change_get_a_half_life(mean: float) -> None:
+    # 1 in 100 does; more than 7 of 150 with a probability of 2e-4. With Poisson predictions, 15 in 100 of the
+    # frequently clicked ones did
+    alpha = np.full((30, 12), mean) * np.geomspace(0.3, 3.0, 12)
+    assert sum(best_half_life(_drawn_counts(alpha, seed), CANDIDATES) is not None for seed in range(150)) <= 7
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_items_that_take_turns_get_a_short_half_life(seed: int) -> None:
+    turns = (np.arange(30)[:, None] // 6 + np.arange(12)) % 2
+    half_life = best_half_life(_drawn_counts(np.where(turns, 0.4, 0.1), seed), CANDIDATES)
+    assert half_life is not None
+    assert half_life <= 8.0

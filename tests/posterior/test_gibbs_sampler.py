@@ -9,15 +9,17 @@ import pytest
 
 from slotwise import NO_CLICK, Setting
 from slotwise.core.types import EMPTY
-from slotwise.posterior import imagine, update
-from slotwise.posterior.gibbs_sampler import JointGibbs, joint_gibbs
+from slotwise.posterior import draw_parameters, update
+from slotwise.posterior.gibbs_sampler import JointGibbsPosterior, joint_gibbs_posterior
 from tests.statistical_assertions import assert_mean_is
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 
 
-def _joint(slots: int, items: int) -> JointGibbs:
-    return joint_gibbs(Setting(slots, items, 100), np.ones(items), shape=1.0, rate=1.0, bias_shape=1.0, bias_rate=1.0)
+def _joint(slots: int, items: int) -> JointGibbsPosterior:
+    return joint_gibbs_posterior(
+        Setting(slots, items, 100), np.ones(items), shape=1.0, rate=1.0, bias_shape=1.0, bias_rate=1.0
+    )
 
 
 def test_every_list_is_counted_once_however_many_there_are() -> None:
@@ -45,7 +47,7 @@ def test_the_auxiliary_variables_stand_for_passes() -> None:
     rng, seen = np.random.default_rng(2), []
     for _ in range(4_000):
         belief.position_bias[:] = (1.0, 0.5)
-        imagine(belief, rng)
+        draw_parameters(belief, rng)
         seen.append(belief.gibbs.passes.ravel().copy())
     both, other, alone = 7 / (1 + 0.5 + 0.125), 4 / (1 + 1.0 + 0.125), 3 / (1 + 0.25)
     expected = np.array([[both, 0], [alone, both + other], [other, 0]])

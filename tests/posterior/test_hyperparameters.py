@@ -12,7 +12,7 @@ from scipy import optimize, special
 from slotwise import NO_CLICK, Rankings, Setting
 from slotwise.core.types import EMPTY, FloatArray
 from slotwise.estimators import maximum_likelihood
-from slotwise.posterior import HierarchicalPosterior, imagine, update, update_by_tally
+from slotwise.posterior import HierarchicalPosterior, draw_parameters, update, update_by_tally
 from slotwise.posterior.counts import weigh_lists
 from slotwise.posterior.gamma_prior import NO_EXPOSURE
 from slotwise.posterior.hyperparameters import (
@@ -21,7 +21,7 @@ from slotwise.posterior.hyperparameters import (
     refit,
     update_means,
 )
-from slotwise.posterior.posterior_interface import turn_to
+from slotwise.posterior.posterior_interface import set_segment
 from tests.posterior.plain_posterior import drawn_rounds, list_sum, lived_plainly, parts
 from tests.statistical_assertions import assert_mean_is
 
@@ -106,7 +106,7 @@ def test_draws_of_the_bias_have_the_mode_as_their_mean_and_that_spread() -> None
     belief.refit_at = math.inf
     drawn = []
     for _ in range(4_000):
-        imagine(belief, rng)
+        draw_parameters(belief, rng)
         drawn.append(np.log(belief.position_bias))
     mode, root = belief.bias.mode, belief.bias.root
     assert_mean_is(mode, drawn)
@@ -121,7 +121,7 @@ def _crowds(taste: float, seed: int, segments: int = 4, items: int = 30) -> Hier
     for segment in range(segments):
         alpha = level * (rng.gamma(taste, 1.0 / taste, items) if taste < math.inf else 1.0)
         passes = np.full((2, items), 200.0)
-        turn_to(belief, segment)
+        set_segment(belief, segment)
         update_by_tally(belief, rng.poisson(np.outer([1.0, 0.5], alpha) * passes).astype(float), passes)
     for _ in range(20):
         refit(*parts(belief))

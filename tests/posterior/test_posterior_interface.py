@@ -10,7 +10,7 @@ import pytest
 from slotwise import NO_CLICK, Setting, policy
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import EMPTY
-from slotwise.posterior import imagine, joint_gibbs, told_bias, update, update_by_tally
+from slotwise.posterior import draw_parameters, gamma_posterior, joint_gibbs_posterior, update, update_by_tally
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 
@@ -20,7 +20,7 @@ SHAPE, RATE = 0.7, 1.3
 def test_rounds_and_a_whole_tally_come_to_the_same() -> None:
     rng = np.random.default_rng(2)
     setting = Setting(2, 4, 50, np.array([1.0, 0.4]))
-    told = [told_bias(setting, shape=SHAPE, rate=RATE) for _ in range(2)]
+    told = [gamma_posterior(setting, shape=SHAPE, rate=RATE) for _ in range(2)]
     clicks, passes = np.zeros((2, 4)), np.zeros((2, 4))
     for now in range(50):
         ranking = rng.permutation(4)[:2]
@@ -35,15 +35,15 @@ def test_rounds_and_a_whole_tally_come_to_the_same() -> None:
             clicks[0, ranking[0]] += 1.0
     update_by_tally(told[1], clicks, passes)
     for belief in told:
-        imagine(belief, np.random.default_rng(3))
+        draw_parameters(belief, np.random.default_rng(3))
     assert told[0].shape == pytest.approx(told[1].shape)
     assert told[0].rate == pytest.approx(told[1].rate, rel=1e-3)
 
 
 def test_a_belief_that_remembers_whole_lists_says_why_it_takes_no_tally() -> None:
     prior = {"shape": 1.0, "rate": 1.0, "bias_shape": 1.0, "bias_rate": 1.0}
-    belief = joint_gibbs(Setting(2, 3, 10), np.ones(3), **prior)
-    with pytest.raises(InvalidInput, match="does not follow from a tally"):
+    belief = joint_gibbs_posterior(Setting(2, 3, 10), np.ones(3), **prior)
+    with pytest.raises(InvalidInput, match="cannot be computed from a tally"):
         update_by_tally(belief, np.zeros((2, 3)), np.zeros((2, 3)))
 
 

@@ -11,7 +11,7 @@ from scipy.special import digamma
 
 from slotwise import Setting
 from slotwise.core.types import FloatArray
-from slotwise.posterior import believed, posterior_of, segment_similarity
+from slotwise.posterior import posterior_after, segment_similarity, summarize_posterior
 from slotwise.posterior.hyperparameters import SEGMENT_SIMILARITY
 from tests.logs.synthetic_impressions import rankings
 from tests.posterior.plain_posterior import lived_plainly
@@ -86,8 +86,10 @@ def test_eight_in_ten_intervals_of_nine_in_ten_hold_the_truth_of_two_crowds_that
     for _ in range(120):
         alpha = rng.gamma(2.0, 0.1, 12) * rng.gamma(1.0, 1.0, (2, 12))
         seen = {segment: rankings(np.outer(BIAS, of), 60, rng).tally for segment, of in enumerate(alpha)}
-        belief = believed(Setting(3, 12, 1, segments=2), [seen])
+        belief = posterior_after(Setting(3, 12, 1, segments=2), [seen])
         for segment, of in enumerate(alpha):
-            found = posterior_of(belief, seen[segment], None, segment=segment).estimate.intervals(0.9).attractiveness
+            found = (
+                summarize_posterior(belief, seen[segment], None, segment=segment).estimate.intervals(0.9).attractiveness
+            )
             covered.append(found.covers(of).mean())
     assert_mean_is(np.clip(np.mean(covered), 0.8, 0.95), covered)

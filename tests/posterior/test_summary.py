@@ -14,7 +14,7 @@ from slotwise.core.errors import InvalidInput
 from slotwise.core.types import FloatArray
 from slotwise.logs import fit
 from slotwise.policies import default_policy
-from slotwise.posterior import BIAS_SHAPE, believed, posterior, posterior_of
+from slotwise.posterior import BIAS_SHAPE, fit_posterior, posterior_after, summarize_posterior
 from slotwise.ranker import Learner
 from slotwise.service.reports.placement_estimates import estimated
 from slotwise.service.schemas.definition import PlacementDefinition
@@ -48,7 +48,7 @@ def tally(rounds: tuple[Any, Any]) -> Tally:
 
 @pytest.fixture(scope="module")
 def expected(tally: Tally) -> Said:
-    estimate = posterior(tally).estimate
+    estimate = fit_posterior(tally).estimate
     items, slots = estimate.intervals(0.95)
     return Said(
         estimate.attractiveness.tolist(),
@@ -71,7 +71,7 @@ def _document(found: dict[str, Any]) -> Said:
 @pytest.mark.usefixtures("interpreting")
 def test_a_policy_believes_the_same(tally: Tally, expected: Said) -> None:
     started = default_policy().start(Setting(3, len(ALPHA), 1_000), tally)
-    belief, found = started.belief, posterior(tally)
+    belief, found = started.belief, fit_posterior(tally)
     scale = belief.position_bias[0]
     assert np.array_equal(belief.position_bias, np.exp(belief.bias.mode))
     assert (belief.position_bias / scale).tolist() == expected.position_bias
@@ -82,7 +82,7 @@ def test_a_policy_believes_the_same(tally: Tally, expected: Said) -> None:
 @pytest.mark.usefixtures("interpreting")
 def test_a_policy_that_knows_the_bias_believes_the_same(tally: Tally) -> None:
     started = default_policy(known_bias=True).start(Setting(3, len(ALPHA), 1_000, BIAS), tally)
-    found = posterior(tally, BIAS)
+    found = fit_posterior(tally, BIAS)
     assert (started.belief.shape / started.belief.rate).tolist() == found.estimate.attractiveness.tolist()
     assert (started.belief.items.shape, started.belief.draw.prior_rate[0]) == (found.prior.shape, found.prior.rate)
 
@@ -91,7 +91,7 @@ def test_a_policy_that_knows_the_bias_believes_the_same(tally: Tally) -> None:
 def test_a_ranker_says_the_same_whatever_its_policy(tally: Tally, expected: Said, id: str | None) -> None:
     found = Ranker(list(IDS), 3, tally=tally, policy=id).estimates()
     assert _document(found.as_dict()) == expected
-    assert np.array_equal(found.probability_in_best_list, posterior(tally).probability_in_best_list)
+    assert np.array_equal(found.probability_in_best_list, fit_posterior(tally).probability_in_best_list)
 
 
 def test_a_learner_that_took_the_rounds_one_by_one_says_the_same(rounds: tuple[Any, Any], expected: Said) -> None:
@@ -120,7 +120,7 @@ def test_a_fitted_log_recommends_the_same(rounds: tuple[Any, Any], tally: Tally,
     assert fitted.shrunken.position_bias.tolist() == expected.position_bias
     assert _document_of_fit(fitted.to_dict()) == expected
     best = fitted.best()
-    assert best.items == tuple(IDS[item] for item in posterior(tally).best_list())
+    assert best.items == tuple(IDS[item] for item in fit_posterior(tally).best_list())
     total = np.array(expected.position_bias) @ [expected.attractiveness[IDS.index(str(id))] for id in best.items]
     assert best.rate.click_rate == pytest.approx(total / (1 + total), rel=1e-14)
 
@@ -138,15 +138,15 @@ def test_a_service_answers_the_same(tally: Tally, expected: Said) -> None:
     ]
     found = estimated(definition, rows)._asdict()
     assert _document(found) == expected
-    chances = posterior(tally).probability_in_best_list.tolist()
+    chances = fit_posterior(tally).probability_in_best_list.tolist()
     assert [row["probability_in_best_list"] for row in found["items"]] == chances
 
 
 def test_it_is_the_mode_of_the_bias_and_the_mean_of_attractiveness_given_it(tally: Tally) -> None:
     """By scipy: ℓ with the prior that was learned, then a Gamma mean with it."""
     clicks, passes = tally.clicks, tally.passes
-    found = posterior(tally)
-    shape, rate = found.belief.items.shape, found.belief.draw.prior_rate[0]
+    found = fit_posterior(tally)
+    shape, rate = found.state.items.shape, found.state.draw.prior_rate[0]
 
     def loss(log_bias: FloatArray) -> float:
         bias = np.exp(log_bias)
@@ -163,7 +163,7 @@ def test_it_is_the_mode_of_the_bias_and_the_mean_of_attractiveness_given_it(tall
 def test_with_the_bias_told_and_rare_clicks_intervals_are_those_of_the_gamma_posterior() -> None:
     clicks, passes = np.array([[3, 0, 41], [1, 0, 20]]), np.array([[9_000, 50_000, 90_000]] * 2)
     bias = np.array([1.0, 0.5])
-    found = posterior(Tally(clicks, passes), bias)
+    found = fit_posterior(Tally(clicks, passes), bias)
     gamma = stats.gamma(found.prior.shape + clicks.sum(axis=0), scale=1 / (found.prior.rate + bias @ passes))
     intervals = found.estimate.intervals(0.9).attractiveness
     assert found.estimate.attractiveness == pytest.approx(gamma.mean())
@@ -176,7 +176,7 @@ def test_an_item_never_shown_is_what_the_others_let_expect() -> None:
     alpha = rng.gamma(2.0, 0.1, 60)
     seen = rankings(np.outer(BIAS, alpha), 20_000, rng).tally
     more = Tally(*(np.pad(counts, ((0, 0), (0, 1))) for counts in (seen.clicks, seen.passes)))
-    found = posterior(more)
+    found = fit_posterior(more)
     ends = found.estimate.intervals(0.9).attractiveness
     new = stats.gamma(found.prior.shape, scale=1 / found.prior.rate)
     assert found.estimate.attractiveness[-1] == pytest.approx(new.mean())
@@ -196,7 +196,7 @@ def test_nine_in_ten_hold_the_truth(told: bool, scale: float) -> None:
     for _ in range(150):
         alpha = rng.gamma(2.0, scale, 12)
         seen = rankings(np.outer(BIAS, alpha), 1_000, rng).tally
-        items, slots = posterior(seen, BIAS if told else None).estimate.intervals(0.9)
+        items, slots = fit_posterior(seen, BIAS if told else None).estimate.intervals(0.9)
         inside = items.covers(alpha).astype(float)
         covered.append(inside.mean() if told else np.append(inside, slots.covers(BIAS)[1:]).mean())
     assert_mean_is(np.clip(np.mean(covered), 0.88, 0.92), covered)
@@ -209,7 +209,7 @@ def test_intervals_of_slots_that_were_hardly_seen_hold_the_truth() -> None:
     for _ in range(30):
         alpha = np.exp(rng.normal(-1.0, 0.7, 12))
         shown, clicked = drawn(np.outer(bias, alpha), 25, rng)
-        found = posterior(Tally.of_rounds(shown, clicked, items=12)).estimate
+        found = fit_posterior(Tally.of_rounds(shown, clicked, items=12)).estimate
         held.append(found.intervals(0.95).position_bias.covers(bias)[1:])
     assert np.mean(held) > 0.9
 
@@ -228,9 +228,9 @@ def test_nine_in_ten_hold_the_truth_of_a_segment(own_taste: float) -> None:
             segment: rankings(np.outer(BIAS, of_segment), 600 if segment else 30, rng).tally
             for segment, of_segment in enumerate(alpha)
         }
-        belief = believed(Setting(3, 12, 1, segments=6), [seen])
+        belief = posterior_after(Setting(3, 12, 1, segments=6), [seen])
         for segment, of_segment in enumerate(alpha):
-            items, slots = posterior_of(belief, seen[segment], None, segment=segment).estimate.intervals(0.9)
+            items, slots = summarize_posterior(belief, seen[segment], None, segment=segment).estimate.intervals(0.9)
             covered.append(np.append(items.covers(of_segment), slots.covers(BIAS)[1:]).mean())
     rare, others = covered[::6], [inside for number, inside in enumerate(covered) if number % 6]
     for some in (rare, others):
@@ -247,7 +247,7 @@ def test_an_item_never_seen_is_as_sure_as_its_features_are() -> None:
         clicks = np.where(kinds[:, 0] > 0, 60, 10)[None, :] * (passes > 0)
         setting = Setting(1, items + 2, 1, np.ones(1), features=kinds)
         seen = Tally(clicks, passes)
-        found = posterior_of(believed(setting, [{0: seen}]), seen, setting.position_bias)
+        found = summarize_posterior(posterior_after(setting, [{0: seen}]), seen, setting.position_bias)
         good, bad = found.estimate.attractiveness[-2:]
         assert good > 2.5 * bad
         ends, prior = found.estimate.intervals(0.9).attractiveness, stats.gamma(found.prior.shape)
@@ -260,23 +260,23 @@ def test_an_item_never_seen_is_as_sure_as_its_features_are() -> None:
 def test_an_interval_holds_its_mean_whatever_the_level(level: float) -> None:
     seen = Tally(np.array([[0, 0, 9, 0]]), np.array([[5, 90, 90, 0]]))
     for told in (None, [0.7]):
-        estimate = posterior(seen, told).estimate
+        estimate = fit_posterior(seen, told).estimate
         assert estimate.intervals(level).attractiveness.covers(estimate.attractiveness).all()
 
 
 def test_values_and_exclusions_decide_which_list_is_best(tally: Tally) -> None:
     worth = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1e6, 1.0])
-    found = posterior(tally, values=worth, excluded=np.array([4]))
+    found = fit_posterior(tally, values=worth, excluded=np.array([4]))
     assert found.probability_in_best_list[5] == 1.0
     assert found.probability_in_best_list[4] == 0.0
     assert 5 in found.best_list()
     assert 4 not in found.best_list()
-    assert np.array_equal(found.estimate.attractiveness, posterior(tally).estimate.attractiveness)
+    assert np.array_equal(found.estimate.attractiveness, fit_posterior(tally).estimate.attractiveness)
 
 
 def test_counting_on_does_not_change_what_was_said(small: MNL) -> None:
     seen = rankings(np.outer(small.position_bias, small.attractiveness), 300, np.random.default_rng(4)).tally
-    found, same = posterior(seen), posterior(Tally(seen.clicks.copy(), seen.passes.copy()))
+    found, same = fit_posterior(seen), fit_posterior(Tally(seen.clicks.copy(), seen.passes.copy()))
     seen.clicks += 100
     assert np.array_equal(found.probability_in_best_list, same.probability_in_best_list)
     ends, expected = (one.estimate.intervals().attractiveness for one in (found, same))
@@ -285,6 +285,6 @@ def test_counting_on_does_not_change_what_was_said(small: MNL) -> None:
 
 def test_a_bias_that_does_not_fit_is_refused(tally: Tally) -> None:
     with pytest.raises(InvalidInput, match="position_bias must have one entry per slot, 3, got 2"):
-        posterior(tally, [1.0, 0.5])
+        fit_posterior(tally, [1.0, 0.5])
     with pytest.raises(InvalidInput, match=r"position_bias must be positive and finite, got -1\.0 for slot 2"):
-        posterior(tally, [1.0, -1.0, 0.5])
+        fit_posterior(tally, [1.0, -1.0, 0.5])

@@ -21,7 +21,7 @@ from slotwise.core.types import BoolArray, FloatArray, IntArray, Ranking
 from slotwise.jit import generic, is_compiled, jit
 from slotwise.optimize.dynamic_constraints import impose
 from slotwise.optimize.solver_factory import make_lists, make_pair_lists
-from slotwise.posterior import posterior_interface as belief_about
+from slotwise.posterior import posterior_interface
 
 Policy = TypeVar("Policy")
 
@@ -129,19 +129,19 @@ def with_belief(record_class: type[Policy]) -> type[Policy]:
 
 
 def _turn_belief_to(policy: Any, segment: int) -> None:
-    belief_about.turn_to(policy.belief, segment)
+    posterior_interface.set_segment(policy.belief, segment)
 
 
 def _believe_expected(policy: Any, ranking: Ranking) -> None:
-    belief_about.expect(policy.belief, ranking)
+    posterior_interface.add_pending(policy.belief, ranking)
 
 
 def _believe_settled(policy: Any, ranking: Ranking) -> None:
-    belief_about.settle(policy.belief, ranking)
+    posterior_interface.remove_pending(policy.belief, ranking)
 
 
 def _hold_belief_still(policy: Any, still: bool) -> None:
-    belief_about.hold_still(policy.belief, still)
+    posterior_interface.defer_refits(policy.belief, still)
 
 
 # What it answers instead of `learn` if it is to act in epochs, and in addition if it can start from a tally.

@@ -20,13 +20,13 @@ from slotwise.policies.interface import absorb, choose, learn, learn_epoch, list
 from slotwise.policies.policy_registry import Limit, register
 from slotwise.posterior import (
     Passes,
-    gibbs_bias,
-    hold_back,
-    imagine,
-    is_lived,
-    joint_gibbs,
-    lived,
-    told_bias,
+    apply_cold_start_cap,
+    draw_parameters,
+    gamma_posterior,
+    gibbs_posterior,
+    hierarchical_posterior,
+    joint_gibbs_posterior,
+    needs_hierarchical_posterior,
     update,
     update_by_epoch,
     update_by_tally,
@@ -76,12 +76,12 @@ def posterior_sampling(
     validation.one_of("likelihood", likelihood, get_args(Likelihood))
     attractiveness = np.ones(setting.items)
     belief: Any
-    if is_lived(setting, passes, half_life):
-        belief = lived(setting, passes=passes, half_life=half_life)
+    if needs_hierarchical_posterior(setting, passes, half_life):
+        belief = hierarchical_posterior(setting, passes=passes, half_life=half_life)
     elif setting.position_bias is not None:
-        belief = told_bias(setting, shape=shape, rate=rate)
+        belief = gamma_posterior(setting, shape=shape, rate=rate)
     else:
-        make = joint_gibbs if likelihood == "joint" else gibbs_bias
+        make = joint_gibbs_posterior if likelihood == "joint" else gibbs_posterior
         belief = make(setting, attractiveness, shape=shape, rate=rate, bias_shape=bias_shape, bias_rate=bias_rate)
     return start(setting, belief, attractiveness, acts)
 
@@ -100,12 +100,12 @@ def start(setting: Setting, belief: Any, attractiveness: FloatArray, acts: Acts)
 @choose.register(PosteriorSampling)
 def _choose(policy: PosteriorSampling, rng: np.random.Generator) -> Ranking:
     belief, attractiveness, ranking = policy.belief, policy.attractiveness, policy.ranking
-    imagine(belief, rng)
+    draw_parameters(belief, rng)
     shape, rate = belief.shape, belief.rate
     for item in range(len(attractiveness)):
         attractiveness[item] = rng.standard_gamma(shape[item]) / rate[item]
     arrange(policy.lists, attractiveness, belief.position_bias, ranking, rng)
-    hold_back(belief, policy.lists, attractiveness, ranking, rng)
+    apply_cold_start_cap(belief, policy.lists, attractiveness, ranking, rng)
     return ranking
 
 

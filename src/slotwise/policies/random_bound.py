@@ -18,12 +18,12 @@ from slotwise.policies.interface import absorb, choose, learn, learn_epoch, list
 from slotwise.policies.policy_registry import register
 from slotwise.posterior import (
     BIAS_SHAPE,
-    NEW_ITEMS_AT_MOST,
+    DEFAULT_COLD_START_CAP,
     Passes,
-    hold_back,
-    imagine,
+    apply_cold_start_cap,
+    draw_parameters,
+    hierarchical_posterior,
     is_new,
-    lived,
     pass_rate,
     update,
     update_by_epoch,
@@ -105,7 +105,7 @@ def random_bound(
     *,
     passes: Passes = "soft",
     half_life: HalfLife = None,
-    new_items_at_most: Any = NEW_ITEMS_AT_MOST,
+    new_items_at_most: Any = DEFAULT_COLD_START_CAP,
     level: Any = LEVEL,
     bonus: Any = BONUS,
     order: Any = ORDER,
@@ -116,7 +116,7 @@ def random_bound(
     acts: Acts = "rounds",
 ) -> Any:
     """Random bounds, with the position bias known or learned."""
-    belief = lived(
+    belief = hierarchical_posterior(
         setting,
         passes=passes,
         half_life=half_life,
@@ -162,7 +162,7 @@ def start(setting: Setting, belief: Any, level: float, bonus: float, order: floa
 @choose.register(RandomBound)
 def _choose(policy: RandomBound, rng: np.random.Generator) -> Ranking:
     belief, mean, ranking = policy.belief, policy.mean, policy.ranking
-    is_redrawn = imagine(belief, rng)
+    is_redrawn = draw_parameters(belief, rng)
     if belief.is_full_draw:
         return _sample(policy, rng)
     if is_redrawn:
@@ -172,7 +172,7 @@ def _choose(policy: RandomBound, rng: np.random.Generator) -> Ranking:
         mean[item] = shape[item] / rate[item]
     if not _stays(policy, shape, rate, rng):
         arrange(policy.lists, policy.index, belief.position_bias, ranking, rng)
-        hold_back(belief, policy.lists, policy.index, ranking, rng)
+        apply_cold_start_cap(belief, policy.lists, policy.index, ranking, rng)
     most = _most_seen(policy)
     if not _is_in_order(policy, shape, most, rng):
         order_index = policy.order_index
@@ -236,7 +236,7 @@ def _sample(policy: RandomBound, rng: np.random.Generator) -> Ranking:
     for item in range(len(index)):
         index[item] = rng.standard_gamma(belief.shape[item]) / belief.rate[item]
     arrange(policy.lists, index, belief.position_bias, policy.ranking, rng)
-    hold_back(belief, policy.lists, index, policy.ranking, rng)
+    apply_cold_start_cap(belief, policy.lists, index, policy.ranking, rng)
     return policy.ranking
 
 

@@ -1,41 +1,55 @@
-"""What is believed of items and slots, given a tally: priors, the position bias told or learned, and posteriors."""
+"""Posteriors of attractiveness and position bias given counts: priors, updates, draws and summaries."""
 
-from slotwise.posterior.best_list_draws import best_list, best_list_chances
-from slotwise.posterior.cold_start_cap import _hold_back as _hold_back
-from slotwise.posterior.factory import NEW_ITEMS_AT_MOST, Passes, is_lived, lived
+from slotwise.posterior.best_list_draws import best_list, best_list_probabilities
+from slotwise.posterior.cold_start_cap import _apply_cold_start_cap as _apply_cold_start_cap
+from slotwise.posterior.factory import (
+    DEFAULT_COLD_START_CAP,
+    Passes,
+    hierarchical_posterior,
+    needs_hierarchical_posterior,
+)
 from slotwise.posterior.gamma_prior import ATTRACTIVENESS_RATE, ATTRACTIVENESS_SHAPE, BIAS_SHAPE
-from slotwise.posterior.gibbs_sampler import gibbs_bias, joint_gibbs
-from slotwise.posterior.known_bias_posterior import ToldBias, told_bias
-from slotwise.posterior.posterior_interface import hold_back, imagine, is_new, update, update_by_epoch, update_by_tally
+from slotwise.posterior.gibbs_sampler import gibbs_posterior, joint_gibbs_posterior
+from slotwise.posterior.known_bias_posterior import KnownBiasPosterior, gamma_posterior
+from slotwise.posterior.posterior_interface import (
+    GammaPosterior,
+    apply_cold_start_cap,
+    draw_parameters,
+    is_new,
+    update,
+    update_by_epoch,
+    update_by_tally,
+)
 from slotwise.posterior.sampling import pass_rate
 from slotwise.posterior.state import HierarchicalPosterior
-from slotwise.posterior.summary import Posterior, believed, one_by_one, posterior, posterior_of
-from slotwise.posterior.updates import _hold_still as _hold_still
+from slotwise.posterior.summary import Posterior, fit_posterior, iterate_tallies, posterior_after, summarize_posterior
+from slotwise.posterior.updates import _defer_refits as _defer_refits
 
 __all__ = [
     "ATTRACTIVENESS_RATE",
     "ATTRACTIVENESS_SHAPE",
     "BIAS_SHAPE",
-    "NEW_ITEMS_AT_MOST",
+    "DEFAULT_COLD_START_CAP",
+    "GammaPosterior",
     "HierarchicalPosterior",
+    "KnownBiasPosterior",
     "Passes",
     "Posterior",
-    "ToldBias",
-    "believed",
+    "apply_cold_start_cap",
     "best_list",
-    "best_list_chances",
-    "gibbs_bias",
-    "hold_back",
-    "imagine",
-    "is_lived",
+    "best_list_probabilities",
+    "draw_parameters",
+    "fit_posterior",
+    "gamma_posterior",
+    "gibbs_posterior",
+    "hierarchical_posterior",
     "is_new",
-    "joint_gibbs",
-    "lived",
-    "one_by_one",
+    "iterate_tallies",
+    "joint_gibbs_posterior",
+    "needs_hierarchical_posterior",
     "pass_rate",
-    "posterior",
-    "posterior_of",
-    "told_bias",
+    "posterior_after",
+    "summarize_posterior",
     "update",
     "update_by_epoch",
     "update_by_tally",

@@ -1,9 +1,8 @@
-"""The best list for what is believed, and how likely each item is to be in it."""
+"""The best list given attractiveness and position bias, and the posterior probability of each item to be in it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -11,12 +10,12 @@ from slotwise.core.types import EMPTY, BoolArray, FloatArray, IntArray, Ranking
 from slotwise.jit import jit
 from slotwise.optimize.dynamic_constraints import PerDecision, impose, per_decision_lists, pins
 from slotwise.optimize.list_solver import arrange
-from slotwise.posterior.posterior_interface import imagine
+from slotwise.posterior.posterior_interface import GammaPosterior, draw_parameters
 
-#: draws of the probability to be in the best list: as many as this for all items together, within limits
+#: draws times items of `best_list_probabilities`, and limits of the number of draws
 DRAWN_ITEMS = 10_000_000
 MIN_DRAWS, MAX_DRAWS = 100, 400
-#: the same counts always say the same
+#: equal counts give equal results
 SEED = 0
 
 
@@ -29,10 +28,23 @@ def best_list(
     slots: BoolArray | None = None,
     pinned: Mapping[int, int] | None = None,
 ) -> Ranking:
-    """The list of the largest expected value in these `slots`, `excluded` items left out, EMPTY where nothing is left.
+    """Return the list with the largest expected value, EMPTY in slots for which no item is left.
 
-    `pinned` items are in the slots that they map to, all counted from 0.
+    Parameters
+    ----------
+    attractiveness, position_bias
+        α per item and λ per slot.
+    values
+        The value of a click on each item; without them all clicks count 1.
+    excluded
+        Items that are left out.
+    slots
+        Whether each slot may be filled; without it all may.
+    pinned
+        Items by number, from 0, with the slot from 0 that each must be in.
 
+    Examples
+    --------
     >>> best_list(np.array([0.1, 0.4, 0.2]), np.array([0.5, 1.0])).tolist()
     [2, 1]
     >>> best_list(np.array([0.1, 0.4, 0.2]), np.array([0.5, 1.0]), values=np.array([9.0, 1.0, 1.0])).tolist()
@@ -40,10 +52,10 @@ def best_list(
     >>> best_list(np.array([0.1, 0.4, 0.2]), np.array([0.5, 1.0]), pinned={0: 1}).tolist()
     [1, 0]
     """
-    items, left_out = len(attractiveness), np.zeros(0, np.int64) if excluded is None else excluded
+    items, omitted = len(attractiveness), np.zeros(0, np.int64) if excluded is None else excluded
     usable = np.arange(len(position_bias)) if slots is None else np.flatnonzero(slots)
-    # the slots that are seen least stay empty
-    order = usable[np.argsort(-position_bias[usable], kind="stable")][: items - len(left_out)]
+    # the slots with the smallest position bias stay empty
+    order = usable[np.argsort(-position_bias[usable], kind="stable")][: items - len(omitted)]
     ranking = np.full(len(position_bias), EMPTY)
     if not pinned and (values is None or (values == values[0]).all()):
         allowed = np.arange(items) if excluded is None else np.setdiff1d(np.arange(items), excluded)
@@ -51,15 +63,15 @@ def best_list(
     elif len(order):
         filled = np.sort(order)
         places = {item: int(np.searchsorted(filled, slot)) for item, slot in (pinned or {}).items()}
-        lists = _lists(len(filled), items, None, np.ones(items) if values is None else values, left_out, places)
-        found = np.zeros(len(filled), np.int64)
-        arrange(lists, attractiveness, position_bias[filled], found, np.random.default_rng(SEED))
-        ranking[filled] = found
+        lists = _lists(len(filled), items, None, np.ones(items) if values is None else values, omitted, places)
+        arranged = np.zeros(len(filled), np.int64)
+        arrange(lists, attractiveness, position_bias[filled], arranged, np.random.default_rng(SEED))
+        ranking[filled] = arranged
     return ranking
 
 
-def best_list_chances(
-    belief: Any,
+def best_list_probabilities(
+    posterior: GammaPosterior,
     *,
     position_bias: FloatArray | None = None,
     values: FloatArray | None = None,
@@ -67,18 +79,28 @@ def best_list_chances(
     draws: int | None = None,
     rng: np.random.Generator | None = None,
 ) -> FloatArray:
-    """The probability of each item to be in the list of the largest expected value, `excluded` ones left out.
+    """Return the posterior probability of each item to be in the list with the largest expected value.
 
-    The part of `draws` of (λ, α) from `belief` in whose best list the item is; with a standard error of at most
-    ½/√draws. `position_bias` is given if it is known.
+    Parameters
+    ----------
+    posterior
+        Draws of λ and α are from this posterior, and change it.
+    position_bias
+        λ per slot if it is known.
+    values, excluded
+        The value of a click on each item, and items that are left out.
+    draws
+        The number of draws; the standard error of a probability is at most ½/√draws.
+    rng
+        The generator of the draws.
     """
-    slots, items = len(belief.position_bias), len(belief.shape)
-    left_out = np.zeros(0, np.int64) if excluded is None else excluded
-    lists = _lists(slots, items, position_bias, np.ones(items) if values is None else values, left_out)
+    slots, items = len(posterior.position_bias), len(posterior.shape)
+    omitted = np.zeros(0, np.int64) if excluded is None else excluded
+    lists = _lists(slots, items, position_bias, np.ones(items) if values is None else values, omitted)
     draws = int(np.clip(DRAWN_ITEMS // items, MIN_DRAWS, MAX_DRAWS)) if draws is None else draws
     rng = np.random.default_rng(SEED) if rng is None else rng
     counts = np.zeros(items)
-    _count_best(belief, lists, draws, np.zeros(items), np.zeros(slots, np.int64), counts, rng)
+    _count_best(posterior, lists, draws, np.zeros(items), np.zeros(slots, np.int64), counts, rng)
     return counts / draws
 
 
@@ -97,8 +119,8 @@ def _lists(
 
 @jit
 def _count_best(
-    belief: Any,
-    lists: Any,
+    posterior: GammaPosterior,
+    lists: PerDecision,
     draws: int,
     attractiveness: FloatArray,
     ranking: Ranking,
@@ -106,10 +128,10 @@ def _count_best(
     rng: np.random.Generator,
 ) -> None:
     for _ in range(draws):
-        imagine(belief, rng)
+        draw_parameters(posterior, rng)
         for item in range(len(counts)):
-            attractiveness[item] = rng.standard_gamma(belief.shape[item]) / belief.rate[item]
-        arrange(lists, attractiveness, belief.position_bias, ranking, rng)
+            attractiveness[item] = rng.standard_gamma(posterior.shape[item]) / posterior.rate[item]
+        arrange(lists, attractiveness, posterior.position_bias, ranking, rng)
         for item in ranking:
             if item != EMPTY:
                 counts[item] += 1.0

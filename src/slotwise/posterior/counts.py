@@ -10,11 +10,11 @@ from slotwise.core.tally import count_no_clicks
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, Ranking
 from slotwise.jit import inlined, jit
 from slotwise.posterior.list_counts import EVICTED_SHARE, evict, find_or_add, is_evicted, rarity_threshold
-from slotwise.posterior.state import DECAYED, IN_USE, PERIOD_COUNTS, Counts, Segments
+from slotwise.posterior.state import DECAYED, IN_USE, PERIOD_COUNTS, PosteriorCounts, SegmentEffects
 
 
 @inlined
-def add_round(counts: Counts, segments: Segments, segment: int, ranking: Ranking, clicked: int) -> float:
+def add_round(counts: PosteriorCounts, segments: SegmentEffects, segment: int, ranking: Ranking, clicked: int) -> float:
     """Count one round and return its weight in passes."""
     kinds = min(counts.clicks.shape[0], DECAYED)
     passes, item_rounds = counts.passes, counts.item_rounds
@@ -49,7 +49,7 @@ def add_round(counts: Counts, segments: Segments, segment: int, ranking: Ranking
 
 
 @jit
-def add_tally(counts: Counts, segment: int, clicks: FloatArray, passes: FloatArray) -> float:
+def add_tally(counts: PosteriorCounts, segment: int, clicks: FloatArray, passes: FloatArray) -> float:
     """Count a tally, slots × items, and return its rounds."""
     (slots, items), rounds = clicks.shape, 0.0
     kinds = min(counts.clicks.shape[0], DECAYED)
@@ -70,7 +70,7 @@ def add_tally(counts: Counts, segment: int, clicks: FloatArray, passes: FloatArr
 
 
 @jit
-def weigh_lists(counts: Counts, segments: Segments, kind: int, passes: FloatArray) -> None:
+def weigh_lists(counts: PosteriorCounts, segments: SegmentEffects, kind: int, passes: FloatArray) -> None:
     """Put passes by segment, item and slot into `passes`: Σ_A T_A/(1+S_A) over the lists, and the unlisted ones."""
     lists = counts.lists
     number_of_segments, items, slots = passes.shape
@@ -89,7 +89,7 @@ def weigh_lists(counts: Counts, segments: Segments, kind: int, passes: FloatArra
 
 
 @inlined
-def _inverse_weight(counts: Counts, segments: Segments, number: int) -> float:
+def _inverse_weight(counts: PosteriorCounts, segments: SegmentEffects, number: int) -> float:
     """Return 1 + S_A of a list in the table, at the means."""
     lists, total = counts.lists.lists, 1.0
     segment = lists[number, 0]
@@ -101,7 +101,7 @@ def _inverse_weight(counts: Counts, segments: Segments, number: int) -> float:
 
 
 @jit
-def fold_rarest(counts: Counts, segments: Segments) -> None:
+def fold_rarest(counts: PosteriorCounts, segments: SegmentEffects) -> None:
     """Make room in the table: the rarest lists become passes at the current estimates."""
     lists, unlisted = counts.lists, counts.unlisted_passes
     rare, left = rarity_threshold(lists, IN_USE), int(EVICTED_SHARE * lists.count) + 1
@@ -118,7 +118,7 @@ def fold_rarest(counts: Counts, segments: Segments) -> None:
 
 
 @jit
-def decay(counts: Counts, weights: FloatArray, best: int, is_replaced: bool) -> None:
+def decay(counts: PosteriorCounts, weights: FloatArray, best: int, is_replaced: bool) -> None:
     """Multiply the past under each half-life by its weight, and add the period.
 
     If `is_replaced`, the counts of the best half-life come into use; otherwise those in use stay as they are.
@@ -143,7 +143,7 @@ def _decay(array: FloatArray, weights: FloatArray, best: int, is_replaced: bool)
 
 
 @jit
-def sum_rounds(counts: Counts) -> None:
+def sum_rounds(counts: PosteriorCounts) -> None:
     """Set the rounds and those without a click to the sums of the counts in use."""
     segments, items, slots = counts.passes.shape
     clicks, passes = 0.0, 0.0

@@ -3,70 +3,97 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.policy_task import Setting
 from slotwise.core.types import FloatArray, HalfLife
 from slotwise.posterior.feature_regression import RIDGE, starting_fit
-from slotwise.posterior.forgetting import half_lives, starting_forgetting
+from slotwise.posterior.forgetting import parse_half_lives, start_forgetting
 from slotwise.posterior.gamma_prior import ATTRACTIVENESS_RATE, ATTRACTIVENESS_SHAPE, BIAS_SHAPE
 from slotwise.posterior.hyperparameters import SEGMENT_SIMILARITY, SLOT_SIMILARITY
 from slotwise.posterior.list_counts import empty_list_counts
 from slotwise.posterior.state import (
     DECAYED,
-    Bias,
+    BiasPosterior,
     ColdStart,
-    Counts,
     Draw,
     HierarchicalPosterior,
-    Items,
+    ItemPrior,
     Pending,
-    Segments,
+    PosteriorCounts,
+    SegmentEffects,
 )
 
-#: how a round with a click counts: not at all, or as part of a pass
+#: whether a round counts as a pass if it has no click, or always as its expected number of passes
 Passes = Literal["hard", "soft"]
-#: distinct lists that are remembered where passes are soft
-ROOM = 256
-#: the part of the slots that items without a counted outcome may take
-NEW_ITEMS_AT_MOST = 0.2
+#: lists in the table of counts by list if passes are soft
+MAX_LISTS = 256
+#: the share of slots for items with no counted outcome
+DEFAULT_COLD_START_CAP = 0.2
 
 
-def lived(
+def hierarchical_posterior(
     setting: Setting,
     *,
     passes: Passes = "soft",
     half_life: HalfLife = None,
-    bias_shape: Any = BIAS_SHAPE,
-    bias_spread: Any = 1.0,
+    bias_shape: float = BIAS_SHAPE,
+    bias_spread: float = 1.0,
     weights_spread: float = 1.0,
     whole_draws: float = 0.0,
     keep: int = 1,
-    own_taste: Any = SEGMENT_SIMILARITY,
-    own_slots: Any = SLOT_SIMILARITY,
-    ridge: Any = RIDGE,
-    room: int = ROOM,
-    new_items_at_most: Any = NEW_ITEMS_AT_MOST,
+    own_taste: float = SEGMENT_SIMILARITY,
+    own_slots: float = SLOT_SIMILARITY,
+    ridge: float = RIDGE,
+    room: int = MAX_LISTS,
+    new_items_at_most: float = DEFAULT_COLD_START_CAP,
     draws_levels: bool = True,
 ) -> HierarchicalPosterior:
-    """Before the first round; the position bias is drawn unless the setting tells it.
+    """Return the hierarchical posterior before the first round; the position bias is drawn unless it is known.
 
-    `draws_levels` is for policies that sample; those with a bound of their own want evidence in place of a draw.
+    Parameters
+    ----------
+    setting
+        Slots, items, segments, features, and the position bias if it is known.
+    passes
+        How rounds count as passes.
+    half_life
+        The half-life of counts.
+    bias_shape, bias_spread
+        c of the prior λ_k ~ Gamma(c, c), and the scale of the standard deviation of a draw of log λ.
+    weights_spread
+        The scale of the standard deviation of a draw of the weights of features.
+    whole_draws
+        The part of the draws that no scale narrows.
+    keep
+        Decisions that share a draw, at most.
+    own_taste, own_slots
+        κ and τ before any data: how similar segments are in attractiveness and in position bias.
+    ridge
+        1/variance of the weights of features before any data.
+    room
+        Lists in the table of counts by list.
+    new_items_at_most
+        The cold-start cap.
+    draws_levels
+        Whether the levels of items are drawn, as posterior sampling needs it. Policies with a bound of their own need
+        the evidence of the level instead.
     """
     validation.one_of("passes", passes, get_args(Passes))
     segments, items, slots = setting.segments, setting.items, setting.slots
-    tried = half_lives(half_life)
+    tried = parse_half_lives(half_life)
     kinds = DECAYED + len(tried) if len(tried) else 1
-    features, segment_features = with_constant(setting.features, segments, items)
+    features, segment_features = split_features(setting.features, segments, items)
     columns = features.shape[1]
     prior_mean = ATTRACTIVENESS_SHAPE / ATTRACTIVENESS_RATE
-    told = setting.position_bias
+    known_bias = setting.position_bias
     return HierarchicalPosterior(
-        position_bias=np.ones(slots) if told is None else told.copy(),
+        position_bias=np.ones(slots) if known_bias is None else known_bias.copy(),
         shape=np.full(items, ATTRACTIVENESS_SHAPE),
         rate=np.full(items, ATTRACTIVENESS_RATE),
         assumed=np.zeros(items),
@@ -74,7 +101,7 @@ def lived(
         segment=0,
         is_current=False,
         refit_at=0.0,
-        counts=Counts(
+        counts=PosteriorCounts(
             clicks=np.zeros((kinds, segments, items)),
             slot_clicks=np.zeros((kinds, segments, slots)),
             unlisted_passes=np.zeros((kinds, segments, items, slots)),
@@ -85,18 +112,18 @@ def lived(
             item_rounds=np.zeros(items),
         ),
         pending=Pending(rounds=0.0, by_slot=np.zeros((segments, items, slots))),
-        bias=Bias(
+        bias=BiasPosterior(
             shape=validation.positive_number("bias_shape", bias_shape),
             scale=validation.positive_number("bias_spread", bias_spread),
-            is_known=told is not None,
-            mode=np.zeros(slots) if told is None else np.log(told),
+            is_known=known_bias is not None,
+            mode=np.zeros(slots) if known_bias is None else np.log(known_bias),
             root=np.zeros((slots, slots)),
             step=np.zeros(slots),
             at_mode=np.zeros(slots),
             share=np.zeros(slots),
             cholesky=np.zeros((slots, slots)),
         ),
-        items=Items(
+        items=ItemPrior(
             features=features,
             segment_features=segment_features,
             constant=starting_fit(items, 1, RIDGE),
@@ -106,7 +133,7 @@ def lived(
             mean=np.full(items, prior_mean),
             segment_mean=np.ones((segments, items)),
         ),
-        segments=Segments(
+        segments=SegmentEffects(
             level=np.full(items, prior_mean),
             similarity=validation.positive_number("own_taste", own_taste),
             deviation=np.ones((segments, items)),
@@ -114,16 +141,16 @@ def lived(
             slot_deviation=np.ones((segments, slots)),
             exposure=np.zeros((segments, items)),
             mean=np.full((segments, items), prior_mean),
-            mean_bias=np.ones((segments, slots)) * (1.0 if told is None else told),
+            mean_bias=np.ones((segments, slots)) * (1.0 if known_bias is None else known_bias),
         ),
-        forgetting=starting_forgetting(half_life, segments, items, slots),
+        forgetting=start_forgetting(half_life, segments, items, slots),
         draw=Draw(
             weights_scale=weights_spread,
             full_share=whole_draws,
             draws_levels=draws_levels,
             max_decisions=keep,
             decisions_left=0,
-            position_bias=np.ones(slots) if told is None else told.copy(),
+            position_bias=np.ones(slots) if known_bias is None else known_bias.copy(),
             weights=np.zeros(columns),
             level=np.full(items, prior_mean),
             level_evidence=np.full(items, ATTRACTIVENESS_SHAPE),
@@ -134,29 +161,29 @@ def lived(
     )
 
 
-def is_lived(setting: Setting, passes: Passes, half_life: Any) -> bool:
-    """Whether there is anything that takes this belief, and not one of the simpler ones."""
+def needs_hierarchical_posterior(setting: Setting, passes: Passes, half_life: HalfLife) -> bool:
+    """Return whether a task and options need the hierarchical posterior; simpler ones suffice otherwise."""
     validation.one_of("passes", passes, get_args(Passes))
-    forgets = len(half_lives(half_life)) > 0
+    forgets = len(parse_half_lives(half_life)) > 0
     return passes == "soft" or forgets or setting.segments > 1 or setting.features is not None
 
 
-def with_constant(features: Any, segments: int, items: int) -> tuple[FloatArray, FloatArray]:
-    """Items × features, a 1 in front of each row, and what each segment has beyond that, a 0 in front.
+def split_features(features: ArrayLike | None, segments: int, items: int) -> tuple[FloatArray, FloatArray]:
+    """Return features of items, with a constant 1 in front, and the deviation of each segment, with a 0 in front.
 
-    Features are items × features, or segments × items × features; the constant alone where there are none.
+    Features are items × features, or segments × items × features; without features there is the constant alone.
     """
     if features is None:
         return np.ones((items, 1)), np.zeros((segments, items, 0))
-    found = np.asarray(features, np.float64)
-    if found.ndim not in (2, 3) or found.shape[-2] != items:
-        raise InvalidInput(f"features must have a row for each of the {items} items, got shape {found.shape}")
-    if found.ndim == 3 and len(found) != segments:
-        raise InvalidInput(f"features must be of each of the {segments} segments, got shape {found.shape}")
-    if not np.isfinite(found).all():
+    given = np.asarray(features, np.float64)
+    if given.ndim not in (2, 3) or given.shape[-2] != items:
+        raise InvalidInput(f"features must have a row for each of the {items} items, got shape {given.shape}")
+    if given.ndim == 3 and len(given) != segments:
+        raise InvalidInput(f"features must be of each of the {segments} segments, got shape {given.shape}")
+    if not np.isfinite(given).all():
         raise InvalidInput("features must be finite numbers, got one that is not")
-    middle = found if found.ndim == 2 else found.mean(axis=0)
-    own = np.zeros((segments, items, 0))
-    if found.ndim == 3 and segments > 1:
-        own = np.pad(found - middle, ((0, 0), (0, 0), (1, 0)))
-    return np.column_stack([np.ones(items), middle]), own
+    of_items = given if given.ndim == 2 else given.mean(axis=0)
+    of_segments = np.zeros((segments, items, 0))
+    if given.ndim == 3 and segments > 1:
+        of_segments = np.pad(given - of_items, ((0, 0), (0, 0), (1, 0)))
+    return np.column_stack([np.ones(items), of_items]), of_segments

@@ -24,7 +24,7 @@ from slotwise.posterior.gamma_prior import (
     digamma,
     shape_of,
 )
-from slotwise.posterior.state import IN_USE, Counts, ItemFit, Items, Segments
+from slotwise.posterior.state import IN_USE, ItemFit, ItemPrior, PosteriorCounts, SegmentEffects
 
 #: prior probability that features do not matter
 PROBABILITY_USELESS = 0.8
@@ -59,7 +59,7 @@ def starting_fit(items: int, columns: int, ridge: float) -> ItemFit:
 
 
 @jit
-def learn_items(counts: Counts, items: Items, segments: Segments) -> None:
+def learn_items(counts: PosteriorCounts, items: ItemPrior, segments: SegmentEffects) -> None:
     """Fit s and β to the items with exposure: a step of Fisher scoring for β, and of EM for s.
 
     Clicks are negative binomial. If features explain much, s is large and EM is slow, so that with features s takes a
@@ -78,7 +78,7 @@ def learn_items(counts: Counts, items: Items, segments: Segments) -> None:
 
 
 @jit
-def use_fit(items: Items, features: bool) -> None:
+def use_fit(items: ItemPrior, features: bool) -> None:
     """Set the prior of levels and deviations to the fit by features, or to the fit by the constant."""
     items.uses_features = features
     items.shape = items.featured.shape if features else items.constant.shape
@@ -91,7 +91,7 @@ def use_fit(items: Items, features: bool) -> None:
 
 
 @inlined
-def _segment_mean(items: Items, segment: int, item: int) -> float:
+def _segment_mean(items: ItemPrior, segment: int, item: int) -> float:
     """Return ν of a segment and an item by the fit with features."""
     total = 0.0
     for column in range(items.segment_features.shape[2]):
@@ -100,7 +100,7 @@ def _segment_mean(items: Items, segment: int, item: int) -> float:
 
 
 @jit
-def fit_items(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> float:
+def fit_items(counts: PosteriorCounts, items: ItemPrior, segments: SegmentEffects, fit: ItemFit) -> float:
     """Take a step of β, s and the ridge; return the log marginal likelihood, with β and the ridge integrated out."""
     _score(counts, items, segments, fit)
     likely = _log_likelihood(counts, items, segments, fit)
@@ -115,7 +115,7 @@ def fit_items(counts: Counts, items: Items, segments: Segments, fit: ItemFit) ->
 
 
 @jit
-def _score(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> None:
+def _score(counts: PosteriorCounts, items: ItemPrior, segments: SegmentEffects, fit: ItemFit) -> None:
     """Set score, information (its lower triangle) and pull at β."""
     features, score, information = items.features, fit.score, fit.information
     columns, shape = len(fit.weights), fit.shape
@@ -148,7 +148,7 @@ def _score(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> No
 
 
 @jit
-def _score_cells(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> None:
+def _score_cells(counts: PosteriorCounts, items: ItemPrior, segments: SegmentEffects, fit: ItemFit) -> None:
     """Add the score and information of the features of segments and items; clicks of cells are negative binomial."""
     number_of_segments, number_of_items, columns = items.segment_features.shape
     own = segments.similarity
@@ -169,7 +169,7 @@ def _score_cells(counts: Counts, items: Items, segments: Segments, fit: ItemFit)
 
 
 @jit
-def _log_likelihood(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> float:
+def _log_likelihood(counts: PosteriorCounts, items: ItemPrior, segments: SegmentEffects, fit: ItemFit) -> float:
     """Return the log-likelihood of the clicks on items and pseudo-items, and of s, less terms that both fits share."""
     shape = fit.shape
     total = EXTRA_ITEMS * _negative_binomial(shape, math.exp(fit.weights[0]), 1.0, 1.0)
@@ -201,7 +201,7 @@ def _negative_binomial(shape: float, mean: float, clicks: float, exposure: float
 
 
 @jit
-def _step(items: Items, fit: ItemFit) -> None:
+def _step(items: ItemPrior, fit: ItemFit) -> None:
     """Take a step of β, and set the root of its covariance and μ."""
     step, weights, columns = fit.score, fit.weights, len(fit.weights)
     for column in range(1, columns):
@@ -232,7 +232,7 @@ def _factorise_with(fit: ItemFit, ridge: float) -> None:
 
 
 @inlined
-def _evidence(counts: Counts, items: Items, segments: Segments, item: int) -> tuple[float, float]:
+def _evidence(counts: PosteriorCounts, items: ItemPrior, segments: SegmentEffects, item: int) -> tuple[float, float]:
     """Return the clicks on an item and its exposure that count as evidence of its level m.
 
     With several segments ε is estimated from the same clicks. With ε integrated out, the clicks of a cell count
@@ -251,7 +251,7 @@ def _evidence(counts: Counts, items: Items, segments: Segments, item: int) -> tu
 
 
 @jit
-def _shape_by_em(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> float:
+def _shape_by_em(counts: PosteriorCounts, items: ItemPrior, segments: SegmentEffects, fit: ItemFit) -> float:
     """Return s by EM: log s - ψ(s) = mean(E m/μ - E log(m/μ)) - 1 over items with exposure and pseudo-items."""
     shape, middle = fit.shape, math.exp(fit.weights[0])
     extra = (shape + 1.0) / (shape / middle + 1.0)
@@ -269,7 +269,7 @@ def _shape_by_em(counts: Counts, items: Items, segments: Segments, fit: ItemFit)
 
 
 @jit
-def _learn_shape(counts: Counts, items: Items, segments: Segments, fit: ItemFit) -> None:
+def _learn_shape(counts: PosteriorCounts, items: ItemPrior, segments: SegmentEffects, fit: ItemFit) -> None:
     """Take a step of Newton's method for log s, toward the maximum marginal likelihood of the clicks.
 
     The prior of log s is normal around 0: few items, or items that are all alike, hardly determine it.

@@ -8,16 +8,16 @@ from slotwise.core.types import FloatArray
 from slotwise.jit import jit
 from slotwise.posterior.feature_regression import learn_items, use_fit
 from slotwise.posterior.hyperparameters import fit_bias, learn_levels, update_means
-from slotwise.posterior.sampling import bring_to_hand, draw_shared
+from slotwise.posterior.sampling import draw_for_segment, draw_shared
 from slotwise.posterior.state import IN_USE, HierarchicalPosterior
 
 #: EM steps of the levels between two fits of the position bias
 STEPS = 3
 
 
-def set_counts(belief: HierarchicalPosterior, clicks: FloatArray, passes: FloatArray) -> None:
+def set_counts(posterior: HierarchicalPosterior, clicks: FloatArray, passes: FloatArray) -> None:
     """Count clicks and passes, segments × items × slots, in place of all counted before, and fit nothing."""
-    counts = belief.counts
+    counts = posterior.counts
     counts.clicks[IN_USE] = clicks.sum(axis=2)
     counts.slot_clicks[IN_USE] = clicks.sum(axis=1)
     counts.unlisted_passes[IN_USE] = passes
@@ -27,10 +27,10 @@ def set_counts(belief: HierarchicalPosterior, clicks: FloatArray, passes: FloatA
 
 @jit
 def fit_with_prior(
-    belief: HierarchicalPosterior, shape: float, mean: FloatArray, similarity: float, times: int
+    posterior: HierarchicalPosterior, shape: float, mean: FloatArray, similarity: float, times: int
 ) -> None:
     """Fit position bias and levels in turn, with s, μ and κ held."""
-    counts, bias, items, segments = belief.counts, belief.bias, belief.items, belief.segments
+    counts, bias, items, segments = posterior.counts, posterior.bias, posterior.items, posterior.segments
     items.shape = shape
     segments.similarity = similarity
     for item in range(len(mean)):
@@ -44,9 +44,9 @@ def fit_with_prior(
 
 
 @jit
-def fit_weights_with_prior(belief: HierarchicalPosterior, shape: float, ridge: float, times: int) -> None:
+def fit_weights_with_prior(posterior: HierarchicalPosterior, shape: float, ridge: float, times: int) -> None:
     """Fit position bias and the weights of features in turn, with s and the ridge held."""
-    counts, bias, items, segments = belief.counts, belief.bias, belief.items, belief.segments
+    counts, bias, items, segments = posterior.counts, posterior.bias, posterior.items, posterior.segments
     items.featured.shape = shape
     use_fit(items, True)
     for _ in range(times):
@@ -60,7 +60,7 @@ def fit_weights_with_prior(belief: HierarchicalPosterior, shape: float, ridge: f
 
 
 @jit
-def redraw(belief: HierarchicalPosterior, rng: np.random.Generator) -> None:
+def redraw(posterior: HierarchicalPosterior, rng: np.random.Generator) -> None:
     """Draw for the current segment, whether or not the last draw is still in use."""
-    draw_shared(belief, rng)
-    bring_to_hand(belief, rng)
+    draw_shared(posterior, rng)
+    draw_for_segment(posterior, rng)

@@ -1,26 +1,24 @@
-"""Beliefs about the position bias given the last sample of attractiveness: one step of Gibbs sampling a decision."""
+"""Gibbs sampling of position bias and attractiveness: one step a decision, given the last sample of the other."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from slotwise.core import validation
 from slotwise.core.policy_task import Setting
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
-from slotwise.jit import jit, record
-from slotwise.posterior.exact_sums import add_tally, expose
+from slotwise.jit import inlined, jit, record
 from slotwise.posterior.list_counts import place_of
-from slotwise.posterior.posterior_interface import imagine, update, update_by_tally
+from slotwise.posterior.posterior_interface import draw_parameters, update, update_by_tally
 
 
 @record
-class GibbsBias:
-    """The Poisson likelihood: λ_k ~ Gamma(c + N_k·, d + Σ_j α_jÑ_kj), and 1 for the first slot."""
+class GibbsPosterior:
+    """The posterior by the Poisson likelihood: λ_k ~ Gamma(c + N_k·, d + Σ_j α_jÑ_kj), and 1 for the first slot."""
 
     position_bias: FloatArray
-    #: of α given λ, per item
+    #: of the Gamma posterior of α given λ, per item
     shape: FloatArray
     rate: FloatArray
     #: r, per item
@@ -30,16 +28,22 @@ class GibbsBias:
     bias_rate: float
     #: Ñ, items × slots
     passes: FloatArray
-    #: α as the policy last drew it
+    #: α as last drawn by the policy
     attractiveness: FloatArray
 
 
-def gibbs_bias(
-    setting: Setting, attractiveness: FloatArray, *, shape: Any, rate: Any, bias_shape: Any, bias_rate: Any
-) -> GibbsBias:
-    """Before the first round; `attractiveness` is the array that the policy draws into."""
+def gibbs_posterior(
+    setting: Setting,
+    attractiveness: FloatArray,
+    *,
+    shape: ArrayLike,
+    rate: ArrayLike,
+    bias_shape: float,
+    bias_rate: float,
+) -> GibbsPosterior:
+    """Return the state before the first round; `attractiveness` is the array that the policy draws into."""
     rates = validation.per_item("rate", rate, setting.items)
-    return GibbsBias(
+    return GibbsPosterior(
         position_bias=np.ones(setting.slots),
         shape=validation.per_item("shape", shape, setting.items),
         rate=rates.copy(),
@@ -51,47 +55,47 @@ def gibbs_bias(
     )
 
 
-@imagine.register(GibbsBias)
-def _imagine(belief: GibbsBias, rng: np.random.Generator) -> bool:
-    bias, passes, attractiveness = belief.position_bias, belief.passes, belief.attractiveness
+@draw_parameters.register(GibbsPosterior)
+def _draw_parameters(posterior: GibbsPosterior, rng: np.random.Generator) -> bool:
+    bias, passes, attractiveness = posterior.position_bias, posterior.passes, posterior.attractiveness
     items, slots = passes.shape
-    bias[:] = belief.bias_rate
+    bias[:] = posterior.bias_rate
     for item in range(items):
         for slot in range(1, slots):
             bias[slot] += attractiveness[item] * passes[item, slot]
     bias[0] = 1.0
     for slot in range(1, slots):
-        bias[slot] = rng.standard_gamma(belief.bias_shape[slot]) / bias[slot]
-    expose(bias, passes, belief.prior_rate, belief.rate)
+        bias[slot] = rng.standard_gamma(posterior.bias_shape[slot]) / bias[slot]
+    _expose(bias, passes, posterior.prior_rate, posterior.rate)
     return True
 
 
-@update.register(GibbsBias)
-def _update(belief: GibbsBias, ranking: Ranking, clicked: int) -> None:
+@update.register(GibbsPosterior)
+def _update(posterior: GibbsPosterior, ranking: Ranking, clicked: int) -> None:
     if clicked == NO_CLICK:
         for slot in range(len(ranking)):
             if ranking[slot] != EMPTY:
-                belief.passes[ranking[slot], slot] += 1.0
+                posterior.passes[ranking[slot], slot] += 1.0
     else:
-        belief.bias_shape[clicked] += 1.0
-        belief.shape[ranking[clicked]] += 1.0
+        posterior.bias_shape[clicked] += 1.0
+        posterior.shape[ranking[clicked]] += 1.0
 
 
-@update_by_tally.register(GibbsBias)
-def _absorb(belief: GibbsBias, clicks: FloatArray, passes: FloatArray) -> None:
-    add_tally(belief.shape, belief.bias_shape, belief.passes, clicks, passes)
+@update_by_tally.register(GibbsPosterior)
+def _absorb(posterior: GibbsPosterior, clicks: FloatArray, passes: FloatArray) -> None:
+    _add_tally(posterior.shape, posterior.bias_shape, posterior.passes, clicks, passes)
 
 
 @record
-class JointGibbs:
-    """The likelihood of the choices themselves, made conjugate by one variable a list: Z_A ~ Gamma(T_A, 1 + S_A).
+class JointGibbsPosterior:
+    """The posterior by the likelihood of the choices, conjugate given one variable per list: Z_A ~ Gamma(T_A, 1 + S_A).
 
-    T_A counts the rounds in which list A was shown. Given Z, λ and α are as in `GibbsBias`, with Σ_{A: A_k=j} Z_A for
-    Ñ_kj. A decision takes time in proportion to the number of distinct lists that were ever shown.
+    T_A counts the rounds with list A. Given Z, λ and α are as in `GibbsPosterior`, with Σ_{A: A_k=j} Z_A for Ñ_kj. A
+    decision takes time in proportion to the number of distinct lists that were ever shown.
     """
 
-    #: λ, the Poisson belief whose `passes` are these sums
-    gibbs: GibbsBias
+    #: the posterior of λ, whose `passes` are these sums
+    gibbs: GibbsPosterior
     position_bias: FloatArray
     shape: FloatArray
     rate: FloatArray
@@ -103,13 +107,19 @@ class JointGibbs:
     table: IntArray
 
 
-def joint_gibbs(
-    setting: Setting, attractiveness: FloatArray, *, shape: Any, rate: Any, bias_shape: Any, bias_rate: Any
-) -> JointGibbs:
-    """Before the first round; `attractiveness` is the array that the policy draws into."""
-    gibbs = gibbs_bias(setting, attractiveness, shape=shape, rate=rate, bias_shape=bias_shape, bias_rate=bias_rate)
+def joint_gibbs_posterior(
+    setting: Setting,
+    attractiveness: FloatArray,
+    *,
+    shape: ArrayLike,
+    rate: ArrayLike,
+    bias_shape: float,
+    bias_rate: float,
+) -> JointGibbsPosterior:
+    """Return the state before the first round; `attractiveness` is the array that the policy draws into."""
+    gibbs = gibbs_posterior(setting, attractiveness, shape=shape, rate=rate, bias_shape=bias_shape, bias_rate=bias_rate)
     room = 64
-    return JointGibbs(
+    return JointGibbsPosterior(
         gibbs=gibbs,
         position_bias=gibbs.position_bias,
         shape=gibbs.shape,
@@ -121,57 +131,80 @@ def joint_gibbs(
     )
 
 
-@imagine.register(JointGibbs)
-def _imagine_joint(belief: JointGibbs, rng: np.random.Generator) -> bool:
-    gibbs, rankings = belief.gibbs, belief.rankings
+@draw_parameters.register(JointGibbsPosterior)
+def _draw_joint_parameters(posterior: JointGibbsPosterior, rng: np.random.Generator) -> bool:
+    gibbs, rankings = posterior.gibbs, posterior.rankings
     passes, bias, attractiveness = gibbs.passes, gibbs.position_bias, gibbs.attractiveness
     passes[:, :] = 0.0
-    for number in range(belief.count):
+    for number in range(posterior.count):
         total = 1.0
         for slot in range(len(bias)):
             if rankings[number, slot] != EMPTY:
                 total += bias[slot] * attractiveness[rankings[number, slot]]
-        drawn = rng.standard_gamma(belief.rounds[number]) / total
+        drawn = rng.standard_gamma(posterior.rounds[number]) / total
         for slot in range(len(bias)):
             if rankings[number, slot] != EMPTY:
                 passes[rankings[number, slot], slot] += drawn
-    return bool(imagine(gibbs, rng))
+    return bool(draw_parameters(gibbs, rng))
 
 
-@update.register(JointGibbs)
-def _update_joint(belief: JointGibbs, ranking: Ranking, clicked: int) -> None:
-    number = find(belief, ranking)  # first: it may make room, in another array
-    belief.rounds[number] += 1.0
+@update.register(JointGibbsPosterior)
+def _update_joint(posterior: JointGibbsPosterior, ranking: Ranking, clicked: int) -> None:
+    number = _find_or_add_list(posterior, ranking)  # first: it may replace the arrays
+    posterior.rounds[number] += 1.0
     if clicked != NO_CLICK:
-        belief.gibbs.bias_shape[clicked] += 1.0
-        belief.shape[ranking[clicked]] += 1.0
+        posterior.gibbs.bias_shape[clicked] += 1.0
+        posterior.shape[ranking[clicked]] += 1.0
 
 
 @jit
-def find(belief: JointGibbs, ranking: Ranking) -> int:
-    """The number of this list; a new one if it was never shown."""
-    place = place_of(belief.table, belief.rankings, ranking)
-    number = belief.table[place]
+def _find_or_add_list(posterior: JointGibbsPosterior, ranking: Ranking) -> int:
+    """Return the number of this list, a new one if it was never shown."""
+    place = place_of(posterior.table, posterior.rankings, ranking)
+    number = posterior.table[place]
     if number < 0:
-        if belief.count == len(belief.rounds):
-            _grow(belief)
-            place = place_of(belief.table, belief.rankings, ranking)
-        number = belief.count
-        belief.count += 1
-        belief.table[place] = number
+        if posterior.count == len(posterior.rounds):
+            _grow(posterior)
+            place = place_of(posterior.table, posterior.rankings, ranking)
+        number = posterior.count
+        posterior.count += 1
+        posterior.table[place] = number
         for slot in range(len(ranking)):
-            belief.rankings[number, slot] = ranking[slot]
+            posterior.rankings[number, slot] = ranking[slot]
     return int(number)
 
 
 @jit
-def _grow(belief: JointGibbs) -> None:
-    """Twice the room."""
-    room = 2 * len(belief.rounds)
-    rankings, rounds = np.zeros((room, belief.rankings.shape[1]), np.int64), np.zeros(room)
-    rankings[: belief.count] = belief.rankings[: belief.count]
-    rounds[: belief.count] = belief.rounds[: belief.count]
+def _grow(posterior: JointGibbsPosterior) -> None:
+    """Double the room for lists."""
+    room = 2 * len(posterior.rounds)
+    rankings, rounds = np.zeros((room, posterior.rankings.shape[1]), np.int64), np.zeros(room)
+    rankings[: posterior.count] = posterior.rankings[: posterior.count]
+    rounds[: posterior.count] = posterior.rounds[: posterior.count]
     table = np.full(4 * room, -1)
-    for number in range(belief.count):
+    for number in range(posterior.count):
         table[place_of(table, rankings, rankings[number])] = number
-    belief.rankings, belief.rounds, belief.table = rankings, rounds, table
+    posterior.rankings, posterior.rounds, posterior.table = rankings, rounds, table
+
+
+@inlined
+def _add_tally(
+    shape: FloatArray, slot_clicks: FloatArray, item_passes: FloatArray, clicks: FloatArray, passes: FloatArray
+) -> None:
+    """Add N_·j to `shape`, per item, N_k· to `slot_clicks`, per slot, and Ñ to `item_passes`, items × slots."""
+    slots, items = clicks.shape
+    for slot in range(slots):
+        for item in range(items):
+            shape[item] += clicks[slot, item]
+            slot_clicks[slot] += clicks[slot, item]
+            item_passes[item, slot] += passes[slot, item]
+
+
+@inlined
+def _expose(position_bias: FloatArray, item_passes: FloatArray, prior_rate: FloatArray, rate: FloatArray) -> None:
+    """Set rate_j = r_j + Σ_k λ_kÑ_kj."""
+    for item in range(len(rate)):
+        exposure = prior_rate[item]
+        for slot in range(len(position_bias)):
+            exposure += position_bias[slot] * item_passes[item, slot]
+        rate[item] = exposure

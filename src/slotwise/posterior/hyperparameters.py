@@ -23,7 +23,7 @@ from slotwise.jit import jit
 from slotwise.posterior.counts import weigh_lists
 from slotwise.posterior.feature_regression import learn_items
 from slotwise.posterior.gamma_prior import MAX_STEP, MIN_SHAPE, NO_EXPOSURE, digamma, shape_of
-from slotwise.posterior.state import IN_USE, Bias, Counts, Items, Segments
+from slotwise.posterior.state import IN_USE, BiasPosterior, ItemPrior, PosteriorCounts, SegmentEffects
 
 #: rounds of weighing lists and fitting in a refit; the next refit continues from its result
 TIMES = 2
@@ -42,7 +42,7 @@ MAX_SIMILARITY = 1e4
 
 
 @jit
-def refit(counts: Counts, bias: Bias, items: Items, segments: Segments) -> None:
+def refit(counts: PosteriorCounts, bias: BiasPosterior, items: ItemPrior, segments: SegmentEffects) -> None:
     """Refit all hyperparameters to the counts in use, starting from the last fit."""
     for _ in range(TIMES):
         fit_bias(counts, bias, items, segments)
@@ -58,7 +58,7 @@ def refit(counts: Counts, bias: Bias, items: Items, segments: Segments) -> None:
 
 
 @jit
-def fit_bias(counts: Counts, bias: Bias, items: Items, segments: Segments) -> None:
+def fit_bias(counts: PosteriorCounts, bias: BiasPosterior, items: ItemPrior, segments: SegmentEffects) -> None:
     """Weigh lists at the means, and set the mode of log λ, the root of its covariance, and the exposure of items."""
     if counts.lists.count > 0:
         weigh_lists(counts, segments, IN_USE, counts.passes)
@@ -69,7 +69,7 @@ def fit_bias(counts: Counts, bias: Bias, items: Items, segments: Segments) -> No
 
 
 @jit
-def update_means(counts: Counts, bias: Bias, items: Items, segments: Segments) -> None:
+def update_means(counts: PosteriorCounts, bias: BiasPosterior, items: ItemPrior, segments: SegmentEffects) -> None:
     """Set the means of α and of λδ in each cell given the hyperparameters."""
     number_of_segments, number_of_items = segments.mean.shape
     for segment in range(number_of_segments):
@@ -89,7 +89,13 @@ def update_means(counts: Counts, bias: Bias, items: Items, segments: Segments) -
 
 @jit
 def find_mode(
-    counts: Counts, kind: int, passes: FloatArray, bias: Bias, mode: FloatArray, items: Items, segments: Segments
+    counts: PosteriorCounts,
+    kind: int,
+    passes: FloatArray,
+    bias: BiasPosterior,
+    mode: FloatArray,
+    items: ItemPrior,
+    segments: SegmentEffects,
 ) -> None:
     """Set `mode` by Newton's method to the mode of log λ given one kind of counts; leaves L with LLᵀ = -ℓ″."""
     for _ in range(MAX_STEPS):
@@ -104,7 +110,13 @@ def find_mode(
 
 @jit
 def _newton_step(
-    counts: Counts, kind: int, passes: FloatArray, bias: Bias, mode: FloatArray, items: Items, segments: Segments
+    counts: PosteriorCounts,
+    kind: int,
+    passes: FloatArray,
+    bias: BiasPosterior,
+    mode: FloatArray,
+    items: ItemPrior,
+    segments: SegmentEffects,
 ) -> None:
     """Set step = (-ℓ″)⁻¹ ℓ′ at the current mode by Cholesky; terms of -ℓ″ are written for γÑ/E, the cells' shares."""
     clicks, slot_clicks = counts.clicks[kind], counts.slot_clicks[kind]
@@ -148,7 +160,7 @@ def _newton_step(
 
 
 @jit
-def _expose(counts: Counts, bias: Bias, segments: Segments) -> None:
+def _expose(counts: PosteriorCounts, bias: BiasPosterior, segments: SegmentEffects) -> None:
     """Set the exposure E_sj = Σ_k λ_k δ_sk Ñ_sjk at the mode."""
     number_of_segments, number_of_items, slots = counts.passes.shape
     for segment in range(number_of_segments):
@@ -163,7 +175,7 @@ def _expose(counts: Counts, bias: Bias, segments: Segments) -> None:
 
 
 @jit
-def learn_levels(counts: Counts, items: Items, segments: Segments) -> None:
+def learn_levels(counts: PosteriorCounts, items: ItemPrior, segments: SegmentEffects) -> None:
     """Set m and ε to their means, and κ by EM: log κ - ψ(κ) = mean(E ε - E log ε) - 1 over cells with exposure."""
     number_of_segments, number_of_items = segments.exposure.shape
     if number_of_segments == 1:
@@ -192,7 +204,7 @@ def learn_levels(counts: Counts, items: Items, segments: Segments) -> None:
 
 
 @jit
-def _learn_slots(counts: Counts, bias: Bias, segments: Segments) -> None:
+def _learn_slots(counts: PosteriorCounts, bias: BiasPosterior, segments: SegmentEffects) -> None:
     """Set δ to its mean, and τ by EM likewise."""
     number_of_segments, number_of_items, slots = counts.passes.shape
     own = segments.slot_similarity

@@ -1,21 +1,23 @@
-"""The position bias is told: α_j ~ Gamma(s + N_·j, r + Λ_j) with the exposure Λ_j = Σ_k λ_kÑ_kj."""
+"""The posterior of attractiveness if the position bias is known.
+
+α_j ~ Gamma(s + N_·j, r + Λ_j) with the exposure Λ_j = Σ_k λ_kÑ_kj.
+"""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from slotwise.core import validation
 from slotwise.core.policy_task import Setting
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, Ranking
 from slotwise.jit import record
-from slotwise.posterior.posterior_interface import imagine, update, update_by_tally
+from slotwise.posterior.posterior_interface import draw_parameters, update, update_by_tally
 
 
 @record
-class ToldBias:
-    """The position bias is known, and attractiveness has a Gamma posterior."""
+class KnownBiasPosterior:
+    """The Gamma posterior of attractiveness given a known position bias."""
 
     #: λ, per slot
     position_bias: FloatArray
@@ -27,11 +29,11 @@ class ToldBias:
     exposure: FloatArray
 
 
-def told_bias(setting: Setting, *, shape: Any, rate: Any) -> ToldBias:
-    """Before the first round, the bias known."""
+def gamma_posterior(setting: Setting, *, shape: ArrayLike, rate: ArrayLike) -> KnownBiasPosterior:
+    """Return the prior: the state before the first round."""
     assert setting.position_bias is not None
     rates = validation.per_item("rate", rate, setting.items)
-    return ToldBias(
+    return KnownBiasPosterior(
         position_bias=setting.position_bias,
         shape=validation.per_item("shape", shape, setting.items),
         rate=rates.copy(),
@@ -40,29 +42,29 @@ def told_bias(setting: Setting, *, shape: Any, rate: Any) -> ToldBias:
     )
 
 
-@imagine.register(ToldBias)
-def _imagine_nothing(belief: ToldBias, rng: np.random.Generator) -> bool:  # noqa: ARG001
-    for item in range(len(belief.rate)):
-        belief.rate[item] = belief.prior_rate[item] + belief.exposure[item]
+@draw_parameters.register(KnownBiasPosterior)
+def _draw_parameters(posterior: KnownBiasPosterior, rng: np.random.Generator) -> bool:  # noqa: ARG001
+    for item in range(len(posterior.rate)):
+        posterior.rate[item] = posterior.prior_rate[item] + posterior.exposure[item]
     return True
 
 
-@update.register(ToldBias)
-def _update_told(belief: ToldBias, ranking: Ranking, clicked: int) -> None:
+@update.register(KnownBiasPosterior)
+def _update(posterior: KnownBiasPosterior, ranking: Ranking, clicked: int) -> None:
     if clicked == NO_CLICK:
         for slot in range(len(ranking)):
             if ranking[slot] != EMPTY:
-                belief.exposure[ranking[slot]] += belief.position_bias[slot]
+                posterior.exposure[ranking[slot]] += posterior.position_bias[slot]
     else:
-        belief.shape[ranking[clicked]] += 1.0
+        posterior.shape[ranking[clicked]] += 1.0
 
 
-@update_by_tally.register(ToldBias)
-def _absorb_told(belief: ToldBias, clicks: FloatArray, passes: FloatArray) -> None:
+@update_by_tally.register(KnownBiasPosterior)
+def _update_by_tally(posterior: KnownBiasPosterior, clicks: FloatArray, passes: FloatArray) -> None:
     slots, items = clicks.shape
     for slot in range(slots):
         for item in range(items):
-            belief.shape[item] += clicks[slot, item]
-            belief.exposure[item] += belief.position_bias[slot] * passes[slot, item]
+            posterior.shape[item] += clicks[slot, item]
+            posterior.exposure[item] += posterior.position_bias[slot] * passes[slot, item]
     for item in range(items):
-        belief.rate[item] = belief.prior_rate[item] + belief.exposure[item]
+        posterior.rate[item] = posterior.prior_rate[item] + posterior.exposure[item]

@@ -1,26 +1,38 @@
-"""What a belief answers: settle on a position bias for a decision, and take in a round, an epoch or a whole tally.
+"""The functions of a posterior: draw parameters for a decision, and update by a round, an epoch or a tally.
 
-A belief is a record with at least the fields `position_bias`, per slot, and `shape` and `rate`, per item: given that
-bias, attractiveness is Gamma(shape, rate).
+A posterior is a record with at least the fields of `GammaPosterior`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import NO_CLICK, FloatArray, IntArray, Ranking
 from slotwise.jit import generic, inlined
 
 
-def _as_numbers(belief: Any, clicks: Any, passes: Any) -> tuple[Any, FloatArray, FloatArray]:
-    return belief, np.ascontiguousarray(clicks, np.float64), np.ascontiguousarray(passes, np.float64)
+class GammaPosterior(Protocol):
+    """A posterior in which attractiveness given the position bias is Gamma(shape, rate)."""
+
+    #: λ, per slot
+    position_bias: FloatArray
+    #: of α given λ, per item
+    shape: FloatArray
+    rate: FloatArray
+
+
+def _as_floats(
+    posterior: GammaPosterior, clicks: ArrayLike, passes: ArrayLike
+) -> tuple[GammaPosterior, FloatArray, FloatArray]:
+    return posterior, np.ascontiguousarray(clicks, np.float64), np.ascontiguousarray(passes, np.float64)
 
 
 @generic()
-def imagine(belief: Any, rng: np.random.Generator) -> bool:  # type: ignore[empty-body]
+def draw_parameters(posterior: GammaPosterior, rng: np.random.Generator) -> bool:  # type: ignore[empty-body]
     """Draw a position bias for the next decision, with the posterior of attractiveness given it.
 
     Returns False if the last draw is still in use.
@@ -28,58 +40,58 @@ def imagine(belief: Any, rng: np.random.Generator) -> bool:  # type: ignore[empt
 
 
 @generic()
-def update(belief: Any, ranking: Ranking, clicked: int) -> None:
-    """Take in one round."""
+def update(posterior: GammaPosterior, ranking: Ranking, clicked: int) -> None:
+    """Learn from one round."""
 
 
-def _more_than_a_tally(belief: Any, clicks: FloatArray, passes: FloatArray) -> None:  # noqa: ARG001
-    raise InvalidInput("what this belief remembers does not follow from a tally")
+def _needs_more_than_a_tally(posterior: GammaPosterior, clicks: FloatArray, passes: FloatArray) -> None:  # noqa: ARG001
+    raise InvalidInput("this posterior cannot be computed from a tally")
 
 
-@generic(prepare=_as_numbers, default=_more_than_a_tally)
-def update_by_tally(belief: Any, clicks: FloatArray, passes: FloatArray) -> None:
-    """Take in a whole tally, slots × items; two tallies one after the other are their sum."""
+@generic(prepare=_as_floats, default=_needs_more_than_a_tally)
+def update_by_tally(posterior: GammaPosterior, clicks: FloatArray, passes: FloatArray) -> None:
+    """Learn from a tally, slots × items; two tallies one after the other count as their sum."""
 
 
 @inlined
-def update_by_epoch(belief: Any, ranking: Ranking, clicks: IntArray) -> None:
-    """Take in one complete epoch: `clicks` per slot, then one no-click."""
+def update_by_epoch(posterior: GammaPosterior, ranking: Ranking, clicks: IntArray) -> None:
+    """Learn from one complete epoch: `clicks` per slot, then one no-click."""
     for slot in range(len(ranking)):
         for _ in range(clicks[slot]):
-            update(belief, ranking, slot)
-    update(belief, ranking, NO_CLICK)
+            update(posterior, ranking, slot)
+    update(posterior, ranking, NO_CLICK)
 
 
-# For beliefs that tell visitors apart and know what is on its way; the others have nothing to do.
+# For posteriors with segments and pending rounds; the others ignore them.
 
 
-@generic(default=lambda belief, segment: None)  # noqa: ARG005
-def turn_to(belief: Any, segment: int) -> None:
-    """From here on, what is imagined and taken in is for a visitor of this segment."""
+@generic(default=lambda posterior, segment: None)  # noqa: ARG005
+def set_segment(posterior: GammaPosterior, segment: int) -> None:
+    """Make this the current segment, for which the next parameters are drawn and the next rounds are counted."""
 
 
-@generic(default=lambda belief, ranking: None)  # noqa: ARG005
-def expect(belief: Any, ranking: Ranking) -> None:
-    """Know that this list was shown, and that its outcome comes later."""
+@generic(default=lambda posterior, ranking: None)  # noqa: ARG005
+def add_pending(posterior: GammaPosterior, ranking: Ranking) -> None:
+    """Count a round with this list as pending: its outcome follows."""
 
 
-@generic(default=lambda belief, ranking: None)  # noqa: ARG005
-def settle(belief: Any, ranking: Ranking) -> None:
-    """An outcome of this list is expected no longer."""
+@generic(default=lambda posterior, ranking: None)  # noqa: ARG005
+def remove_pending(posterior: GammaPosterior, ranking: Ranking) -> None:
+    """Count a round with this list as pending no longer."""
 
 
-@generic(default=lambda belief, still: None)  # noqa: ARG005
-def hold_still(belief: Any, still: bool) -> None:
-    """While it holds still, what is learned of all together waits; afterwards the next tally brings it up to date."""
+@generic(default=lambda posterior, deferred: None)  # noqa: ARG005
+def defer_refits(posterior: GammaPosterior, deferred: bool) -> None:
+    """While deferred, hyperparameters are not refitted; the next tally after that refits them."""
 
 
-@generic(default=lambda belief, item: False)  # noqa: ARG005
-def is_new(belief: Any, item: int) -> bool:  # type: ignore[empty-body]
-    """Whether an item has no counted outcome, and is one of those that `hold_back` may hold back."""
+@generic(default=lambda posterior, item: False)  # noqa: ARG005
+def is_new(posterior: GammaPosterior, item: int) -> bool:  # type: ignore[empty-body]
+    """Return whether an item has no counted outcome and is subject to the cold-start cap."""
 
 
-@generic(default=lambda belief, lists, index, ranking, rng: False)  # noqa: ARG005
-def hold_back(  # type: ignore[empty-body]
-    belief: Any, lists: Any, index: FloatArray, ranking: Ranking, rng: np.random.Generator
+@generic(default=lambda posterior, lists, index, ranking, rng: False)  # noqa: ARG005
+def apply_cold_start_cap(  # type: ignore[empty-body]
+    posterior: GammaPosterior, lists: object, index: FloatArray, ranking: Ranking, rng: np.random.Generator
 ) -> bool:
-    """Arrange `ranking` anew where the one that `index` gives has too many new items, and say whether that was so."""
+    """Arrange `ranking` again if the one by `index` has too many new items; return whether it had."""

@@ -7,61 +7,61 @@ import math
 import numpy as np
 
 from slotwise.jit import inlined, jit
-from slotwise.posterior.posterior_interface import imagine, turn_to
+from slotwise.posterior.posterior_interface import draw_parameters, set_segment
 from slotwise.posterior.state import (
     IN_USE,
-    Bias,
-    Counts,
+    BiasPosterior,
     Draw,
     HierarchicalPosterior,
     ItemFit,
-    Items,
+    ItemPrior,
     Pending,
-    Segments,
+    PosteriorCounts,
+    SegmentEffects,
 )
-from slotwise.posterior.updates import finish_period, keep_house
+from slotwise.posterior.updates import finish_period, refresh
 
-#: a draw is kept for no longer than this part of the rounds so far
-KEPT_PART = 0.01
-
-
-@turn_to.register(HierarchicalPosterior)
-def _turn_to(belief: HierarchicalPosterior, segment: int) -> None:
-    if segment != belief.segment:
-        belief.segment = segment
-        belief.is_current = False
+#: a draw is used for at most this part of the rounds so far
+MAX_AGE = 0.01
 
 
-@imagine.register(HierarchicalPosterior)
-def _imagine(belief: HierarchicalPosterior, rng: np.random.Generator) -> bool:
-    draw, counts = belief.draw, belief.counts
+@set_segment.register(HierarchicalPosterior)
+def _set_segment(posterior: HierarchicalPosterior, segment: int) -> None:
+    if segment != posterior.segment:
+        posterior.segment = segment
+        posterior.is_current = False
+
+
+@draw_parameters.register(HierarchicalPosterior)
+def _draw_parameters(posterior: HierarchicalPosterior, rng: np.random.Generator) -> bool:
+    draw, counts = posterior.draw, posterior.counts
     if draw.decisions_left > 0:
         draw.decisions_left -= 1
     else:
-        draw.decisions_left = min(draw.max_decisions, int(counts.rounds * KEPT_PART)) - 1
-        if belief.forgetting.rounds_left <= 0.0:
-            finish_period(belief)
-        if counts.rounds >= belief.refit_at:
-            keep_house(belief, 1)
-        draw_shared(belief, rng)
-        belief.is_current = False
-    if belief.is_current:
+        draw.decisions_left = min(draw.max_decisions, int(counts.rounds * MAX_AGE)) - 1
+        if posterior.forgetting.rounds_left <= 0.0:
+            finish_period(posterior)
+        if counts.rounds >= posterior.refit_at:
+            refresh(posterior, 1)
+        draw_shared(posterior, rng)
+        posterior.is_current = False
+    if posterior.is_current:
         return False
-    bring_to_hand(belief, rng)
+    draw_for_segment(posterior, rng)
     # a draw of a segment's position bias is for one decision, and so is one that accounts for pending rounds
-    belief.is_current = counts.clicks.shape[1] == 1
+    posterior.is_current = counts.clicks.shape[1] == 1
     return True
 
 
 @jit
-def draw_shared(belief: HierarchicalPosterior, rng: np.random.Generator) -> None:
+def draw_shared(posterior: HierarchicalPosterior, rng: np.random.Generator) -> None:
     """Draw λ, β and m, which all segments share."""
-    draw, counts, items = belief.draw, belief.counts, belief.items
+    draw, counts, items = posterior.draw, posterior.counts, posterior.items
     if draw.full_share > 0.0:
-        belief.is_full_draw = rng.random() < draw.full_share
-    scale = 1.0 if belief.bias.is_known else _draw_bias(draw, counts, belief.bias, belief.is_full_draw, rng)
+        posterior.is_full_draw = rng.random() < draw.full_share
+    scale = 1.0 if posterior.bias.is_known else _draw_bias(draw, counts, posterior.bias, posterior.is_full_draw, rng)
     if items.uses_features:
-        _draw_weights(draw, items.featured, belief.is_full_draw, rng)
+        _draw_weights(draw, items.featured, posterior.is_full_draw, rng)
         for item in range(len(items.mean)):
             log_mean = 0.0
             for column in range(len(draw.weights)):
@@ -71,11 +71,13 @@ def draw_shared(belief: HierarchicalPosterior, rng: np.random.Generator) -> None
         for item in range(len(items.mean)):
             draw.prior_rate[item] = items.shape / items.mean[item] * scale
     if counts.passes.shape[0] > 1:
-        _draw_levels(draw, counts, belief.pending, items, belief.segments, rng)
+        _draw_levels(draw, counts, posterior.pending, items, posterior.segments, rng)
 
 
 @inlined
-def _draw_bias(draw: Draw, counts: Counts, bias: Bias, is_full: bool, rng: np.random.Generator) -> float:
+def _draw_bias(
+    draw: Draw, counts: PosteriorCounts, bias: BiasPosterior, is_full: bool, rng: np.random.Generator
+) -> float:
     """Draw λ, and return the scale of the draw against the mode."""
     mode, noise = bias.mode, draw.noise
     slots = len(mode)
@@ -115,7 +117,12 @@ def _draw_weights(draw: Draw, fit: ItemFit, is_full: bool, rng: np.random.Genera
 
 @jit
 def _draw_levels(
-    draw: Draw, counts: Counts, pending: Pending, items: Items, segments: Segments, rng: np.random.Generator
+    draw: Draw,
+    counts: PosteriorCounts,
+    pending: Pending,
+    items: ItemPrior,
+    segments: SegmentEffects,
+    rng: np.random.Generator,
 ) -> None:
     """m_j ~ Gamma(w(s + Σ_s N_sj), w(s/μ_j + Σ_s E_sj ε_sj)), ε at its mean; pending rounds narrow it.
 
@@ -149,18 +156,18 @@ def _draw_levels(
 
 
 @inlined
-def pass_rate(belief: HierarchicalPosterior) -> float:
+def pass_rate(posterior: HierarchicalPosterior) -> float:
     """Return the part of rounds that end without a click."""
-    return _pass_rate(belief.counts)
+    return _pass_rate(posterior.counts)
 
 
 @inlined
-def _pass_rate(counts: Counts) -> float:
+def _pass_rate(counts: PosteriorCounts) -> float:
     return (counts.no_clicks + 1.0) / (counts.rounds + 2.0)
 
 
 @inlined
-def _drawn_segment_mean(draw: Draw, items: Items, segment: int, item: int) -> float:
+def _drawn_segment_mean(draw: Draw, items: ItemPrior, segment: int, item: int) -> float:
     """Return ν by β as drawn; 1 if features are not in use."""
     total, columns = 0.0, items.segment_features.shape[2]
     if columns == 0 or not items.uses_features:
@@ -171,12 +178,12 @@ def _drawn_segment_mean(draw: Draw, items: Items, segment: int, item: int) -> fl
 
 
 @jit
-def bring_to_hand(belief: HierarchicalPosterior, rng: np.random.Generator) -> None:
+def draw_for_segment(posterior: HierarchicalPosterior, rng: np.random.Generator) -> None:
     """Set position bias, shape and rate for the current segment, and the part of the rate that is assumed."""
-    draw, counts, pending, segments = belief.draw, belief.counts, belief.pending, belief.segments
+    draw, counts, pending, segments = posterior.draw, posterior.counts, posterior.pending, posterior.segments
     number_of_segments, number_of_items, slots = counts.passes.shape
-    segment, bias = belief.segment, belief.position_bias
-    prior = belief.items.shape
+    segment, bias = posterior.segment, posterior.position_bias
+    prior = posterior.items.shape
     beyond = max(0.0, prior - 1.0)
     beyond_part = beyond / prior
     for slot in range(slots):
@@ -190,20 +197,20 @@ def bring_to_hand(belief: HierarchicalPosterior, rng: np.random.Generator) -> No
     for item in range(number_of_items):
         rate = draw.prior_rate[item]
         if number_of_segments > 1:
-            rate = prior / (draw.level[item] * _drawn_segment_mean(draw, belief.items, segment, item))
+            rate = prior / (draw.level[item] * _drawn_segment_mean(draw, posterior.items, segment, item))
         shape = prior + counts.clicks[IN_USE, segment, item]
         of_prior = rate
         for slot in range(slots):
             rate += bias[slot] * counts.passes[segment, item, slot]
         if number_of_segments == 1:
-            belief.assumed[item] = beyond_part * of_prior
+            posterior.assumed[item] = beyond_part * of_prior
         elif not draw.draws_levels:
             # the variance of log α is 1/shape, and that of log m times the square of the prior's part in the mean
-            drawn_to = shape * (of_prior / rate) ** 2
-            known = 1.0 / (1.0 + drawn_to / draw.level_evidence[item])
-            belief.assumed[item] = rate * (known - 1.0 / (1.0 + drawn_to / (draw.level_evidence[item] - beyond)))
-            shape *= known
-            rate *= known
+            pull = shape * (of_prior / rate) ** 2
+            certain = 1.0 / (1.0 + pull / draw.level_evidence[item])
+            posterior.assumed[item] = rate * (certain - 1.0 / (1.0 + pull / (draw.level_evidence[item] - beyond)))
+            shape *= certain
+            rate *= certain
         if waiting > 0.0:
             flying = 0.0
             for slot in range(slots):
@@ -212,5 +219,5 @@ def bring_to_hand(belief: HierarchicalPosterior, rng: np.random.Generator) -> No
             narrowed = 1.0 + waiting * flying / rate
             shape *= narrowed
             rate *= narrowed
-        belief.shape[item] = shape
-        belief.rate[item] = rate
+        posterior.shape[item] = shape
+        posterior.rate[item] = rate

@@ -17,7 +17,7 @@ import numpy as np
 
 from slotwise.core.types import BoolArray, FloatArray
 from slotwise.posterior.hyperparameters import MAX_SIMILARITY, SEGMENT_SIMILARITY
-from slotwise.posterior.state import IN_USE, Counts, Items, Segments
+from slotwise.posterior.state import IN_USE, ItemPrior, PosteriorCounts, SegmentEffects
 
 #: candidates of κ, even in log κ, from segments with little in common to segments that are alike
 GRID = np.geomspace(0.3, MAX_SIMILARITY, 16)
@@ -30,7 +30,9 @@ NEWTON_STEPS = 8
 MAX_STEP = 1.0
 
 
-def variance_from_similarity(counts: Counts, items: Items, segments: Segments, segment: int) -> FloatArray:
+def variance_from_similarity(
+    counts: PosteriorCounts, items: ItemPrior, segments: SegmentEffects, segment: int
+) -> FloatArray:
     """Return the extra variance of log α of each item in a segment due to uncertainty about κ; 0 with one segment."""
     number_of_segments, number_of_items = segments.exposure.shape
     seen: BoolArray = np.any(segments.exposure, axis=1)
@@ -55,7 +57,7 @@ def variance_from_similarity(counts: Counts, items: Items, segments: Segments, s
 
 
 def _levels(
-    items: Items, segments: Segments, similarities: FloatArray, clicks: FloatArray, scale: FloatArray
+    items: ItemPrior, segments: SegmentEffects, similarities: FloatArray, clicks: FloatArray, scale: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return, for each κ, m at its mode in log m, the curvature there, and log p(κ)p(N | κ) up to a constant."""
     # imported here: it takes half a second, and few callers need it

@@ -7,10 +7,10 @@ bias is λ_k δ_sk, λ_k ~ Gamma(c, c) and δ_sk ~ Gamma(τ, τ). With one segme
 
 | record | changed by |
 | --- | --- |
-| `Counts` | `slotwise.posterior.counts` |
+| `PosteriorCounts` | `slotwise.posterior.counts` |
 | `Pending` | `slotwise.posterior.updates` |
-| `Bias`, `Segments` | `slotwise.posterior.hyperparameters` |
-| `Items` | `slotwise.posterior.feature_regression` |
+| `BiasPosterior`, `SegmentEffects` | `slotwise.posterior.hyperparameters` |
+| `ItemPrior` | `slotwise.posterior.feature_regression` |
 | `Forgetting` | `slotwise.posterior.forgetting` |
 | `Draw` | `slotwise.posterior.sampling` |
 | `ColdStart` | `slotwise.posterior.cold_start_cap` |
@@ -27,7 +27,7 @@ IN_USE, PERIOD_COUNTS, DECAYED = 0, 1, 2
 
 
 @record
-class Counts:
+class PosteriorCounts:
     """Sufficient statistics. The passes of lists in the table are not in `unlisted_passes`."""
 
     #: kinds × segments × items
@@ -56,7 +56,7 @@ class Pending:
 
 
 @record
-class Bias:
+class BiasPosterior:
     """The posterior of log λ: normal at its mode, with attractiveness integrated out."""
 
     #: c, the scale of the standard deviation of a draw, and whether λ is known and not drawn
@@ -95,7 +95,7 @@ class ItemFit:
 
 
 @record
-class Items:
+class ItemPrior:
     """The prior of the levels of items, by a constant alone or by their features."""
 
     #: per item the features with a constant in front
@@ -113,7 +113,7 @@ class Items:
 
 
 @record
-class Segments:
+class SegmentEffects:
     """Estimates for each segment given the hyperparameters, and how far segments deviate from each other."""
 
     #: the mean of m, per item
@@ -201,11 +201,11 @@ class HierarchicalPosterior:
     is_current: bool
     #: the number of rounds from which on the hyperparameters are out of date
     refit_at: float
-    counts: Counts
+    counts: PosteriorCounts
     pending: Pending
-    bias: Bias
-    items: Items
-    segments: Segments
+    bias: BiasPosterior
+    items: ItemPrior
+    segments: SegmentEffects
     forgetting: Forgetting
     draw: Draw
     cold_start: ColdStart

@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 
 from slotwise.core.types import FloatArray, IntArray
-from slotwise.posterior import Posterior, imagine
+from slotwise.posterior import Posterior, draw_parameters
 from slotwise.posterior.best_list_draws import best_list
-from slotwise.posterior.posterior_interface import turn_to
+from slotwise.posterior.posterior_interface import set_segment
 from slotwise.ranker.item_catalog import CheckedConstraints
 
 #: so that the ends of a 95 % interval are known to a tenth of its width
@@ -24,18 +24,18 @@ SEED: Final = 0
 
 def draw_list_values(posterior: Posterior, rankings: Sequence[IntArray]) -> FloatArray:
     """Draws of the value of a view of each list, lists × draws: Σ vγ / (1 + Σγ), all lists by the same α and λ."""
-    # drawing changes a belief, and this one is frozen
-    belief = deepcopy(posterior.belief)
-    turn_to(belief, posterior.segment)
+    # drawing changes a state, and this one is frozen
+    state = deepcopy(posterior.state)
+    set_segment(state, posterior.segment)
     rng = np.random.default_rng(SEED)
     items = np.unique(np.concatenate(rankings))
     places = [np.searchsorted(items, ranking) for ranking in rankings]
     values = np.ones(len(items)) if posterior.values is None else posterior.values[items]
     drawn = np.empty((len(rankings), DRAWS))
     for draw in range(DRAWS):
-        imagine(belief, rng)
-        alpha = rng.standard_gamma(belief.shape[items]) / belief.rate[items]
-        bias = belief.position_bias if posterior.told is None else posterior.told
+        draw_parameters(state, rng)
+        alpha = rng.standard_gamma(state.shape[items]) / state.rate[items]
+        bias = state.position_bias if posterior.known_bias is None else posterior.known_bias
         for row, place in enumerate(places):
             gamma = bias[: len(place)] * alpha[place]
             drawn[row, draw] = values[place] @ gamma / (1.0 + gamma.sum())
@@ -45,14 +45,14 @@ def draw_list_values(posterior: Posterior, rankings: Sequence[IntArray]) -> Floa
 def draw_best_lists(posterior: Posterior, constraints: CheckedConstraints) -> IntArray:
     """Draws of the best list under the rules, draws × slots, each for one α and λ that may be the true ones."""
     slots = np.arange(posterior.tally.slots) < constraints.allowed
-    belief = deepcopy(posterior.belief)
-    turn_to(belief, posterior.segment)
+    state = deepcopy(posterior.state)
+    set_segment(state, posterior.segment)
     rng = np.random.default_rng(SEED)
     drawn = np.empty((LISTS, len(slots)), np.int64)
     for draw in range(LISTS):
-        imagine(belief, rng)
-        alpha = rng.standard_gamma(belief.shape) / belief.rate
-        bias = belief.position_bias if posterior.told is None else posterior.told
+        draw_parameters(state, rng)
+        alpha = rng.standard_gamma(state.shape) / state.rate
+        bias = state.position_bias if posterior.known_bias is None else posterior.known_bias
         drawn[draw] = best_list(
             alpha, bias, values=posterior.values, excluded=constraints.excluded, slots=slots, pinned=constraints.pinned
         )

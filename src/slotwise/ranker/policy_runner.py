@@ -29,7 +29,7 @@ from slotwise.policies import (
     settle,
     turn_to,
 )
-from slotwise.posterior import one_by_one
+from slotwise.posterior import iterate_tallies
 from slotwise.ranker.item_catalog import Catalog, Constraints
 from slotwise.ranker.policy_options import check_pooling
 from slotwise.ranker.segment_counts import SegmentCounts
@@ -113,7 +113,7 @@ class PolicyFactory:
         if self.segments == 1 and not self.counts.by_period:
             return self.policy.start(self.setting, self.counted.tally())
         begun = self.policy.start(self.setting, Tally.empty(self.slots, len(self.items)))
-        for segment, tally, is_followed in one_by_one(self.counted.in_order()):
+        for segment, tally, is_followed in iterate_tallies(self.counted.in_order()):
             hold_still(begun, is_followed)
             turn_to(begun, segment)
             absorb(begun, tally.clicks, tally.passes)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from slotwise.core.types import Ranking
-from slotwise.posterior import HierarchicalPosterior, Posterior, believed, posterior_of
+from slotwise.posterior import HierarchicalPosterior, Posterior, posterior_after, summarize_posterior
 from slotwise.ranker.item_catalog import CheckedConstraints
 from slotwise.ranker.policy_runner import PolicyFactory
 
@@ -56,10 +56,10 @@ class PosteriorCache:
             if everybody not in self._hierarchical:
                 counted = counts.for_everybody() if everybody else counts.in_order()
                 task = replace(setting, segments=1) if everybody else setting
-                self._hierarchical[everybody] = believed(
+                self._hierarchical[everybody] = posterior_after(
                     task, counted, half_life=self._factory.policy.options.get("half_life")
                 )
-            self._posteriors[segment] = posterior_of(
+            self._posteriors[segment] = summarize_posterior(
                 self._hierarchical[everybody],
                 counts.tally(segment),
                 setting.position_bias,

@@ -11,7 +11,7 @@ import numpy as np
 from slotwise.core.errors import InvalidInput
 from slotwise.core.tally import Tally, WeightedTally
 from slotwise.core.types import NO_CLICK, HalfLife, IntArray
-from slotwise.posterior.forgetting import PERIOD, PERIODS_PER_HALF_LIFE, half_lives
+from slotwise.posterior.forgetting import MAX_PERIOD, MIN_PERIODS_PER_HALF_LIFE, parse_half_lives
 
 #: two neighbouring periods become one when together they are no longer than this part of all that came after them
 MERGED_PART = 0.25
@@ -212,7 +212,7 @@ def _stacked(some: Sequence[Any], *each: int) -> IntArray:
 
 def _period_of(half_life: Any) -> float | None:
     """As long as the periods of `slotwise.posterior.forgetting`, or None where nothing is forgotten."""
-    tried = half_lives(half_life)
+    tried = parse_half_lives(half_life)
     if not len(tried):
         return None
-    return max(1.0, min(PERIOD, float(tried[0]) / PERIODS_PER_HALF_LIFE)) if len(tried) == 1 else PERIOD
+    return max(1.0, min(MAX_PERIOD, float(tried[0]) / MIN_PERIODS_PER_HALF_LIFE)) if len(tried) == 1 else MAX_PERIOD

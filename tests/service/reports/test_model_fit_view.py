@@ -7,7 +7,7 @@ import pytest
 
 from slotwise.core.tally import Tally
 from slotwise.core.types import FloatArray
-from slotwise.posterior import posterior
+from slotwise.posterior import fit_posterior
 from slotwise.service.reports.model_fit_view import fit
 from slotwise.service.schemas.report_schemas import EstimatesDocument
 
@@ -19,7 +19,7 @@ def document(gamma: FloatArray, passes: int = PASSES, seed: int = 1) -> Estimate
     """What is counted follows `gamma`; what is believed is fitted to it."""
     clicks = np.random.default_rng(seed).negative_binomial(passes, 1.0 / (1.0 + gamma)) if passes else gamma * 0
     tally = Tally(clicks.astype(np.int64), np.full(gamma.shape, passes))
-    estimate = posterior(tally).estimate
+    estimate = fit_posterior(tally).estimate
     items = [f"item {number}" for number in range(tally.items)]
     return {  # type: ignore[typeddict-item]
         "items": [

@@ -24,7 +24,7 @@ from slotwise.logs.fitting.placement_pooling import Bias
 from slotwise.logs.reading.columns import Columns, Strata
 from slotwise.logs.reading.feature_file import Row
 from slotwise.logs.reading.log_source import LogSource
-from slotwise.posterior import posterior
+from slotwise.posterior import fit_posterior
 
 #: whole lists are kept for at most this many impressions, for what a tally cannot say
 SAMPLE = 200_000
@@ -115,7 +115,7 @@ def _mostly_clicked(counted: Sequence[LogTally]) -> bool:
 
 def _estimate(estimator: str, page: PlacementCounts, sampled: bool) -> Estimate:
     if estimator == SHRUNKEN:
-        return posterior(page.tally).estimate
+        return fit_posterior(page.tally).estimate
     chosen = registered(estimator)
     return chosen.estimate(page.tally if sampled and chosen.needs == "tally" else page.rankings)
 

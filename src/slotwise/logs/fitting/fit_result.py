@@ -28,7 +28,7 @@ from slotwise.logs.counting.logged_propensities import LoggedPropensities
 from slotwise.logs.fitting.click_rate import LEVEL, expected_rate
 from slotwise.logs.fitting.recommendation import FEW_SHOWINGS, Recommendation, RuleOutcome
 from slotwise.logs.fitting.time_drift import TimeDrift
-from slotwise.posterior import Posterior, best_list, posterior
+from slotwise.posterior import Posterior, best_list, fit_posterior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,7 +156,7 @@ class Fit:
     @cached_property
     def posterior(self) -> Posterior:
         """What is believed given the tally, as a ranker or a service with the same counts believes it."""
-        return posterior(self.tally)
+        return fit_posterior(self.tally)
 
     @property
     def shrunken(self) -> Estimate:

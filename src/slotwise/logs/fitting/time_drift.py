@@ -15,7 +15,7 @@ from slotwise.logs.counting.log_tallies import LogTally
 from slotwise.logs.counting.merge_strata import places_in
 from slotwise.logs.counting.strata import TimePeriods
 from slotwise.logs.fitting.number_format import number
-from slotwise.posterior.half_life_selection import CountsByPeriod, best_half_life
+from slotwise.posterior.forgetting import CountsByPeriod, best_half_life
 
 #: half-lives that are tried, as parts of the time that the log covers; none is shorter than a period
 PARTS = (2.0, 1.0, 0.5, 0.25, 0.125, 0.0625)

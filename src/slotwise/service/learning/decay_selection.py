@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from slotwise.posterior.half_life_selection import CountsByPeriod, best_half_life
+from slotwise.posterior.forgetting import CountsByPeriod, best_half_life
 from slotwise.service.learning.decay import Decay, DecayedCounts, may_grow_since
 from slotwise.service.learning.learner_factory import learner_of
 from slotwise.service.learning.period_counts import PeriodCounts, sums
