@@ -14,13 +14,13 @@ import numba
 import numpy as np
 
 from benchmarks import dashboard, logs, service, startup
-from slotwise import MNL, Goal, Setting, policies, policy, simulate
+from slotwise import MNL, Goal, PolicyTask, available_policies, get_policy, simulate
 from slotwise.click_models import draw
 from slotwise.environments import paper_problems
 from slotwise.jit import jit
 from slotwise.optimize.list_solver import arrange
 from slotwise.optimize.solver_factory import make_lists
-from slotwise.policies import absorb, choose, learn
+from slotwise.policies import choose, learn, update_from_tally
 from slotwise.policies.interface import turn_to
 from slotwise.ranker import Learner
 
@@ -118,7 +118,7 @@ def _numpy_epoch_ucb(users: MNL, rounds: int) -> float:
 
 def _every_policy(users: MNL, epoch_ucb: float) -> None:
     print("\nevery policy on (a)                  million rounds/s   of epoch-ucb's")
-    for entry in [*policies(), policy("epoch-ucb-upb-star", sensitivity="analytic")]:
+    for entry in [*available_policies(), get_policy("epoch-ucb-upb-star", sensitivity="analytic")]:
         rounds = 20_000 if "upb" in entry.id else 500_000
         seconds = simulate(users, entry, rounds=rounds, replications=3, jobs=1)[str(entry)].seconds / 3
         rate = rounds / seconds
@@ -128,7 +128,7 @@ def _every_policy(users: MNL, epoch_ucb: float) -> None:
 def _sensitivities(users: MNL) -> None:
     seconds = {}
     for method in ("analytic", "finite-difference"):
-        chosen = policy("epoch-ucb-upb-star", sensitivity=method)
+        chosen = get_policy("epoch-ucb-upb-star", sensitivity=method)
         run = simulate(users, chosen, rounds=8_000, replications=4, jobs=1)[str(chosen)]
         seconds[method] = run.seconds / 4
     print(f"\nepoch-ucb-upb-star on (c), a replication: analytic {seconds['analytic']:.3f} s,", end=" ")
@@ -166,13 +166,13 @@ def _sampling(users: MNL) -> None:
 def _lived() -> None:
     """A decision where visitors are of several crowds and items have features, each visit of another crowd."""
     rng, slots, items, segments, features = np.random.default_rng(1), 10, 1_000, 8, 20
-    setting = Setting(slots, items, 1_000_000, segments=segments, features=rng.standard_normal((items, features)))
-    started = policy("random-bound").start(setting)
+    task = PolicyTask(slots, items, 1_000_000, segments=segments, features=rng.standard_normal((items, features)))
+    started = get_policy("random-bound").start(task)
     gamma = np.outer(np.linspace(1.0, 0.3, slots), rng.exponential(0.1, items) + 1e-3)
     for segment in range(segments):
         turn_to(started, segment)
         passes = rng.integers(1, 50, (slots, items)).astype(np.float64)
-        absorb(started, rng.poisson(passes * gamma).astype(np.float64), passes)
+        update_from_tally(started, rng.poisson(passes * gamma).astype(np.float64), passes)
     _decide_for(started, rng, segments, 120)
     count = 2_000
     cost = 1 / _rate(lambda: _decide_for(started, rng, segments, count), count)
@@ -191,10 +191,10 @@ def _decision_among_shown(id: str, items: int) -> float:
     """A decision once every item has been in every slot now and then."""
     rng, slots = np.random.default_rng(1), 10
     users = MNL(position_bias=np.linspace(1.0, 0.3, slots), attractiveness=rng.exponential(0.1, items) + 1e-3)
-    started = policy(id).start(Setting(slots, items, 1_000_000))
+    started = get_policy(id).start(PolicyTask(slots, items, 1_000_000))
     passes = rng.integers(1, 50, (slots, items)).astype(np.float64)
     clicks = rng.poisson(passes * np.outer(users.position_bias, users.attractiveness)).astype(np.float64)
-    absorb(started, clicks, passes)
+    update_from_tally(started, clicks, passes)
     # past the first rounds, in which what changes slowly is found anew each time
     _decide(started, rng, 120)
     count = max(50, 5_000_000 // items // slots)
@@ -204,7 +204,7 @@ def _decision_among_shown(id: str, items: int) -> float:
 def _items() -> None:
     """The cost of a decision as the items grow a hundredfold; linear is 100, and the small case has overheads."""
     print("\none choose and learn, K = 5                   J = 100       J = 10,000   ratio (linear: 100)")
-    for entry in policies():
+    for entry in available_policies():
         if "upb" in entry.id or entry.id == "toprank":
             continue
         costs = [_decision_cost(entry.id, items) for items in (100, 10_000)]
@@ -213,7 +213,7 @@ def _items() -> None:
 
 def _decision_cost(id: str, items: int) -> float:
     rng = np.random.default_rng(1)
-    started = policy(id).start(Setting(5, items, 1_000_000, np.linspace(1.0, 0.5, 5)))
+    started = get_policy(id).start(PolicyTask(5, items, 1_000_000, np.linspace(1.0, 0.5, 5)))
     decide = _decide
     decide(started, rng, 3 * items)
     count = max(200, 2_000_000 // items // 5)

@@ -15,7 +15,7 @@ from scipy import stats
 
 from slotwise.click_models import MNL, draw
 from slotwise.core.plotting import new_figure
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.random import stream
 from slotwise.core.types import FloatArray, IntArray
 from slotwise.jit import jit
@@ -138,13 +138,13 @@ def _choices(sampler: str, data: str, rng: np.random.Generator) -> IntArray:
     if sampler in ("joint", "gibbs"):
         bias[0] = 1.0
     sampled = np.ones(ITEMS)
-    setting = Setting(SLOTS, ITEMS, ROUNDS)
+    task = PolicyTask(SLOTS, ITEMS, ROUNDS)
     belief: Any
     if sampler in ("integrated", "soft"):
-        belief = hierarchical_posterior(setting, passes="soft" if sampler == "soft" else "hard", bias_shape=BIAS_SHAPE)
+        belief = hierarchical_posterior(task, passes="soft" if sampler == "soft" else "hard", bias_shape=BIAS_SHAPE)
     else:
         make = joint_gibbs_posterior if sampler == "joint" else gibbs_posterior
-        belief = make(setting, sampled, shape=SHAPE, rate=rate, bias_shape=BIAS_SHAPE, bias_rate=BIAS_RATE)
+        belief = make(task, sampled, shape=SHAPE, rate=rate, bias_shape=BIAS_SHAPE, bias_rate=BIAS_RATE)
     if data == "poisson":
         passes = rng.integers(0, 2 * ROUNDS // (SLOTS * ITEMS), (SLOTS, ITEMS)).astype(np.float64)
         update_by_tally(belief, rng.poisson(np.outer(bias, attractiveness) * passes).astype(np.float64), passes)
@@ -182,8 +182,8 @@ def _crowds(sampler: str, data: str, rng: np.random.Generator) -> IntArray:  # n
     level = rng.gamma(SHAPE, size=ITEMS) / RATE
     own = rng.gamma(OWN_TASTE, size=(SEGMENTS, ITEMS)) / OWN_TASTE
     bias = rng.gamma(BIAS_SHAPE, size=SLOTS) / BIAS_RATE
-    setting = Setting(SLOTS, ITEMS, ROUNDS, segments=SEGMENTS)
-    belief = hierarchical_posterior(setting, passes="hard", bias_shape=BIAS_SHAPE, own_slots=1e9)
+    task = PolicyTask(SLOTS, ITEMS, ROUNDS, segments=SEGMENTS)
+    belief = hierarchical_posterior(task, passes="hard", bias_shape=BIAS_SHAPE, own_slots=1e9)
     _count(belief, level * own, bias, rng)
     fit_with_prior(belief, SHAPE, np.full(ITEMS, SHAPE / RATE), OWN_TASTE, TIMES)
     samples = np.zeros((DRAWS, 3))
@@ -198,8 +198,8 @@ def _features(sampler: str, data: str, rng: np.random.Generator) -> IntArray:  #
     mean = np.exp(weights[0] + features @ weights[1:])
     attractiveness = rng.gamma(SHAPE, mean / SHAPE)
     bias = rng.gamma(BIAS_SHAPE, size=SLOTS) / BIAS_RATE
-    setting = Setting(SLOTS, FEATURED, ROUNDS, features=features)
-    belief = hierarchical_posterior(setting, passes="hard", bias_shape=BIAS_SHAPE, ridge=RIDGE)
+    task = PolicyTask(SLOTS, FEATURED, ROUNDS, features=features)
+    belief = hierarchical_posterior(task, passes="hard", bias_shape=BIAS_SHAPE, ridge=RIDGE)
     _count(belief, attractiveness[None], bias, rng, new=1)
     fit_weights_with_prior(belief, SHAPE, RIDGE, TIMES)
     truth = [weights[1], bias[0] * attractiveness[0], attractiveness[-1] / attractiveness[0]]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import FloatArray
 from slotwise.environments import ContextualMNL
 from slotwise.jit import interpreted
@@ -84,5 +84,5 @@ def _told(id: str) -> str:
 
 def _sees_features(id: str) -> bool:
     with interpreted():
-        started = parse(id).start(Setting(len(BIAS), ITEMS, 1, np.array(BIAS), context=len(WEIGHTS)))
+        started = parse(id).start(PolicyTask(len(BIAS), ITEMS, 1, np.array(BIAS), context=len(WEIGHTS)))
     return see_features.is_answered_by(started)

@@ -8,10 +8,10 @@ from collections.abc import Generator, Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from slotwise import MNL, policies
+from slotwise import MNL, available_policies
 from slotwise.environments import paper_problems
 from slotwise.jit import interpreted
-from slotwise.policies import PolicyEntry, policy_registry
+from slotwise.policies import PolicySpec, policy_registry
 from tests.postgres import postgres
 from tests.registered_components import in_package
 
@@ -65,7 +65,7 @@ FIRST = (
     "tests/ranker/test_background_compile.py",
     "tests/test_broken_on_purpose.py",
 )
-POLICIES = {entry.id for entry in policies()}
+POLICIES = {entry.id for entry in available_policies()}
 
 
 @pytest.hookimpl(wrapper=True)
@@ -107,6 +107,6 @@ def _shared(item: pytest.Item) -> str | None:
             return str(made[-1].baseid)
     parameters = getattr(item, "callspec", None)
     for value in parameters.params.values() if parameters is not None else ():
-        if isinstance(value, str | PolicyEntry) and (id := str(value).partition(":")[0]) in POLICIES:
+        if isinstance(value, str | PolicySpec) and (id := str(value).partition(":")[0]) in POLICIES:
             return id
     return None

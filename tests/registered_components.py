@@ -17,8 +17,8 @@ from slotwise.click_models import ChoiceModelEntry
 from slotwise.click_models import choice_models as registered_models
 from slotwise.estimators import Estimate, EstimatorEntry
 from slotwise.estimators import estimators as registered_estimators
-from slotwise.policies import PolicyEntry, default_policy
-from slotwise.policies import policies as registered_policies
+from slotwise.policies import PolicySpec, default_policy
+from slotwise.policies import available_policies as registered_policies
 
 ONLY = {id for id in os.environ.get("SLOTWISE_TEST_ONLY", "").split(",") if id}
 
@@ -31,46 +31,46 @@ TRY_WITH: dict[str, list[dict[str, Any]]] = {
     "epoch-ucb-upb-star": [{"sensitivity": "analytic"}],
 }
 
-Entry = TypeVar("Entry", PolicyEntry, EstimatorEntry, ChoiceModelEntry)
+Entry = TypeVar("Entry", PolicySpec, EstimatorEntry, ChoiceModelEntry)
 
 
 def _asked_for(entries: Iterable[Entry]) -> list[Entry]:
     return [entry for entry in entries if not ONLY or entry.id in ONLY]
 
 
-def policies() -> list[PolicyEntry]:
+def policies() -> list[PolicySpec]:
     """Each as it is."""
     return _asked_for(in_package())
 
 
-def in_package() -> list[PolicyEntry]:
+def in_package() -> list[PolicySpec]:
     """Every registered policy of the package, and of others only if they are asked for."""
     return [
         entry for entry in registered_policies() if entry.make.__module__.startswith("slotwise.") or entry.id in ONLY
     ]
 
 
-def variants() -> list[PolicyEntry]:
+def variants() -> list[PolicySpec]:
     """Each as it is, and with each of the options in `TRY_WITH`."""
     return [variant for entry in policies() for variant in _variants(entry)]
 
 
-def _variants(entry: PolicyEntry) -> list[PolicyEntry]:
+def _variants(entry: PolicySpec) -> list[PolicySpec]:
     return [entry, *(replace(entry, options=options) for options in TRY_WITH.get(entry.id, []))]
 
 
-def default_first(entries: Iterable[PolicyEntry]) -> list[Any]:
+def default_first(entries: Iterable[PolicySpec]) -> list[Any]:
     """The default policy as it is for `make test`, all others for `make test-all`: what has to be compiled for each."""
     default = str(default_policy())
     return [entry if str(entry) == default else pytest.param(entry, marks=pytest.mark.long) for entry in entries]
 
 
-def compiled_first(entries: Iterable[PolicyEntry]) -> list[Any]:
+def compiled_first(entries: Iterable[PolicySpec]) -> list[Any]:
     """For `make test` those that are compiled before the tests begin; rivals and options are for `make test-all`."""
     return [entry if is_compiled_first(entry) else pytest.param(entry, marks=pytest.mark.long) for entry in entries]
 
 
-def is_compiled_first(entry: PolicyEntry) -> bool:
+def is_compiled_first(entry: PolicySpec) -> bool:
     """Whether `slotwise.simulation.compile_policies` compiles it."""
     return not entry.rival and str(entry) in (entry.id, f"{entry.id}:bias=known")
 

@@ -486,7 +486,7 @@ FAULTS = [
     Fault(
         "each of many items has as high levels as one of a few",
         "policies/random_bound.py",
-        "rare *= min(1.0, RARE_FOR_ITEMS / (setting.items - setting.retired))",
+        "rare *= min(1.0, RARE_FOR_ITEMS / (task.items - task.retired))",
         "pass",
         "tests/policies/test_random_bound.py::test_many_items_share_what_high_levels_there_are[40-0.00375]",
     ),

@@ -31,7 +31,7 @@ def test_every_name_is_what_its_module_has_whatever_was_imported_before() -> Non
     script = """
 import slotwise.simulation.runner, slotwise.policies.policy_registry, slotwise
 from slotwise import *
-print(callable(policies), callable(simulate), set(slotwise.__all__) <= set(dir(slotwise)))
+print(callable(available_policies), callable(simulate), set(slotwise.__all__) <= set(dir(slotwise)))
 print(all(getattr(slotwise, name) is globals()[name] for name in slotwise.__all__))
 """
     assert _run(_with(SOURCES, script)).split() == ["True"] * 4

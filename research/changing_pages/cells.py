@@ -15,7 +15,7 @@ import numpy as np
 from research.changing_pages.families import KNOWN_ITEMS, VISITS, Case, stream_of
 from research.changing_pages.wrappers import untold, watched
 from slotwise.click_models import MNL
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import FloatArray, IntArray
 from slotwise.environments import World
 from slotwise.jit.kernel_cache import PACKAGE, hash_of
@@ -191,7 +191,7 @@ def _replicated(
     done = run_replications(
         case.users,
         chosen,
-        setting_of(case),
+        task_of(case),
         seed=seed,
         indices=replications,
         jobs=1,
@@ -201,11 +201,11 @@ def _replicated(
     return sorted(done, key=lambda one: one.index)
 
 
-def setting_of(case: Case) -> Setting:
+def task_of(case: Case) -> PolicyTask:
     """What policies are told."""
     if isinstance(case.users, World):
-        return case.users.setting(case.rounds)
-    return Setting(case.users.slots, case.users.items, case.rounds, case.users.position_bias)
+        return case.users.task(case.rounds)
+    return PolicyTask(case.users.slots, case.users.items, case.rounds, case.users.position_bias)
 
 
 def _apart(cell: Cell, case: Case, replication: int) -> FloatArray:

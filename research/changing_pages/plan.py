@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from research.changing_pages import families
-from research.changing_pages.cells import Cell, Way, chunks, family, setting_of
+from research.changing_pages.cells import Cell, Way, chunks, family, task_of
 from research.changing_pages.families import Case
 from slotwise.core.errors import InvalidInput
 from slotwise.environments import further_problems, paper_problems, problem
@@ -260,7 +260,7 @@ PARTS: dict[str, Callable[[Plan], list[Cell]]] = {
 def why_not(policy: str, case: Case) -> str | None:
     """Why a policy cannot act there, if it cannot."""
     try:
-        parse(policy).check(setting_of(case))
+        parse(policy).check(task_of(case))
     except InvalidInput as problem:
         return str(problem)
     return None

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import EMPTY, FloatArray, Ranking
 from slotwise.jit import record
-from slotwise.policies.interface import absorb, choose, expect, learn, settle
+from slotwise.policies.interface import choose, expect, learn, settle, update_from_tally
 from slotwise.policies.policy_registry import parse
 
 
@@ -22,11 +22,11 @@ class Untold:
     policy: Any
 
 
-def untold(policy: str) -> Callable[[Setting], Untold]:
+def untold(policy: str) -> Callable[[PolicyTask], Untold]:
     """What `simulate` takes for a policy: this one, of one segment, whatever the world has."""
 
-    def make(setting: Setting) -> Untold:
-        return Untold(policy=parse(policy).start(replace(setting, segments=1)))
+    def make(task: PolicyTask) -> Untold:
+        return Untold(policy=parse(policy).start(replace(task, segments=1)))
 
     make.__name__ = policy
     return make
@@ -52,13 +52,13 @@ class Watched:
     left: int
 
 
-def watched(policy: str, rounds: int, seen: list[FloatArray]) -> Callable[[Setting], Watched]:
+def watched(policy: str, rounds: int, seen: list[FloatArray]) -> Callable[[PolicyTask], Watched]:
     """What `simulate` takes for a policy: this one, its shows in the first `rounds` the last of what is in `seen`."""
 
-    def make(setting: Setting) -> Watched:
-        shows = np.zeros(setting.items)
+    def make(task: PolicyTask) -> Watched:
+        shows = np.zeros(task.items)
         seen.append(shows)
-        return Watched(policy=parse(policy).start(setting), shows=shows, left=rounds)
+        return Watched(policy=parse(policy).start(task), shows=shows, left=rounds)
 
     make.__name__ = policy
     return make
@@ -90,6 +90,6 @@ def _settle_watched(policy: Watched, ranking: Ranking) -> None:
     settle(policy.policy, ranking)
 
 
-@absorb.register(Watched)
+@update_from_tally.register(Watched)
 def _absorb_watched(policy: Watched, clicks: FloatArray, passes: FloatArray) -> None:
-    absorb(policy.policy, clicks, passes)
+    update_from_tally(policy.policy, clicks, passes)

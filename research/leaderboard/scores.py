@@ -18,12 +18,12 @@ import numpy as np
 from research.leaderboard.leaderboard_environments import KINDS
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import FloatArray
 from slotwise.jit import interpreted
 from slotwise.jit.kernel_cache import hash_of
 from slotwise.paper.result_cache import Store, load_all, program_hash, writable_folder
-from slotwise.policies.policy_registry import parse, policies
+from slotwise.policies.policy_registry import available_policies, parse
 from slotwise.simulation import simulate
 from slotwise.simulation.progress import Bar
 from slotwise.simulation.runner import PolicyLike
@@ -75,10 +75,10 @@ def _program() -> dict[str, str]:
 
 
 @cache
-def _setting(kind: str) -> Setting:
+def _task(kind: str) -> PolicyTask:
     # nothing is drawn from these users, and so nothing need be compiled
     with interpreted():
-        return KINDS[kind].make().setting(100)
+        return KINDS[kind].make().task(100)
 
 
 #: final regret of each replication, by kind and policy
@@ -90,14 +90,14 @@ def cells(size: Size, kinds: Sequence[str] = ()) -> list[Cell]:
     for kind in kinds:
         validation.one_of("part", kind, list(KINDS))
     wanted = [kind for kind in KINDS if not kinds or kind in kinds]
-    labels = [str(variant) for entry in policies() for variant in entry.bias_variants]
+    labels = [str(variant) for entry in available_policies() for variant in entry.bias_variants]
     return [Cell(kind, label, size) for kind in wanted for label in labels if why_not(kind, label) is None]
 
 
 def why_not(kind: str, id: str) -> str | None:
     """Why a policy cannot act on users of this kind, if it cannot."""
     try:
-        parse(id).check(_setting(kind))
+        parse(id).check(_task(kind))
     except InvalidInput as problem:
         return str(problem)
     return None

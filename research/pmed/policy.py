@@ -9,7 +9,7 @@ import numpy as np
 from research.pmed.trial_lists import TrialLists, find_shares, trial_lists
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.random import shuffle
 from slotwise.core.types import BoolArray, FloatArray, IntArray, Ranking
 from slotwise.jit import inlined, jit, record
@@ -85,12 +85,12 @@ class PMED:
     },
     rival=True,
 )
-def pmed(setting: Setting, *, alpha: float = 1.0) -> PMED:
+def pmed(task: PolicyTask, *, alpha: float = 1.0) -> PMED:
     """PMED; its bound on regret holds for every α above 0."""
-    if setting.items > MAX_ITEMS:
-        raise InvalidInput(f"pmed must have at most {MAX_ITEMS} items, or it would take too long, got {setting.items}")
-    shape = (setting.items, setting.slots)
-    trial = trial_lists(setting.slots, setting.items)
+    if task.items > MAX_ITEMS:
+        raise InvalidInput(f"pmed must have at most {MAX_ITEMS} items, or it would take too long, got {task.items}")
+    shape = (task.items, task.slots)
+    trial = trial_lists(task.slots, task.items)
     return PMED(
         alpha=validation.positive_number("alpha", alpha),
         trial=trial,
@@ -98,18 +98,18 @@ def pmed(setting: Setting, *, alpha: float = 1.0) -> PMED:
         shares_of=0.0,
         clicks=np.zeros(shape),
         shows=np.zeros(shape),
-        attraction=np.full(setting.items, 0.5),
-        position_bias=np.ones(setting.slots),
-        best_first=np.arange(setting.items),
-        by_rank=np.arange(setting.items),
-        item_order=np.arange(setting.items),
+        attraction=np.full(task.items, 0.5),
+        position_bias=np.ones(task.slots),
+        best_first=np.arange(task.items),
+        by_rank=np.arange(task.items),
+        item_order=np.arange(task.items),
         shuffled=False,
-        loop=np.zeros((len(trial.lists) + setting.items + 1, setting.slots), np.int64),
+        loop=np.zeros((len(trial.lists) + task.items + 1, task.slots), np.int64),
         count=0,
         shown=0,
         left=np.zeros(shape),
-        clicked=np.zeros(setting.slots, np.bool_),
-        ranking=np.zeros(setting.slots, np.int64),
+        clicked=np.zeros(task.slots, np.bool_),
+        ranking=np.zeros(task.slots, np.int64),
     )
 
 

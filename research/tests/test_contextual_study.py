@@ -8,7 +8,7 @@ import pytest
 
 from research import studies
 from research.contextual_study import Size, compared, run
-from slotwise.policies import policies
+from slotwise.policies import available_policies
 from tests.statistical_assertions import assert_mean_is_below
 
 pytestmark = pytest.mark.usefixtures("interpreting")
@@ -37,4 +37,4 @@ def test_the_table_has_those_who_are_told_the_default_and_those_who_are_not(tmp_
     assert "| `ofu-mnl` | all features |" in text
     assert "| `random-bound` | features that stay |" in text
     assert "| `toprank` | none |" in text
-    assert {id.partition(":")[0] for id in compared()} <= {entry.id for entry in policies()}
+    assert {id.partition(":")[0] for id in compared()} <= {entry.id for entry in available_policies()}

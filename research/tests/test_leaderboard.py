@@ -12,9 +12,9 @@ from research.leaderboard import page as leaderboard_page
 from research.leaderboard import scores as leaderboard
 from research.leaderboard.leaderboard_environments import KINDS
 from research.leaderboard.scores import QUICK, Cell, Size, cells, play, run, scores, why_not
-from slotwise import Setting, simulate
+from slotwise import PolicyTask, simulate
 from slotwise.core.errors import InvalidInput
-from slotwise.policies import default_policy, policies
+from slotwise.policies import available_policies, default_policy
 
 SMALL = Size(rounds=30, replications=3, seed=5, plainly=True)
 
@@ -28,7 +28,7 @@ def test_its_numbers_are_those_of_simulate_with_the_same_seed(kind: str) -> None
 
 def test_every_policy_is_on_it_wherever_it_can_act() -> None:
     todo = {(cell.kind, cell.policy) for cell in cells(QUICK)}
-    labels = [str(variant) for entry in policies() for variant in entry.bias_variants]
+    labels = [str(variant) for entry in available_policies() for variant in entry.bias_variants]
     for kind in KINDS:
         for label in labels:
             assert ((kind, label) in todo) == (why_not(kind, label) is None)
@@ -95,8 +95,8 @@ def test_the_page_says_what_to_use_when_the_model_is_wrong_and_what_the_default_
 
 def test_a_policy_of_ones_own_is_played_like_the_others() -> None:
     class Still:
-        def __init__(self, setting: Setting) -> None:
-            self.slots = setting.slots
+        def __init__(self, task: PolicyTask) -> None:
+            self.slots = task.slots
 
         def choose(self, rng: np.random.Generator) -> Any:
             return np.arange(self.slots)

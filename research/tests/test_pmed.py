@@ -11,7 +11,7 @@ import pytest
 
 from research.pmed.policy import estimate
 from research.pmed.trial_lists import find_shares
-from slotwise import Setting, policy, simulate
+from slotwise import PolicyTask, get_policy, simulate
 from slotwise.click_models import PositionBased, draw_clicks
 from slotwise.core.errors import InvalidInput
 from slotwise.environments import paper_problems
@@ -38,7 +38,7 @@ def test_estimates_are_those_of_the_largest_likelihood() -> None:
 
 @pytest.mark.usefixtures("interpreting")
 def test_every_pair_is_shown_often_enough_and_every_list_as_often_as_it_is_owed() -> None:
-    started = policy("pmed", alpha=2.0).start(Setting(2, 5, 400))
+    started = get_policy("pmed", alpha=2.0).start(PolicyTask(2, 5, 400))
     rng, clicks = np.random.default_rng(1), np.zeros(2, bool)
     for _ in range(400):
         ranking = choose(started, rng).copy()
@@ -61,7 +61,7 @@ def test_regret_is_near_the_papers_limit_and_below_that_of_toprank() -> None:
     """Asymptotic optimality: what it loses between 5,000 and 20,000 rounds is about C log 4, C of the limit."""
     run = simulate(USERS, ["pmed", "toprank"], rounds=20_000, replications=12, seed=1, record_at=[5_000, 20_000])
     assert_mean_is_below(run["pmed"].final_regret, run["toprank"].final_regret)
-    started = policy("pmed").start(Setting(2, 5, 100))
+    started = get_policy("pmed").start(PolicyTask(2, 5, 100))
     trial = started.trial
     trial.attraction[:], trial.position_bias[:] = USERS.attraction, USERS.position_bias
 
@@ -74,12 +74,12 @@ def test_regret_is_near_the_papers_limit_and_below_that_of_toprank() -> None:
 
 def test_more_items_than_it_can_do_with_are_refused() -> None:
     with pytest.raises(InvalidInput, match="pmed must have at most 100 items, or it would take too long, got 101"):
-        policy("pmed").start(Setting(2, 101, 100))
+        get_policy("pmed").start(PolicyTask(2, 101, 100))
 
 
 def test_alpha_is_positive() -> None:
     with pytest.raises(InvalidInput, match="alpha must be"):
-        policy("pmed", alpha=0).start(Setting(1, 2, 10))
+        get_policy("pmed", alpha=0).start(PolicyTask(1, 2, 10))
 
 
 @pytest.mark.long

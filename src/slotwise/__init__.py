@@ -6,8 +6,6 @@ Names of the package are imported on first use, so that `import slotwise` is fas
 from __future__ import annotations
 
 import importlib
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
     from slotwise.core.tally import Tally
     from slotwise.core.types import EMPTY, NO_CLICK
     from slotwise.optimize import Goal
-    from slotwise.policies import Setting, policies, policy
+    from slotwise.policies import PolicySpec, PolicyTask, available_policies, get_policy
     from slotwise.ranker import Ranker
     from slotwise.simulation import Results, simulate
 
@@ -25,13 +23,14 @@ __all__ = [
     "MNL",
     "NO_CLICK",
     "Goal",
+    "PolicySpec",
+    "PolicyTask",
     "Ranker",
     "Rankings",
     "Results",
-    "Setting",
     "Tally",
-    "policies",
-    "policy",
+    "available_policies",
+    "get_policy",
     "simulate",
 ]
 
@@ -43,34 +42,20 @@ _HOMES = {
     "Ranker": "ranker",
     "Rankings": "core.rankings",
     "Results": "simulation",
-    "Setting": "policies",
+    "PolicySpec": "policies",
+    "PolicyTask": "policies",
     "Tally": "core.tally",
-    "policies": "policies",
-    "policy": "policies",
+    "available_policies": "policies",
+    "get_policy": "policies",
     "simulate": "simulation",
 }
 
 
-class _OnFirstUse:
-    """A name of the package that is imported when it is first read."""
-
-    def __init__(self, name: str, home: str) -> None:
-        self._name, self._home = name, f"{__name__}.{home}"
-
-    def __get__(self, package: Any, _: type | None = None) -> Any:
-        return getattr(importlib.import_module(self._home), self._name)
-
-    def __set__(self, package: Any, module: ModuleType) -> None:
-        """Importing the module of the same name must not hide the function: `simulate` and `policies` are both."""
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 
-class _Package(ModuleType):
-    """The package: unlike a module's `__getattr__`, what a class defines goes before modules of the same name."""
-
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *__all__})
-
-
-for _name, _home in _HOMES.items():
-    setattr(_Package, _name, _OnFirstUse(_name, _home))
-sys.modules[__name__].__class__ = _Package
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -12,7 +12,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from slotwise import policies
+from slotwise import available_policies
 from slotwise.cli.command_app import app_of
 from slotwise.cli.shared.log_options import ESTIMATOR_IDS
 
@@ -83,12 +83,12 @@ def test_policies_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = CliRunner().invoke(app_of(), ["policies"]).output.splitlines()
     assert [line for line in lines if len(line) > WIDTH or line != line.rstrip()] == []
     # each on a line of its own: id, whether it is the default, name, bias, goal
-    for policy in policies():
+    for policy in available_policies():
         (found,) = [line for line in lines if re.match(rf"{policy.id}\s", line)]
         assert policy.name in found
         assert found.endswith("yes" if policy.takes_goal else "no")
     shown = " ".join(" ".join(lines).split())
-    assert all(policy.citation in shown for policy in policies())
+    assert all(policy.citation in shown for policy in available_policies())
 
 
 def test_what_is_listed_is_what_logs_take() -> None:

@@ -4,7 +4,7 @@ import json
 
 from typer.testing import CliRunner
 
-from slotwise import policies
+from slotwise import available_policies
 from slotwise.cli.command_app import app_of
 
 
@@ -16,8 +16,8 @@ def _slotwise(*arguments: str) -> str:
 
 def test_policies() -> None:
     listed = json.loads(_slotwise("policies", "--json"))
-    assert [entry["id"] for entry in listed] == [entry.id for entry in policies()]
+    assert [entry["id"] for entry in listed] == [entry.id for entry in available_policies()]
     assert all(set(entry) == {"id", "name", "position_bias", "citation", "default", "takes_goal"} for entry in listed)
     assert {entry["position_bias"] for entry in listed} == {"known", "unknown", "either", "ordered"}
     table = _slotwise("policies")
-    assert all(entry.id in table for entry in policies())
+    assert all(entry.id in table for entry in available_policies())

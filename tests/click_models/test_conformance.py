@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import policy, simulate
+from slotwise import get_policy, simulate
 from slotwise.click_models import (
     ChoiceModelEntry,
     best_ranking,
@@ -131,7 +131,7 @@ def test_policies_act_on_its_users(model: ChoiceModelEntry) -> None:
     assert all(tally.rounds == 200 for tally in one.tallies)
     if not hasattr(users, "position_bias"):
         with pytest.raises(InvalidInput, match="must be told the position_bias, got None"):
-            simulate(users, policy("epoch-ucb"), rounds=10)
+            simulate(users, get_policy("epoch-ucb"), rounds=10)
 
 
 @every_model

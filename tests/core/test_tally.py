@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from slotwise import EMPTY, MNL, NO_CLICK, Tally, simulate
 from slotwise.core.errors import InvalidInput, InvalidRanking, UnreadableFile
-from slotwise.policies import PolicyEntry
+from slotwise.policies import PolicySpec
 from tests.registered_components import default_first, variants
 from tests.statistical_assertions import assert_mean_is
 
@@ -56,7 +56,7 @@ def test_slices_keep_the_counts_of_their_items(history: list[Any], items: list[i
 
 
 @pytest.mark.parametrize("chosen", default_first(variants()), ids=str)
-def test_clicks_less_gamma_passes_is_a_martingale_under_any_policy(small: MNL, chosen: PolicyEntry) -> None:
+def test_clicks_less_gamma_passes_is_a_martingale_under_any_policy(small: MNL, chosen: PolicySpec) -> None:
     run = simulate(small, chosen, rounds=150, replications=1_500, seed=4)[str(chosen)]
     gamma = np.outer(small.position_bias, small.attractiveness)
     assert_mean_is(0.0, np.array([tally.clicks - gamma * tally.passes for tally in run.tallies]))

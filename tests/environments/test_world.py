@@ -292,7 +292,7 @@ def test_whether_items_come_and_go() -> None:
 def test_the_shop() -> None:
     shop = problem("shop")
     assert shop.rounds == 100_000
-    told = shop.users.setting(shop.rounds)
+    told = shop.users.task(shop.rounds)
     assert (told.slots, told.segments, told.rules_per_decision) == (6, 3, True)
     assert 130 < told.items < 210
     with pytest.raises(InvalidInput, match="shop must be of users who choose by multinomial logit, got a world"):

@@ -20,13 +20,13 @@ import numpy as np
 import pytest
 
 import slotwise
-from slotwise import MNL, Setting, policies
+from slotwise import MNL, PolicyTask, available_policies
 from slotwise.click_models import draw
 from slotwise.core.errors import InvalidInput
 from slotwise.jit import compile_process, compiled, interpreted, is_plain, is_record, plain
 from slotwise.jit.background_compile import Kernels, WarmUp, When, compiling
 from slotwise.jit.kernel_cache import kernel_hash
-from slotwise.policies import choose, learn, policy
+from slotwise.policies import choose, get_policy, learn
 from slotwise.policies.policy_registry import parse
 from slotwise.ranker import Learner
 from slotwise.ranker.warmup_script import MODULE, WarmUpScript
@@ -100,16 +100,16 @@ def test_the_same_lists_for_the_same_seed_through_the_change_over(kind: str) -> 
     assert _told(first) == _told(never) == _told(over)
 
 
-@pytest.mark.parametrize("entry", compiled_first(policies()), ids=str)
+@pytest.mark.parametrize("entry", compiled_first(available_policies()), ids=str)
 def test_every_policy_goes_over_to_the_type_that_it_would_have_started_with(entry: Any) -> None:
-    setting = Setting(3, 6, 1_000, USERS.position_bias)
+    task = PolicyTask(3, 6, 1_000, USERS.position_bias)
     with interpreted():
-        started = entry.start(setting)
+        started = entry.start(task)
     rng = np.random.default_rng(1)
     for _ in range(20):
         ranking = choose(started, rng).copy()
         learn(started, ranking, draw(USERS, ranking, rng))
-    like = entry.start(setting)
+    like = entry.start(task)
     assert is_plain(started)
     assert compiled(started, like)._numba_type_ == like._numba_type_
 
@@ -130,9 +130,9 @@ def test_when_to_compile_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rehearsals_of_the_same_kernels_have_the_same_text() -> None:
-    small, large = (WarmUpScript(policy("random-bound"), 3, items, bias_is_known=False) for items in (6, 1_000))
+    small, large = (WarmUpScript(get_policy("random-bound"), 3, items, bias_is_known=False) for items in (6, 1_000))
     assert small.text == large.text == WarmUpScript.read(small.text).text
-    assert small.text != WarmUpScript(policy("random-bound", acts="epochs"), 3, 6, bias_is_known=False).text
+    assert small.text != WarmUpScript(get_policy("random-bound", acts="epochs"), 3, 6, bias_is_known=False).text
     assert small.warm_up.is_shared
     # an option per item says how many there are
     per_item = [WarmUpScript(_with(shape=np.ones(items)), 3, items, bias_is_known=False) for items in (6, 7)]
@@ -141,7 +141,7 @@ def test_rehearsals_of_the_same_kernels_have_the_same_text() -> None:
 
 
 def _with(**options: Any) -> Any:
-    return replace(policy("random-bound"), options=options)
+    return replace(get_policy("random-bound"), options=options)
 
 
 # From here on each check runs a Python of its own, with a cache of its own.
@@ -360,7 +360,7 @@ def test_a_program_that_is_no_interpreter_is_not_started(monkeypatch: pytest.Mon
 
 
 def test_a_process_that_fails_is_quoted(caplog: pytest.LogCaptureFixture) -> None:
-    text = WarmUpScript(policy("random-bound"), 3, 6, bias_is_known=False).text.replace("bound", "bond")
+    text = WarmUpScript(get_policy("random-bound"), 3, 6, bias_is_known=False).text.replace("bound", "bond")
     assert compile_process.fill(MODULE, text, threading.Event()) is compile_process.Outcome.FAILED
     assert "unknown policy 'random-bond'" in caplog.text
     assert not compile_process.is_filled(text)

@@ -5,10 +5,10 @@ import pickle
 import numpy as np
 import pytest
 
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import FloatArray
 from slotwise.jit import generic, is_ours, is_record, jit, plain, record
-from slotwise.policies.policy_registry import policies
+from slotwise.policies.policy_registry import available_policies
 
 
 @record
@@ -102,5 +102,5 @@ def test_a_default_answers_for_what_has_no_implementation() -> None:
 
 def test_only_records_of_the_package_are_ours() -> None:
     assert not is_ours(Counter(total=1, values=np.zeros(2)))
-    setting = Setting(2, 3, 10, np.ones(2))
-    assert all(is_ours(entry.start(setting)) for entry in policies())
+    task = PolicyTask(2, 3, 10, np.ones(2))
+    assert all(is_ours(entry.start(task)) for entry in available_policies())

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from slotwise import MNL, policy
+from slotwise import MNL, get_policy
 from slotwise.cli.command_app import app_of
 from slotwise.click_models import regret
 from slotwise.client import Client, ServiceUnreachable
@@ -32,7 +32,7 @@ from tests.service.process import Process, free_port, running
 from tests.waiting import FOR_EVER, wait_for
 
 COMMAND = [sys.executable, "-c", "from slotwise.cli import main; main()", "drive"]
-DEFAULT = policy("random-bound")
+DEFAULT = get_policy("random-bound")
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,9 @@ def test_a_service_comes_to_show_the_best_list(service: Process) -> None:
 
 def test_known_bias_is_told(service: Process) -> None:
     users = problem("b").users
-    found = drive(service.url, users, policy=policy("random-bound", bias="known"), visitors=4, rounds=200, window=0.1)
+    found = drive(
+        service.url, users, policy=get_policy("random-bound", bias="known"), visitors=4, rounds=200, window=0.1
+    )
     assert found.exactly_once is True
 
 

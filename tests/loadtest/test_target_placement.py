@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from slotwise import MNL, policy
+from slotwise import MNL, get_policy
 from slotwise.cli.command_app import app_of
 from slotwise.client import Client, ServiceProblem, ServiceUnreachable
 from slotwise.core.errors import InvalidInput
@@ -65,7 +65,7 @@ def test_segments_features_and_keys_are_checked(service: Process, client: Client
 
 
 def test_a_policy_that_takes_all_for_alike_is_driven_without_segments(service: Process) -> None:
-    found = drive(service.url, USERS, policy=policy("pbm-ucb"), visitors=2, rounds=20, window=0.2)
+    found = drive(service.url, USERS, policy=get_policy("pbm-ucb"), visitors=2, rounds=20, window=0.2)
     assert (found.driven.audience.segments, found.driven.has_features) == ({}, False)
     assert found.exactly_once is True
 
@@ -135,7 +135,7 @@ class Lying(Client):
 
 @pytest.mark.parametrize("field", ["tally", "decisions"])
 def test_a_segment_that_is_off_by_one_is_noticed(service: Process, field: str) -> None:
-    with Lying(service.url) as client, made(client, USERS, policy("random-bound"), 0.2, DEVICES) as driven:
+    with Lying(service.url) as client, made(client, USERS, get_policy("random-bound"), 0.2, DEVICES) as driven:
         client.field = field
         found = driven.verdict(client, Ledger()).differences
     assert len(found) == 2
@@ -167,7 +167,7 @@ def test_a_key_that_is_not_heeded_is_noticed(service: Process, client: Client) -
 def test_what_was_made_is_removed_whatever_happens(service: Process, client: Client) -> None:
     before = {one["name"] for one in client.placements()}
     for failure in (KeyboardInterrupt, ServiceUnreachable, RuntimeError):
-        with pytest.raises(failure), made(client, USERS, policy("random-bound"), 0.2, None):
+        with pytest.raises(failure), made(client, USERS, get_policy("random-bound"), 0.2, None):
             raise failure
     # a limit so short that no decision is made in it
     with pytest.raises(ServiceUnreachable, match="made no decision"):
@@ -178,7 +178,7 @@ def test_what_was_made_is_removed_whatever_happens(service: Process, client: Cli
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"policy": policy("random-bound")}, "policy is 'random-bound', but placement"),
+        ({"policy": get_policy("random-bound")}, "policy is 'random-bound', but placement"),
         ({"window": 1.0}, "window is '1.0', but placement"),
         (
             {"users": MNL(position_bias=[1.0], attractiveness=[0.5, 0.2])},

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import Results, Setting, policy, simulate
+from slotwise import PolicyTask, Results, get_policy, simulate
 from slotwise.environments import Problem, paper_problems
 from slotwise.paper.claims import CLAIMS
 from slotwise.paper.reproduction import POLICIES
@@ -29,7 +29,7 @@ def _gathered(problem: Problem, runs: dict[str, Run]) -> Results:
 @pytest.fixture(scope="module")
 def results() -> dict[str, Results]:
     """The paper's policies at its horizons, the two slow ones by formula."""
-    chosen = {id: policy(id, sensitivity="analytic") if "upb" in id else policy(id) for id in POLICIES}
+    chosen = {id: get_policy(id, sensitivity="analytic") if "upb" in id else get_policy(id) for id in POLICIES}
     return {
         name: _gathered(problem, {id: _run(problem, one) for id, one in chosen.items()})
         for name, problem in paper_problems().items()
@@ -75,8 +75,8 @@ def test_what_the_numbers_say_of_each_claim(sound: dict[tuple[str, str], bool]) 
 def test_a_policy_that_fills_the_slots_in_the_wrong_order_fails_its_claims(
     sound: dict[tuple[str, str], bool], results: dict[str, Results]
 ) -> None:
-    def backwards(setting: Setting) -> Any:
-        started = policy("epoch-ucb").start(setting)
+    def backwards(task: PolicyTask) -> Any:
+        started = get_policy("epoch-ucb").start(task)
         started.policy.lists.slots.order[:] = started.policy.lists.slots.order[::-1].copy()
         return started
 
@@ -89,8 +89,8 @@ def test_a_policy_that_fills_the_slots_in_the_wrong_order_fails_its_claims(
 def test_a_toprank_that_learns_nothing_loses_what_is_said_for_it(
     sound: dict[tuple[str, str], bool], results: dict[str, Results]
 ) -> None:
-    def deaf(setting: Setting) -> Any:
-        started = policy("toprank").start(setting)
+    def deaf(task: PolicyTask) -> Any:
+        started = get_policy("toprank").start(task)
         started.lead[:] = -np.inf
         return started
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import MNL, NO_CLICK, Setting, Tally, policy, simulate
+from slotwise import MNL, NO_CLICK, PolicyTask, Tally, get_policy, simulate
 from slotwise.click_models import draw
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import EMPTY
 from slotwise.environments import paper_problems
 from slotwise.jit import is_record
-from slotwise.policies import PolicyEntry, absorb, choose, learn
+from slotwise.policies import PolicySpec, choose, learn, update_from_tally
 from slotwise.posterior import HierarchicalPosterior
 from slotwise.simulation.data_collection import at_random
 from tests.registered_components import default_first, policies, variants
@@ -23,7 +23,7 @@ absorbing = pytest.mark.parametrize("chosen", ABSORBING, ids=str)
 refusing = pytest.mark.parametrize("chosen", [one for one in variants() if "tally" in one.limits], ids=str)
 
 USERS = MNL(position_bias=[1.0, 0.4, 0.7], attractiveness=[0.8, 0.3, 0.5, 0.2, 0.6])
-SETTING = Setting(3, 5, 1_000, USERS.position_bias)
+TASK = PolicyTask(3, 5, 1_000, USERS.position_bias)
 #: what a policy has counted, by field; the rest is room, or found anew at each decision
 COUNTS = {
     "clicks", "passes", "slot_passes", "item_passes", "slot_clicks", "trials", "item_trials", "all_trials", "per_item",
@@ -47,8 +47,8 @@ def _history(epochs: int, seed: int) -> list[tuple[Any, list[int]]]:
     return found
 
 
-def _learned(chosen: PolicyEntry, history: list[tuple[Any, list[int]]]) -> Any:
-    started, rng = chosen.start(SETTING), np.random.default_rng(1)
+def _learned(chosen: PolicySpec, history: list[tuple[Any, list[int]]]) -> Any:
+    started, rng = chosen.start(TASK), np.random.default_rng(1)
     for ranking, clicks in history:
         choose(started, rng)
         for clicked in [*clicks, NO_CLICK]:
@@ -82,7 +82,7 @@ def _counts(started: Any, path: str = "") -> dict[str, Any]:
     return found
 
 
-def _exactly(chosen: PolicyEntry, counts: dict[str, Any]) -> dict[str, Any]:
+def _exactly(chosen: PolicySpec, counts: dict[str, Any]) -> dict[str, Any]:
     """Without what a tally does not tell, and without what counts epochs where a tally counts rounds."""
     left_out = ESTIMATED_FROM_TALLY.get(chosen.id, set())
     if chosen.options.get("acts") == "epochs":
@@ -97,9 +97,9 @@ def _exactly(chosen: PolicyEntry, counts: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.usefixtures("interpreting")
 @absorbing
-def test_absorbing_comes_to_what_learning_comes_to(chosen: PolicyEntry) -> None:
+def test_absorbing_comes_to_what_learning_comes_to(chosen: PolicySpec) -> None:
     history = _history(60, seed=2)
-    learned, absorbed = _learned(chosen, history), chosen.start(SETTING, _tally(history))
+    learned, absorbed = _learned(chosen, history), chosen.start(TASK, _tally(history))
     for started in (learned, absorbed):
         choose(started, np.random.default_rng(3))
     expected, found = _exactly(chosen, _counts(learned)), _exactly(chosen, _counts(absorbed))
@@ -111,23 +111,23 @@ def test_absorbing_comes_to_what_learning_comes_to(chosen: PolicyEntry) -> None:
 
 @pytest.mark.usefixtures("interpreting")
 @absorbing
-def test_absorbing_in_parts_comes_to_absorbing_the_whole(chosen: PolicyEntry) -> None:
+def test_absorbing_in_parts_comes_to_absorbing_the_whole(chosen: PolicySpec) -> None:
     history = _history(60, seed=4)
-    whole, parts = chosen.start(SETTING, _tally(history)), chosen.start(SETTING)
+    whole, parts = chosen.start(TASK, _tally(history)), chosen.start(TASK)
     for part in (history[:5], history[5:35], history[35:]):
-        absorb(parts, _tally(part).clicks, _tally(part).passes)
+        update_from_tally(parts, _tally(part).clicks, _tally(part).passes)
     for path, value in _counts(whole).items():
         assert _counts(parts)[path] == pytest.approx(value, rel=1e-4 if path.endswith("mean") else 1e-12), path
 
 
 @pytest.mark.usefixtures("interpreting")
 @absorbing
-def test_absorbing_between_decisions(chosen: PolicyEntry) -> None:
+def test_absorbing_between_decisions(chosen: PolicySpec) -> None:
     """Nothing that was learned before is lost, and the policy goes on."""
     first, second = _history(20, seed=5), _history(20, seed=6)
     started = _learned(chosen, first)
-    absorb(started, _tally(second).clicks, _tally(second).passes)
-    expected = _counts(chosen.start(SETTING, _tally(first + second)))
+    update_from_tally(started, _tally(second).clicks, _tally(second).passes)
+    expected = _counts(chosen.start(TASK, _tally(first + second)))
     for path, value in _exactly(chosen, _counts(started)).items():
         if not path.endswith("mean"):
             assert value == pytest.approx(expected[path], rel=1e-12), path
@@ -138,7 +138,7 @@ def test_absorbing_between_decisions(chosen: PolicyEntry) -> None:
 
 
 @pytest.mark.parametrize("chosen", default_first(ABSORBING), ids=str)
-def test_a_warm_start_saves_regret(chosen: PolicyEntry) -> None:
+def test_a_warm_start_saves_regret(chosen: PolicySpec) -> None:
     """On problem (b), from 20,000 rounds of lists at random; eight replications each, fixed seeds."""
     users = paper_problems()["b"].users
     start = at_random(users, 20_000, np.random.default_rng(8)).tally
@@ -156,26 +156,26 @@ def test_pbm_ucb_guesses_right_where_one_list_was_shown() -> None:
     rng, ranking = np.random.default_rng(11), np.array([4, 0, 2])
     history = [(ranking, [draw(USERS, ranking, rng)]) for _ in range(80)]
     history = [(shown, [slot for slot in clicks if slot != NO_CLICK]) for shown, clicks in history]
-    learned, absorbed = _learned(policy("pbm-ucb"), history), policy("pbm-ucb").start(SETTING)
+    learned, absorbed = _learned(get_policy("pbm-ucb"), history), get_policy("pbm-ucb").start(TASK)
     for part in (history[:30], history[30:]):
-        absorb(absorbed, _tally(part).clicks, _tally(part).passes)
+        update_from_tally(absorbed, _tally(part).clicks, _tally(part).passes)
     for field in ("shows", "exposure", "clicks"):
         assert getattr(absorbed, field) == pytest.approx(getattr(learned, field)), field
 
 
 @pytest.mark.usefixtures("interpreting")
 def test_a_pass_of_the_list_that_is_shown_ends_its_epoch_and_keeps_its_clicks() -> None:
-    started, rng = policy("epoch-ucb").start(SETTING), np.random.default_rng(12)
+    started, rng = get_policy("epoch-ucb").start(TASK), np.random.default_rng(12)
     ranking = choose(started, rng).copy()
     learn(started, ranking, 1)
     other = Tally.empty(3, 5)
     other.count(np.roll(ranking, 1), NO_CLICK)
-    absorb(started, other.clicks, other.passes)
+    update_from_tally(started, other.clicks, other.passes)
     assert started.running
     assert np.array_equal(choose(started, rng), ranking)
     same = Tally.empty(3, 5)
     same.count(ranking, NO_CLICK)
-    absorb(started, same.clicks, same.passes)
+    update_from_tally(started, same.clicks, same.passes)
     assert not started.running
     assert started.policy.clicks.sum() == 1.0
     assert started.policy.epochs == 2.0
@@ -183,7 +183,7 @@ def test_a_pass_of_the_list_that_is_shown_ends_its_epoch_and_keeps_its_clicks() 
 
 @pytest.mark.usefixtures("interpreting")
 @refusing
-def test_who_remembers_more_than_a_tally_refuses_by_name(chosen: PolicyEntry) -> None:
+def test_who_remembers_more_than_a_tally_refuses_by_name(chosen: PolicySpec) -> None:
     start = _tally(_history(3, seed=13))
     with pytest.raises(InvalidInput, match=f"{chosen} cannot start from a tally: {chosen.limits['tally']}"):
         simulate(USERS, chosen, rounds=10, start=start)
@@ -197,20 +197,20 @@ def test_what_is_not_a_tally_of_these_slots_and_items_is_refused() -> None:
 
 
 class Own:
-    """A user's own policy that can absorb."""
+    """A user's own policy that can update_from_tally."""
 
     absorbed = 0
 
-    def __init__(self, setting: Setting) -> None:
-        self.setting = setting
+    def __init__(self, task: PolicyTask) -> None:
+        self.task = task
 
     def choose(self, rng: np.random.Generator) -> Any:
-        return rng.permutation(self.setting.items)[: self.setting.slots]
+        return rng.permutation(self.task.items)[: self.task.slots]
 
     def learn(self, ranking: Any, clicked: int) -> None:
         pass
 
-    def absorb(self, clicks: Any, passes: Any) -> None:
+    def update_from_tally(self, clicks: Any, passes: Any) -> None:
         type(self).absorbed = int(clicks.sum())
 
 
@@ -233,4 +233,4 @@ def test_empty_slots_are_no_obstacle() -> None:
         tally.count(ranking, clicked)
     for chosen in policies():
         if "tally" not in chosen.limits:
-            choose(chosen.start(SETTING, tally), np.random.default_rng(15))
+            choose(chosen.start(TASK, tally), np.random.default_rng(15))

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import MNL, NO_CLICK, Setting, Tally, policies, simulate
+from slotwise import MNL, NO_CLICK, PolicyTask, Tally, available_policies, simulate
 from slotwise.click_models import PositionBased, draw, regret
 from slotwise.core.validation import ranking_of
 from slotwise.environments import Delay, World
-from slotwise.policies import PolicyEntry, choose, learn
+from slotwise.policies import PolicySpec, choose, learn
 from tests.plain_python import uncompiled
 from tests.registered_components import compiled_first, is_compiled_first, variants
 from tests.statistical_assertions import assert_frequencies, assert_mean_is
@@ -29,17 +29,17 @@ every_compiled_policy = pytest.mark.parametrize("chosen", compiled_first(variant
 ORDERED = MNL(position_bias=[1.0, 0.5, 0.25], attractiveness=[0.9, 0.1, 0.5, 0.1, 0.1, 0.7])
 
 
-def _setting(users: MNL, rounds: int) -> Setting:
-    return Setting(users.slots, users.items, rounds, users.position_bias)
+def _task(users: MNL, rounds: int) -> PolicyTask:
+    return PolicyTask(users.slots, users.items, rounds, users.position_bias)
 
 
 @pytest.mark.usefixtures("interpreting")
 @every_policy
 @pytest.mark.parametrize(("slots", "items"), [(3, 6), (4, 4), (1, 5), (1, 1)], ids=["K<J", "K=J", "K=1", "K=J=1"])
-def test_rankings_are_rankings(chosen: PolicyEntry, slots: int, items: int) -> None:
+def test_rankings_are_rankings(chosen: PolicySpec, slots: int, items: int) -> None:
     users = MNL(position_bias=np.linspace(1.0, 0.3, slots), attractiveness=np.linspace(0.1, 0.9, items))
     rng = np.random.default_rng(1)
-    started = chosen.start(_setting(users, 120))
+    started = chosen.start(_task(users, 120))
     for _ in range(120):
         ranking = ranking_of(choose(started, rng), slots=slots, items=items).copy()
         learn(started, ranking, draw(users, ranking, rng))
@@ -48,9 +48,9 @@ def test_rankings_are_rankings(chosen: PolicyEntry, slots: int, items: int) -> N
 @pytest.mark.usefixtures("interpreting")
 @every_policy
 @pytest.mark.parametrize("outcome", [NO_CLICK, 0, 1], ids=["never a click", "always the first slot", "always the last"])
-def test_users_of_one_habit_are_survived(chosen: PolicyEntry, outcome: int) -> None:
+def test_users_of_one_habit_are_survived(chosen: PolicySpec, outcome: int) -> None:
     rng = np.random.default_rng(2)
-    started = chosen.start(Setting(2, 4, 200, np.array([1.0, 0.5])))
+    started = chosen.start(PolicyTask(2, 4, 200, np.array([1.0, 0.5])))
     for now in range(200):
         ranking = ranking_of(choose(started, rng), slots=2, items=4).copy()
         learn(started, ranking, NO_CLICK if now % 7 == 6 else outcome)
@@ -58,7 +58,7 @@ def test_users_of_one_habit_are_survived(chosen: PolicyEntry, outcome: int) -> N
 
 @pytest.mark.usefixtures("interpreting")
 @every_policy
-def test_outcomes_that_come_late_and_in_any_order_are_survived(chosen: PolicyEntry) -> None:
+def test_outcomes_that_come_late_and_in_any_order_are_survived(chosen: PolicySpec) -> None:
     users = PositionBased(position_bias=[1.0, 0.5], attraction=[0.6, 0.5, 0.3, 0.1])
     world = World(users=users, delay=Delay(mean_rounds=5.0, every=3))
     run = simulate(world, chosen, rounds=60, seed=1, jobs=1)[str(chosen)]
@@ -67,19 +67,19 @@ def test_outcomes_that_come_late_and_in_any_order_are_survived(chosen: PolicyEnt
 
 @pytest.mark.usefixtures("interpreting")
 @every_policy
-def test_the_first_ranking_favours_no_item(chosen: PolicyEntry) -> None:
+def test_the_first_ranking_favours_no_item(chosen: PolicySpec) -> None:
     users = ORDERED
     shown: list[Counter[int]] = [Counter() for _ in range(users.slots)]
     rng = np.random.default_rng(3)
     for _ in range(1_200):
-        for slot, item in enumerate(choose(chosen.start(_setting(users, 100)), rng).tolist()):
+        for slot, item in enumerate(choose(chosen.start(_task(users, 100)), rng).tolist()):
             shown[slot][item] += 1
     for counts in shown:
         assert_frequencies(np.full(users.items, 1 / users.items), [counts[item] for item in range(users.items)])
 
 
 @every_compiled_policy
-def test_relabelling_the_items_changes_nothing(chosen: PolicyEntry) -> None:
+def test_relabelling_the_items_changes_nothing(chosen: PolicySpec) -> None:
     """Regret has the same mean whether the best items are listed first or last: paired over independent seeds."""
     forwards, backwards = (
         MNL(position_bias=[1.0, 0.5], attractiveness=attractiveness)
@@ -93,7 +93,7 @@ def test_relabelling_the_items_changes_nothing(chosen: PolicyEntry) -> None:
 
 
 @every_compiled_policy
-def test_a_seed_fixes_everything_whatever_the_workers(chosen: PolicyEntry) -> None:
+def test_a_seed_fixes_everything_whatever_the_workers(chosen: PolicySpec) -> None:
     one, two, other = (
         simulate(ORDERED, chosen, rounds=300, replications=5, seed=seed, jobs=jobs)[str(chosen)]
         for seed, jobs in ((7, 1), (7, 2), (8, 2))
@@ -104,7 +104,7 @@ def test_a_seed_fixes_everything_whatever_the_workers(chosen: PolicyEntry) -> No
 
 
 @pytest.mark.parametrize("chosen", compiled_first(one for one in variants() if "soon" not in one.limits), ids=str)
-def test_better_than_a_random_ranking(chosen: PolicyEntry) -> None:
+def test_better_than_a_random_ranking(chosen: PolicySpec) -> None:
     """Twenty replications, each better than the expected regret of uniformly random rankings."""
     rounds = 3_000
     rng = np.random.default_rng(4)
@@ -157,7 +157,7 @@ def test_compiled_equals_plain(answers: Callable[[], dict[str, Any]]) -> None:
 
 
 def test_one_is_the_default_and_the_papers_are_there() -> None:
-    assert sum(entry.default for entry in policies()) == 1
-    assert {entry.id for entry in policies()} >= {
+    assert sum(entry.default for entry in available_policies()) == 1
+    assert {entry.id for entry in available_policies()} >= {
         "epoch-ucb", "epoch-ucb-w", "epoch-ucb-upb", "epoch-ucb-upb-star", "mnl-bandit", "toprank", "pbm-ucb",
     }  # fmt: skip

@@ -5,28 +5,28 @@ import math
 import numpy as np
 import pytest
 
-from slotwise import NO_CLICK, Setting, policy
-from slotwise import policies as registered
+from slotwise import NO_CLICK, PolicyTask, get_policy
+from slotwise import available_policies as registered
 from slotwise.jit import interpreted
 from slotwise.policies import choose, holds_lists, learn
 from tests.registered_components import policies
 
 pytestmark = pytest.mark.usefixtures("interpreting")
 
-SETTING = Setting(2, 4, 1_000, np.array([1.0, 0.5]))
+TASK = PolicyTask(2, 4, 1_000, np.array([1.0, 0.5]))
 with interpreted():
-    EPOCH_POLICIES = [entry for entry in policies() if holds_lists(entry.start(SETTING))]
+    EPOCH_POLICIES = [entry for entry in policies() if holds_lists(entry.start(TASK))]
 
 
 def test_the_papers_policies_with_epochs_act_in_them() -> None:
     ids = {"epoch-ucb", "epoch-ucb-w", "epoch-ucb-upb", "epoch-ucb-upb-star", "mnl-bandit"}
-    assert {entry.id for entry in registered() if holds_lists(entry.start(SETTING))} >= ids
+    assert {entry.id for entry in registered() if holds_lists(entry.start(TASK))} >= ids
 
 
 @pytest.mark.parametrize("id", [entry.id for entry in EPOCH_POLICIES])
 def test_a_ranking_is_held_until_a_no_click(id: str) -> None:
     rng = np.random.default_rng(1)
-    started = policy(id).start(SETTING)
+    started = get_policy(id).start(TASK)
     for _ in range(30):
         held = choose(started, rng).copy()
         for _ in range(rng.integers(4)):
@@ -37,7 +37,7 @@ def test_a_ranking_is_held_until_a_no_click(id: str) -> None:
 
 def test_clicks_of_an_unfinished_epoch_wait() -> None:
     rng = np.random.default_rng(1)
-    started = policy("epoch-ucb").start(SETTING)
+    started = get_policy("epoch-ucb").start(TASK)
     ranking = choose(started, rng).copy()
     learn(started, ranking, 1)
     assert started.policy.clicks.sum() == 0
@@ -53,7 +53,7 @@ def test_clicks_of_an_unfinished_epoch_wait() -> None:
 def test_the_index_is_the_papers(id: str, factor: float, log_term: object) -> None:
     assert callable(log_term)
     rng = np.random.default_rng(2)
-    started = policy(id).start(SETTING)
+    started = get_policy(id).start(TASK)
     for _ in range(40):
         ranking = choose(started, rng).copy()
         inner = started.policy
@@ -82,7 +82,7 @@ def test_the_index_for_unknown_bias_is_the_papers(id: str, width: object, sensit
 
     assert callable(width)
     rng = np.random.default_rng(3)
-    started = policy(id, sensitivity=sensitivity).start(SETTING)
+    started = get_policy(id, sensitivity=sensitivity).start(TASK)
     compared = 0
     for _ in range(400):
         ranking = choose(started, rng).copy()

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import EMPTY, MNL, NO_CLICK, Goal, Setting, policy, simulate
-from slotwise import policies as registered
+from slotwise import EMPTY, MNL, NO_CLICK, Goal, PolicyTask, get_policy, simulate
+from slotwise import available_policies as registered
 from slotwise.click_models import draw
 from slotwise.core.errors import InvalidInput
 from slotwise.optimize import best_list, expected_value
 from slotwise.optimize.goal_value import allowed_lists, valued
-from slotwise.policies import PolicyEntry, choose, learn
+from slotwise.policies import PolicySpec, choose, learn
 from tests.plain_python import uncompiled
 from tests.registered_components import default_first, policies, variants
 
@@ -45,19 +45,19 @@ def test_who_takes_no_goal_says_why() -> None:
     with pytest.raises(InvalidInput, match="toprank cannot work towards a goal"):
         simulate(USERS, ["epoch-ucb", "toprank"], goal=EVERYTHING, rounds=10)
     with pytest.raises(InvalidInput, match="toprank cannot work towards a goal"):
-        policy("toprank").start(Setting(3, 6, 10, goal=EVERYTHING))
+        get_policy("toprank").start(PolicyTask(3, 6, 10, goal=EVERYTHING))
 
 
 @pytest.mark.usefixtures("interpreting")
 @every_policy
 @pytest.mark.parametrize("outcome", ["by chance", "never a click", "always the first that can be"])
 @pytest.mark.parametrize("values", [None, [5.0, 9.0, 0.0, 0.1, 3.0, 0.2]], ids=["no values", "values far apart"])
-def test_lists_are_always_allowed(chosen: PolicyEntry, outcome: str, values: Any) -> None:
+def test_lists_are_always_allowed(chosen: PolicySpec, outcome: str, values: Any) -> None:
     goal = Goal(
         values, pinned={4: 2}, excluded=[1], groups=EVERYTHING.groups, at_most={"a": 1}, may_be_empty=values is not None
     )
     users, rng = valued(USERS, goal), np.random.default_rng(1)
-    started = chosen.start(Setting(3, 6, 120, USERS.position_bias, goal))
+    started = chosen.start(PolicyTask(3, 6, 120, USERS.position_bias, goal))
     for now in range(120):
         ranking = goal.ranking_of(choose(started, rng), slots=3, items=6).copy()
         clicked = draw(users, ranking, rng) if outcome == "by chance" else NO_CLICK
@@ -68,11 +68,11 @@ def test_lists_are_always_allowed(chosen: PolicyEntry, outcome: str, values: Any
 
 @pytest.mark.usefixtures("interpreting")
 @every_policy
-def test_an_empty_slot_teaches_nothing(chosen: PolicyEntry) -> None:
+def test_an_empty_slot_teaches_nothing(chosen: PolicySpec) -> None:
     """EMPTY is -1, which as an index is the last item: it is excluded here, and nothing may be known of it."""
     goal = Goal([9.0, 1.0, 0.5, 0.5], excluded=[3], may_be_empty=True)
     rng = np.random.default_rng(3)
-    started = chosen.start(Setting(3, 4, 60, np.array([1.0, 0.5, 0.4]), goal))
+    started = chosen.start(PolicyTask(3, 4, 60, np.array([1.0, 0.5, 0.4]), goal))
     empty = 0
     for now in range(60):
         ranking = choose(started, rng).copy()
@@ -104,14 +104,14 @@ def test_an_empty_slot_teaches_nothing(chosen: PolicyEntry) -> None:
     ],
     ids=["nothing to show", "nothing of value", "all alike", "nothing to choose", "no group", "one item"],
 )
-def test_goals_that_leave_little_are_survived(chosen: PolicyEntry, goal: Goal, slots: int, items: int) -> None:
+def test_goals_that_leave_little_are_survived(chosen: PolicySpec, goal: Goal, slots: int, items: int) -> None:
     users = MNL(position_bias=np.linspace(1.0, 0.5, slots), attractiveness=np.linspace(0.5, 0.9, items))
     run = simulate(users, chosen, goal=goal, rounds=60, replications=2)[str(chosen)]
     assert run.regret == pytest.approx(0.0, abs=1e-9) or goal.groups is not None
 
 
 @without_limits("chance")
-def test_better_than_allowed_lists_at_random(chosen: PolicyEntry) -> None:
+def test_better_than_allowed_lists_at_random(chosen: PolicySpec) -> None:
     """Ten replications, each better than the mean over all lists that are allowed."""
     rounds = 3_000
     best = expected_value(USERS, EVERYTHING, best_list(USERS, EVERYTHING))
@@ -131,7 +131,7 @@ CROWDED = MNL(position_bias=[1.0, 0.4, 0.7, 0.2], attractiveness=[0.3, 1.0, 0.9,
 DEAR_ONLY = Goal([0.95, 1.0, 0.4, 0.9, 0.3], may_be_empty=True)
 
 
-def _most_shown(users: MNL, chosen: PolicyEntry, goal: Goal) -> tuple[list[int], float, float]:
+def _most_shown(users: MNL, chosen: PolicySpec, goal: Goal) -> tuple[list[int], float, float]:
     """What each slot held most often in rounds without a click, and the regret of the two halves."""
     run = simulate(users, chosen, goal=goal, rounds=100_000, replications=8, seed=2, record_at=2)[str(chosen)]
     passes = np.sum([tally.passes for tally in run.tallies], axis=0)
@@ -142,7 +142,7 @@ def _most_shown(users: MNL, chosen: PolicyEntry, goal: Goal) -> tuple[list[int],
 
 
 @without_limits("values")
-def test_a_list_against_attractiveness_is_found(chosen: PolicyEntry) -> None:
+def test_a_list_against_attractiveness_is_found(chosen: PolicySpec) -> None:
     assert best_list(AGAINST, DEAR_FIRST).tolist() == [0, 1]
     shown, before, after = _most_shown(AGAINST, chosen, DEAR_FIRST)
     assert shown == [0, 1]
@@ -150,7 +150,7 @@ def test_a_list_against_attractiveness_is_found(chosen: PolicyEntry) -> None:
 
 
 @without_limits("values", "empty slots")
-def test_a_slot_is_left_empty(chosen: PolicyEntry) -> None:
+def test_a_slot_is_left_empty(chosen: PolicySpec) -> None:
     assert best_list(CROWDED, DEAR_ONLY).tolist() == [1, 0, 3, EMPTY]
     shown, before, after = _most_shown(CROWDED, chosen, DEAR_ONLY)
     assert shown == [1, 0, 3, EMPTY]

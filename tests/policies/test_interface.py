@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import NO_CLICK, Setting, policy
+from slotwise import NO_CLICK, PolicyTask, get_policy
 from slotwise.core.errors import InvalidInput
 from slotwise.jit import interpreted
 from slotwise.optimize.dynamic_constraints import pins
 from slotwise.policies import (
-    PolicyEntry,
-    absorb,
+    PolicySpec,
     choose,
     choose_several,
     end_epoch,
@@ -23,16 +22,17 @@ from slotwise.policies import (
     impose_rules,
     learn,
     learns_from,
+    update_from_tally,
 )
 
 SOURCE = Path(__file__).parents[2] / "src" / "slotwise"
-SETTING = Setting(2, 5, 1_000, np.array([1.0, 0.5]), rules_per_decision=True)
+TASK = PolicyTask(2, 5, 1_000, np.array([1.0, 0.5]), rules_per_decision=True)
 NOTHING, ALL_ALIKE = np.zeros(0, np.int64), np.ones(5)
 
 #: by items and by pairs, in rounds and in epochs
-EVERY_KIND = [policy(id) for id in ("random-bound", "mnl-ts", "epoch-ucb", "mnl-bandit")]
+EVERY_KIND = [get_policy(id) for id in ("random-bound", "mnl-ts", "epoch-ucb", "mnl-bandit")]
 with interpreted():
-    IN_EPOCHS = [kind for kind in EVERY_KIND if holds_lists(kind.start(SETTING))]
+    IN_EPOCHS = [kind for kind in EVERY_KIND if holds_lists(kind.start(TASK))]
 IN_ROUNDS = [kind for kind in EVERY_KIND if kind not in IN_EPOCHS]
 every_kind = pytest.mark.parametrize("chosen", EVERY_KIND, ids=str)
 in_epochs = pytest.mark.parametrize("chosen", IN_EPOCHS, ids=str)
@@ -45,8 +45,8 @@ def _pinned(item: int, slot: int) -> Any:
 
 @pytest.mark.usefixtures("interpreting")
 @every_kind
-def test_rules_are_obeyed(chosen: PolicyEntry) -> None:
-    started, rng = chosen.start(SETTING), np.random.default_rng(1)
+def test_rules_are_obeyed(chosen: PolicySpec) -> None:
+    started, rng = chosen.start(TASK), np.random.default_rng(1)
     impose_rules(started, ALL_ALIKE, np.array([0, 1]), _pinned(3, 1))
     for _ in range(10):
         end_epoch(started)
@@ -57,8 +57,8 @@ def test_rules_are_obeyed(chosen: PolicyEntry) -> None:
 
 @pytest.mark.usefixtures("interpreting")
 @in_rounds
-def test_who_decides_in_every_round_holds_nothing(chosen: PolicyEntry) -> None:
-    one, other = (chosen.start(SETTING) for _ in range(2))
+def test_who_decides_in_every_round_holds_nothing(chosen: PolicySpec) -> None:
+    one, other = (chosen.start(TASK) for _ in range(2))
     assert not holds_lists(one)
     assert learns_from(one, np.array([4, 2]))
     for seed in range(5):
@@ -71,8 +71,8 @@ def test_who_decides_in_every_round_holds_nothing(chosen: PolicyEntry) -> None:
 
 @pytest.mark.usefixtures("interpreting")
 @in_epochs
-def test_a_list_is_held_until_its_epoch_ends(chosen: PolicyEntry) -> None:
-    started, rng = chosen.start(SETTING), np.random.default_rng(2)
+def test_a_list_is_held_until_its_epoch_ends(chosen: PolicySpec) -> None:
+    started, rng = chosen.start(TASK), np.random.default_rng(2)
     held = choose(started, rng).copy()
     assert choose(started, rng).tolist() == held.tolist()
     assert learns_from(started, held)
@@ -83,8 +83,8 @@ def test_a_list_is_held_until_its_epoch_ends(chosen: PolicyEntry) -> None:
 
 @pytest.mark.usefixtures("interpreting")
 @every_kind
-def test_several_lists_are_those_of_several_calls(chosen: PolicyEntry) -> None:
-    one, several = (chosen.start(SETTING) for _ in range(2))
+def test_several_lists_are_those_of_several_calls(chosen: PolicySpec) -> None:
+    one, several = (chosen.start(TASK) for _ in range(2))
     lists = np.zeros((6, 2), np.int64)
     choose_several(several, np.random.default_rng(3), lists)
     rng = np.random.default_rng(3)
@@ -117,23 +117,23 @@ def test_an_object_with_methods_answers_with_them_and_else_by_default() -> None:
     impose_rules(own, ALL_ALIKE, np.array([4]), pins(2, 4))
     assert own.excluded == [4]
     with pytest.raises(InvalidInput, match="does not follow from a tally"):
-        absorb(own, np.zeros((2, 5)), np.zeros((2, 5)))
+        update_from_tally(own, np.zeros((2, 5)), np.zeros((2, 5)))
 
 
 def test_who_cannot_take_rules_or_a_tally_says_so_for_that_reason() -> None:
     with pytest.raises(InvalidInput, match="toprank cannot take pins and exclusions per decision: it knows no values"):
-        policy("toprank").start(SETTING)
+        get_policy("toprank").start(TASK)
 
 
 def test_nobody_else_knows_how_a_policy_is_made() -> None:
     """Outside `policies`, no file imports a policy's class, or the wrapper that makes epochs of it."""
-    known = {"interface", "registry"}
+    public = {"interface", "policy_registry"}
     for file in SOURCE.rglob("*.py"):
         if file.is_relative_to(SOURCE / "policies"):
             continue
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("slotwise.policies."):
                 assert node.module is not None
-                assert node.module.split(".")[2] in known, f"{file.name} imports {node.module}"
+                assert node.module.split(".")[2] in public, f"{file.name} imports {node.module}"
             if isinstance(node, ast.Import):
                 assert not any(name.name.startswith("slotwise.policies.") for name in node.names), file.name

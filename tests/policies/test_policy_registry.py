@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from slotwise import Setting, policies, policy
+from slotwise import PolicyTask, available_policies, get_policy
 from slotwise.core.errors import InvalidInput, UnknownName
 from slotwise.jit import interpreted
 from slotwise.policies import default_policy
@@ -13,9 +13,9 @@ from tests.registered_components import TRY_WITH
 
 def test_the_nearest_names_are_offered() -> None:
     with pytest.raises(UnknownName, match="unknown policy 'top-rank': did you mean toprank"):
-        policy("top-rank")
+        get_policy("top-rank")
     with pytest.raises(UnknownName, match="there are batchrank, bubblerank, "):
-        policy("zzz")
+        get_policy("zzz")
 
 
 def test_options_are_checked() -> None:
@@ -23,56 +23,62 @@ def test_options_are_checked() -> None:
     with pytest.raises(InvalidInput, match="epoch-ucb has no options, got sensitivity"):
         parse("epoch-ucb:sensitivity=analytic")
     with pytest.raises(InvalidInput, match="epoch-ucb-upb has the options sensitivity, got speed"):
-        policy("epoch-ucb-upb", speed=1)
+        get_policy("epoch-ucb-upb", speed=1)
     with pytest.raises(InvalidInput, match="sensitivity must be finite-difference or analytic, got 'guess'"):
-        policy("epoch-ucb-upb", sensitivity="guess").start(Setting(1, 2, 10))
+        get_policy("epoch-ucb-upb", sensitivity="guess").start(PolicyTask(1, 2, 10))
+
+
+def test_a_policy_that_needs_a_horizon_refuses_to_start_without_one() -> None:
+    for id in ("toprank", "bubblerank"):
+        with pytest.raises(InvalidInput, match="rounds must be given to a policy that needs a horizon, got None"):
+            get_policy(id).start(PolicyTask(2, 5, position_bias=np.array([1.0, 0.5])))
 
 
 def test_a_known_bias_policy_must_be_told_and_an_unknown_one_is_not() -> None:
     with pytest.raises(InvalidInput, match="epoch-ucb must be told the position_bias"):
-        policy("epoch-ucb").start(Setting(1, 2, 10))
+        get_policy("epoch-ucb").start(PolicyTask(1, 2, 10))
 
 
 def test_an_option_decides_whether_the_bias_is_known() -> None:
-    setting = Setting(2, 3, 10, np.array([1.0, 0.5]))
-    for entry in policies():
+    task = PolicyTask(2, 3, 10, np.array([1.0, 0.5]))
+    for entry in available_policies():
         if entry.position_bias == "either":
             with interpreted():
-                learned, known = (variant.start(setting) for variant in entry.bias_variants)
-                assert entry.with_option("bias", "unknown").start(setting).belief.position_bias.tolist() == [1.0, 1.0]
+                learned, known = (variant.start(task) for variant in entry.bias_variants)
+                assert entry.with_option("bias", "unknown").start(task).belief.position_bias.tolist() == [1.0, 1.0]
             assert learned.belief.position_bias.tolist() == [1.0, 1.0]
             assert known.belief.position_bias.tolist() == [1.0, 0.5]
             with pytest.raises(InvalidInput, match=f"{entry.id}:bias=known must be told the position_bias, got None"):
-                policy(entry.id, bias="known").start(Setting(2, 3, 10))
+                get_policy(entry.id, bias="known").start(PolicyTask(2, 3, 10))
             for option in entry.unknown_bias_options:
                 assert option in entry.option_names
                 with pytest.raises(InvalidInput, match=f"knows the position bias, and {option} is for an unknown one"):
-                    policy(entry.id, bias="known", **{option: 2.0}).start(setting)
+                    get_policy(entry.id, bias="known", **{option: 2.0}).start(task)
     assert default_policy(known_bias=True).knows_bias
 
 
 def test_the_option_for_the_bias_is_checked_and_its_old_name_is_refused() -> None:
     with pytest.raises(InvalidInput, match="bias must be unknown or known, got 'guessed'"):
-        policy("random-bound", bias="guessed")
+        get_policy("random-bound", bias="guessed")
     with pytest.raises(InvalidInput, match="epoch-ucb has no options, got bias"):
-        policy("epoch-ucb", bias="known")
+        get_policy("epoch-ucb", bias="known")
     for id in ("posterior-sampling", "random-bound"):
         with pytest.raises(UnknownName, match=rf"unknown policy '{id}-known': did you mean {id}:bias=known\?"):
-            policy(f"{id}-known")
+            get_policy(f"{id}-known")
 
 
 def test_what_is_declared_makes_sense() -> None:
-    for entry in policies():
+    for entry in available_policies():
         assert entry.citation
         assert entry.limits.keys() <= LIMITS.keys()
     for id, variants in TRY_WITH.items():
         for options in variants:
-            policy(id, **options)
+            get_policy(id, **options)
 
 
 def test_a_limit_may_hold_under_some_options_only() -> None:
-    assert "tally" not in policy("posterior-sampling").limits
-    assert "lists" in policy("posterior-sampling", likelihood="joint").limits["tally"]
+    assert "tally" not in get_policy("posterior-sampling").limits
+    assert "lists" in get_policy("posterior-sampling", likelihood="joint").limits["tally"]
 
 
 def test_a_limit_that_nobody_knows_is_refused() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import MNL, NO_CLICK, Goal, Setting, policy, simulate
+from slotwise import MNL, NO_CLICK, Goal, PolicyTask, get_policy, simulate
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import FloatArray
 from slotwise.jit import interpreted
@@ -46,14 +46,14 @@ HISTORY = [
 ]
 
 
-def _started(setting: Setting, bias: str = "known", **options: Any) -> Any:
+def _started(task: PolicyTask, bias: str = "known", **options: Any) -> Any:
     with interpreted():
-        return policy("random-bound", bias=bias, **options).start(setting)
+        return get_policy("random-bound", bias=bias, **options).start(task)
 
 
 def _after(history: list[tuple[list[int], int, int]], **options: Any) -> Any:
     """The policy after so many rounds of each list and outcome; it does not sample unless it is told to."""
-    started, rng = _started(Setting(2, 4, 10_000, BIAS), **{"sampled": 0} | options), np.random.default_rng(1)
+    started, rng = _started(PolicyTask(2, 4, 10_000, BIAS), **{"sampled": 0} | options), np.random.default_rng(1)
     for ranking, clicked, times in history:
         for _ in range(times):
             choose(started, rng)
@@ -129,13 +129,13 @@ def test_lists_that_are_sampled_are_shown_as_often_as_a_draw_has_them_best() -> 
 @pytest.mark.parametrize(("items", "part"), [(4, 0.015), (10, 0.015), (40, 0.00375)])
 def test_many_items_share_what_high_levels_there_are(items: int, part: float) -> None:
     """Those that are retired share nothing."""
-    assert _started(Setting(2, items + 90, 100, BIAS, retired=90)).rare == pytest.approx(part)
+    assert _started(PolicyTask(2, items + 90, 100, BIAS, retired=90)).rare == pytest.approx(part)
 
 
 @pytest.mark.parametrize(("clicked", "rare", "part"), [(39, 0.01, 0.02), (59, 0.01, 0.04), (59, 0.5, 1.0)])
 def test_high_levels_are_as_rare_in_every_pass_worth_of_rounds(clicked: int, rare: float, part: float) -> None:
     """The less of a pass a round is worth the more often they come, but not more often than with X alone."""
-    started = _started(Setting(2, 4, 100, BIAS), rare=rare, sampled=0, passes="hard")
+    started = _started(PolicyTask(2, 4, 100, BIAS), rare=rare, sampled=0, passes="hard")
     for now in range(78):
         learn(started, np.array([0, 1]), 0 if now < clicked else NO_CLICK)
     choose(started, np.random.default_rng(0))
@@ -146,7 +146,7 @@ def test_high_levels_are_as_rare_in_every_pass_worth_of_rounds(clicked: int, rar
 @pytest.mark.parametrize("value", [-0.1, 1.5, float("nan"), "often", True])
 def test_the_part_that_is_sampled_or_high_is_a_share(option: str, value: Any) -> None:
     with pytest.raises(InvalidInput, match=f"{option} must be"):
-        _started(Setting(2, 4, 10, BIAS), **{option: value})
+        _started(PolicyTask(2, 4, 10, BIAS), **{option: value})
 
 
 def test_the_order_is_by_a_small_bonus_for_what_was_seen_little() -> None:
@@ -167,7 +167,7 @@ def test_the_order_is_by_a_small_bonus_for_what_was_seen_little() -> None:
 
 def test_what_is_tried_is_put_where_it_is_seen() -> None:
     """Beside the best-known item of the list little is known of it, though no less than of the others on average."""
-    started = _started(Setting(2, 4, 100, BIAS), level=1e-12, bonus=0.0, rare=0, sampled=0)
+    started = _started(PolicyTask(2, 4, 100, BIAS), level=1e-12, bonus=0.0, rare=0, sampled=0)
     belief = started.belief
     belief.rate[:] = [1_000.0, 100.0, 100.0, 100.0]
     belief.shape[:] = belief.rate * [0.1, 0.07, 0.01, 0.01]
@@ -181,7 +181,7 @@ def test_what_is_tried_is_put_where_it_is_seen() -> None:
 
 @pytest.mark.parametrize("order", [0.0, 0.25, 2.0])
 def test_a_list_is_seen_to_be_in_order_without_bounds_only_where_it_is(order: float) -> None:
-    started, rng = _started(Setting(2, 4, 100, BIAS), order=order), np.random.default_rng(10)
+    started, rng = _started(PolicyTask(2, 4, 100, BIAS), order=order), np.random.default_rng(10)
     belief, seen = started.belief, []
     for _ in range(1_000):
         belief.rate[:] = rng.exponential(200.0, 4)
@@ -228,7 +228,7 @@ def test_what_the_prior_assumes_is_not_taken_for_seen() -> None:
 
 def test_what_was_seen_is_looked_up_with_each_draw_and_each_crowd() -> None:
     """And not between draws, where it changes by a round or two."""
-    started, rng = _started(Setting(2, 4, 2_000, BIAS, segments=2), sampled=0), np.random.default_rng(12)
+    started, rng = _started(PolicyTask(2, 4, 2_000, BIAS, segments=2), sampled=0), np.random.default_rng(12)
     for now in range(600):
         turn_to(started, now % 2)
         learn(started, choose(started, rng).copy(), 0 if now % 2 else NO_CLICK)
@@ -246,7 +246,7 @@ def test_what_was_seen_is_looked_up_with_each_draw_and_each_crowd() -> None:
 
 @pytest.mark.parametrize("rare", [0.0, 0.2], ids=["low", "high"])
 def test_a_level_is_seen_to_be_below_without_a_logarithm_only_where_it_is(rare: float) -> None:
-    started, rng = _started(Setting(2, 4, 100, BIAS), level=0.3, rare=rare), np.random.default_rng(6)
+    started, rng = _started(PolicyTask(2, 4, 100, BIAS), level=0.3, rare=rare), np.random.default_rng(6)
     seen = []
     with interpreted():
         choose(started, rng)
@@ -267,7 +267,7 @@ def test_options_are_the_level_the_bonus_and_the_order() -> None:
 
 
 def test_a_draw_is_kept_for_a_few_decisions_once_there_are_many_rounds() -> None:
-    started, rng = _started(Setting(2, 4, 10_000), "random-bound"), np.random.default_rng(5)
+    started, rng = _started(PolicyTask(2, 4, 10_000), "random-bound"), np.random.default_rng(5)
     drawn = []
     for now in range(2_000):
         ranking = choose(started, rng).copy()
@@ -301,7 +301,7 @@ def _crowds(started: Any, attractiveness: FloatArray, rounds: int, rng: np.rando
 
 
 def test_it_shows_each_crowd_what_that_crowd_likes() -> None:
-    started, rng = _started(Setting(2, 4, 2_000, BIAS, segments=2)), np.random.default_rng(6)
+    started, rng = _started(PolicyTask(2, 4, 2_000, BIAS, segments=2)), np.random.default_rng(6)
     shown = _crowds(started, np.array([[1.5, 0.8, 0.1, 0.1], [0.1, 0.1, 0.8, 1.5]]), 1_600, rng)
     assert sum(ranking == [0, 1] for ranking in shown[-400::2]) > 150
     assert sum(ranking == [3, 2] for ranking in shown[-399::2]) > 150
@@ -309,7 +309,7 @@ def test_it_shows_each_crowd_what_that_crowd_likes() -> None:
 
 def test_what_is_in_flight_is_looked_at_less() -> None:
     """Shown over and over without an outcome, a list that would be explored gives way to others."""
-    started, rng = _started(Setting(2, 4, 10_000, BIAS)), np.random.default_rng(7)
+    started, rng = _started(PolicyTask(2, 4, 10_000, BIAS)), np.random.default_rng(7)
     history = (([0, 1], 0, 60), ([0, 1], 1, 30), ([0, 1], NO_CLICK, 100), ([2, 3], 0, 1), ([3, 2], NO_CLICK, 12))
     for ranking, clicked, times in history:
         for _ in range(times):
@@ -331,7 +331,7 @@ def _explores(started: Any, rng: np.random.Generator) -> bool:
 
 
 def test_new_items_are_held_back_once_there_is_something_to_keep() -> None:
-    started, rng = _started(Setting(2, 12, 10_000, BIAS), new_items_at_most=0.1), np.random.default_rng(8)
+    started, rng = _started(PolicyTask(2, 12, 10_000, BIAS), new_items_at_most=0.1), np.random.default_rng(8)
     for now in range(300):
         learn(started, np.array([now % 4, (now + 1) % 4]), NO_CLICK if now % 3 else 0)
     started.belief.cold_start.slots_left = 0.0
@@ -343,5 +343,5 @@ def test_new_items_are_held_back_once_there_is_something_to_keep() -> None:
 
 @pytest.mark.parametrize("bias", ["known", "unknown"])
 def test_it_always_holds_the_belief_for_pages_as_they_are(bias: str) -> None:
-    assert isinstance(_started(Setting(2, 4, 10, BIAS), bias).belief, HierarchicalPosterior)
-    assert isinstance(_started(Setting(2, 4, 10, BIAS), bias, passes="hard").belief, HierarchicalPosterior)
+    assert isinstance(_started(PolicyTask(2, 4, 10, BIAS), bias).belief, HierarchicalPosterior)
+    assert isinstance(_started(PolicyTask(2, 4, 10, BIAS), bias, passes="hard").belief, HierarchicalPosterior)

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from slotwise import NO_CLICK, Setting
+from slotwise import NO_CLICK, PolicyTask
 from slotwise.core.types import EMPTY, FloatArray, Ranking
 from slotwise.jit import interpreted
 from slotwise.posterior import HierarchicalPosterior, hierarchical_posterior
 from slotwise.posterior.state import BiasPosterior, ItemPrior, PosteriorCounts, SegmentEffects
 
 
-def lived_plainly(setting: Setting, **options: Any) -> HierarchicalPosterior:
+def lived_plainly(task: PolicyTask, **options: Any) -> HierarchicalPosterior:
     """`hierarchical_posterior`, to be called by kernels that run as they are written."""
     with interpreted():
-        return hierarchical_posterior(setting, **options)
+        return hierarchical_posterior(task, **options)
 
 
 def parts(belief: HierarchicalPosterior) -> tuple[PosteriorCounts, BiasPosterior, ItemPrior, SegmentEffects]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from slotwise import EMPTY, Setting, Tally
+from slotwise import EMPTY, PolicyTask, Tally
 from slotwise.posterior import best_list, gamma_posterior, update_by_tally
 from slotwise.posterior.best_list_draws import best_list_probabilities as chances_of
 from tests.posterior.plain_posterior import lived_plainly
@@ -21,12 +21,12 @@ TALLY = Tally(np.array([[9, 6, 2, 0], [3, 4, 1, 0]]), np.array([[20, 20, 20, 0],
 def best_list_probabilities(
     tally: Tally, *, shape: float, rate: float, position_bias: np.ndarray | None = None, **options: Any
 ) -> np.ndarray:
-    setting = Setting(tally.slots, tally.items, 1, position_bias)
+    task = PolicyTask(tally.slots, tally.items, 1, position_bias)
     belief: Any
     if position_bias is None:
-        belief = lived_plainly(setting, passes="hard")
+        belief = lived_plainly(task, passes="hard")
     else:
-        belief = gamma_posterior(setting, shape=shape, rate=rate)
+        belief = gamma_posterior(task, shape=shape, rate=rate)
     update_by_tally(belief, tally.clicks, tally.passes)
     return chances_of(belief, position_bias=position_bias, **options)
 

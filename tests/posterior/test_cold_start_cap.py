@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slotwise import NO_CLICK, Goal, Setting
+from slotwise import NO_CLICK, Goal, PolicyTask
 from slotwise.core.types import EMPTY, FloatArray, Ranking
 from slotwise.jit import interpreted
 from slotwise.optimize.dynamic_constraints import impose, pins
@@ -25,7 +25,7 @@ SLOTS = 3
 
 def _warm(known: int, new: int, part: float = 0.2) -> HierarchicalPosterior:
     """Some items with a counted outcome, the others new, and no longer at the beginning."""
-    belief = lived_plainly(Setting(SLOTS, known + new, 100), new_items_at_most=part)
+    belief = lived_plainly(PolicyTask(SLOTS, known + new, 100), new_items_at_most=part)
     for first in range(0, known, SLOTS):
         update(belief, np.array([(first + slot) % max(known, SLOTS) for slot in range(SLOTS)]), NO_CLICK)
     belief.cold_start.slots_left = 0.0
@@ -117,7 +117,7 @@ def test_unused_slots_are_saved_up_for_one_list_at_most() -> None:
 
 
 def test_nothing_is_held_back_from_a_cold_start_until_a_list_has_nothing_new() -> None:
-    belief, lists, rng = lived_plainly(Setting(SLOTS, 7, 100)), _lists(7), np.random.default_rng(5)
+    belief, lists, rng = lived_plainly(PolicyTask(SLOTS, 7, 100)), _lists(7), np.random.default_rng(5)
     for _ in range(3):
         index, ranking = _index("new ones best", belief, rng), np.zeros(SLOTS, np.int64)
         with interpreted():

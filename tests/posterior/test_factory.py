@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy import special
 
-from slotwise import NO_CLICK, Setting, policy
+from slotwise import NO_CLICK, PolicyTask, get_policy
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import EMPTY, FloatArray
 from slotwise.jit import interpreted, is_record
-from slotwise.policies import policies
+from slotwise.policies import available_policies
 from slotwise.posterior import HierarchicalPosterior, draw_parameters, update, update_by_tally
 from slotwise.posterior.counts import fold_rarest, weigh_lists
 from slotwise.posterior.factory import needs_hierarchical_posterior
@@ -31,7 +31,7 @@ ALPHA = np.array([0.6, 0.2, 0.4, 0.1])
 
 def _after(segments: int, rounds: int, seed: int, **options: Any) -> HierarchicalPosterior:
     """Crowds that prefer the items in turn, and are seen in turn."""
-    belief, rng = lived_plainly(Setting(3, 4, 1_000, segments=segments), **options), np.random.default_rng(seed)
+    belief, rng = lived_plainly(PolicyTask(3, 4, 1_000, segments=segments), **options), np.random.default_rng(seed)
     for segment in range(segments):
         set_segment(belief, segment)
         for ranking, clicked in drawn_rounds(np.outer(BIAS, np.roll(ALPHA, segment)), rounds, rng):
@@ -124,7 +124,7 @@ def test_what_is_in_flight_narrows_crowds_likewise() -> None:
 
 
 def test_a_round_is_learned_by_the_segment_that_saw_it() -> None:
-    belief, rng = lived_plainly(Setting(3, 4, 1_000, segments=3)), np.random.default_rng(7)
+    belief, rng = lived_plainly(PolicyTask(3, 4, 1_000, segments=3)), np.random.default_rng(7)
     for segment, clicks in ((0, 20), (2, 5), (0, 3)):
         set_segment(belief, segment)
         for _ in range(clicks):
@@ -142,7 +142,7 @@ def test_a_round_is_learned_by_the_segment_that_saw_it() -> None:
 
 
 def test_crowds_that_differ_are_told_apart_and_a_new_one_starts_from_all() -> None:
-    belief = lived_plainly(Setting(3, 4, 1_000, segments=3))
+    belief = lived_plainly(PolicyTask(3, 4, 1_000, segments=3))
     rng = np.random.default_rng(8)
     alpha = np.array([[0.8, 0.1, 0.3, 0.05], [0.1, 0.8, 0.3, 0.05]])
     for segment in (0, 1):
@@ -173,8 +173,8 @@ def test_a_new_item_starts_where_its_features_say(segments: int) -> None:
     features = rng.normal(size=(items, 2))
     features[-2:] = [[1.5, 0.0], [-1.5, 0.0]]
     alpha = np.exp(-1.5 + features @ [0.8, 0.0]) * rng.gamma(8.0, 1 / 8.0, items)
-    setting = Setting(1, items, 1_000, np.ones(1), segments=segments, features=features)
-    belief = lived_plainly(setting, passes="hard")
+    task = PolicyTask(1, items, 1_000, np.ones(1), segments=segments, features=features)
+    belief = lived_plainly(task, passes="hard")
     passes = np.full((1, items), 100.0)
     passes[:, -2:] = 0.0
     for _ in range(3):
@@ -216,8 +216,8 @@ def test_a_part_of_the_draws_has_all_of_its_spread() -> None:
 
 @pytest.mark.parametrize("is_whole", [False, True], ids=["narrowed", "whole"])
 def test_draws_of_weights_are_narrowed_unless_they_have_all_of_their_spread(is_whole: bool) -> None:
-    setting = Setting(3, 4, 1_000, features=np.array([[-1.0], [0.5], [1.0], [2.0]]))
-    belief = lived_plainly(setting, weights_spread=0.25, whole_draws=1.0 if is_whole else 0.0)
+    task = PolicyTask(3, 4, 1_000, features=np.array([[-1.0], [0.5], [1.0], [2.0]]))
+    belief = lived_plainly(task, weights_spread=0.25, whole_draws=1.0 if is_whole else 0.0)
     use_fit(belief.items, True)
     rng, drawn = np.random.default_rng(20), []
     for _ in range(2_000):
@@ -235,7 +235,7 @@ PART_CLICKED = np.array([[0.5, 0.1, 0.3], [0.3, 0.2, 0.9], [0.8, 0.1, 0.2]])
 def _three_crowds(passed: float, **options: Any) -> HierarchicalPosterior:
     """λ is told, s, μ and κ are held, and slots are the same to all."""
     clicks = np.round(passed * PART_CLICKED)
-    belief = lived_plainly(Setting(1, 3, 100, np.ones(1), segments=3), passes="hard", **options)
+    belief = lived_plainly(PolicyTask(1, 3, 100, np.ones(1), segments=3), passes="hard", **options)
     belief.segments.slot_similarity, belief.items.shape, belief.items.mean[:] = 1e9, LEVEL_SHAPE, LEVEL_MEAN
     belief.counts.item_rounds[:] = 1.0
     belief.counts.clicks[0], belief.counts.slot_clicks[0], belief.counts.passes[:] = (
@@ -317,7 +317,7 @@ def test_of_several_crowds_a_prior_is_seen_as_one_click_at_most() -> None:
 
 def test_lists_are_folded_without_losing_a_round() -> None:
     """At estimates that stay, passes are Σ T/(1+S) by hand, however often the table was full."""
-    belief, rng = lived_plainly(Setting(3, 5, 1_000, segments=2), room=12), np.random.default_rng(12)
+    belief, rng = lived_plainly(PolicyTask(3, 5, 1_000, segments=2), room=12), np.random.default_rng(12)
     belief.segments.mean[:] = rng.uniform(0.1, 1.0, (2, 5))
     belief.segments.mean_bias[:] = rng.uniform(0.2, 1.0, (2, 3))
     expected, folds = np.zeros((2, 5, 3)), 0
@@ -342,7 +342,7 @@ def test_lists_are_folded_without_losing_a_round() -> None:
 
 def test_rounds_and_a_whole_tally_come_to_the_same() -> None:
     """With hard passes; soft ones know more than a tally tells."""
-    one, other = (lived_plainly(Setting(3, 4, 1_000), passes="hard") for _ in range(2))
+    one, other = (lived_plainly(PolicyTask(3, 4, 1_000), passes="hard") for _ in range(2))
     clicks, passes = np.zeros((3, 4)), np.zeros((3, 4))
     for ranking, clicked in drawn_rounds(np.outer(BIAS, ALPHA), 300, np.random.default_rng(13)):
         update(one, ranking, clicked)
@@ -366,7 +366,7 @@ def test_with_one_crowd_of_several_seen_a_tally_says_what_it_says_to_one() -> No
     clicks = rng.poisson(np.outer(bias, alpha) * passes).astype(float)
     means = []
     for segments in (1, 2):
-        belief = lived_plainly(Setting(2, items, 1_000, bias, segments=segments), passes="hard")
+        belief = lived_plainly(PolicyTask(2, items, 1_000, bias, segments=segments), passes="hard")
         update_by_tally(belief, clicks, passes)
         means.append(belief.segments.mean[0] * belief.segments.mean_bias[0, 0])
     assert means[1] == pytest.approx(means[0], rel=0.1)
@@ -376,15 +376,15 @@ def test_with_one_crowd_of_several_seen_a_tally_says_what_it_says_to_one() -> No
 @pytest.mark.parametrize("acts", ["rounds", "epochs"])
 def test_posterior_sampling_takes_it_only_where_something_needs_it(bias: str, acts: str) -> None:
     """By default it has a simpler posterior."""
-    chosen = policy("posterior-sampling", bias=bias, acts=acts)
-    plain = Setting(3, 4, 100, BIAS)
-    crowds, features = Setting(3, 4, 100, BIAS, segments=2), Setting(3, 4, 100, BIAS, features=np.ones((4, 1)))
+    chosen = get_policy("posterior-sampling", bias=bias, acts=acts)
+    plain = PolicyTask(3, 4, 100, BIAS)
+    crowds, features = PolicyTask(3, 4, 100, BIAS, segments=2), PolicyTask(3, 4, 100, BIAS, features=np.ones((4, 1)))
     with interpreted():
         assert not isinstance(_belief(chosen.start(plain)), HierarchicalPosterior)
         assert isinstance(_belief(chosen.with_option("passes", "soft").start(plain)), HierarchicalPosterior)
         assert isinstance(_belief(chosen.with_option("half_life", 500).start(plain)), HierarchicalPosterior)
-        for setting in (crowds, features):
-            assert isinstance(_belief(chosen.start(setting)), HierarchicalPosterior)
+        for task in (crowds, features):
+            assert isinstance(_belief(chosen.start(task)), HierarchicalPosterior)
 
 
 def _belief(started: Any) -> Any:
@@ -392,21 +392,21 @@ def _belief(started: Any) -> Any:
 
 
 def test_all_that_can_take_it_are_tried() -> None:
-    takes = {entry.id for entry in policies() if "passes" in inspect.signature(entry.make).parameters}
+    takes = {entry.id for entry in available_policies() if "passes" in inspect.signature(entry.make).parameters}
     assert takes == {"posterior-sampling", "random-bound"}
 
 
 def test_what_needs_it() -> None:
-    assert not needs_hierarchical_posterior(Setting(2, 4, 10), "hard", "none")
-    assert needs_hierarchical_posterior(Setting(2, 4, 10), "hard", "auto")
+    assert not needs_hierarchical_posterior(PolicyTask(2, 4, 10), "hard", "none")
+    assert needs_hierarchical_posterior(PolicyTask(2, 4, 10), "hard", "auto")
     with pytest.raises(InvalidInput, match="passes must be hard or soft, got 'medium'"):
-        needs_hierarchical_posterior(Setting(2, 4, 10), "medium", "none")  # type: ignore[arg-type]
+        needs_hierarchical_posterior(PolicyTask(2, 4, 10), "medium", "none")  # type: ignore[arg-type]
 
 
 def _with_pairs(features: FloatArray, alpha: FloatArray, seed: int) -> HierarchicalPosterior:
     """After 100 passes and their clicks of every item in one slot, in all segments but for the last item's."""
     rng, (segments, items) = np.random.default_rng(seed), alpha.shape
-    belief = lived_plainly(Setting(1, items, 1_000, np.ones(1), segments=segments, features=features), passes="hard")
+    belief = lived_plainly(PolicyTask(1, items, 1_000, np.ones(1), segments=segments, features=features), passes="hard")
     passes = np.full((1, items), 100.0)
     passes[:, -1] = 0.0
     for segment in range(segments):
@@ -462,7 +462,7 @@ def test_features_that_are_the_same_in_all_segments_are_features_of_items() -> N
 )
 def test_features_that_do_not_fit_are_refused(features: FloatArray, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        lived_plainly(Setting(2, 4, 10, features=features))
+        lived_plainly(PolicyTask(2, 4, 10, features=features))
 
 
 PRIORS = ("own_taste", "own_slots", "ridge", "bias_shape", "bias_spread", "new_items_at_most")
@@ -472,7 +472,7 @@ PRIORS = ("own_taste", "own_slots", "ridge", "bias_shape", "bias_spread", "new_i
 def test_wrong_priors_are_refused_by_name(option: str) -> None:
     for wrong in (0.0, -1.0, float("nan"), "much", None):
         with pytest.raises(InvalidInput, match=option):
-            lived_plainly(Setting(2, 4, 10), **{option: wrong})
+            lived_plainly(PolicyTask(2, 4, 10), **{option: wrong})
     if option == "new_items_at_most":
         with pytest.raises(InvalidInput, match=r"new_items_at_most must be at most 1, got 1\.5"):
-            lived_plainly(Setting(2, 4, 10), new_items_at_most=1.5)
+            lived_plainly(PolicyTask(2, 4, 10), new_items_at_most=1.5)

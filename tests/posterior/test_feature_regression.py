@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from slotwise import Setting
+from slotwise import PolicyTask
 from slotwise.core.types import FloatArray
 from slotwise.posterior import HierarchicalPosterior, update_by_tally
 from slotwise.posterior.feature_regression import (
@@ -36,7 +36,7 @@ def _with_features(weights: FloatArray, seed: int, items: int = 40, shape: float
     rng = np.random.default_rng(seed)
     features = rng.normal(size=(items, FEATURES))
     mean = np.exp(weights[0] + features @ weights[1:])
-    belief = lived_plainly(Setting(1, items, 1_000, np.ones(1), features=features), passes="hard")
+    belief = lived_plainly(PolicyTask(1, items, 1_000, np.ones(1), features=features), passes="hard")
     passes = np.full((1, items), 100.0)
     update_by_tally(belief, rng.poisson(rng.gamma(shape, mean / shape) * passes).astype(float), passes)
     for _ in range(3):
@@ -74,7 +74,7 @@ def test_features_are_relied_on_where_they_say_something() -> None:
 def test_few_items_of_two_kinds_are_not_taken_for_items_that_just_differ(passes: float) -> None:
     """Though a shape that lets items differ, as before anything is known, makes features look useless."""
     kinds = np.array([[1.0], [-1.0]] * 3)
-    belief, clicks = lived_plainly(Setting(1, 6, 1_000, np.ones(1), features=kinds), passes="hard"), 0.5 * passes
+    belief, clicks = lived_plainly(PolicyTask(1, 6, 1_000, np.ones(1), features=kinds), passes="hard"), 0.5 * passes
     shown = np.full((1, 6), passes)
     update_by_tally(belief, np.where(kinds.T > 0.0, clicks, 0.1 * clicks), shown)
     for _ in range(3):
@@ -164,7 +164,7 @@ def test_the_shape_is_bounded_where_features_explain_everything() -> None:
 
 
 def test_the_shape_is_about_1_where_there_is_nothing_to_learn_it_by() -> None:
-    belief = lived_plainly(Setting(1, 5, 1_000, np.ones(1), features=np.eye(5)[:, :2]), passes="hard")
+    belief = lived_plainly(PolicyTask(1, 5, 1_000, np.ones(1), features=np.eye(5)[:, :2]), passes="hard")
     for _ in range(5):
         refit(*parts(belief))
     assert belief.items.featured.shape == pytest.approx(1.0, rel=0.01)
@@ -177,8 +177,8 @@ def test_the_shape_stays_where_it_is_with_several_crowds() -> None:
     rng, segments, items, own_taste, shape = np.random.default_rng(1), 4, 25, 2.0, 4.0
     features = rng.normal(size=(items, FEATURES))
     level = rng.gamma(shape, np.exp(WEIGHTS[0] + features @ WEIGHTS[1:]) / shape)
-    setting = Setting(1, items, 1_000, np.ones(1), segments=segments, features=features)
-    belief, passes = lived_plainly(setting, passes="hard"), np.full((1, items), 300.0)
+    task = PolicyTask(1, items, 1_000, np.ones(1), segments=segments, features=features)
+    belief, passes = lived_plainly(task, passes="hard"), np.full((1, items), 300.0)
     for segment in range(segments):
         set_segment(belief, segment)
         alpha = level * rng.gamma(own_taste, 1.0 / own_taste, items)
@@ -191,7 +191,7 @@ def test_the_shape_stays_where_it_is_with_several_crowds() -> None:
 
 def test_features_that_say_the_same_twice_do_no_harm() -> None:
     features = np.random.default_rng(10).normal(size=(30, 1)) * np.array([1e7, 1e7])
-    belief = lived_plainly(Setting(1, 30, 1_000, np.ones(1), features=features), passes="hard")
+    belief = lived_plainly(PolicyTask(1, 30, 1_000, np.ones(1), features=features), passes="hard")
     passes = np.full((1, 30), 50.0)
     update_by_tally(belief, np.random.default_rng(11).poisson(0.2 * passes).astype(float), passes)
     assert np.isfinite(belief.items.featured.weights).all()

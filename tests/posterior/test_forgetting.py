@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from slotwise import NO_CLICK, Setting, policy
+from slotwise import NO_CLICK, PolicyTask, get_policy
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import FloatArray
 from slotwise.posterior import HierarchicalPosterior, draw_parameters, update
@@ -59,7 +59,7 @@ def _take_in(belief: HierarchicalPosterior, period: list[tuple[Any, int, int]]) 
 
 @pytest.mark.parametrize("half_life", [70.0, 2_000.0, 333.3])
 def test_counts_fade_as_if_periods_were_weighed_by_hand(half_life: float) -> None:
-    belief = lived_plainly(Setting(2, 4, 10_000, segments=2), passes="hard", half_life=half_life)
+    belief = lived_plainly(PolicyTask(2, 4, 10_000, segments=2), passes="hard", half_life=half_life)
     rounds = max(1.0, min(1_000.0, half_life / 20.0))
     assert belief.forgetting.period == rounds
     rounds = math.ceil(rounds)
@@ -81,7 +81,7 @@ def test_counts_fade_as_if_periods_were_weighed_by_hand(half_life: float) -> Non
 
 def test_lists_fade_likewise() -> None:
     """With soft passes it is the rounds of each list that fade, and they are weighed by the estimates of the moment."""
-    belief = lived_plainly(Setting(2, 4, 10_000, segments=2), half_life=400.0)
+    belief = lived_plainly(PolicyTask(2, 4, 10_000, segments=2), half_life=400.0)
     periods = _periods(4, 20, seed=2)
     for period in periods:
         _take_in(belief, period)
@@ -101,7 +101,7 @@ def test_lists_fade_likewise() -> None:
 
 
 def test_what_is_not_over_counts_in_full() -> None:
-    belief = lived_plainly(Setting(2, 4, 10_000, segments=2), passes="hard", half_life=400.0)
+    belief = lived_plainly(PolicyTask(2, 4, 10_000, segments=2), passes="hard", half_life=400.0)
     first, second = _periods(2, 20, seed=3)
     _take_in(belief, first)
     end_period(belief.forgetting, *parts(belief))
@@ -127,7 +127,7 @@ def _log_probability(
 
 
 def test_scores_are_log_probabilities_of_what_came() -> None:
-    belief = lived_plainly(Setting(2, 4, 10_000), passes="hard", half_life="auto")
+    belief = lived_plainly(PolicyTask(2, 4, 10_000), passes="hard", half_life="auto")
     rng, rounds = np.random.default_rng(4), 1_000
     kept = [0.5 ** (rounds / half_life) for half_life in HALF_LIFE_GRID]
     past = [[np.zeros((1, 4)), np.zeros((1, 2)), np.zeros((1, 4, 2))] for _ in HALF_LIFE_GRID]
@@ -164,7 +164,7 @@ def _mode(belief: HierarchicalPosterior, past: list[FloatArray]) -> FloatArray:
 
 def _lived_through(gammas: list[FloatArray], seed: int, passes: str = "soft") -> list[float]:
     """The half-life in use at the end of each period of a world that has these odds, one period after another."""
-    belief, rng = lived_plainly(Setting(2, 4, 10_000), passes=passes, half_life="auto"), np.random.default_rng(seed)
+    belief, rng = lived_plainly(PolicyTask(2, 4, 10_000), passes=passes, half_life="auto"), np.random.default_rng(seed)
     in_use = []
     for gamma in gammas:
         for number, (ranking, clicked) in enumerate(drawn_rounds(gamma, 1_000, rng)):
@@ -188,8 +188,8 @@ def test_nothing_is_forgotten_until_tastes_change(passes: str) -> None:
 @pytest.mark.parametrize("passes", ["hard", "soft"])
 def test_what_may_forget_does_as_what_never_does_until_it_forgets(passes: str) -> None:
     """To the last bit; five lists are remembered, so that others are folded on the way."""
-    setting, rounds = Setting(2, 4, 10_000), drawn_rounds(GAMMA, 6_500, np.random.default_rng(6))
-    never, may = (lived_plainly(setting, passes=passes, half_life=half_life, room=5) for half_life in ("none", "auto"))
+    task, rounds = PolicyTask(2, 4, 10_000), drawn_rounds(GAMMA, 6_500, np.random.default_rng(6))
+    never, may = (lived_plainly(task, passes=passes, half_life=half_life, room=5) for half_life in ("none", "auto"))
     for number, (ranking, clicked) in enumerate(rounds):
         for belief in (never, may):
             update(belief, ranking, clicked)
@@ -202,7 +202,7 @@ def test_what_may_forget_does_as_what_never_does_until_it_forgets(passes: str) -
 
 
 def test_never_is_left_only_for_a_clear_lead() -> None:
-    belief = lived_plainly(Setting(2, 4, 10_000), half_life="auto")
+    belief = lived_plainly(PolicyTask(2, 4, 10_000), half_life="auto")
     for lead, best in ((MIN_LEAD - 0.1, 0), (MIN_LEAD + 0.1, 3)):
         belief.forgetting.scores[:] = 0.0
         belief.forgetting.scores[3] = lead / SCORE_DECAY
@@ -237,7 +237,7 @@ def test_bad_values_are_refused_by_name(wrong: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         parse_half_lives(wrong)
     with pytest.raises(InvalidInput, match=message):
-        policy("random-bound", half_life=wrong).start(Setting(2, 4, 10))
+        get_policy("random-bound", half_life=wrong).start(PolicyTask(2, 4, 10))
 
 
 CANDIDATES = (60.0, 30.0, 15.0, 8.0, 4.0)

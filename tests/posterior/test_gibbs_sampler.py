@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from slotwise import NO_CLICK, Setting
+from slotwise import NO_CLICK, PolicyTask
 from slotwise.core.types import EMPTY
 from slotwise.posterior import draw_parameters, update
 from slotwise.posterior.gibbs_sampler import JointGibbsPosterior, joint_gibbs_posterior
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("interpreting")
 
 def _joint(slots: int, items: int) -> JointGibbsPosterior:
     return joint_gibbs_posterior(
-        Setting(slots, items, 100), np.ones(items), shape=1.0, rate=1.0, bias_shape=1.0, bias_rate=1.0
+        PolicyTask(slots, items, 100), np.ones(items), shape=1.0, rate=1.0, bias_shape=1.0, bias_rate=1.0
     )
 
 

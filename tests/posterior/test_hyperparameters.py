@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from slotwise import NO_CLICK, Rankings, Setting
+from slotwise import NO_CLICK, PolicyTask, Rankings
 from slotwise.core.types import EMPTY, FloatArray
 from slotwise.estimators import maximum_likelihood
 from slotwise.posterior import HierarchicalPosterior, draw_parameters, update, update_by_tally
@@ -48,7 +48,7 @@ def _counts(segments: int, seed: int) -> tuple[FloatArray, FloatArray]:
 @pytest.mark.parametrize("segments", [1, 3])
 def test_the_mode_is_the_maximum(segments: int) -> None:
     """ℓ(log λ) = Σ_k [(c + N_k) log λ_k - cλ_k] - Σ_cells (a + N) log(b + Σ_k λ_k δ_k Ñ_k), by scipy."""
-    belief = _held(lived_plainly(Setting(3, 4, 100, segments=segments), passes="hard", bias_shape=STRENGTH))
+    belief = _held(lived_plainly(PolicyTask(3, 4, 100, segments=segments), passes="hard", bias_shape=STRENGTH))
     clicks, passes = _counts(segments, 1)
     rng = np.random.default_rng(2)
     if segments > 1:
@@ -82,7 +82,7 @@ def test_the_mode_is_the_maximum(segments: int) -> None:
 
 
 def _with_counts(**options: Any) -> HierarchicalPosterior:
-    belief = _held(lived_plainly(Setting(3, 4, 100), passes="hard", bias_shape=STRENGTH, **options))
+    belief = _held(lived_plainly(PolicyTask(3, 4, 100), passes="hard", bias_shape=STRENGTH, **options))
     (clicks, passes), counts = _counts(1, 1), belief.counts
     counts.clicks[0], counts.slot_clicks[0] = clicks.sum(axis=1), clicks.sum(axis=2)
     counts.unlisted_passes[0] = counts.passes[:] = passes.transpose(0, 2, 1)
@@ -116,7 +116,7 @@ def test_draws_of_the_bias_have_the_mode_as_their_mean_and_that_spread() -> None
 def _crowds(taste: float, seed: int, segments: int = 4, items: int = 30) -> HierarchicalPosterior:
     """Poisson clicks of crowds with ε ~ Gamma(taste, taste), λ told, and all learned that is learned of them."""
     rng = np.random.default_rng(seed)
-    belief = lived_plainly(Setting(2, items, 1_000, np.array([1.0, 0.5]), segments=segments), passes="hard")
+    belief = lived_plainly(PolicyTask(2, items, 1_000, np.array([1.0, 0.5]), segments=segments), passes="hard")
     level = rng.gamma(3.0, 0.1, items)
     for segment in range(segments):
         alpha = level * (rng.gamma(taste, 1.0 / taste, items) if taste < math.inf else 1.0)
@@ -159,7 +159,7 @@ def test_how_alike_crowds_are_is_where_em_stays() -> None:
 
 
 def test_items_without_exposure_teach_nothing() -> None:
-    one, other = (lived_plainly(Setting(1, items, 100, np.ones(1)), passes="hard") for items in (3, 4))
+    one, other = (lived_plainly(PolicyTask(1, items, 100, np.ones(1)), passes="hard") for items in (3, 4))
     passes = np.array([[30.0, 20.0, 40.0, 0.0]])
     clicks = np.array([[9.0, 1.0, 4.0, 5.0]])
     update_by_tally(one, clicks[:, :3], passes[:, :3])
@@ -178,7 +178,7 @@ def _at_the_truth(belief: HierarchicalPosterior) -> None:
 
 def test_soft_passes_at_the_truth_are_rounds_over_one_plus_the_sum() -> None:
     """T_A/(1+S_A) for each pair of a list, whatever was clicked: the mean of hard passes, of a smaller variance."""
-    soft = lived_plainly(Setting(2, 4, 1_000))
+    soft = lived_plainly(PolicyTask(2, 4, 1_000))
     expected, rng = np.zeros((4, 2)), np.random.default_rng(7)
     hard, counts = [], []
     for ranking, clicked in drawn_rounds(np.outer(BIAS, ALPHA), 2_000, rng):
@@ -208,7 +208,7 @@ def _fixed_point(belief: HierarchicalPosterior, times: int = 100) -> None:
 
 
 def _soft(strength: float, shape: float, rate: float, rounds: list[tuple[Any, int]]) -> HierarchicalPosterior:
-    belief = _held(lived_plainly(Setting(2, 4, 1_000), bias_shape=strength), shape, rate)
+    belief = _held(lived_plainly(PolicyTask(2, 4, 1_000), bias_shape=strength), shape, rate)
     for ranking, clicked in rounds:
         update(belief, ranking, clicked)
     _fixed_point(belief)
@@ -241,7 +241,7 @@ def test_soft_passes_with_hardly_a_prior_are_maximum_likelihood() -> None:
     scale = belief.segments.mean_bias[0, 0]
     assert belief.segments.mean_bias[0] / scale == pytest.approx(estimate.position_bias, rel=2e-3)
     assert belief.segments.mean[0] * scale == pytest.approx(estimate.attractiveness, rel=2e-3)
-    hard = _held(lived_plainly(Setting(2, 4, 1_000), passes="hard", bias_shape=1e-3), 1e-3, 1e-3)
+    hard = _held(lived_plainly(PolicyTask(2, 4, 1_000), passes="hard", bias_shape=1e-3), 1e-3, 1e-3)
     for ranking, clicked in rounds:
         update(hard, ranking, clicked)
     _fixed_point(hard, 5)

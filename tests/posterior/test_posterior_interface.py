@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import NO_CLICK, Setting, policy
+from slotwise import NO_CLICK, PolicyTask, get_policy
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import EMPTY
 from slotwise.posterior import draw_parameters, gamma_posterior, joint_gibbs_posterior, update, update_by_tally
@@ -19,8 +19,8 @@ SHAPE, RATE = 0.7, 1.3
 
 def test_rounds_and_a_whole_tally_come_to_the_same() -> None:
     rng = np.random.default_rng(2)
-    setting = Setting(2, 4, 50, np.array([1.0, 0.4]))
-    told = [gamma_posterior(setting, shape=SHAPE, rate=RATE) for _ in range(2)]
+    task = PolicyTask(2, 4, 50, np.array([1.0, 0.4]))
+    told = [gamma_posterior(task, shape=SHAPE, rate=RATE) for _ in range(2)]
     clicks, passes = np.zeros((2, 4)), np.zeros((2, 4))
     for now in range(50):
         ranking = rng.permutation(4)[:2]
@@ -42,7 +42,7 @@ def test_rounds_and_a_whole_tally_come_to_the_same() -> None:
 
 def test_a_belief_that_remembers_whole_lists_says_why_it_takes_no_tally() -> None:
     prior = {"shape": 1.0, "rate": 1.0, "bias_shape": 1.0, "bias_rate": 1.0}
-    belief = joint_gibbs_posterior(Setting(2, 3, 10), np.ones(3), **prior)
+    belief = joint_gibbs_posterior(PolicyTask(2, 3, 10), np.ones(3), **prior)
     with pytest.raises(InvalidInput, match="cannot be computed from a tally"):
         update_by_tally(belief, np.zeros((2, 3)), np.zeros((2, 3)))
 
@@ -64,7 +64,7 @@ def test_a_belief_that_remembers_whole_lists_says_why_it_takes_no_tally() -> Non
 )
 def test_a_wrong_prior_is_refused_by_name(bias: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        policy("posterior-sampling", bias=bias, **options).start(Setting(2, 3, 10, np.array([1.0, 0.5])))
+        get_policy("posterior-sampling", bias=bias, **options).start(PolicyTask(2, 3, 10, np.array([1.0, 0.5])))
     assert message in str(caught.value)
 
 
@@ -80,13 +80,13 @@ def test_a_wrong_prior_is_refused_by_name(bias: str, options: dict[str, Any], me
 def test_a_wrong_prior_of_the_bias_is_refused_by_name(id: str, option: str) -> None:
     for wrong in (0.0, float("inf"), "wide", None):
         with pytest.raises(InvalidInput, match=option):
-            policy(id, **{option: wrong}).start(Setting(2, 3, 10))
+            get_policy(id, **{option: wrong}).start(PolicyTask(2, 3, 10))
 
 
 def test_a_prior_may_differ_by_item() -> None:
     """What is expected of an item before it is seen decides whether it is shown first."""
-    eager = policy("posterior-sampling", bias="known", shape=[1e4, 1.0, 1.0, 1.0], rate=[1e4, 1e3, 1e3, 1e3])
-    started = eager.start(Setting(1, 4, 10, np.array([1.0])))
+    eager = get_policy("posterior-sampling", bias="known", shape=[1e4, 1.0, 1.0, 1.0], rate=[1e4, 1e3, 1e3, 1e3])
+    started = eager.start(PolicyTask(1, 4, 10, np.array([1.0])))
     from slotwise.policies import choose
 
     assert choose(started, np.random.default_rng(1)).tolist() == [0]

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from scipy.special import digamma
 
-from slotwise import Setting
+from slotwise import PolicyTask
 from slotwise.core.types import FloatArray
 from slotwise.posterior import posterior_after, segment_similarity, summarize_posterior
 from slotwise.posterior.hyperparameters import SEGMENT_SIMILARITY
@@ -24,7 +24,7 @@ def _extra_variance(clicks: Any, exposure: Any, segment: int = 0, similarity: fl
     """Of items in a segment, given the clicks and the exposure of segments × items."""
     exposure = np.array(exposure, float)
     segments, items = exposure.shape
-    belief = lived_plainly(Setting(1, items, 1, segments=segments), own_taste=similarity)
+    belief = lived_plainly(PolicyTask(1, items, 1, segments=segments), own_taste=similarity)
     belief.counts.clicks[0] = clicks
     belief.segments.exposure[:] = exposure
     belief.items.shape = 2.0
@@ -86,7 +86,7 @@ def test_eight_in_ten_intervals_of_nine_in_ten_hold_the_truth_of_two_crowds_that
     for _ in range(120):
         alpha = rng.gamma(2.0, 0.1, 12) * rng.gamma(1.0, 1.0, (2, 12))
         seen = {segment: rankings(np.outer(BIAS, of), 60, rng).tally for segment, of in enumerate(alpha)}
-        belief = posterior_after(Setting(3, 12, 1, segments=2), [seen])
+        belief = posterior_after(PolicyTask(3, 12, 1, segments=2), [seen])
         for segment, of in enumerate(alpha):
             found = (
                 summarize_posterior(belief, seen[segment], None, segment=segment).estimate.intervals(0.9).attractiveness

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from scipy import optimize, stats
 
-from slotwise import MNL, NO_CLICK, Ranker, Setting, Tally
+from slotwise import MNL, NO_CLICK, PolicyTask, Ranker, Tally
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import FloatArray
 from slotwise.logs import fit
@@ -70,7 +70,7 @@ def _document(found: dict[str, Any]) -> Said:
 
 @pytest.mark.usefixtures("interpreting")
 def test_a_policy_believes_the_same(tally: Tally, expected: Said) -> None:
-    started = default_policy().start(Setting(3, len(ALPHA), 1_000), tally)
+    started = default_policy().start(PolicyTask(3, len(ALPHA), 1_000), tally)
     belief, found = started.belief, fit_posterior(tally)
     scale = belief.position_bias[0]
     assert np.array_equal(belief.position_bias, np.exp(belief.bias.mode))
@@ -81,7 +81,7 @@ def test_a_policy_believes_the_same(tally: Tally, expected: Said) -> None:
 
 @pytest.mark.usefixtures("interpreting")
 def test_a_policy_that_knows_the_bias_believes_the_same(tally: Tally) -> None:
-    started = default_policy(known_bias=True).start(Setting(3, len(ALPHA), 1_000, BIAS), tally)
+    started = default_policy(known_bias=True).start(PolicyTask(3, len(ALPHA), 1_000, BIAS), tally)
     found = fit_posterior(tally, BIAS)
     assert (started.belief.shape / started.belief.rate).tolist() == found.estimate.attractiveness.tolist()
     assert (started.belief.items.shape, started.belief.draw.prior_rate[0]) == (found.prior.shape, found.prior.rate)
@@ -228,7 +228,7 @@ def test_nine_in_ten_hold_the_truth_of_a_segment(own_taste: float) -> None:
             segment: rankings(np.outer(BIAS, of_segment), 600 if segment else 30, rng).tally
             for segment, of_segment in enumerate(alpha)
         }
-        belief = posterior_after(Setting(3, 12, 1, segments=6), [seen])
+        belief = posterior_after(PolicyTask(3, 12, 1, segments=6), [seen])
         for segment, of_segment in enumerate(alpha):
             items, slots = summarize_posterior(belief, seen[segment], None, segment=segment).estimate.intervals(0.9)
             covered.append(np.append(items.covers(of_segment), slots.covers(BIAS)[1:]).mean())
@@ -245,9 +245,9 @@ def test_an_item_never_seen_is_as_sure_as_its_features_are() -> None:
         kinds = np.tile([[1.0], [-1.0]], (items // 2 + 1, 1))
         passes = np.append(np.full(items, 200), [0, 0])[None, :]
         clicks = np.where(kinds[:, 0] > 0, 60, 10)[None, :] * (passes > 0)
-        setting = Setting(1, items + 2, 1, np.ones(1), features=kinds)
+        task = PolicyTask(1, items + 2, 1, np.ones(1), features=kinds)
         seen = Tally(clicks, passes)
-        found = summarize_posterior(posterior_after(setting, [{0: seen}]), seen, setting.position_bias)
+        found = summarize_posterior(posterior_after(task, [{0: seen}]), seen, task.position_bias)
         good, bad = found.estimate.attractiveness[-2:]
         assert good > 2.5 * bad
         ends, prior = found.estimate.intervals(0.9).attractiveness, stats.gamma(found.prior.shape)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import MNL, Setting, Tally
+from slotwise import MNL, PolicyTask, Tally
 from slotwise.click_models import draw
 from slotwise.core.errors import InvalidInput, UnknownName
 from slotwise.core.types import NO_CLICK
 from slotwise.optimize.dynamic_constraints import impose
-from slotwise.policies import PolicyEntry, absorb, choose, default_policy, learn
+from slotwise.policies import PolicySpec, choose, default_policy, learn, update_from_tally
 from slotwise.policies.policy_registry import parse
 from slotwise.posterior.best_list_draws import _count_best
 from slotwise.ranker import Learner
@@ -29,9 +29,9 @@ USERS = MNL(position_bias=[1.0, 0.4, 0.7], attractiveness=[0.8, 0.3, 0.5, 0.2, 0
 KINDS = [str(default_policy()), str(default_policy(known_bias=True)), "pbm-ucb"]
 
 
-def _is_served(entry: PolicyEntry) -> bool:
+def _is_served(entry: PolicySpec) -> bool:
     try:
-        check_served(entry, Setting(3, 5, 1, USERS.position_bias, rules_per_decision=True))
+        check_served(entry, PolicyTask(3, 5, 1, USERS.position_bias, rules_per_decision=True))
     except InvalidInput:
         return False
     return True
@@ -331,7 +331,7 @@ def test_the_last_item_stays() -> None:
 def test_nothing_is_left_to_compile_after_warming_up(bias: Any) -> None:
     def compiled() -> int:
         kernels: list[Any] = [_count_best]
-        for one in (choose, learn, absorb, impose):
+        for one in (choose, learn, update_from_tally, impose):
             kernels += one._from_python.values()
         return sum(len(getattr(kernel, "signatures", ())) for kernel in kernels)
 

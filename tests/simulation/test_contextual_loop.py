@@ -12,7 +12,7 @@ import pytest
 
 from slotwise import NO_CLICK, simulate
 from slotwise.core.errors import InvalidInput
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import FloatArray, Ranking
 from slotwise.environments import ContextualMNL, problem
 from slotwise.jit import interpreted, record
@@ -27,21 +27,21 @@ USERS = ContextualMNL(position_bias=[0.4, 0.8], weights=WEIGHTS, items=4, fixed=
 class Seeing:
     """Shows lists at random, and writes down what it saw and what was clicked."""
 
-    def __init__(self, setting: Setting) -> None:
-        self.setting = setting
+    def __init__(self, task: PolicyTask) -> None:
+        self.task = task
         SEEN.clear()
 
     def see_features(self, features: FloatArray) -> None:
         self.features = features
 
     def choose(self, rng: np.random.Generator) -> Ranking:
-        return rng.permutation(self.setting.items)[: self.setting.slots]
+        return rng.permutation(self.task.items)[: self.task.slots]
 
     def learn(self, ranking: Ranking, clicked: int) -> None:
-        SEEN.append((self.setting, self.features, ranking, clicked))
+        SEEN.append((self.task, self.features, ranking, clicked))
 
 
-SEEN: list[tuple[Setting, FloatArray, Ranking, int]] = []
+SEEN: list[tuple[PolicyTask, FloatArray, Ranking, int]] = []
 
 
 def _seen(rounds: int, seed: int = 1) -> tuple[Any, FloatArray, FloatArray, FloatArray]:
@@ -54,10 +54,10 @@ def test_features_are_bounded_and_drawn_afresh_but_for_those_of_the_items() -> N
     _, features, _, _ = _seen(2_000)
     assert np.abs(features).max() <= 1 / np.sqrt(3)
     assert (features[:, :, 0] == features[0, :, 0]).all()
-    setting = SEEN[0][0]
-    assert setting.context == 3
-    assert setting.features is not None
-    assert np.array_equal(setting.features[:, 0], features[0, :, 0])
+    task = SEEN[0][0]
+    assert task.context == 3
+    assert task.features is not None
+    assert np.array_equal(task.features[:, 0], features[0, :, 0])
     fresh = features[:, :, 1:].reshape(len(features), -1)
     assert_mean_is(np.zeros(8), fresh)
     assert_mean_is(np.full(8, 1 / 9), fresh**2)
@@ -124,8 +124,8 @@ def _learn(policy: Knowing, ranking: Ranking, clicked: int) -> None:
     pass
 
 
-def knowing(setting: Setting) -> Knowing:
-    return Knowing(weights=WEIGHTS, index=np.zeros(setting.items), ranking=np.zeros(setting.slots, np.int64))
+def knowing(task: PolicyTask) -> Knowing:
+    return Knowing(weights=WEIGHTS, index=np.zeros(task.items), ranking=np.zeros(task.slots, np.int64))
 
 
 def test_whoever_knows_everything_has_no_regret_compiled_and_plain() -> None:

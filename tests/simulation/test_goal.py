@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import EMPTY, MNL, NO_CLICK, Goal, Setting, policy, simulate
+from slotwise import EMPTY, MNL, NO_CLICK, Goal, PolicyTask, get_policy, simulate
 from slotwise.core.errors import InvalidInput, InvalidRanking
 from slotwise.core.types import Ranking
 from slotwise.optimize import best_list, expected_value
@@ -19,8 +19,8 @@ class Fixed:
 
     ranking: Any = (2, 0, EMPTY)
 
-    def __init__(self, setting: Setting) -> None:
-        self.goal = setting.goal
+    def __init__(self, task: PolicyTask) -> None:
+        self.goal = task.goal
         self.outcomes: list[int] = []
 
     def choose(self, rng: np.random.Generator) -> Any:
@@ -40,8 +40,8 @@ def test_regret_is_in_expected_value(small: MNL) -> None:
 def test_empty_slots_are_neither_passed_nor_clicked(small: MNL) -> None:
     made: list[Fixed] = []
 
-    def start(setting: Setting) -> Fixed:
-        made.append(Fixed(setting))
+    def start(task: PolicyTask) -> Fixed:
+        made.append(Fixed(task))
         return made[-1]
 
     tally = simulate(small, start, goal=GOAL, rounds=500)["start"].tallies[0]
@@ -87,8 +87,8 @@ def test_a_list_of_a_users_policy_that_is_not_allowed_is_named(small: MNL, ranki
 
 
 def test_a_compiled_policy_that_ignores_the_goal_is_caught(small: MNL) -> None:
-    def ignorant(setting: Setting) -> Any:
-        return policy("epoch-ucb").start(Setting(setting.slots, setting.items, setting.rounds, setting.position_bias))
+    def ignorant(task: PolicyTask) -> Any:
+        return get_policy("epoch-ucb").start(PolicyTask(task.slots, task.items, task.rounds, task.position_bias))
 
     with pytest.raises(InvalidRanking, match=r"policy ignorant returned .*, or one that the goal does not allow"):
         simulate(small, ignorant, goal=GOAL, rounds=200)
@@ -98,8 +98,8 @@ def test_a_compiled_policy_that_ignores_the_goal_is_caught(small: MNL) -> None:
 def test_an_empty_slot_that_no_goal_allows_is_caught(small: MNL) -> None:
     goal = Goal([1.0, 0.0, 0.0, 0.0], may_be_empty=True)
 
-    def sparing(setting: Setting) -> Any:
-        return policy("epoch-ucb").start(Setting(3, 4, setting.rounds, setting.position_bias, goal))
+    def sparing(task: PolicyTask) -> Any:
+        return get_policy("epoch-ucb").start(PolicyTask(3, 4, task.rounds, task.position_bias, goal))
 
     with pytest.raises(InvalidRanking, match="policy sparing returned a ranking that is not 3 distinct items"):
         simulate(small, sparing, rounds=10)
@@ -108,7 +108,7 @@ def test_an_empty_slot_that_no_goal_allows_is_caught(small: MNL) -> None:
 
 
 def test_a_goal_that_does_not_fit_is_refused_before_anything_runs(small: MNL) -> None:
-    made: list[Setting] = []
+    made: list[PolicyTask] = []
     with pytest.raises(InvalidInput, match="values must have one entry for each of the 4 items, got 3"):
         simulate(small, made.append, goal=Goal([1.0, 2.0, 3.0]), rounds=10)
     with pytest.raises(InvalidInput, match="goal must be a Goal, got 'values'"):

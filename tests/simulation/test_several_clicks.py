@@ -10,7 +10,7 @@ import pytest
 from slotwise import simulate
 from slotwise.click_models import MNL, PositionBased
 from slotwise.core.errors import InvalidInput
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import BoolArray, FloatArray, IntArray, Ranking
 from slotwise.jit import interpreted, record
 from slotwise.policies.interface import choose, learn, learn_clicks
@@ -22,12 +22,12 @@ SINGLE = MNL(position_bias=[1.0, 0.5], attractiveness=[0.5, 0.6, 0.7])
 class Listening:
     """Shows one list, and writes down what it is told."""
 
-    def __init__(self, setting: Setting) -> None:
-        self.setting, self.told = setting, TOLD
+    def __init__(self, task: PolicyTask) -> None:
+        self.task, self.told = task, TOLD
         self.told.clear()
 
     def choose(self, rng: np.random.Generator) -> list[int]:
-        return list(range(self.setting.slots))
+        return list(range(self.task.slots))
 
     def learn(self, ranking: Ranking, clicked: int) -> None:
         self.told.append(clicked)
@@ -91,9 +91,9 @@ def _learn_clicks(policy: CountingClicks, ranking: Ranking, clicks: BoolArray) -
 def _counted() -> list[Any]:
     counts: list[FloatArray] = []
 
-    def counting(setting: Setting) -> CountingClicks:
-        counts.append(np.zeros(setting.items))
-        return CountingClicks(clicks=counts[-1], ranking=np.arange(setting.slots))
+    def counting(task: PolicyTask) -> CountingClicks:
+        counts.append(np.zeros(task.items))
+        return CountingClicks(clicks=counts[-1], ranking=np.arange(task.slots))
 
     users = PositionBased(position_bias=[0.9, 0.8], attraction=[0.5, 0.6, 0.7])
     run = simulate(users, counting, rounds=500, seed=5, jobs=1)["counting"]

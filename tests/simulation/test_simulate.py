@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 import pytest
 
-from slotwise import MNL, NO_CLICK, Setting, policy, simulate
+from slotwise import MNL, NO_CLICK, PolicyTask, get_policy, simulate
 from slotwise.click_models import best_ranking, regret
 from slotwise.core.errors import InvalidInput, InvalidRanking, UnknownName
 from slotwise.core.types import Ranking
@@ -24,7 +24,7 @@ class Fixed:
 
     ranking: Any = (1, 0, 2)
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, task: PolicyTask) -> None:
         self.outcomes: list[int] = []
 
     def choose(self, rng: np.random.Generator) -> Any:
@@ -68,7 +68,7 @@ def test_a_policy_may_reuse_its_array_while_learning(small: MNL) -> None:
     """What was shown is what counts, not what the policy writes over it afterwards."""
 
     class Rewriting(Fixed):
-        def __init__(self, setting: Setting) -> None:
+        def __init__(self, task: PolicyTask) -> None:
             self.ranking = np.array([2, 0, 1])
 
         def choose(self, rng: np.random.Generator) -> Any:
@@ -87,8 +87,8 @@ def test_a_policy_may_reuse_its_array_while_learning(small: MNL) -> None:
 def test_outcomes_are_slots_or_no_click(small: MNL) -> None:
     made: list[Fixed] = []
 
-    def start(setting: Setting) -> Fixed:
-        made.append(Fixed(setting))
+    def start(task: PolicyTask) -> Fixed:
+        made.append(Fixed(task))
         return made[-1]
 
     simulate(small, start, rounds=200)
@@ -122,14 +122,14 @@ def test_a_wrong_ranking_is_named(small: MNL, ranking: Any) -> None:
 
 @pytest.mark.parametrize("fault", ["duplicate", "out of range", "too short"])
 def test_a_wrong_ranking_of_a_compiled_policy_is_caught(small: MNL, fault: str) -> None:
-    def broken(setting: Setting) -> Any:
-        started = policy("pbm-ucb").start(setting)
+    def broken(task: PolicyTask) -> Any:
+        started = get_policy("pbm-ucb").start(task)
         if fault == "duplicate":
             started.lists.slots.order[:] = 0  # only the first slot is ever filled
         elif fault == "out of range":
-            started = policy("pbm-ucb").start(Setting(3, 40, 10, setting.position_bias))
+            started = get_policy("pbm-ucb").start(PolicyTask(3, 40, 10, task.position_bias))
         else:
-            started = policy("pbm-ucb").start(Setting(2, 4, 10, np.ones(2)))
+            started = get_policy("pbm-ucb").start(PolicyTask(2, 4, 10, np.ones(2)))
         return started
 
     with pytest.raises(InvalidRanking, match="policy broken returned a ranking that is not 3 distinct items"):
@@ -161,10 +161,10 @@ def test_policies_are_checked(small: MNL) -> None:
         simulate(small, ["toprank", "toprank"], rounds=10)
     with pytest.raises(InvalidInput, match="at least one policy, got none"):
         simulate(small, [], rounds=10)
-    with pytest.raises(InvalidInput, match="must be ids or functions of a Setting, got 3"):
+    with pytest.raises(InvalidInput, match="must be ids or functions of a PolicyTask, got 3"):
         simulate(small, [3], rounds=10)  # type: ignore[list-item]
     with pytest.raises(InvalidInput, match="must make an object with choose"):
-        simulate(small, lambda setting: object(), rounds=10)
+        simulate(small, lambda task: object(), rounds=10)
 
 
 def test_an_error_in_a_users_policy_reaches_the_user(small: MNL) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import Setting, simulate
+from slotwise import PolicyTask, simulate
 from slotwise.click_models import (
     Cascade,
     DependentClick,
@@ -40,8 +40,8 @@ every_model = pytest.mark.parametrize("users", USERS.values(), ids=USERS)
 class Shown:
     """Shows one list, and counts what it is told of the clicks on it."""
 
-    def __init__(self, setting: Setting) -> None:
-        self.slots, self.told, self.rounds = setting.slots, np.zeros(setting.slots), 0
+    def __init__(self, task: PolicyTask) -> None:
+        self.slots, self.told, self.rounds = task.slots, np.zeros(task.slots), 0
 
     def choose(self, rng: np.random.Generator) -> Ranking:
         return np.array([2, 0, 4])
@@ -66,8 +66,8 @@ def test_regret_is_what_the_model_says(users: Any) -> None:
 def test_a_world_that_stays_has_the_clicks_of_the_model(users: Any) -> None:
     made = []
 
-    def shown(setting: Setting) -> Shown:
-        made.append(Shown(setting))
+    def shown(task: PolicyTask) -> Shown:
+        made.append(Shown(task))
         return made[-1]
 
     simulate(World(users=users, delay=Delay(mean_rounds=5.0)), shown, rounds=200, replications=30, seed=2, jobs=1)

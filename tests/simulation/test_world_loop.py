@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import EMPTY, MNL, Goal, Setting, policy, simulate
+from slotwise import EMPTY, MNL, Goal, PolicyTask, get_policy, simulate
 from slotwise.click_models import click_probabilities, regret
 from slotwise.core.errors import InvalidInput, InvalidRanking
 from slotwise.core.types import FloatArray, IntArray, Ranking
@@ -24,12 +24,12 @@ from tests.statistical_assertions import assert_frequencies, assert_mean_is
 POLICIES = ["pbm-ucb", "epoch-ucb"]
 
 
-def _kept(make: Callable[[Setting], Any]) -> tuple[list[Any], Callable[[Setting], Any]]:
+def _kept(make: Callable[[PolicyTask], Any]) -> tuple[list[Any], Callable[[PolicyTask], Any]]:
     """What a function makes, in order: the first plays one round before anything else."""
     made: list[Any] = []
 
-    def start(setting: Setting) -> Any:
-        made.append(make(setting))
+    def start(task: PolicyTask) -> Any:
+        made.append(make(task))
         return made[-1]
 
     return made, start
@@ -80,7 +80,7 @@ SCHEDULED = World(
 
 def test_whoever_knows_the_truth_has_no_regret() -> None:
     """At times there are fewer items than slots, and from round 60 on only one."""
-    run = simulate(SCHEDULED, lambda setting: Oracle(SCHEDULED), rounds=100, replications=3)["<lambda>"]
+    run = simulate(SCHEDULED, lambda task: Oracle(SCHEDULED), rounds=100, replications=3)["<lambda>"]
     assert np.abs(run.regret).max() < 1e-12
 
 
@@ -93,7 +93,7 @@ def test_whoever_knows_it_of_another_segment_or_time_has(wrong: str) -> None:
                 return tastes
             return self.world.attractiveness[self.segment]  # type: ignore[no-any-return]
 
-    run = simulate(SCHEDULED, lambda setting: Mistaken(SCHEDULED), rounds=100)["<lambda>"]
+    run = simulate(SCHEDULED, lambda task: Mistaken(SCHEDULED), rounds=100)["<lambda>"]
     assert run.mean > 1.0
 
 
@@ -195,9 +195,9 @@ def test_what_is_not_there_is_never_shown(id: str) -> None:
     oracle = Oracle(world)
 
     class Watching:
-        def __init__(self, setting: Setting) -> None:
+        def __init__(self, task: PolicyTask) -> None:
             with interpreted():
-                self.policy = policy(id).start(setting)
+                self.policy = get_policy(id).start(task)
             self.excluded: set[int] = set()
             self.pin: list[int] = []
 
@@ -220,9 +220,9 @@ def test_what_is_not_there_is_never_shown(id: str) -> None:
         def end_epoch(self) -> None:
             end_epoch(self.policy)
 
-    def start(setting: Setting) -> Watching:
+    def start(task: PolicyTask) -> Watching:
         oracle.round = 0
-        return Watching(setting)
+        return Watching(task)
 
     simulate(world, start, rounds=120)
 
@@ -271,13 +271,13 @@ def test_what_cannot_be_is_refused_by_name() -> None:
 
 
 def test_what_policies_are_told() -> None:
-    settings: list[Setting] = []
+    settings: list[PolicyTask] = []
     rows = [["red", 1.0], ["blue", 3.0], ["red", 5.0], ["red", 1.0], ["blue", 5.0]]
     world = World(position_bias=BIAS, segments=[Segment(0.7, TASTES[0]), Segment(0.3, TASTES[1])], features=rows)
 
-    def start(setting: Setting) -> Telling:
-        settings.append(setting)
-        return Telling(setting)
+    def start(task: PolicyTask) -> Telling:
+        settings.append(task)
+        return Telling(task)
 
     simulate(world, start, rounds=30)
     told = settings[-1]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from slotwise import EMPTY, Setting
+from slotwise import EMPTY, PolicyTask
 from slotwise.core.types import FloatArray, IntArray, Ranking
 from slotwise.environments import Churn, Cycle, Delay, Jump, Segment, Walk, World
 from slotwise.simulation.world_items import draw_items
@@ -44,8 +44,8 @@ def started(world: World, rounds: int = 1_000, seed: int = 1) -> tuple[Living, n
 class Telling:
     """Shows every list once, so that outcomes say which round they are of, and writes down what it is told."""
 
-    def __init__(self, setting: Setting) -> None:
-        self.lists = itertools.permutations(range(setting.items), setting.slots)
+    def __init__(self, task: PolicyTask) -> None:
+        self.lists = itertools.permutations(range(task.items), task.slots)
         self.round_of: dict[tuple[int, ...], int] = {}
         self.segments: list[int] = []
         #: round, and how many rounds had been shown when its outcome was told

@@ -7,7 +7,7 @@ import textwrap
 
 from slotwise.cli.shared.command_options import AsJson, example
 from slotwise.cli.shared.console import screen
-from slotwise.policies import policies as registered
+from slotwise.policies import available_policies as registered
 
 LEGEND = """bias: the position bias is given to a policy (known), learned by it (unknown),
       known or unknown by its option bias=known (either),

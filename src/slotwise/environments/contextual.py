@@ -7,7 +7,7 @@ from typing import Any
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.optimize import Goal
 
 #: what a problem file has as its "model"
@@ -21,7 +21,7 @@ class ContextualMNL:
     In every round each item has d features x_j, independent and uniform on (-1/√d, 1/√d), so that |x_j| ≤ 1. The first
     `fixed` of them are the item's own: drawn once, before the first round, and the same in all rounds. The others are
     drawn afresh: they are of this visitor and this item together. Policies are told x before they choose
-    (`see_features`), and its fixed part also beforehand (`Setting.features`); θ they are not told. Regret is against
+    (`see_features`), and its fixed part also beforehand (`PolicyTask.features`); θ they are not told. Regret is against
     the best list for the visitor who is there.
 
     Without context-free differences between items, `fixed=0`, no policy that ignores features can learn anything. With
@@ -33,7 +33,7 @@ class ContextualMNL:
     >>> from slotwise import simulate
     >>> users = ContextualMNL(position_bias=[1.0, 1.0], weights=[2.0, -1.0, 0.5], items=5)
     >>> run = simulate(users, "toprank", rounds=100, seed=1)["toprank"]
-    >>> bool(run.mean > 0.0), users.setting(100).context
+    >>> bool(run.mean > 0.0), users.task(100).context
     (True, 3)
     """
 
@@ -62,8 +62,8 @@ class ContextualMNL:
         """K."""
         return len(self.position_bias)
 
-    def setting(self, rounds: int, goal: Goal | None = None) -> Setting:
+    def task(self, rounds: int, goal: Goal | None = None) -> PolicyTask:
         """What a policy is told, but for the fixed features, which each replication draws for itself."""
         if goal is not None:
             raise InvalidInput("a goal needs users who choose by multinomial logit, got ContextualMNL")
-        return Setting(self.slots, self.items, rounds, position_bias=self.position_bias, context=len(self.weights))
+        return PolicyTask(self.slots, self.items, rounds, position_bias=self.position_bias, context=len(self.weights))

@@ -12,7 +12,7 @@ import numpy as np
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.feature_encoder import encode
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import FloatArray
 from slotwise.environments.availability import NEVER, check_presence, rounds_per_item
 from slotwise.environments.dynamics import HEAVIEST, MAX_ITEMS, Churn, Cycle, Delay, Jump, Segment, Walk
@@ -201,9 +201,9 @@ class World:
             raise InvalidInput(f"churn.arrivals must bring at most {MAX_ITEMS} items, got {total} in {rounds} rounds")
         return total
 
-    def setting(self, rounds: int) -> Setting:
+    def task(self, rounds: int) -> PolicyTask:
         """What policies are told, but for the features of items that are drawn."""
-        return Setting(
+        return PolicyTask(
             slots=self.slots,
             items=self.items_in(rounds),
             rounds=rounds,

@@ -15,7 +15,7 @@ from slotwise.core.types import FloatArray
 from slotwise.environments import Delay, Segment, World
 from slotwise.loadtest.expected_counts import ANSWER_KINDS, DECISION_KINDS, Ledger
 from slotwise.loadtest.target_placement import Driven, Verdict, features_of
-from slotwise.policies import PolicyEntry
+from slotwise.policies import PolicySpec
 from slotwise.simulation import simulate
 
 QUANTILES: Final = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
@@ -78,7 +78,7 @@ class Drive:
     verdict: Verdict | None
 
     @property
-    def policy(self) -> PolicyEntry:
+    def policy(self) -> PolicySpec:
         """Of the placement."""
         return self.driven.policy
 

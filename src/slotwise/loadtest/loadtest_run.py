@@ -22,7 +22,7 @@ from slotwise.loadtest.session import Course
 from slotwise.loadtest.simulated_visitors import Habits, Visitors
 from slotwise.loadtest.target_placement import MAX_WINDOW, MIN_WINDOW, Driven, existing, made, tastes_for
 from slotwise.loadtest.visitor_segments import DEVICES
-from slotwise.policies import PolicyEntry, default_policy
+from slotwise.policies import PolicySpec, default_policy
 from slotwise.simulation.progress import Bar
 
 MAX_USERS: Final = 1_000
@@ -37,7 +37,7 @@ def drive(
     users: MNL | None = None,
     *,
     placement: str | None = None,
-    policy: PolicyEntry | None = None,
+    policy: PolicySpec | None = None,
     visitors: int = 32,
     rounds: int = 10_000,
     rate: float | None = None,

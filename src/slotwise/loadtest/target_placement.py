@@ -14,7 +14,7 @@ from slotwise.client import Client, ServiceProblem, ServiceUnreachable
 from slotwise.core.errors import InvalidInput
 from slotwise.loadtest.expected_counts import Counts, Ledger, differences
 from slotwise.loadtest.visitor_segments import Audience
-from slotwise.policies import PolicyEntry, default_policy
+from slotwise.policies import PolicySpec, default_policy
 from slotwise.policies.policy_registry import parse
 
 MIN_WINDOW, MAX_WINDOW = 0.1, 60.0
@@ -40,7 +40,7 @@ class Driven:
     name: str
     items: Sequence[str]
     slots: int
-    policy: PolicyEntry
+    policy: PolicySpec
     window: float
     audience: Audience
     #: whether there was nothing before, and nobody else knows of it
@@ -114,7 +114,7 @@ class Driven:
 
 
 @contextlib.contextmanager
-def made(client: Client, users: MNL, policy: PolicyEntry, window: float, audience: Audience | None) -> Iterator[Driven]:
+def made(client: Client, users: MNL, policy: PolicySpec, window: float, audience: Audience | None) -> Iterator[Driven]:
     """A placement with items enough for the users, which is deleted in the end, whatever happens meanwhile.
 
     With an audience it tells segments apart and its items have features; the policy must be one that can.

@@ -12,7 +12,7 @@ from slotwise import theory
 from slotwise.click_models import MNL
 from slotwise.core.tally import Tally
 from slotwise.estimators import algorithm_1
-from slotwise.policies import Setting, holds_lists
+from slotwise.policies import PolicyTask, holds_lists
 from slotwise.policies.policy_registry import parse
 from slotwise.simulation import Results
 from slotwise.theory import Intervals
@@ -53,9 +53,9 @@ class Coverage:
 def measure(problem: str, users: MNL, results: Results) -> list[Coverage]:
     """Every interval on the tallies of every policy that was run in epochs, as the theory supposes."""
     found = []
-    setting = Setting(users.slots, users.items, results.rounds, users.position_bias)
+    task = PolicyTask(users.slots, users.items, results.rounds, users.position_bias)
     for label in results:
-        if not holds_lists(parse(label).start(setting)):
+        if not holds_lists(parse(label).start(task)):
             continue
         tallies = results[label].tallies
         converged = float(np.mean([algorithm_1(tally).converged for tally in tallies]))

@@ -11,7 +11,7 @@ from slotwise import theory
 from slotwise.click_models import MNL
 from slotwise.core.plotting import bare, new_figure
 from slotwise.paper.coverage import INTERVALS, Coverage
-from slotwise.policies import policies
+from slotwise.policies import available_policies
 from slotwise.simulation import Results
 from slotwise.simulation.plot import figure as regret_figure
 from slotwise.simulation.plot import tidy
@@ -34,7 +34,7 @@ COLOURS = {
 
 def names() -> dict[str, str]:
     """The policies' names, as the paper has them."""
-    return {entry.id: entry.name for entry in policies()}
+    return {entry.id: entry.name for entry in available_policies()}
 
 
 def regret(problem: str, results: Results) -> Figure:

@@ -12,14 +12,14 @@ from typing import Any
 from slotwise.core.errors import UnwritableFile
 from slotwise.core.io import replacing, write_csv
 from slotwise.core.plotting import save
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.environments import Problem, paper_problems
 from slotwise.paper import coverage, paper_figures
 from slotwise.paper.claims import CLAIMS
 from slotwise.paper.paper_report import write_report
 from slotwise.paper.paper_tables import COLUMNS, Paper, Plan, markdown, table
 from slotwise.paper.result_cache import Store, program_hash, writable_folder
-from slotwise.policies.policy_registry import policy
+from slotwise.policies.policy_registry import get_policy
 from slotwise.simulation import Results, Run
 from slotwise.simulation.progress import Bar
 from slotwise.simulation.runner import Replication, recorded_rounds, run_replications
@@ -67,7 +67,7 @@ def _results(
 ) -> Results:
     rounds = plan.rounds(problem)
     points = recorded_rounds(RECORDED, rounds)
-    setting = Setting(problem.users.slots, problem.users.items, rounds, problem.users.position_bias)
+    task = PolicyTask(problem.users.slots, problem.users.items, rounds, problem.users.position_bias)
     runs = {}
     for label in POLICIES:
         store = _store(plan, problem, label, rounds, points)
@@ -87,7 +87,7 @@ def _results(
             tell(f"and {len(complaints) - NAMED_ONE_BY_ONE} more in {store.folder}")
         with bar.task(f"({problem.id}) {label}", plan.replications, done=len(done), passing=True) as step:
             for replication in run_replications(
-                problem.users, policy(label), setting, seed=plan.seed, indices=missing, jobs=plan.jobs, points=points
+                problem.users, get_policy(label), task, seed=plan.seed, indices=missing, jobs=plan.jobs, points=points
             ):
                 store.save(f"{replication.index:04d}", replication.numbers())
                 done.append(replication)

@@ -3,9 +3,8 @@
 import importlib
 import pkgutil
 
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.policies.interface import (
-    absorb,
     choose,
     choose_several,
     end_epoch,
@@ -17,28 +16,29 @@ from slotwise.policies.interface import (
     learns_from,
     settle,
     turn_to,
+    update_from_tally,
 )
-from slotwise.policies.policy_registry import PolicyEntry, default_policy, policies, policy
+from slotwise.policies.policy_registry import PolicySpec, available_policies, default_policy, get_policy
 
 for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
     importlib.import_module(_module.name)
 
 __all__ = [
-    "PolicyEntry",
-    "Setting",
-    "absorb",
+    "PolicySpec",
+    "PolicyTask",
+    "available_policies",
     "choose",
     "choose_several",
     "default_policy",
     "end_epoch",
     "expect",
+    "get_policy",
     "hold_still",
     "holds_lists",
     "impose_rules",
     "learn",
     "learns_from",
-    "policies",
-    "policy",
     "settle",
     "turn_to",
+    "update_from_tally",
 ]

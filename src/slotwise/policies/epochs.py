@@ -11,11 +11,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from slotwise.core import validation
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 from slotwise.jit import record
 from slotwise.policies.interface import (
-    absorb,
     choose,
     end_epoch,
     expect,
@@ -27,6 +26,7 @@ from slotwise.policies.interface import (
     learns_from,
     settle,
     turn_to,
+    update_from_tally,
 )
 
 #: how often a policy that can do both decides: in every round, or once an epoch
@@ -45,20 +45,20 @@ class Epochs:
     running: bool
 
 
-def in_epochs(policy: Any, setting: Setting) -> Epochs:
+def in_epochs(policy: Any, task: PolicyTask) -> Epochs:
     """Let `policy` act in epochs."""
     return Epochs(
         policy=policy,
-        ranking=np.zeros(setting.slots, np.int64),
-        clicks=np.zeros(setting.slots, np.int64),
+        ranking=np.zeros(task.slots, np.int64),
+        clicks=np.zeros(task.slots, np.int64),
         running=False,
     )
 
 
-def in_rounds_or_epochs(policy: Any, setting: Setting, acts: Acts) -> Any:
+def in_rounds_or_epochs(policy: Any, task: PolicyTask, acts: Acts) -> Any:
     """The policy as it is, deciding in every round, or in epochs."""
     validation.one_of("acts", acts, get_args(Acts))
-    return in_epochs(policy, setting) if acts == "epochs" else policy
+    return in_epochs(policy, task) if acts == "epochs" else policy
 
 
 @choose.register(Epochs)
@@ -81,8 +81,8 @@ def _learn(policy: Epochs, ranking: Ranking, clicked: int) -> None:
         policy.clicks[clicked] += 1
 
 
-@absorb.register(Epochs)
-def _absorb(policy: Epochs, clicks: FloatArray, passes: FloatArray) -> None:
+@update_from_tally.register(Epochs)
+def _update_from_tally(policy: Epochs, clicks: FloatArray, passes: FloatArray) -> None:
     # every pass of a tally counts as the end of an epoch, with whatever clicks there are; the list that is being shown
     # is kept, unless it seems to be among those that were passed
     ended = policy.running
@@ -96,7 +96,7 @@ def _absorb(policy: Epochs, clicks: FloatArray, passes: FloatArray) -> None:
             if policy.ranking[slot] != EMPTY:
                 clicks[slot, policy.ranking[slot]] += policy.clicks[slot]
         policy.running = False
-    absorb(policy.policy, clicks, passes)
+    update_from_tally(policy.policy, clicks, passes)
 
 
 @holds_lists.register(Epochs)

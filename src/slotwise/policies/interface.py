@@ -1,11 +1,10 @@
-"""All that a policy may be asked: to choose and to learn, and what it has to say on rules, held lists and tallies.
+"""The policy protocol: `choose`, `learn`, and optional functions for tallies, constraints, segments and held lists.
 
-Whatever record implements `choose` and `learn` can be simulated; with `absorb` and the lists of `lists_for` it can be
-held by a `Ranker` and a service as well. The rest has defaults that suit a policy which decides anew in every round: it
-writes none of them. `slotwise.policies.epochs` writes all of them, for a policy that shows one list until a no-click.
-
-A policy is told a `Setting` and nothing else. It is a record with implementations of these functions, or an object with
-methods of the same names, at the speed of plain Python.
+A policy is a record with implementations of these functions, or an object with methods of the same names, at the speed
+of plain Python. It is made from a `PolicyTask`. A policy with `choose` and `learn` can be simulated. With
+`update_from_tally` and the lists of `lists_for` it can also serve, in a `Ranker` or the service. The other functions
+have defaults that suit a policy which decides in every round. `slotwise.policies.epochs` implements all of them for a
+policy that shows one list until a no-click.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 
 from slotwise.click_models.base import first_click, mark_one_click
 from slotwise.core.errors import InvalidInput
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import BoolArray, FloatArray, IntArray, Ranking
 from slotwise.jit import generic, is_compiled, jit
 from slotwise.optimize.dynamic_constraints import impose
@@ -26,14 +25,14 @@ from slotwise.posterior import posterior_interface
 Policy = TypeVar("Policy")
 
 
-def lists_for(setting: Setting) -> Any:
+def lists_for(task: PolicyTask) -> Any:
     """What a policy arranges its lists with: the `lists` of `arrange` and `rearrange`."""
-    return make_lists(setting.slots, setting.items, setting.position_bias, setting.goal, setting.rules_per_decision)
+    return make_lists(task.slots, task.items, task.position_bias, task.goal, task.rules_per_decision)
 
 
-def pair_lists_for(setting: Setting) -> Any:
+def pair_lists_for(task: PolicyTask) -> Any:
     """The same for a policy that weighs slot-item pairs: the `lists` of `arrange_pairs`."""
-    return make_pair_lists(setting.slots, setting.items, setting.goal, setting.rules_per_decision)
+    return make_pair_lists(task.slots, task.items, task.goal, task.rules_per_decision)
 
 
 # What every policy answers.
@@ -99,7 +98,7 @@ def turn_to(policy: Any, segment: int) -> None:
 def see_features(policy: Any, features: FloatArray) -> None:
     """What is known of this visitor and every item, items × features, before a list is chosen for him.
 
-    Told in every round where the setting has a `context`, which is how many features there are. The array is not the
+    Told in every round where the task has a `context`, which is how many features there are. The array is not the
     policy's own: it holds until the outcome of the round was learned. A policy that has no use for it needs nothing.
     """
 
@@ -161,14 +160,14 @@ def _more_than_a_tally(policy: Any, clicks: FloatArray, passes: FloatArray) -> N
 
 
 @generic(prepare=_as_numbers, default=_more_than_a_tally)
-def absorb(policy: Any, clicks: FloatArray, passes: FloatArray) -> None:
+def update_from_tally(policy: Any, clicks: FloatArray, passes: FloatArray) -> None:
     """Take in a whole tally, slots × items, at once: what `learn` does round by round, as far as a tally tells.
 
     At any time, and as often as there is more: absorbing two tallies is absorbing their sum.
     """
 
 
-# Rules of the moment, where the setting has `rules_per_decision`: a policy that has `lists` leaves them to these.
+# Rules of the moment, where the task has `rules_per_decision`: a policy that has `lists` leaves them to these.
 
 
 def _impose_on_lists(policy: Any, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
@@ -196,7 +195,7 @@ def learns_from(policy: Any, ranking: Ranking) -> bool:  # type: ignore[empty-bo
     """Whether `learn` is to be told of a round with this list.
 
     A policy that holds a list counts its rounds one by one. A round with another, shown once or reported late, is for
-    `absorb`, as a tally of that round.
+    `update_from_tally`, as a tally of that round.
     """
 
 

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, UnknownName
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.tally import Tally
-from slotwise.policies.interface import absorb
+from slotwise.policies.interface import update_from_tally
 
 #: known: the policy needs λ; unknown: it learns λ; either: the option `bias` decides which of the two;
 #: ordered: it assumes that the slots are in decreasing order of bias
@@ -31,7 +31,7 @@ LIMITS = {
     "chance": "be relied on to do better than lists at random where slots may be left empty",
 }
 
-_registered: dict[str, PolicyEntry] = {}
+_registered: dict[str, PolicySpec] = {}
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class PolicyEntry:
+class PolicySpec:
     """A policy as it is registered, and the options to make it with."""
 
     id: str
@@ -65,7 +65,7 @@ class PolicyEntry:
     def limits(self) -> dict[str, str]:
         """What it cannot do with its options, and why: keys of `LIMITS` and sentences.
 
-        >>> policy("toprank").limits["goal"]
+        >>> get_policy("toprank").limits["goal"]
         'it knows no values and no constraints'
         """
         return {
@@ -93,19 +93,19 @@ class PolicyEntry:
 
     @property
     def knows_bias(self) -> bool:
-        """Whether the policy starts with the position bias of its setting.
+        """Whether the policy starts with the position bias of its task.
 
-        >>> policy("random-bound").knows_bias, policy("random-bound", bias="known").knows_bias
+        >>> get_policy("random-bound").knows_bias, get_policy("random-bound", bias="known").knows_bias
         (False, True)
         """
         return self.position_bias == "known" or self.options.get("bias") == "known"
 
     @property
-    def bias_variants(self) -> list[PolicyEntry]:
+    def bias_variants(self) -> list[PolicySpec]:
         """The policy as it is, and with the bias known if it can have that too."""
         return [self, self.with_option("bias", "known")] if self.position_bias == "either" else [self]
 
-    def with_option(self, option: str, value: Any) -> PolicyEntry:
+    def with_option(self, option: str, value: Any) -> PolicySpec:
         """The same with an option more; an error if it has none of that name."""
         if option not in self.option_names:
             raise InvalidInput(f"{self.id} has {_listed(self.option_names)}, got {option}")
@@ -113,34 +113,34 @@ class PolicyEntry:
             validation.one_of("bias", value, BIAS_OPTIONS)
         return replace(self, options={**self.options, option: value})
 
-    def start(self, setting: Setting, tally: Tally | None = None) -> Any:
-        """A policy that knows `setting`, without the position bias if it is to learn that, and `tally`."""
-        self.check(setting)
+    def start(self, task: PolicyTask, tally: Tally | None = None) -> Any:
+        """A policy that knows `task`, without the position bias if it is to learn that, and `tally`."""
+        self.check(task)
         if tally is not None and (why := self.limits.get("tally")):
             raise InvalidInput(f"{self} cannot start from a tally: {why}")
         if not self.knows_bias:
-            setting = replace(setting, position_bias=None)
+            task = replace(task, position_bias=None)
         options = dict(self.options)
         if self.position_bias == "either":
             options.pop("bias", None)
-        started = self.make(setting, **options)
+        started = self.make(task, **options)
         if tally is not None:
-            absorb_tally(str(self), started, tally, setting)
+            apply_tally(str(self), started, tally, task)
         return started
 
-    def check(self, setting: Setting) -> None:
-        """Refuse a setting in which this policy cannot act."""
-        if self.knows_bias and setting.position_bias is None:
+    def check(self, task: PolicyTask) -> None:
+        """Refuse a task in which this policy cannot act."""
+        if self.knows_bias and task.position_bias is None:
             raise InvalidInput(f"{self} must be told the position_bias, got None")
         if self.knows_bias and (useless := sorted(self.unknown_bias_options & self.options.keys())):
             raise InvalidInput(f"{self} knows the position bias, and {useless[0]} is for an unknown one")
         if why := self.limits.get("goal"):
-            if setting.goal is not None:
+            if task.goal is not None:
                 raise InvalidInput(f"{self.id} cannot work towards a goal: {why}")
-            if setting.rules_per_decision:
+            if task.rules_per_decision:
                 raise InvalidInput(f"{self.id} cannot take pins and exclusions per decision: {why}")
-        if setting.goal is not None:
-            setting.goal.check(setting.slots, setting.items)
+        if task.goal is not None:
+            task.goal.check(task.slots, task.items)
 
     def __str__(self) -> str:
         chosen = ",".join(f"{option}={value}" for option, value in self.options.items())
@@ -158,9 +158,9 @@ def register(
     limits: Mapping[str, str | Limit] | None = None,
     rival: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate the function that makes a policy from a `Setting`; its keyword-only arguments are the options.
+    """Decorate the function that makes a policy from a `PolicyTask`; its keyword-only arguments are the options.
 
-    The arguments are the fields of a `PolicyEntry`. `limits` map keys of `LIMITS` to the reason in words, or to a
+    The arguments are the fields of a `PolicySpec`. `limits` map keys of `LIMITS` to the reason in words, or to a
     `Limit` that holds under some options only.
     """
     declared = {limit: why if isinstance(why, Limit) else Limit(why) for limit, why in (limits or {}).items()}
@@ -168,7 +168,7 @@ def register(
         validation.one_of(f"a limit of {id}", limit, tuple(LIMITS))
 
     def add(make: Callable[..., Any]) -> Callable[..., Any]:
-        _registered[id] = PolicyEntry(
+        _registered[id] = PolicySpec(
             id=id,
             name=name,
             position_bias=position_bias,
@@ -184,44 +184,44 @@ def register(
     return add
 
 
-def absorb_tally(label: str, started: Any, tally: Any, setting: Setting) -> None:
+def apply_tally(label: str, started: Any, tally: Any, task: PolicyTask) -> None:
     """Let a policy absorb a tally, or say by name why it cannot."""
     if not isinstance(tally, Tally):
         raise InvalidInput(f"a policy starts from a Tally, got {tally!r}")
-    if (tally.slots, tally.items) != (setting.slots, setting.items):
+    if (tally.slots, tally.items) != (task.slots, task.items):
         raise InvalidInput(
-            f"the tally is of {tally.slots} slots and {tally.items} items, where there are {setting.slots} and "
-            f"{setting.items}"
+            f"the tally is of {tally.slots} slots and {tally.items} items, where there are {task.slots} and "
+            f"{task.items}"
         )
     try:
-        absorb(started, tally.clicks, tally.passes)
+        update_from_tally(started, tally.clicks, tally.passes)
     except InvalidInput as problem:
         raise InvalidInput(f"{label} cannot start from a tally: {problem}") from None
 
 
-def policies() -> list[PolicyEntry]:
+def available_policies() -> list[PolicySpec]:
     """Every registered policy, in order of id."""
     return [_registered[id] for id in sorted(_registered)]
 
 
-def default_policy(*, known_bias: bool = False) -> PolicyEntry:
+def default_policy(*, known_bias: bool = False) -> PolicySpec:
     """The policy to use when none is named, with the position bias known or not.
 
     >>> str(default_policy()), str(default_policy(known_bias=True))
     ('random-bound', 'random-bound:bias=known')
     """
-    (default,) = (entry for entry in policies() if entry.default)
+    (default,) = (entry for entry in available_policies() if entry.default)
     return default.with_option("bias", "known") if known_bias else default
 
 
-def policy(id: str, **options: Any) -> PolicyEntry:
+def get_policy(id: str, **options: Any) -> PolicySpec:
     """The policy registered as `id`, made with `options`.
 
-    >>> policy("epoch-ucb").name
+    >>> get_policy("epoch-ucb").name
     'Epoch-UCB'
-    >>> str(policy("epoch-ucb-upb", sensitivity="analytic"))
+    >>> str(get_policy("epoch-ucb-upb", sensitivity="analytic"))
     'epoch-ucb-upb:sensitivity=analytic'
-    >>> policy("epoch-ubc")
+    >>> get_policy("epoch-ubc")
     Traceback (most recent call last):
     UnknownName: unknown policy 'epoch-ubc': did you mean epoch-ucb or epoch-ucb-w or epoch-ucb-upb?
     """
@@ -239,7 +239,7 @@ def _listed(options: Sequence[str]) -> str:
     return f"the options {', '.join(options)}" if options else "no options"
 
 
-def parse(text: str) -> PolicyEntry:
+def parse(text: str) -> PolicySpec:
     """A policy as written on the command line: ID, or ID:option=value,option=value."""
     id, colon, rest = text.partition(":")
     options: dict[str, Any] = {}
@@ -248,7 +248,7 @@ def parse(text: str) -> PolicyEntry:
         if not (option and equals and value) or option in options:
             raise InvalidInput(f"options are written ID:option=value,option=value, each once, got {text!r}")
         options[option] = _number_or_word(value)
-    return policy(id, **options)
+    return get_policy(id, **options)
 
 
 def _number_or_word(text: str) -> float | str:

@@ -11,12 +11,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from slotwise.core import validation
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import FloatArray, HalfLife, IntArray, Ranking
 from slotwise.jit import record
 from slotwise.optimize.list_solver import arrange
 from slotwise.policies.epochs import Acts, in_rounds_or_epochs
-from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for, with_belief
+from slotwise.policies.interface import choose, learn, learn_epoch, lists_for, update_from_tally, with_belief
 from slotwise.policies.policy_registry import Limit, register
 from slotwise.posterior import (
     Passes,
@@ -57,7 +57,7 @@ class PosteriorSampling:
     limits={"tally": Limit("it remembers whole lists, which do not follow from a tally", {"likelihood": "joint"})},
 )
 def posterior_sampling(
-    setting: Setting,
+    task: PolicyTask,
     *,
     shape: Any = 1.0,
     rate: Any = 1.0,
@@ -74,27 +74,27 @@ def posterior_sampling(
     learned and λ is drawn with attractiveness integrated out; shape, rate and likelihood then have no effect.
     """
     validation.one_of("likelihood", likelihood, get_args(Likelihood))
-    attractiveness = np.ones(setting.items)
+    attractiveness = np.ones(task.items)
     belief: Any
-    if needs_hierarchical_posterior(setting, passes, half_life):
-        belief = hierarchical_posterior(setting, passes=passes, half_life=half_life)
-    elif setting.position_bias is not None:
-        belief = gamma_posterior(setting, shape=shape, rate=rate)
+    if needs_hierarchical_posterior(task, passes, half_life):
+        belief = hierarchical_posterior(task, passes=passes, half_life=half_life)
+    elif task.position_bias is not None:
+        belief = gamma_posterior(task, shape=shape, rate=rate)
     else:
         make = joint_gibbs_posterior if likelihood == "joint" else gibbs_posterior
-        belief = make(setting, attractiveness, shape=shape, rate=rate, bias_shape=bias_shape, bias_rate=bias_rate)
-    return start(setting, belief, attractiveness, acts)
+        belief = make(task, attractiveness, shape=shape, rate=rate, bias_shape=bias_shape, bias_rate=bias_rate)
+    return start(task, belief, attractiveness, acts)
 
 
-def start(setting: Setting, belief: Any, attractiveness: FloatArray, acts: Acts) -> Any:
+def start(task: PolicyTask, belief: Any, attractiveness: FloatArray, acts: Acts) -> Any:
     """The policy with this belief, deciding in every round or once an epoch."""
     policy = PosteriorSampling(
         belief=belief,
-        lists=lists_for(setting),
+        lists=lists_for(task),
         attractiveness=attractiveness,
-        ranking=np.zeros(setting.slots, np.int64),
+        ranking=np.zeros(task.slots, np.int64),
     )
-    return in_rounds_or_epochs(policy, setting, acts)
+    return in_rounds_or_epochs(policy, task, acts)
 
 
 @choose.register(PosteriorSampling)
@@ -119,6 +119,6 @@ def _learn_epoch(policy: PosteriorSampling, ranking: Ranking, clicks: IntArray) 
     update_by_epoch(policy.belief, ranking, clicks)
 
 
-@absorb.register(PosteriorSampling)
-def _absorb(policy: PosteriorSampling, clicks: FloatArray, passes: FloatArray) -> None:
+@update_from_tally.register(PosteriorSampling)
+def _update_from_tally(policy: PosteriorSampling, clicks: FloatArray, passes: FloatArray) -> None:
     update_by_tally(policy.belief, clicks, passes)

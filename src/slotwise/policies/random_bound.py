@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from slotwise.core import validation
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import EMPTY, FloatArray, HalfLife, IntArray, Ranking
 from slotwise.jit import inlined, record
 from slotwise.optimize.list_solver import arrange, entry, rearrange, slots_in_order
 from slotwise.policies.epochs import Acts, in_rounds_or_epochs
 from slotwise.policies.indices.kl_poisson import upper_ratio
-from slotwise.policies.interface import absorb, choose, learn, learn_epoch, lists_for, with_belief
+from slotwise.policies.interface import choose, learn, learn_epoch, lists_for, update_from_tally, with_belief
 from slotwise.policies.policy_registry import register
 from slotwise.posterior import (
     BIAS_SHAPE,
@@ -101,7 +101,7 @@ class RandomBound:
     unknown_bias_options=("bias_shape", "bias_spread"),
 )
 def random_bound(
-    setting: Setting,
+    task: PolicyTask,
     *,
     passes: Passes = "soft",
     half_life: HalfLife = None,
@@ -117,7 +117,7 @@ def random_bound(
 ) -> Any:
     """Random bounds, with the position bias known or learned."""
     belief = hierarchical_posterior(
-        setting,
+        task,
         passes=passes,
         half_life=half_life,
         new_items_at_most=new_items_at_most,
@@ -128,7 +128,7 @@ def random_bound(
         keep=KEEP,
         draws_levels=False,
     )
-    return start(setting, belief, level, bonus, order, _part("rare", rare), acts)
+    return start(task, belief, level, bonus, order, _part("rare", rare), acts)
 
 
 def _part(name: str, value: Any) -> float:
@@ -137,26 +137,26 @@ def _part(name: str, value: Any) -> float:
     return 0.0 if is_none else validation.share(name, value)
 
 
-def start(setting: Setting, belief: Any, level: float, bonus: float, order: float, rare: float, acts: Acts) -> Any:
+def start(task: PolicyTask, belief: Any, level: float, bonus: float, order: float, rare: float, acts: Acts) -> Any:
     """The policy with this belief, deciding in every round or once an epoch."""
-    rare *= min(1.0, RARE_FOR_ITEMS / (setting.items - setting.retired))
+    rare *= min(1.0, RARE_FOR_ITEMS / (task.items - task.retired))
     policy = RandomBound(
         belief=belief,
-        lists=lists_for(setting),
+        lists=lists_for(task),
         level=float(level),
         bonus=float(bonus),
         order=float(order),
         rare=rare,
         behind=math.inf,
         often=math.inf,
-        mean=np.zeros(setting.items),
-        log_seen=np.zeros(setting.items),
-        raised=np.zeros(setting.items),
-        index=np.zeros(setting.items),
-        order_index=np.zeros(setting.items),
-        ranking=np.arange(setting.slots),
+        mean=np.zeros(task.items),
+        log_seen=np.zeros(task.items),
+        raised=np.zeros(task.items),
+        index=np.zeros(task.items),
+        order_index=np.zeros(task.items),
+        ranking=np.arange(task.slots),
     )
-    return in_rounds_or_epochs(policy, setting, acts)
+    return in_rounds_or_epochs(policy, task, acts)
 
 
 @choose.register(RandomBound)
@@ -319,6 +319,6 @@ def _learn_epoch(policy: RandomBound, ranking: Ranking, clicks: IntArray) -> Non
     update_by_epoch(policy.belief, ranking, clicks)
 
 
-@absorb.register(RandomBound)
-def _absorb(policy: RandomBound, clicks: FloatArray, passes: FloatArray) -> None:
+@update_from_tally.register(RandomBound)
+def _update_from_tally(policy: RandomBound, clicks: FloatArray, passes: FloatArray) -> None:
     update_by_tally(policy.belief, clicks, passes)

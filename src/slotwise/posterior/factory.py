@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import FloatArray, HalfLife
 from slotwise.posterior.feature_regression import RIDGE, starting_fit
 from slotwise.posterior.forgetting import parse_half_lives, start_forgetting
@@ -38,7 +38,7 @@ DEFAULT_COLD_START_CAP = 0.2
 
 
 def hierarchical_posterior(
-    setting: Setting,
+    task: PolicyTask,
     *,
     passes: Passes = "soft",
     half_life: HalfLife = None,
@@ -58,7 +58,7 @@ def hierarchical_posterior(
 
     Parameters
     ----------
-    setting
+    task
         Slots, items, segments, features, and the position bias if it is known.
     passes
         How rounds count as passes.
@@ -85,13 +85,13 @@ def hierarchical_posterior(
         the evidence of the level instead.
     """
     validation.one_of("passes", passes, get_args(Passes))
-    segments, items, slots = setting.segments, setting.items, setting.slots
+    segments, items, slots = task.segments, task.items, task.slots
     tried = parse_half_lives(half_life)
     kinds = DECAYED + len(tried) if len(tried) else 1
-    features, segment_features = split_features(setting.features, segments, items)
+    features, segment_features = split_features(task.features, segments, items)
     columns = features.shape[1]
     prior_mean = ATTRACTIVENESS_SHAPE / ATTRACTIVENESS_RATE
-    known_bias = setting.position_bias
+    known_bias = task.position_bias
     return HierarchicalPosterior(
         position_bias=np.ones(slots) if known_bias is None else known_bias.copy(),
         shape=np.full(items, ATTRACTIVENESS_SHAPE),
@@ -161,11 +161,11 @@ def hierarchical_posterior(
     )
 
 
-def needs_hierarchical_posterior(setting: Setting, passes: Passes, half_life: HalfLife) -> bool:
+def needs_hierarchical_posterior(task: PolicyTask, passes: Passes, half_life: HalfLife) -> bool:
     """Return whether a task and options need the hierarchical posterior; simpler ones suffice otherwise."""
     validation.one_of("passes", passes, get_args(Passes))
     forgets = len(parse_half_lives(half_life)) > 0
-    return passes == "soft" or forgets or setting.segments > 1 or setting.features is not None
+    return passes == "soft" or forgets or task.segments > 1 or task.features is not None
 
 
 def split_features(features: ArrayLike | None, segments: int, items: int) -> tuple[FloatArray, FloatArray]:

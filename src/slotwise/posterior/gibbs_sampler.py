@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from slotwise.core import validation
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray, Ranking
 from slotwise.jit import inlined, jit, record
 from slotwise.posterior.list_counts import place_of
@@ -33,7 +33,7 @@ class GibbsPosterior:
 
 
 def gibbs_posterior(
-    setting: Setting,
+    task: PolicyTask,
     attractiveness: FloatArray,
     *,
     shape: ArrayLike,
@@ -42,15 +42,15 @@ def gibbs_posterior(
     bias_rate: float,
 ) -> GibbsPosterior:
     """Return the state before the first round; `attractiveness` is the array that the policy draws into."""
-    rates = validation.per_item("rate", rate, setting.items)
+    rates = validation.per_item("rate", rate, task.items)
     return GibbsPosterior(
-        position_bias=np.ones(setting.slots),
-        shape=validation.per_item("shape", shape, setting.items),
+        position_bias=np.ones(task.slots),
+        shape=validation.per_item("shape", shape, task.items),
         rate=rates.copy(),
         prior_rate=rates,
-        bias_shape=np.full(setting.slots, validation.positive_number("bias_shape", bias_shape)),
+        bias_shape=np.full(task.slots, validation.positive_number("bias_shape", bias_shape)),
         bias_rate=validation.positive_number("bias_rate", bias_rate),
-        passes=np.zeros((setting.items, setting.slots)),
+        passes=np.zeros((task.items, task.slots)),
         attractiveness=attractiveness,
     )
 
@@ -108,7 +108,7 @@ class JointGibbsPosterior:
 
 
 def joint_gibbs_posterior(
-    setting: Setting,
+    task: PolicyTask,
     attractiveness: FloatArray,
     *,
     shape: ArrayLike,
@@ -117,14 +117,14 @@ def joint_gibbs_posterior(
     bias_rate: float,
 ) -> JointGibbsPosterior:
     """Return the state before the first round; `attractiveness` is the array that the policy draws into."""
-    gibbs = gibbs_posterior(setting, attractiveness, shape=shape, rate=rate, bias_shape=bias_shape, bias_rate=bias_rate)
+    gibbs = gibbs_posterior(task, attractiveness, shape=shape, rate=rate, bias_shape=bias_shape, bias_rate=bias_rate)
     room = 64
     return JointGibbsPosterior(
         gibbs=gibbs,
         position_bias=gibbs.position_bias,
         shape=gibbs.shape,
         rate=gibbs.rate,
-        rankings=np.zeros((room, setting.slots), np.int64),
+        rankings=np.zeros((room, task.slots), np.int64),
         rounds=np.zeros(room),
         count=0,
         table=np.full(4 * room, -1),

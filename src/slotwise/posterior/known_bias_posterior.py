@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from slotwise.core import validation
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, Ranking
 from slotwise.jit import record
 from slotwise.posterior.posterior_interface import draw_parameters, update, update_by_tally
@@ -29,16 +29,16 @@ class KnownBiasPosterior:
     exposure: FloatArray
 
 
-def gamma_posterior(setting: Setting, *, shape: ArrayLike, rate: ArrayLike) -> KnownBiasPosterior:
+def gamma_posterior(task: PolicyTask, *, shape: ArrayLike, rate: ArrayLike) -> KnownBiasPosterior:
     """Return the prior: the state before the first round."""
-    assert setting.position_bias is not None
-    rates = validation.per_item("rate", rate, setting.items)
+    assert task.position_bias is not None
+    rates = validation.per_item("rate", rate, task.items)
     return KnownBiasPosterior(
-        position_bias=setting.position_bias,
-        shape=validation.per_item("shape", shape, setting.items),
+        position_bias=task.position_bias,
+        shape=validation.per_item("shape", shape, task.items),
         rate=rates.copy(),
         prior_rate=rates,
-        exposure=np.zeros(setting.items),
+        exposure=np.zeros(task.items),
     )
 
 

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.io import frame
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.result_tables import TABLES, Table, records, text_table
 from slotwise.core.tally import Tally
 from slotwise.core.types import BoolArray, FloatArray, HalfLife, IntArray, Ranking
@@ -180,15 +180,15 @@ def fit_posterior(
     if known_bias is not None and len(known_bias) != tally.slots:
         raise InvalidInput(f"position_bias must have one entry per slot, {tally.slots}, got {len(known_bias)}")
     counted = Tally(tally.clicks.copy(), tally.passes.copy())
-    posterior = posterior_after(Setting(tally.slots, tally.items, 1, known_bias), [{0: counted}])
+    posterior = posterior_after(PolicyTask(tally.slots, tally.items, 1, known_bias), [{0: counted}])
     return summarize_posterior(posterior, counted, known_bias, values=values, excluded=excluded)
 
 
 def posterior_after(
-    setting: Setting, counted: Iterable[Mapping[int, Tally]], *, half_life: HalfLife = None
+    task: PolicyTask, counted: Iterable[Mapping[int, Tally]], *, half_life: HalfLife = None
 ) -> HierarchicalPosterior:
     """Return the posterior of the default policy after tallies by segment, one period after the other."""
-    posterior = hierarchical_posterior(setting, half_life=half_life)
+    posterior = hierarchical_posterior(task, half_life=half_life)
     for segment, tally, is_followed in iterate_tallies(counted):
         defer_refits(posterior, is_followed)
         set_segment(posterior, segment)

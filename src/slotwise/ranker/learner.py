@@ -17,7 +17,7 @@ from slotwise.core.policy_task import MAX_SEGMENTS
 from slotwise.core.tally import Tally
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, HalfLife, IntArray
 from slotwise.jit.background_compile import Kernels
-from slotwise.policies import PolicyEntry
+from slotwise.policies import PolicySpec
 from slotwise.ranker.feature_table import Given
 from slotwise.ranker.item_catalog import Catalog, checked_value
 from slotwise.ranker.policy_options import check_pooling, check_served, policy_for, with_options
@@ -64,7 +64,7 @@ class Learner(PosteriorReports):
         items: Iterable[str],
         slots: int,
         *,
-        policy: str | PolicyEntry | None = None,
+        policy: str | PolicySpec | None = None,
         position_bias: ArrayLike | None = None,
         values: Mapping[str, float] | None = None,
         retired: Iterable[str] = (),
@@ -86,7 +86,7 @@ class Learner(PosteriorReports):
         super().__init__(PolicyFactory(self.policy, self.slots, self.position_bias, catalog, counts, segments))
         self.rng = rng if rng is not None else np.random.default_rng()
         self._runner = PolicyRunner(self._factory)
-        check_served(self.policy, self._factory.setting)
+        check_served(self.policy, self._factory.task)
         self._factory.prepare()
         self._runner.started()
 

@@ -15,7 +15,7 @@ import numpy as np
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, SlotwiseError, UnreadableFile, UnwritableFile
 from slotwise.core.io import replacing
-from slotwise.policies import policy
+from slotwise.policies import get_policy
 from slotwise.ranker.learner import Learner
 from slotwise.ranker.segment_counts import STORED
 from slotwise.ranker.segment_names import SegmentNames
@@ -110,7 +110,7 @@ def _learner(words: dict[str, Any], counts: dict[str, Any]) -> Learner:
     learner = Learner(
         words["items"],
         words["slots"],
-        policy=policy(words["policy"], **words["options"]),
+        policy=get_policy(words["policy"], **words["options"]),
         position_bias=words["position_bias"],
         values=words["values"],
         retired=words["retired"],

@@ -11,22 +11,22 @@ from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import FloatArray
 from slotwise.jit import interpreted
-from slotwise.policies import PolicyEntry, Setting, default_policy, holds_lists
+from slotwise.policies import PolicySpec, PolicyTask, default_policy, holds_lists
 from slotwise.policies.policy_registry import parse
 
 
-def policy_for(given: str | PolicyEntry | None, position_bias: FloatArray | None) -> PolicyEntry:
+def policy_for(given: str | PolicySpec | None, position_bias: FloatArray | None) -> PolicySpec:
     """The policy of that name; without one the default, with the bias known if it is given."""
     if given is None:
         return default_policy(known_bias=position_bias is not None)
     if isinstance(given, str):
         return parse(given)
-    if not isinstance(given, PolicyEntry):
+    if not isinstance(given, PolicySpec):
         raise InvalidInput(f"policy must be the id of a registered policy, got {validation.short(given)}")
     return given
 
 
-def with_options(policy: PolicyEntry, half_life: Any, new_items_at_most: Any) -> PolicyEntry:
+def with_options(policy: PolicySpec, half_life: Any, new_items_at_most: Any) -> PolicySpec:
     """The policy with these options, where they say anything."""
     for option, value in (("half_life", half_life), ("new_items_at_most", new_items_at_most)):
         if value is None or (isinstance(value, str) and value == "none"):
@@ -41,17 +41,17 @@ def with_options(policy: PolicyEntry, half_life: Any, new_items_at_most: Any) ->
     return policy
 
 
-def check_served(policy: PolicyEntry, setting: Setting) -> None:
+def check_served(policy: PolicySpec, task: PolicyTask) -> None:
     """Refuse by name a policy that can only be simulated: on a page, outcomes come late and out of order."""
-    policy.check(setting)
+    policy.check(task)
     if why := policy.limits.get("tally"):
         raise InvalidInput(f"{policy} cannot start from a tally: {why}")
     with interpreted():
-        if holds_lists(policy.start(replace(setting, segments=1))):
+        if holds_lists(policy.start(replace(task, segments=1))):
             raise InvalidInput(f"policy is {policy}, which shows one list until a no-click: it can only be simulated")
 
 
-def check_pooling(policy: PolicyEntry, segments: int, has_features: bool) -> None:
+def check_pooling(policy: PolicySpec, segments: int, has_features: bool) -> None:
     """Refuse by name a policy that takes all visitors, or all items, for alike."""
     if segments > 1 and not policy.pools:
         raise InvalidInput(f"segments is {segments}, but {policy.id} takes all visitors for alike")

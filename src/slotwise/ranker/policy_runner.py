@@ -11,15 +11,14 @@ import numpy as np
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
-from slotwise.core.policy_task import MAX_ROUNDS, MAX_SEGMENTS
+from slotwise.core.policy_task import MAX_SEGMENTS
 from slotwise.core.tally import Tally
 from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
 from slotwise.jit import compiled, is_plain
 from slotwise.jit.background_compile import SETTING, Kernels, When, kernels_for, when_to_compile
 from slotwise.policies import (
-    PolicyEntry,
-    Setting,
-    absorb,
+    PolicySpec,
+    PolicyTask,
     choose,
     choose_several,
     expect,
@@ -28,6 +27,7 @@ from slotwise.policies import (
     learn,
     settle,
     turn_to,
+    update_from_tally,
 )
 from slotwise.posterior import iterate_tallies
 from slotwise.ranker.item_catalog import Catalog, Constraints
@@ -43,7 +43,7 @@ _Shown = tuple[int, tuple[int, ...]]
 class PolicyFactory:
     """Begins a policy: its entry, the page, the items and all that was counted."""
 
-    policy: PolicyEntry
+    policy: PolicySpec
     slots: int
     position_bias: FloatArray | None
     items: Catalog
@@ -52,13 +52,12 @@ class PolicyFactory:
     kernels: Kernels = field(init=False)
 
     @property
-    def setting(self) -> Setting:
+    def task(self) -> PolicyTask:
         """The task that the policy is given before the first round."""
-        return Setting(
+        return PolicyTask(
             self.slots,
             len(self.items),
-            MAX_ROUNDS,
-            self.position_bias,
+            position_bias=self.position_bias,
             rules_per_decision=True,
             segments=self.room,
             retired=len(self.items.retired),
@@ -106,17 +105,17 @@ class PolicyFactory:
 
     def empty(self) -> Any:
         """The policy before anything was counted."""
-        return self.policy.start(self.setting)
+        return self.policy.start(self.task)
 
     def begin(self) -> Any:
         """The policy with all that was counted, the earliest period first."""
         if self.segments == 1 and not self.counts.by_period:
-            return self.policy.start(self.setting, self.counted.tally())
-        begun = self.policy.start(self.setting, Tally.empty(self.slots, len(self.items)))
+            return self.policy.start(self.task, self.counted.tally())
+        begun = self.policy.start(self.task, Tally.empty(self.slots, len(self.items)))
         for segment, tally, is_followed in iterate_tallies(self.counted.in_order()):
             hold_still(begun, is_followed)
             turn_to(begun, segment)
-            absorb(begun, tally.clicks, tally.passes)
+            update_from_tally(begun, tally.clicks, tally.passes)
         turn_to(begun, 0)
         return begun
 
@@ -221,7 +220,7 @@ class PolicyRunner:
             # to begin again from all counts is quicker than to add them one after the other
             self.record = None
         elif self.record is not None:
-            absorb(self.turned(segment), tally.clicks, tally.passes)
+            update_from_tally(self.turned(segment), tally.clicks, tally.passes)
 
     def _ranking(self, numbers: Iterable[int]) -> Ranking:
         """A list with an entry for each slot, empty at the end."""

@@ -51,18 +51,18 @@ class PosteriorCache:
     def posterior(self, segment: int | None) -> Posterior:
         """The posterior of a segment; or of everybody, from the counts of all segments together."""
         if segment not in self._posteriors:
-            setting, counts, worth = self._factory.setting, self._factory.counted, self._factory.items.worth
+            task, counts, worth = self._factory.task, self._factory.counted, self._factory.items.worth
             everybody = segment is None
             if everybody not in self._hierarchical:
                 counted = counts.for_everybody() if everybody else counts.in_order()
-                task = replace(setting, segments=1) if everybody else setting
+                task = replace(task, segments=1) if everybody else task
                 self._hierarchical[everybody] = posterior_after(
                     task, counted, half_life=self._factory.policy.options.get("half_life")
                 )
             self._posteriors[segment] = summarize_posterior(
                 self._hierarchical[everybody],
                 counts.tally(segment),
-                setting.position_bias,
+                task.position_bias,
                 segment=segment or 0,
                 values=worth.values.copy(),
                 excluded=worth.excluded,

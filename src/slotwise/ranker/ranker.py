@@ -17,7 +17,7 @@ from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.tally import Tally
 from slotwise.core.types import HalfLife
-from slotwise.policies import PolicyEntry
+from slotwise.policies import PolicySpec
 from slotwise.ranker.estimates import Estimates
 from slotwise.ranker.feature_table import Given
 from slotwise.ranker.learner import Learner
@@ -87,7 +87,7 @@ class Ranker:
         items: Iterable[str] | Given,
         slots: int,
         *,
-        policy: str | PolicyEntry | None = None,
+        policy: str | PolicySpec | None = None,
         position_bias: ArrayLike | None = None,
         values: Mapping[str, float] | None = None,
         features: Given | None = None,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from slotwise.jit.background_compile import WarmUp
-from slotwise.policies import PolicyEntry, policy
+from slotwise.policies import PolicySpec, get_policy
 
 MODULE = "slotwise.ranker.compile_all"
 #: as many as it takes to pin one item and to leave one out
@@ -20,7 +20,7 @@ SLOTS, ITEMS = 2, 4
 class WarmUpScript:
     """A kind of learner, as far as it matters to the compiler."""
 
-    policy: PolicyEntry
+    policy: PolicySpec
     slots: int
     items: int
     bias_is_known: bool
@@ -52,7 +52,7 @@ class WarmUpScript:
     def read(cls, text: str) -> WarmUpScript:
         """Parse `text`."""
         words = json.loads(text)
-        chosen = policy(words["policy"], **words["options"])
+        chosen = get_policy(words["policy"], **words["options"])
         return cls(chosen, words["slots"], words["items"], words["bias_is_known"], words["pools"])
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 from slotwise.click_models import click_probabilities, draw, draw_clicks, reward
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, InvalidRanking
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.jit import is_record
 
 #: what a policy may answer beside `choose` and `learn`; see `slotwise.policies.interface`
@@ -21,7 +21,7 @@ MAY_ANSWER = (
     "expect",
     "settle",
     "impose_rules",
-    "absorb",
+    "update_from_tally",
     "learns_from",
     "end_epoch",
 )
@@ -30,21 +30,21 @@ MAY_ANSWER = (
 class CheckedPolicy:
     """A user's own policy, its rankings checked before anything is done with them."""
 
-    def __init__(self, policy: Any, label: str, setting: Setting) -> None:
-        for method in ("choose", "learn", *(["impose_rules"] if setting.rules_per_decision else [])):
+    def __init__(self, policy: Any, label: str, task: PolicyTask) -> None:
+        for method in ("choose", "learn", *(["impose_rules"] if task.rules_per_decision else [])):
             if not callable(getattr(policy, method, None)):
                 why = ", as items come and go" if method == "impose_rules" else ""
                 raise InvalidInput(f"policy {label} must make an object with {method}{why}, got {policy!r}")
-        self.policy, self.label, self.setting = policy, label, setting
-        self.check = validation.ranking_of if setting.goal is None else setting.goal.ranking_of
-        if setting.rules_per_decision:
+        self.policy, self.label, self.task = policy, label, task
+        self.check = validation.ranking_of if task.goal is None else task.goal.ranking_of
+        if task.rules_per_decision:
             self.check = partial(validation.ranking_of, may_be_empty=True)
 
     def choose(self, rng: np.random.Generator) -> Any:
         """The policy's ranking, checked."""
         ranking = self.policy.choose(rng)
         try:
-            return self.check(ranking, slots=self.setting.slots, items=self.setting.items).copy()
+            return self.check(ranking, slots=self.task.slots, items=self.task.items).copy()
         except InvalidRanking as problem:
             raise InvalidRanking(f"policy {self.label}: {problem}") from None
 

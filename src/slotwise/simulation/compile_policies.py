@@ -9,14 +9,14 @@ from __future__ import annotations
 import sys
 
 from slotwise.click_models import MNL
-from slotwise.policies import policies
+from slotwise.policies import available_policies
 from slotwise.simulation.runner import simulate
 
 
 def warm_up(*ids: str) -> None:
     """Play one round of the policies with these ids, by default of every policy that is no rival."""
     users = MNL(position_bias=[1.0, 0.5], attractiveness=[0.5, 0.4, 0.3])
-    ours = (entry for entry in policies() if not entry.rival)
+    ours = (entry for entry in available_policies() if not entry.rival)
     default = [variant for entry in ours for variant in entry.bias_variants]
     simulate(users, ids or default, rounds=1, progress=False)
 

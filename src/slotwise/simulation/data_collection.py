@@ -11,7 +11,7 @@ from slotwise.click_models.base import draw
 from slotwise.core.rankings import Rankings
 from slotwise.core.types import IntArray
 from slotwise.jit import jit
-from slotwise.policies import Setting
+from slotwise.policies import PolicyTask
 from slotwise.policies.interface import choose, learn
 from slotwise.policies.policy_registry import parse
 
@@ -28,9 +28,9 @@ def at_random(users: MNL, rounds: int, rng: np.random.Generator) -> Rankings:
 
 def by_policy(users: MNL, policy: str, rounds: int, rng: np.random.Generator) -> Rankings:
     """Rounds in which a registered policy acts, given by its id."""
-    setting = Setting(users.slots, users.items, rounds, users.position_bias)
+    task = PolicyTask(users.slots, users.items, rounds, users.position_bias)
     shown, clicked = np.zeros((rounds, users.slots), np.int64), np.zeros(rounds, np.int64)
-    _play(parse(policy).start(setting), users, rng, shown, clicked)
+    _play(parse(policy).start(task), users, rng, shown, clicked)
     return Rankings.of_rounds(shown, clicked, items=users.items)
 
 

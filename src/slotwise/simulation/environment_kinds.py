@@ -11,11 +11,11 @@ import numpy as np
 
 from slotwise.click_models import MNL, best_ranking, reward
 from slotwise.core.errors import InvalidInput
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.environments import ContextualMNL, World
 from slotwise.optimize import Goal, best_list
 from slotwise.optimize.goal_value import valued
-from slotwise.policies.policy_registry import PolicyEntry
+from slotwise.policies.policy_registry import PolicySpec
 from slotwise.simulation.adapters import check_users
 from slotwise.simulation.contextual_loop import advance_contextual, first_visit
 from slotwise.simulation.loop import advance, outcome_of
@@ -35,7 +35,7 @@ class Episode:
     #: of the loop, the policy's generator first
     arguments: tuple[Any, ...]
     #: the policy's task, with the features that this replication drew
-    setting: Setting
+    task: PolicyTask
     #: completes the error about a ranking that the loop rejects
     requirement: str = ""
 
@@ -43,16 +43,16 @@ class Episode:
 class Environment(Protocol):
     """What the runner asks of users, a world or any other environment."""
 
-    def setting(self, rounds: int, goal: Goal | None) -> Setting:
+    def task(self, rounds: int, goal: Goal | None) -> PolicyTask:
         """Return what policies know before the first round; raise InvalidInput for a goal that cannot be followed."""
 
-    def check_policy(self, policy: PolicyEntry) -> None:
+    def check_policy(self, policy: PolicySpec) -> None:
         """Raise InvalidInput if a registered policy cannot act here."""
 
-    def best_reward(self, setting: Setting) -> float:
+    def best_reward(self, task: PolicyTask) -> float:
         """Return the reward of the best list; 0 if it changes and the loop computes it in every round."""
 
-    def start(self, setting: Setting, rng: np.random.Generator) -> Episode:
+    def start(self, task: PolicyTask, rng: np.random.Generator) -> Episode:
         """Return a new replication; `rng` is the policy's generator."""
 
 
@@ -61,7 +61,7 @@ def environment_of(users: Any) -> Environment:
     """Return the environment that `simulate` was given as its users.
 
     >>> users = MNL(position_bias=[1.0], attractiveness=[0.5, 0.25])
-    >>> environment_of(users).setting(100, None).items
+    >>> environment_of(users).task(100, None).items
     2
     """
     return StationaryEnvironment(users)
@@ -73,34 +73,34 @@ class StationaryEnvironment:
 
     users: Any
 
-    def setting(self, rounds: int, goal: Goal | None) -> Setting:
+    def task(self, rounds: int, goal: Goal | None) -> PolicyTask:
         """Return the task of a policy; a goal needs multinomial logit users."""
         users = self.users
         check_users(users)
         bias = getattr(users, "position_bias", None)
-        setting = Setting(users.slots, users.items, rounds, position_bias=bias, goal=goal)
+        task = PolicyTask(users.slots, users.items, rounds, position_bias=bias, goal=goal)
         if goal is not None:
             if not isinstance(goal, Goal):
                 raise InvalidInput(f"goal must be a Goal, got {goal!r}")
             if not isinstance(users, MNL):
                 raise InvalidInput(f"a goal needs users who choose by multinomial logit, got {type(users).__name__}")
             goal.check(users.slots, users.items)
-        return setting
+        return task
 
-    def check_policy(self, policy: PolicyEntry) -> None:
-        """Accept every policy; the policy itself checks its setting."""
+    def check_policy(self, policy: PolicySpec) -> None:
+        """Accept every policy; the policy itself checks its task."""
 
-    def best_reward(self, setting: Setting) -> float:
+    def best_reward(self, task: PolicyTask) -> float:
         """Return the reward of the best list that the goal allows; it may have to be searched for."""
-        if setting.goal is None:
+        if task.goal is None:
             return float(reward(self.users, best_ranking(self.users)))
-        return float(reward(valued(self.users, setting.goal), best_list(self.users, setting.goal)))
+        return float(reward(valued(self.users, task.goal), best_list(self.users, task.goal)))
 
-    def start(self, setting: Setting, rng: np.random.Generator) -> Episode:
+    def start(self, task: PolicyTask, rng: np.random.Generator) -> Episode:
         """Return a replication; its state is the users, with values if there is a goal."""
-        users = self.users if setting.goal is None else valued(self.users, setting.goal)
-        requirement = "" if setting.goal is None else ", or one that the goal does not allow"
-        return Episode(advance, users, (rng, outcome_of(users)), setting, requirement)
+        users = self.users if task.goal is None else valued(self.users, task.goal)
+        requirement = "" if task.goal is None else ", or one that the goal does not allow"
+        return Episode(advance, users, (rng, outcome_of(users)), task, requirement)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,29 +109,29 @@ class ChangingEnvironment:
 
     world: World
 
-    def setting(self, rounds: int, goal: Goal | None) -> Setting:
+    def task(self, rounds: int, goal: Goal | None) -> PolicyTask:
         """Return the task of a policy, without the features of items that a replication draws."""
         if goal is not None:
             raise InvalidInput("a goal cannot be followed in a World, whose regret is in clicks; leave out one of them")
-        return self.world.setting(rounds)
+        return self.world.task(rounds)
 
-    def check_policy(self, policy: PolicyEntry) -> None:
+    def check_policy(self, policy: PolicySpec) -> None:
         """Raise InvalidInput if a policy needs the position bias and there is no common one."""
         if self.world.position_bias is None and policy.knows_bias:
             why = "segments have their own" if self.world.users is None else "these users have none, or differ in it"
             raise InvalidInput(f"{policy} must be told the position_bias, and {why}")
 
-    def best_reward(self, setting: Setting) -> float:  # noqa: ARG002
+    def best_reward(self, task: PolicyTask) -> float:  # noqa: ARG002
         """Return 0: the best list changes."""
         return 0.0
 
-    def start(self, setting: Setting, rng: np.random.Generator) -> Episode:
+    def start(self, task: PolicyTask, rng: np.random.Generator) -> Episode:
         """Draw the items of a replication from a generator of its own, so that every policy has the same world."""
         world_rng = rng.spawn(1)[0]
-        drawn = draw_items(self.world, setting.rounds, world_rng)
-        requirement = ", or not all of items that are there" if setting.rules_per_decision else ""
+        drawn = draw_items(self.world, task.horizon, world_rng)
+        requirement = ", or not all of items that are there" if task.rules_per_decision else ""
         state = begin(self.world, drawn, world_rng)
-        return Episode(live, state, (rng, world_rng), replace(setting, features=drawn.features), requirement)
+        return Episode(live, state, (rng, world_rng), replace(task, features=drawn.features), requirement)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,23 +140,23 @@ class ContextualEnvironment:
 
     users: ContextualMNL
 
-    def setting(self, rounds: int, goal: Goal | None) -> Setting:
+    def task(self, rounds: int, goal: Goal | None) -> PolicyTask:
         """Return the task of a policy, without the fixed features, which a replication draws."""
-        return self.users.setting(rounds, goal)
+        return self.users.task(rounds, goal)
 
-    def check_policy(self, policy: PolicyEntry) -> None:
-        """Accept every policy; the policy itself checks its setting."""
+    def check_policy(self, policy: PolicySpec) -> None:
+        """Accept every policy; the policy itself checks its task."""
 
-    def best_reward(self, setting: Setting) -> float:  # noqa: ARG002
+    def best_reward(self, task: PolicyTask) -> float:  # noqa: ARG002
         """Return 0: every visitor has another best list."""
         return 0.0
 
-    def start(self, setting: Setting, rng: np.random.Generator) -> Episode:
+    def start(self, task: PolicyTask, rng: np.random.Generator) -> Episode:
         """Draw the fixed features from a generator of its own, so that every policy has the same visitors."""
         visit_rng = rng.spawn(1)[0]
         visits = first_visit(self.users, visit_rng)
         features = visits.lasting if visits.lasting.size else None
-        return Episode(advance_contextual, visits, (rng, visit_rng), replace(setting, features=features))
+        return Episode(advance_contextual, visits, (rng, visit_rng), replace(task, features=features))
 
 
 environment_of.register(World, ChangingEnvironment)

@@ -12,14 +12,14 @@ import numpy as np
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, InvalidRanking
-from slotwise.core.policy_task import MAX_ROUNDS, Setting
+from slotwise.core.policy_task import MAX_ROUNDS, PolicyTask
 from slotwise.core.random import stream
 from slotwise.core.tally import Tally
 from slotwise.core.types import FloatArray, IntArray
 from slotwise.jit import is_ours, is_record, plain, uncached
 from slotwise.jit.interpreter_mode import is_interpreting
 from slotwise.optimize import Goal
-from slotwise.policies.policy_registry import PolicyEntry, absorb_tally, parse
+from slotwise.policies.policy_registry import PolicySpec, apply_tally, parse
 from slotwise.simulation.adapters import CheckedPolicy
 from slotwise.simulation.environment_kinds import Environment, environment_of
 from slotwise.simulation.loop import trace
@@ -31,8 +31,8 @@ RECORDED_ROUNDS = 200
 #: how long a stretch of compiled rounds aims to take: as long as Ctrl-C may have to wait
 STRETCH_SECONDS = 0.2
 
-#: a registered policy, its id, or a function (a class, say) from a Setting to an object with `choose` and `learn`
-PolicyLike = str | PolicyEntry | Callable[[Setting], Any]
+#: a registered policy, its id, or a function (a class, say) from a PolicyTask to an object with `choose` and `learn`
+PolicyLike = str | PolicySpec | Callable[[PolicyTask], Any]
 
 
 def simulate(
@@ -56,7 +56,7 @@ def simulate(
     may
     click several times in a round, policies with `learn_clicks` are told all clicks, and others the first.
     `policies` are ids of registered policies, `policy(id, option=…)`, or your own: a function or class that is called
-    with a `Setting` and returns an object with `choose(rng)` and `learn(ranking, clicked)`. Replication i of every
+    with a `PolicyTask` and returns an object with `choose(rng)` and `learn(ranking, clicked)`. Replication i of every
     policy has the i-th stream of `seed`; the numbers do not depend on `jobs`, nor on joblib's backend.
     With a `goal`, regret is in expected value, against the best list that the goal allows. With a `start`, every policy
     has absorbed that tally before its first round; the tallies of the results are without it.
@@ -74,20 +74,20 @@ def simulate(
     True
     """
     environment = environment_of(users)
-    setting = environment.setting(validation.whole_number("rounds", rounds, at_least=1, at_most=MAX_ROUNDS), goal)
+    task = environment.task(validation.whole_number("rounds", rounds, at_least=1, at_most=MAX_ROUNDS), goal)
     validation.whole_number("replications", replications, at_least=1)
     validation.whole_number("seed", seed, at_least=0)
     if jobs != -1:
         validation.whole_number("jobs", jobs, at_least=1)
-    points = recorded_rounds(record_at, setting.rounds)
+    points = recorded_rounds(record_at, task.horizon)
     wanted = [policies] if isinstance(policies, str) or not isinstance(policies, Sequence) else policies
     labelled = _labelled(wanted)
     for chosen in labelled.values():
-        if isinstance(chosen, PolicyEntry):
+        if isinstance(chosen, PolicySpec):
             environment.check_policy(chosen)
-            chosen.check(setting)
+            chosen.check(task)
         if start is not None:
-            _started(chosen, setting, start)
+            _started(chosen, task, start)
     runs: dict[str, Run] = {}
     with Bar(progress) as bar:
         for label, chosen in labelled.items():
@@ -96,7 +96,7 @@ def simulate(
                 for replication in run_replications(
                     users,
                     chosen,
-                    setting,
+                    task,
                     seed=seed,
                     indices=range(replications),
                     jobs=jobs,
@@ -106,7 +106,7 @@ def simulate(
                     done.append(replication)
                     step()
             runs[label] = Run.of(label, points, done)
-    return Results(runs, rounds=setting.rounds, replications=int(replications), seed=int(seed))
+    return Results(runs, rounds=task.horizon, replications=int(replications), seed=int(seed))
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class Replication:
 def run_replications(
     users: Any,
     policy: PolicyLike,
-    setting: Setting,
+    task: PolicyTask,
     *,
     seed: int,
     indices: Sequence[int],
@@ -147,22 +147,22 @@ def run_replications(
         return
     environment = environment_of(users)
     # once: it may have to be searched for
-    best = environment.best_reward(setting)
+    best = environment.best_reward(task)
     # a round before anything else: compiling is not simulating, and threads would wait for each other
-    _Simulation(environment, policy, setting, best, np.random.default_rng(0), points, start).play(1)
+    _Simulation(environment, policy, task, best, np.random.default_rng(0), points, start).play(1)
     # plain Python runs in this thread, as other threads do not know that they are not to compile
     work = joblib.Parallel(
         n_jobs=1 if is_interpreting() else jobs, prefer="threads", return_as="generator_unordered", batch_size=1
     )
     yield from work(
-        joblib.delayed(_replicate)(environment, policy, setting, best, seed, index, points, start) for index in indices
+        joblib.delayed(_replicate)(environment, policy, task, best, seed, index, points, start) for index in indices
     )
 
 
 def _replicate(
     environment: Environment,
     policy: PolicyLike,
-    setting: Setting,
+    task: PolicyTask,
     best: float,
     seed: int,
     index: int,
@@ -171,8 +171,8 @@ def _replicate(
 ) -> Replication:
     begin = time.perf_counter()
     rng = np.random.default_rng(stream(seed, index))
-    simulation = _Simulation(environment, policy, setting, best, rng, points, start)
-    left, stretch = setting.rounds, 256
+    simulation = _Simulation(environment, policy, task, best, rng, points, start)
+    left, stretch = task.horizon, 256
     while left > 0:
         since = time.perf_counter()
         simulation.play(min(stretch, left))
@@ -190,21 +190,21 @@ class _Simulation:
         self,
         environment: Environment,
         policy: PolicyLike,
-        setting: Setting,
+        task: PolicyTask,
         best: float,
         rng: np.random.Generator,
         points: IntArray,
         start: Tally | None,
     ) -> None:
         self.label = _label(policy)
-        episode = environment.start(setting, rng)
+        episode = environment.start(task, rng)
         self.loop, self.state, self.arguments = episode.loop, episode.state, episode.arguments
         self.requirement = episode.requirement
-        self.trace = trace(setting.slots, setting.items, best, points)
-        self.policy = _started(policy, episode.setting, start)
+        self.trace = trace(task.slots, task.items, best, points)
+        self.policy = _started(policy, episode.task, start)
         if not is_record(self.policy) or not is_record(self.state):
             own = not is_record(self.policy)
-            self.policy = CheckedPolicy(self.policy, self.label, episode.setting) if own else plain(self.policy)
+            self.policy = CheckedPolicy(self.policy, self.label, episode.task) if own else plain(self.policy)
             self.state, self.trace = plain(self.state), plain(self.trace)
             self.arguments = tuple(plain(value) for value in self.arguments)
             self.loop = getattr(self.loop, "py_func", self.loop)
@@ -219,12 +219,12 @@ class _Simulation:
             )
 
 
-def _started(policy: PolicyLike, setting: Setting, start: Tally | None) -> Any:
-    if isinstance(policy, PolicyEntry):
-        return policy.start(setting, start)
-    started = policy(setting)  # type: ignore[operator]
+def _started(policy: PolicyLike, task: PolicyTask, start: Tally | None) -> Any:
+    if isinstance(policy, PolicySpec):
+        return policy.start(task, start)
+    started = policy(task)  # type: ignore[operator]
     if start is not None:
-        absorb_tally(_label(policy), started, start, setting)
+        apply_tally(_label(policy), started, start, task)
     return started
 
 
@@ -234,8 +234,8 @@ def _labelled(policies: Sequence[PolicyLike]) -> dict[str, PolicyLike]:
         raise InvalidInput("policies must name at least one policy, got none")
     for given in policies:
         policy = parse(given) if isinstance(given, str) else given
-        if not callable(policy) and not isinstance(policy, PolicyEntry):
-            raise InvalidInput(f"policies must be ids or functions of a Setting, got {policy!r}")
+        if not callable(policy) and not isinstance(policy, PolicySpec):
+            raise InvalidInput(f"policies must be ids or functions of a PolicyTask, got {policy!r}")
         if _label(policy) in chosen:
             raise InvalidInput(f"policies must differ, got {_label(policy)} twice")
         chosen[_label(policy)] = policy
@@ -243,7 +243,7 @@ def _labelled(policies: Sequence[PolicyLike]) -> dict[str, PolicyLike]:
 
 
 def _label(policy: PolicyLike) -> str:
-    return str(policy) if isinstance(policy, str | PolicyEntry) else getattr(policy, "__name__", type(policy).__name__)
+    return str(policy) if isinstance(policy, str | PolicySpec) else getattr(policy, "__name__", type(policy).__name__)
 
 
 def recorded_rounds(record_at: int | Iterable[int], rounds: int) -> IntArray:

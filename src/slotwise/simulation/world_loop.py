@@ -10,7 +10,7 @@ from slotwise.click_models.base import first_click
 from slotwise.core.tally import count_round
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, Ranking
 from slotwise.jit import inlined, jit
-from slotwise.policies.interface import absorb, choose, expect, learn_clicks, learns_from, settle, turn_to
+from slotwise.policies.interface import choose, expect, learn_clicks, learns_from, settle, turn_to, update_from_tally
 from slotwise.simulation.available_items import can_be_shown, remember_shown, tell_presence
 from slotwise.simulation.delay_queue import is_due, put, take
 from slotwise.simulation.loop import Trace, is_ranking, record_regret
@@ -50,7 +50,7 @@ def live(
             else:
                 slot = first_click(late_clicks)
                 _mark(living.clicks, living.passes, late, slot, 1.0)
-                absorb(policy, living.clicks, living.passes)
+                update_from_tally(policy, living.clicks, living.passes)
                 _mark(living.clicks, living.passes, late, slot, 0.0)
         segment = draw_segment(living, world_rng)
         turn_to(policy, segment)

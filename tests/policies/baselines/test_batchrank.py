@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import Setting, policy, simulate
+from slotwise import PolicyTask, get_policy, simulate
 from slotwise.click_models import Cascade, PositionBased, draw_clicks
 from slotwise.policies import choose
 from slotwise.policies.interface import learn_clicks
@@ -30,7 +30,11 @@ def _batches(started: Any) -> list[tuple[int, set[int]]]:
 def test_items_of_a_batch_are_observed_alike_and_batches_end_in_the_right_order() -> None:
     """Batches only divide, whoever is left in an earlier one being more attractive than all of a later one."""
     rounds = 3_000
-    started, rng, clicks = policy("batchrank").start(Setting(3, 5, rounds)), np.random.default_rng(1), np.zeros(3, bool)
+    started, rng, clicks = (
+        get_policy("batchrank").start(PolicyTask(3, 5, rounds)),
+        np.random.default_rng(1),
+        np.zeros(3, bool),
+    )
     for _ in range(rounds):
         ranking = choose(started, rng).copy()
         draw_clicks(USERS, ranking, clicks, rng)

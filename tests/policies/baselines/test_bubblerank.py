@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from slotwise import Setting, policy, simulate
+from slotwise import PolicyTask, get_policy, simulate
 from slotwise.click_models import PositionBased, draw_clicks
 from slotwise.policies import choose
 from slotwise.policies.interface import learn_clicks
@@ -23,7 +23,11 @@ def test_no_list_is_much_worse_than_the_first() -> None:
     """Theorem 2: with probability 1 - δK² no list ever has more than K/2 wrong pairs above the base list's; and the
     base list is in order in the end. Here δ = T⁻⁴: less than one in 10¹¹."""
     for seed in range(3):
-        started, rng, clicks = policy("bubblerank").start(Setting(4, 4, 1_500)), np.random.default_rng(seed), None
+        started, rng, clicks = (
+            get_policy("bubblerank").start(PolicyTask(4, 4, 1_500)),
+            np.random.default_rng(seed),
+            None,
+        )
         clicks = np.zeros(4, bool)
         choose(started, rng)
         before = _wrong_pairs(started.base.tolist())
@@ -37,7 +41,7 @@ def test_no_list_is_much_worse_than_the_first() -> None:
 
 @pytest.mark.usefixtures("interpreting")
 def test_only_neighbours_of_this_rounds_pairs_are_exchanged() -> None:
-    started, rng = policy("bubblerank").start(Setting(3, 6, 1_000)), np.random.default_rng(1)
+    started, rng = get_policy("bubblerank").start(PolicyTask(3, 6, 1_000)), np.random.default_rng(1)
     below_the_page = set()
     for now in range(400):
         ranking = choose(started, rng).tolist()

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from slotwise import NO_CLICK, Setting, policy, simulate
+from slotwise import NO_CLICK, PolicyTask, get_policy, simulate
 from slotwise.click_models import Cascade, draw
 from slotwise.policies import choose, learn
 from slotwise.policies.indices.kl_bernoulli import upper_probability
@@ -16,7 +16,7 @@ from tests.statistical_assertions import assert_mean_is_below
 @pytest.mark.parametrize("id", ["cascade-ucb1", "cascade-kl-ucb"])
 def test_the_index_is_that_of_kveton(id: str) -> None:
     users = Cascade(slots=2, attraction=[0.6, 0.2, 0.4, 0.3])
-    started = policy(id).start(Setting(2, 4, 500))
+    started = get_policy(id).start(PolicyTask(2, 4, 500))
     rng = np.random.default_rng(1)
     looks, clicks = np.zeros(4), np.zeros(4)
     for now in range(1, 200):

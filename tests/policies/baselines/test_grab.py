@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from slotwise import Setting, policy, simulate
+from slotwise import PolicyTask, get_policy, simulate
 from slotwise.click_models import draw_clicks
 from slotwise.policies import choose
 from slotwise.policies.indices.kl_bernoulli import level_at, upper_probability
@@ -16,7 +16,7 @@ from tests.statistical_assertions import assert_mean_is_below
 
 @pytest.mark.usefixtures("interpreting")
 def test_the_list_is_the_leader_or_its_neighbour_of_the_largest_bounds() -> None:
-    started = policy("grab").start(Setting(3, 5, 1_000))
+    started = get_policy("grab").start(PolicyTask(3, 5, 1_000))
     rng, clicks, led = np.random.default_rng(1), np.zeros(3, bool), dict[tuple[int, ...], int]()
     explored = 0
     for _ in range(150):

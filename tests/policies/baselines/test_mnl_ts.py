@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from slotwise import Setting, policy
+from slotwise import PolicyTask, get_policy
 from slotwise.policies import choose
 from slotwise.policies.interface import learn_epoch
 from tests.statistical_assertions import assert_frequencies
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("interpreting")
 def test_what_is_drawn_has_the_beta_posterior() -> None:
     """After 4 epochs with 3 clicks on a pair, 1/(1 + v) ~ Beta(1 + 4, 1 + 3)."""
     rng = np.random.default_rng(1)
-    inner = policy("mnl-ts").start(Setting(1, 2, 100)).policy
+    inner = get_policy("mnl-ts").start(PolicyTask(1, 2, 100)).policy
     for clicks in (2, 0, 1, 0):
         learn_epoch(inner, np.array([0]), np.array([clicks]))
     drawn = []
@@ -28,7 +28,7 @@ def test_what_is_drawn_has_the_beta_posterior() -> None:
 
 def test_the_list_is_best_for_what_was_drawn() -> None:
     rng = np.random.default_rng(2)
-    inner = policy("mnl-ts").start(Setting(2, 4, 100)).policy
+    inner = get_policy("mnl-ts").start(PolicyTask(2, 4, 100)).policy
     for _ in range(50):
         ranking = choose(inner, rng).copy()
         best = max(inner.drawn[0, i] + inner.drawn[1, j] for i in range(4) for j in range(4) if i != j)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from slotwise import MNL, NO_CLICK, Setting, policy, simulate
+from slotwise import MNL, NO_CLICK, PolicyTask, get_policy, simulate
 from slotwise.policies import choose, learn
 from tests.statistical_assertions import assert_mean_is_below
 
@@ -15,7 +15,7 @@ ASSORTMENT = MNL(position_bias=[1.0, 1.0], attractiveness=[1.0, 0.9, 0.1, 0.1, 0
 @pytest.mark.usefixtures("interpreting")
 def test_the_ranking_is_the_best_assignment_of_the_papers_index() -> None:
     slots, items = 3, 5
-    started = policy("mnl-ucb").start(Setting(slots, items, 100))
+    started = get_policy("mnl-ucb").start(PolicyTask(slots, items, 100))
     rng = np.random.default_rng(2)
     for epoch in range(1, 100):
         ranking = choose(started, rng).copy()

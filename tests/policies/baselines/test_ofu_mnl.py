@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from slotwise import Setting, policy
+from slotwise import PolicyTask, get_policy
 from slotwise.core.errors import InvalidInput
 from slotwise.policies import choose, learn
 from slotwise.policies.interface import see_features
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("interpreting")
 
 
 def test_the_index_is_the_estimate_and_its_width() -> None:
-    started = policy("ofu-mnl", width=0.3).start(Setting(2, 5, 100, np.array([0.5, 1.0]), context=3))
+    started = get_policy("ofu-mnl", width=0.3).start(PolicyTask(2, 5, 100, np.array([0.5, 1.0]), context=3))
     rng = np.random.default_rng(1)
     for now in range(1, 40):
         features = rng.normal(size=(5, 3))
@@ -42,4 +42,4 @@ def test_features_are_worth_having_where_they_matter_and_cost_little_where_they_
 def test_options_are_positive() -> None:
     for option in ("width", "ridge"):
         with pytest.raises(InvalidInput, match=f"{option} must be"):
-            policy("ofu-mnl", **{option: 0.0}).start(Setting(1, 2, 10, np.ones(1)))
+            get_policy("ofu-mnl", **{option: 0.0}).start(PolicyTask(1, 2, 10, np.ones(1)))

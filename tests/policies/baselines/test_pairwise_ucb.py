@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import binom
 
-from slotwise import MNL, NO_CLICK, Setting, policy
+from slotwise import MNL, NO_CLICK, PolicyTask, get_policy
 from slotwise.click_models import draw
 from slotwise.core.types import FloatArray
 from slotwise.policies import choose, learn
@@ -57,7 +57,7 @@ def _plain_bernstein(clicks: FloatArray, trials: FloatArray, level: float) -> fl
 @pytest.mark.parametrize("bound", ["kl", "bernstein"])
 def test_the_index_is_the_bound_from_all_trials_of_an_item(bound: str) -> None:
     plain = {"kl": _plain_kl, "bernstein": _plain_bernstein}[bound]
-    started = policy("pairwise-ucb", bound=bound).start(Setting(3, 5, 2_000, USERS.position_bias))
+    started = get_policy("pairwise-ucb", bound=bound).start(PolicyTask(3, 5, 2_000, USERS.position_bias))
     rng = np.random.default_rng(1)
     clicks, passes = np.zeros((3, 5)), np.zeros((3, 5))
     compared = 0
@@ -83,7 +83,7 @@ def test_the_index_is_the_bound_from_all_trials_of_an_item(bound: str) -> None:
 
 
 def test_an_item_without_a_pass_comes_first() -> None:
-    started = policy("pairwise-ucb").start(Setting(1, 3, 10, np.ones(1)))
+    started = get_policy("pairwise-ucb").start(PolicyTask(1, 3, 10, np.ones(1)))
     rng = np.random.default_rng(2)
     first = choose(started, rng).copy()
     learn(started, first, 0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from slotwise import Setting, policy, simulate
+from slotwise import PolicyTask, get_policy, simulate
 from slotwise.core.errors import InvalidInput
 from slotwise.policies import choose
 from slotwise.policies.baselines.pb_mhb import propose
@@ -26,7 +26,7 @@ def test_proposals_are_normal_within_0_and_1(now: float, spread: float) -> None:
 @pytest.mark.parametrize("c", [0.3, 1_000.0])
 def test_the_chain_has_the_posterior(c: float) -> None:
     """One slot, one item, 2 clicks in 6 shows: (κθ)²(1 - κθ)⁴ on the unit square, of which θ has one marginal."""
-    started = policy("pb-mhb", c=c).start(Setting(1, 1, 100))
+    started = get_policy("pb-mhb", c=c).start(PolicyTask(1, 1, 100))
     started.clicks[0, 0], started.misses[0, 0] = 2.0, 4.0
     rng, drawn = np.random.default_rng(2), []
     for step in range(24_000):
@@ -44,7 +44,7 @@ def test_the_chain_has_the_posterior(c: float) -> None:
 @pytest.mark.usefixtures("interpreting")
 def test_without_data_every_value_is_as_likely() -> None:
     """Proposals are cut off at 0 and 1: unless that is made up for, values near the ends come up a third less often."""
-    started = policy("pb-mhb", c=0.3).start(Setting(1, 1, 100))
+    started = get_policy("pb-mhb", c=0.3).start(PolicyTask(1, 1, 100))
     rng, drawn = np.random.default_rng(3), []
     for step in range(16_000):
         choose(started, rng)
@@ -62,4 +62,4 @@ def test_regret_is_below_that_of_toprank_in_the_position_based_model() -> None:
 
 def test_c_is_positive() -> None:
     with pytest.raises(InvalidInput, match="c must be"):
-        policy("pb-mhb", c=-1).start(Setting(1, 2, 10))
+        get_policy("pb-mhb", c=-1).start(PolicyTask(1, 2, 10))

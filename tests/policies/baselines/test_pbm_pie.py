@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import Setting, policy, simulate
+from slotwise import PolicyTask, get_policy, simulate
 from slotwise.click_models import draw_clicks
 from slotwise.core.errors import InvalidInput
 from slotwise.policies import choose
@@ -35,7 +35,7 @@ def _upper_bound(started: Any, item: int, level: float) -> float:
 
 @pytest.mark.usefixtures("interpreting")
 def test_only_the_last_slot_explores_and_only_items_that_may_be_better() -> None:
-    started = policy("pbm-pie").start(Setting(3, 5, 1_000, USERS.position_bias))
+    started = get_policy("pbm-pie").start(PolicyTask(3, 5, 1_000, USERS.position_bias))
     rng, clicks, explored = np.random.default_rng(2), np.zeros(3, bool), set[tuple[int, int]]()
     for now in range(1, 260):
         ranking = choose(started, rng).copy()
@@ -55,7 +55,7 @@ def test_only_the_last_slot_explores_and_only_items_that_may_be_better() -> None
 
 @pytest.mark.usefixtures("interpreting")
 def test_every_item_that_may_be_better_is_a_rival() -> None:
-    started = policy("pbm-pie").start(Setting(2, 6, 1_000, np.array([1.0, 0.5])))
+    started = get_policy("pbm-pie").start(PolicyTask(2, 6, 1_000, np.array([1.0, 0.5])))
     rng = np.random.default_rng(3)
     attraction = np.array([0.8, 0.7, 0.6, 0.3, 0.1, 0.05])
     for _ in range(120):
@@ -80,4 +80,4 @@ def test_regret_is_below_that_of_pbm_ucb_in_the_papers_setting() -> None:
 
 def test_epsilon_is_positive() -> None:
     with pytest.raises(InvalidInput, match="epsilon must be"):
-        policy("pbm-pie", epsilon=0).start(Setting(1, 2, 10, np.ones(1)))
+        get_policy("pbm-pie", epsilon=0).start(PolicyTask(1, 2, 10, np.ones(1)))

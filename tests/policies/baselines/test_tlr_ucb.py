@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from slotwise import MNL, NO_CLICK, Setting, policy, simulate
+from slotwise import MNL, NO_CLICK, PolicyTask, get_policy, simulate
 from slotwise.click_models import draw
 from slotwise.policies import choose, learn
 from slotwise.policies.baselines.tlr_ucb import start
@@ -19,7 +19,7 @@ USERS = MNL(position_bias=[1.0, 0.6, 0.3], attractiveness=[0.9, 0.7, 0.5, 0.3, 0
 @pytest.mark.usefixtures("interpreting")
 def test_items_are_ranked_by_the_truncated_regression_and_its_bound() -> None:
     bias = np.array([0.9, 0.4])
-    started = policy("tlr-ucb").start(Setting(2, 3, 1_000, bias))
+    started = get_policy("tlr-ucb").start(PolicyTask(2, 3, 1_000, bias))
     rng = np.random.default_rng(1)
     responses: list[list[tuple[float, int]]] = [[], [], []]
     for epoch in range(1, 80):
@@ -46,7 +46,7 @@ def test_items_are_ranked_by_the_truncated_regression_and_its_bound() -> None:
 
 @pytest.mark.usefixtures("interpreting")
 def test_ei_tlr_rotates_and_then_goes_on_with_the_bias_that_it_found() -> None:
-    started = policy("ei-tlr").start(Setting(3, 6, 40_000))
+    started = get_policy("ei-tlr").start(PolicyTask(3, 6, 40_000))
     inner, rng = started.policy, np.random.default_rng(2)
     assert inner.exploring == 204  # √40,000 in whole rotations of 6
     shown = np.zeros((3, 6))
@@ -68,8 +68,8 @@ def test_ei_tlr_rotates_and_then_goes_on_with_the_bias_that_it_found() -> None:
 def test_regret_grows_like_the_root_and_without_the_slots_in_proportion() -> None:
     """The paper's two claims: Õ(√T) for TLR-UCB, and linear regret for whoever neglects position effects."""
 
-    def neglecting(setting: Setting) -> Epochs:
-        return start(replace(setting, position_bias=None), np.ones(setting.slots), exploring=0.0)
+    def neglecting(task: PolicyTask) -> Epochs:
+        return start(replace(task, position_bias=None), np.ones(task.slots), exploring=0.0)
 
     run = simulate(USERS, ["tlr-ucb", "ei-tlr"], rounds=32_000, replications=12, seed=1, record_at=[8_000, 32_000])
     blind = simulate(USERS, neglecting, rounds=32_000, replications=6, seed=1, record_at=[2_000, 8_000, 32_000])[

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import Setting, policy, simulate
+from slotwise import PolicyTask, get_policy, simulate
 from slotwise.click_models import Cascade, draw_clicks
 from slotwise.policies import choose
 from slotwise.policies.baselines.unirank import find_leader
@@ -37,7 +37,7 @@ def test_the_leader_is_that_of_the_written_algorithm() -> None:
     rng = np.random.default_rng(1)
     sizes = set()
     for _ in range(150):
-        started = policy("unirank").start(Setting(3, 7, 100))
+        started = get_policy("unirank").start(PolicyTask(3, 7, 100))
         merit = rng.permutation(7)
         lead = np.sign(merit[:, None] - merit[None, :]) * (rng.random((7, 7)) < 0.95)
         started.lead[:] = np.triu(lead) - np.triu(lead).T
@@ -54,7 +54,7 @@ def test_the_leader_is_that_of_the_written_algorithm() -> None:
 
 @pytest.mark.usefixtures("interpreting")
 def test_what_is_shown_is_the_leader_or_a_merger_and_counts_are_kept_within_subsets() -> None:
-    started = policy("unirank").start(Setting(3, 5, 1_000))
+    started = get_policy("unirank").start(PolicyTask(3, 5, 1_000))
     rng, clicks = np.random.default_rng(2), np.zeros(3, bool)
     lead, decided = np.zeros((5, 5)), np.zeros((5, 5))
     for _ in range(300):

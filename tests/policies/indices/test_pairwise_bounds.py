@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import binom
 
-from slotwise import Setting, policy
+from slotwise import PolicyTask, get_policy
 from slotwise.core.errors import InvalidInput
 from slotwise.policies.indices.pairwise_bounds import STEP, bernstein, exploration, kl_bound
 
@@ -84,4 +84,4 @@ def test_the_level_of_exploration() -> None:
 
 def test_a_bound_of_another_name_is_refused() -> None:
     with pytest.raises(InvalidInput, match="bound must be kl or bernstein, got 'hoeffding'"):
-        policy("pairwise-ucb", bound="hoeffding").start(Setting(1, 2, 10, np.ones(1)))
+        get_policy("pairwise-ucb", bound="hoeffding").start(PolicyTask(1, 2, 10, np.ones(1)))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from slotwise import NO_CLICK, Setting, policy
+from slotwise import NO_CLICK, PolicyTask, get_policy
 from slotwise.policies import choose, learn
 
 pytestmark = pytest.mark.usefixtures("interpreting")
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.usefixtures("interpreting")
 
 def test_as_many_pairs_as_possible_are_shown_for_the_first_time() -> None:
     """A pair that was never shown has an infinite index, and outweighs all others."""
-    started = policy("mnl-bandit").start(Setting(3, 5, 100))
+    started = get_policy("mnl-bandit").start(PolicyTask(3, 5, 100))
     rng = np.random.default_rng(1)
     for _ in range(8):
         new = (started.policy.passes == 0).astype(float)
@@ -24,7 +24,7 @@ def test_as_many_pairs_as_possible_are_shown_for_the_first_time() -> None:
 
 def test_the_ranking_is_the_best_assignment_of_the_papers_index() -> None:
     slots, items = 3, 5
-    started = policy("mnl-bandit").start(Setting(slots, items, 100))
+    started = get_policy("mnl-bandit").start(PolicyTask(slots, items, 100))
     rng = np.random.default_rng(2)
     for epoch in range(1, 200):
         ranking = choose(started, rng).copy()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from slotwise import MNL, Setting, policy
+from slotwise import MNL, PolicyTask, get_policy
 from slotwise.click_models import draw
 from slotwise.policies import choose, learn
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.usefixtures("interpreting")
 
 def test_the_index_is_that_of_lagree() -> None:
     users = MNL(position_bias=[0.4, 1.0], attractiveness=[0.5, 0.9, 0.2])
-    started = policy("pbm-ucb").start(Setting(2, 3, 500, users.position_bias))
+    started = get_policy("pbm-ucb").start(PolicyTask(2, 3, 500, users.position_bias))
     rng = np.random.default_rng(1)
     clicks, shows, exposure = np.zeros(3), np.zeros(3), np.zeros(3)
     for now in range(1, 300):

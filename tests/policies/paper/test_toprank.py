@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import MNL, NO_CLICK, Setting, policy
+from slotwise import MNL, NO_CLICK, PolicyTask, get_policy
 from slotwise.click_models import draw
 from slotwise.policies import choose, learn
 from slotwise.policies.paper.toprank import partition
@@ -62,7 +62,7 @@ class Reference:
 
 def test_blocks_are_those_of_the_written_algorithm() -> None:
     users = MNL(position_bias=[1.0, 0.6], attractiveness=[0.1, 2.0, 0.8, 0.1, 3.0])
-    started, reference = policy("toprank").start(Setting(2, 5, 1_000)), Reference(5, 1_000)
+    started, reference = get_policy("toprank").start(PolicyTask(2, 5, 1_000)), Reference(5, 1_000)
     rng = np.random.default_rng(1)
     for _ in range(1_500):
         ranking = choose(started, rng).copy()
@@ -74,7 +74,7 @@ def test_blocks_are_those_of_the_written_algorithm() -> None:
 
 
 def test_slots_are_filled_block_by_block() -> None:
-    started = policy("toprank").start(Setting(3, 5, 100))
+    started = get_policy("toprank").start(PolicyTask(3, 5, 100))
     for winner in (3, 4):
         for loser in (0, 1, 2):
             started.beats[winner, loser] = 1
@@ -88,7 +88,7 @@ def test_slots_are_filled_block_by_block() -> None:
 
 @pytest.mark.parametrize("cycle", [[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 0)]])
 def test_a_cycle_becomes_one_block(cycle: list[tuple[int, int]]) -> None:
-    started = policy("toprank").start(Setting(2, 4, 100))
+    started = get_policy("toprank").start(PolicyTask(2, 4, 100))
     for winner, loser in cycle:
         started.beats[winner, loser] = 1
     partition(started)

@@ -20,7 +20,7 @@ from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.fitting.number_format import against_observed, and_more, percent
 
 if TYPE_CHECKING:
-    from slotwise.policies import PolicyEntry
+    from slotwise.policies import PolicySpec
 
 #: a policy is simulated from scratch: for this many rounds, this many times
 ROUNDS, REPLICATIONS = 10_000, 8
@@ -84,7 +84,7 @@ class Evaluation:
 
 def evaluate(
     fit: Fit,
-    target: RankingOfIds | Mapping[tuple[str | None, ...], float] | str | PolicyEntry,
+    target: RankingOfIds | Mapping[tuple[str | None, ...], float] | str | PolicySpec,
     *,
     propensities: LoggedPropensities | None = None,
     level: float = LEVEL,
@@ -195,7 +195,7 @@ def _model_warnings(fit: Fit, lists: IntArray, rate: Rate) -> list[str]:
 
 def _policy(
     fit: Fit,
-    policy: str | PolicyEntry,
+    policy: str | PolicySpec,
     propensities: LoggedPropensities | None,
     level: float,
     rounds: int,

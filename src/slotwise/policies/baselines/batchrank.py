@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.random import shuffle
 from slotwise.core.types import BoolArray, FloatArray, IntArray, Ranking
 from slotwise.jit import inlined, jit, record
@@ -66,14 +66,14 @@ class BatchRank:
     },
     rival=True,
 )
-def batchrank(setting: Setting) -> BatchRank:
+def batchrank(task: PolicyTask) -> BatchRank:
     """BatchRank for T rounds."""
-    slots, items = setting.slots, setting.items
+    slots, items = task.slots, task.items
     stop, size = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
     stop[0], size[0] = slots, items
     return BatchRank(
-        log_rounds=math.log(setting.rounds),
-        level=level_at(float(setting.rounds)),
+        log_rounds=math.log(task.horizon),
+        level=level_at(float(task.horizon)),
         batch=np.zeros(items, np.int64),
         stop=stop,
         stage=np.zeros(slots, np.int64),

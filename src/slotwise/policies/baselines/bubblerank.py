@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from slotwise.click_models.base import mark_one_click
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.random import below, shuffle
 from slotwise.core.types import NO_CLICK, BoolArray, FloatArray, IntArray, Ranking
 from slotwise.jit import inlined, record
@@ -58,18 +58,18 @@ class BubbleRank:
     },
     rival=True,
 )
-def bubblerank(setting: Setting) -> BubbleRank:
+def bubblerank(task: PolicyTask) -> BubbleRank:
     """BubbleRank with δ = T⁻⁴, from a list at random."""
-    square = (setting.items, setting.items)
+    square = (task.items, task.items)
     return BubbleRank(
         rounds=0,
-        log_odds=4.0 * math.log(setting.rounds),
-        base=np.arange(setting.items),
+        log_odds=4.0 * math.log(task.horizon),
+        base=np.arange(task.items),
         shuffled=False,
         lead=np.zeros(square),
         decided=np.zeros(square),
-        clicked=np.zeros(setting.slots, np.bool_),
-        ranking=np.zeros(setting.slots, np.int64),
+        clicked=np.zeros(task.slots, np.bool_),
+        ranking=np.zeros(task.slots, np.int64),
     )
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import NO_CLICK, FloatArray, IntArray, Ranking
 from slotwise.jit import record
 from slotwise.optimize.top_k import select_best
@@ -48,27 +48,27 @@ class CascadeUCB:
 
 
 @register("cascade-ucb1", name="CascadeUCB1", position_bias="ordered", citation=CITATION, limits=LIMITS, rival=True)
-def cascade_ucb1(setting: Setting) -> CascadeUCB:
+def cascade_ucb1(task: PolicyTask) -> CascadeUCB:
     """Algorithm 1 with the bounds of UCB1."""
-    return start(setting, kl=False)
+    return start(task, kl=False)
 
 
 @register("cascade-kl-ucb", name="CascadeKL-UCB", position_bias="ordered", citation=CITATION, limits=LIMITS, rival=True)
-def cascade_kl_ucb(setting: Setting) -> CascadeUCB:
+def cascade_kl_ucb(task: PolicyTask) -> CascadeUCB:
     """Algorithm 1 with the bounds of KL-UCB."""
-    return start(setting, kl=True)
+    return start(task, kl=True)
 
 
-def start(setting: Setting, *, kl: bool) -> CascadeUCB:
+def start(task: PolicyTask, *, kl: bool) -> CascadeUCB:
     """Algorithm 1 with either kind of bound."""
     return CascadeUCB(
         kl=kl,
         rounds=0.0,
-        looks=np.zeros(setting.items),
-        clicks=np.zeros(setting.items),
-        index=np.full(setting.items, np.inf),
-        item_order=np.arange(setting.items),
-        ranking=np.zeros(setting.slots, np.int64),
+        looks=np.zeros(task.items),
+        clicks=np.zeros(task.items),
+        index=np.full(task.items, np.inf),
+        item_order=np.arange(task.items),
+        ranking=np.zeros(task.slots, np.int64),
     )
 
 

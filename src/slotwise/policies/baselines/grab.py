@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import BoolArray, FloatArray, IntArray, Ranking
 from slotwise.jit import inlined, record
 from slotwise.optimize.list_solver import arrange_pairs
@@ -62,21 +62,21 @@ class GRAB:
     },
     rival=True,
 )
-def grab(setting: Setting) -> GRAB:
+def grab(task: PolicyTask) -> GRAB:
     """GRAB for slots in any order."""
-    shape = (setting.slots, setting.items)
+    shape = (task.slots, task.items)
     return GRAB(
         clicks=np.zeros(shape),
         shows=np.zeros(shape),
         mean=np.zeros(shape),
-        lists=pair_lists_for(setting),
-        leaders=empty_list_counts(ROOM, setting.slots, 1),
-        leader=np.zeros(setting.slots, np.int64),
-        slot_order=np.arange(setting.slots),
-        leader_mean=np.zeros(setting.slots),
-        leads=np.zeros(setting.items, np.bool_),
-        clicked=np.zeros(setting.slots, np.bool_),
-        ranking=np.zeros(setting.slots, np.int64),
+        lists=pair_lists_for(task),
+        leaders=empty_list_counts(ROOM, task.slots, 1),
+        leader=np.zeros(task.slots, np.int64),
+        slot_order=np.arange(task.slots),
+        leader_mean=np.zeros(task.slots),
+        leads=np.zeros(task.items, np.bool_),
+        clicked=np.zeros(task.slots, np.bool_),
+        ranking=np.zeros(task.slots, np.int64),
     )
 
 

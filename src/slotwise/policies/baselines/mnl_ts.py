@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.tally import add_counts, count_epoch
 from slotwise.core.types import FloatArray, IntArray, Ranking
 from slotwise.jit import record
 from slotwise.optimize.list_solver import arrange_pairs
 from slotwise.policies.epochs import Epochs, in_epochs
-from slotwise.policies.interface import absorb, choose, learn_epoch, pair_lists_for
+from slotwise.policies.interface import choose, learn_epoch, pair_lists_for, update_from_tally
 from slotwise.policies.policy_registry import register
 
 
@@ -45,17 +45,17 @@ class MNLTS:
     citation="Agrawal, Avadhanula, Goyal and Zeevi, Thompson Sampling for the MNL-Bandit (2017)",
     rival=True,
 )
-def mnl_ts(setting: Setting) -> Epochs:
+def mnl_ts(task: PolicyTask) -> Epochs:
     """Thompson sampling on pairs, with independent draws."""
-    shape = (setting.slots, setting.items)
+    shape = (task.slots, task.items)
     policy = MNLTS(
         clicks=np.zeros(shape),
         passes=np.zeros(shape),
         drawn=np.zeros(shape),
-        lists=pair_lists_for(setting),
-        ranking=np.zeros(setting.slots, np.int64),
+        lists=pair_lists_for(task),
+        ranking=np.zeros(task.slots, np.int64),
     )
-    return in_epochs(policy, setting)
+    return in_epochs(policy, task)
 
 
 @choose.register(MNLTS)
@@ -75,6 +75,6 @@ def _learn_epoch(policy: MNLTS, ranking: Ranking, clicks: IntArray) -> None:
     count_epoch(policy.clicks, policy.passes, ranking, clicks)
 
 
-@absorb.register(MNLTS)
-def _absorb(policy: MNLTS, clicks: FloatArray, passes: FloatArray) -> None:
+@update_from_tally.register(MNLTS)
+def _update_from_tally(policy: MNLTS, clicks: FloatArray, passes: FloatArray) -> None:
     add_counts(policy.clicks, policy.passes, clicks, passes)

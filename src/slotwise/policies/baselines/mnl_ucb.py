@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.policies.epochs import Epochs
 from slotwise.policies.paper.mnl_bandit import start
 from slotwise.policies.policy_registry import register
@@ -20,7 +20,7 @@ WIDE = ("values", "empty slots", "chance")
     limits=dict.fromkeys(WIDE, "its bounds are so wide that it tries everything for hundreds of thousands of rounds"),
     rival=True,
 )
-def mnl_ucb(setting: Setting) -> Epochs:
+def mnl_ucb(task: PolicyTask) -> Epochs:
     """Algorithm 1 on pairs: assign by v̄ + √(48 v̄ c/T) + 48c/T with c = log(√N l + 1) in epoch l.
 
     The paper chooses a set among N products and has no slots. Here every pair of slot and item is a product of its own,
@@ -29,4 +29,4 @@ def mnl_ucb(setting: Setting) -> Epochs:
 
     The text of the paper could not be had in full: this is its algorithm as it is known, not checked line by line.
     """
-    return start(setting, agrawal=True)
+    return start(task, agrawal=True)

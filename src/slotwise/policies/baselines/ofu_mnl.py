@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from slotwise.core import validation
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import FloatArray, Ranking
 from slotwise.estimators.online_logit import OnlineLogit, online_logit, refresh, update
 from slotwise.jit import record
@@ -53,20 +53,20 @@ class OFUMNL:
     },
     rival=True,
 )
-def ofu_mnl(setting: Setting, *, width: float = 0.1, ridge: float = 1.0) -> OFUMNL:
+def ofu_mnl(task: PolicyTask, *, width: float = 0.1, ridge: float = 1.0) -> OFUMNL:
     """OFU-MNL+ where the slots have a bias."""
-    assert setting.position_bias is not None
-    features = np.zeros((setting.items, setting.context)) if setting.context else np.eye(setting.items)
+    assert task.position_bias is not None
+    features = np.zeros((task.items, task.context)) if task.context else np.eye(task.items)
     count = features.shape[1]
     return OFUMNL(
-        model=online_logit(setting.position_bias, count, validation.positive_number("ridge", ridge)),
+        model=online_logit(task.position_bias, count, validation.positive_number("ridge", ridge)),
         width=validation.positive_number("width", width),
-        lists=lists_for(setting),
+        lists=lists_for(task),
         rounds=0.0,
         features=features,
         direction=np.zeros(count),
-        index=np.zeros(setting.items),
-        ranking=np.zeros(setting.slots, np.int64),
+        index=np.zeros(task.items),
+        ranking=np.zeros(task.slots, np.int64),
     )
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, Ranking
 from slotwise.jit import inlined, jit, record
 from slotwise.optimize.list_solver import arrange
 from slotwise.policies.indices.pairwise_bounds import MAX_STEPS, PARABOLA, STEP, Bound, bernstein, exploration, is_kl
-from slotwise.policies.interface import absorb, choose, learn, lists_for
+from slotwise.policies.interface import choose, learn, lists_for, update_from_tally
 from slotwise.policies.policy_registry import register
 
 #: the step in α̂, as a part of it, after which about its square is left
@@ -53,14 +53,14 @@ class PairwiseUCB:
     position_bias="known",
     citation="slotwise; in the line of Saha and Gaillard (2024) and of Chen, Dai, Lyu and Zhou (2026)",
 )
-def pairwise_ucb(setting: Setting, *, bound: Bound = "kl") -> PairwiseUCB:
+def pairwise_ucb(task: PolicyTask, *, bound: Bound = "kl") -> PairwiseUCB:
     """Pairwise-UCB with the `kl` or the `bernstein` bound."""
-    assert setting.position_bias is not None
-    slots, items = setting.slots, setting.items
+    assert task.position_bias is not None
+    slots, items = task.slots, task.items
     return PairwiseUCB(
-        position_bias=setting.position_bias,
-        largest_bias=float(setting.position_bias.max()),
-        lists=lists_for(setting),
+        position_bias=task.position_bias,
+        largest_bias=float(task.position_bias.max()),
+        lists=lists_for(task),
         kl=is_kl(bound),
         trials=np.zeros((items, slots)),
         item_trials=np.zeros(items),
@@ -108,8 +108,8 @@ def _learn(policy: PairwiseUCB, ranking: Ranking, clicked: int) -> None:
         _count_trial(policy, clicked, ranking[clicked])
 
 
-@absorb.register(PairwiseUCB)
-def _absorb(policy: PairwiseUCB, clicks: FloatArray, passes: FloatArray) -> None:
+@update_from_tally.register(PairwiseUCB)
+def _update_from_tally(policy: PairwiseUCB, clicks: FloatArray, passes: FloatArray) -> None:
     slots, items = clicks.shape
     for item in range(items):
         for slot in range(slots):

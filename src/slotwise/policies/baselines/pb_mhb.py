@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from slotwise.core import validation
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import BoolArray, FloatArray, Ranking
 from slotwise.jit import inlined, jit, record
 from slotwise.optimize.list_solver import arrange
@@ -60,20 +60,20 @@ class PBMHB:
     },
     rival=True,
 )
-def pb_mhb(setting: Setting, *, c: float = 1_000.0) -> PBMHB:
+def pb_mhb(task: PolicyTask, *, c: float = 1_000.0) -> PBMHB:
     """PB-MHB with proposals of standard deviation c/√t."""
-    shape = (setting.slots, setting.items)
+    shape = (task.slots, task.items)
     return PBMHB(
         width=validation.positive_number("c", c),
-        lists=lists_for(setting),
+        lists=lists_for(task),
         rounds=0.0,
         clicks=np.zeros(shape),
         misses=np.zeros(shape),
-        attraction=np.zeros(setting.items),
-        position_bias=np.zeros(setting.slots),
+        attraction=np.zeros(task.items),
+        position_bias=np.zeros(task.slots),
         started=False,
-        clicked=np.zeros(setting.slots, np.bool_),
-        ranking=np.zeros(setting.slots, np.int64),
+        clicked=np.zeros(task.slots, np.bool_),
+        ranking=np.zeros(task.slots, np.int64),
     )
 
 

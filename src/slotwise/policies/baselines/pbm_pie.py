@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from slotwise.core import validation
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.random import below
 from slotwise.core.types import BoolArray, FloatArray, IntArray, Ranking
 from slotwise.jit import inlined, record
@@ -77,29 +77,29 @@ class PBMPIE:
     },
     rival=True,
 )
-def pbm_pie(setting: Setting, *, epsilon: float = 0.01) -> PBMPIE:
+def pbm_pie(task: PolicyTask, *, epsilon: float = 0.01) -> PBMPIE:
     """PBM-PIE; its bound on regret holds for every ε above 0."""
-    assert setting.position_bias is not None
-    position_bias = setting.position_bias / max(1.0, setting.position_bias.max())
-    shape = (setting.items, setting.slots)
+    assert task.position_bias is not None
+    position_bias = task.position_bias / max(1.0, task.position_bias.max())
+    shape = (task.items, task.slots)
     return PBMPIE(
         position_bias=position_bias,
         least_visible=int(np.argmin(position_bias)),
         width=1.0 + validation.positive_number("epsilon", epsilon),
-        lists=lists_for(setting),
+        lists=lists_for(task),
         rounds=0.0,
         clicks=np.zeros(shape),
         shows=np.zeros(shape),
-        exposure=np.zeros(setting.items),
-        certainty=np.zeros(setting.items),
-        mean=np.full(setting.items, np.inf),
-        first_lists=in_turn(setting.items),
-        on_page=np.zeros(setting.items, np.bool_),
-        rivals=np.zeros(setting.items, np.int64),
-        log_click=np.zeros(setting.slots),
-        log_miss=np.zeros(setting.slots),
-        clicked=np.zeros(setting.slots, np.bool_),
-        ranking=np.zeros(setting.slots, np.int64),
+        exposure=np.zeros(task.items),
+        certainty=np.zeros(task.items),
+        mean=np.full(task.items, np.inf),
+        first_lists=in_turn(task.items),
+        on_page=np.zeros(task.items, np.bool_),
+        rivals=np.zeros(task.items, np.int64),
+        log_click=np.zeros(task.slots),
+        log_miss=np.zeros(task.slots),
+        clicked=np.zeros(task.slots, np.bool_),
+        ranking=np.zeros(task.slots, np.int64),
     )
 
 

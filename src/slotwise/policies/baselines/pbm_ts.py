@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import BoolArray, FloatArray, Ranking
 from slotwise.jit import inlined, jit, record
 from slotwise.optimize.list_solver import arrange
@@ -59,18 +59,18 @@ class PBMTS:
     },
     rival=True,
 )
-def pbm_ts(setting: Setting) -> PBMTS:
+def pbm_ts(task: PolicyTask) -> PBMTS:
     """PBM-TS with a uniform prior."""
-    assert setting.position_bias is not None
+    assert task.position_bias is not None
     return PBMTS(
-        position_bias=setting.position_bias / max(1.0, setting.position_bias.max()),
-        lists=lists_for(setting),
-        clicks=np.zeros(setting.items),
-        misses=np.zeros((setting.items, setting.slots)),
-        mode=np.full(setting.items, 0.5),
-        drawn=np.zeros(setting.items),
-        clicked=np.zeros(setting.slots, np.bool_),
-        ranking=np.zeros(setting.slots, np.int64),
+        position_bias=task.position_bias / max(1.0, task.position_bias.max()),
+        lists=lists_for(task),
+        clicks=np.zeros(task.items),
+        misses=np.zeros((task.items, task.slots)),
+        mode=np.full(task.items, 0.5),
+        drawn=np.zeros(task.items),
+        clicked=np.zeros(task.slots, np.bool_),
+        ranking=np.zeros(task.slots, np.int64),
     )
 
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.tally import add_counts, count_no_clicks
 from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
 from slotwise.jit import inlined, record
 from slotwise.optimize.list_solver import arrange
 from slotwise.optimize.round_robin import InTurn, fill_in_turn, in_turn
 from slotwise.policies.epochs import Epochs, in_epochs
-from slotwise.policies.interface import absorb, choose, learn_epoch, lists_for
+from slotwise.policies.interface import choose, learn_epoch, lists_for, update_from_tally
 from slotwise.policies.policy_registry import register
 
 CITATION = "Luo, Sun and Liu, Rate-Optimal Online Learning for Dynamic Assortment Selection with Positioning (2025)"
@@ -59,30 +59,30 @@ class TLRUCB:
 
 
 @register("tlr-ucb", name="TLR-UCB", position_bias="known", citation=CITATION, limits=LIMITS, rival=True)
-def tlr_ucb(setting: Setting) -> Epochs:
+def tlr_ucb(task: PolicyTask) -> Epochs:
     """TLR-UCB where the slots have a bias that is known."""
-    assert setting.position_bias is not None
-    return start(setting, setting.position_bias, exploring=0.0)
+    assert task.position_bias is not None
+    return start(task, task.position_bias, exploring=0.0)
 
 
-def start(setting: Setting, position_bias: FloatArray, exploring: float) -> Epochs:
+def start(task: PolicyTask, position_bias: FloatArray, exploring: float) -> Epochs:
     """TLR-UCB that takes the first `exploring` epochs to find the bias."""
-    shape = (setting.slots, setting.items)
+    shape = (task.slots, task.items)
     policy = TLRUCB(
         position_bias=position_bias.copy(),
-        lists=lists_for(setting),
+        lists=lists_for(task),
         epochs=0.0,
         exploring=exploring,
         knows_bias=exploring == 0.0,
         clicks=np.zeros(shape),
         shows=np.zeros(shape),
-        weighted=np.zeros(setting.items),
-        squares=np.zeros(setting.items),
-        index=np.zeros(setting.items),
-        first_lists=in_turn(setting.items),
-        ranking=np.zeros(setting.slots, np.int64),
+        weighted=np.zeros(task.items),
+        squares=np.zeros(task.items),
+        index=np.zeros(task.items),
+        first_lists=in_turn(task.items),
+        ranking=np.zeros(task.slots, np.int64),
     )
-    return in_epochs(policy, setting)
+    return in_epochs(policy, task)
 
 
 @choose.register(TLRUCB)
@@ -118,8 +118,8 @@ def _learn_epoch(policy: TLRUCB, ranking: Ranking, clicks: IntArray) -> None:
         _find_bias(policy)
 
 
-@absorb.register(TLRUCB)
-def _absorb(policy: TLRUCB, clicks: FloatArray, passes: FloatArray) -> None:
+@update_from_tally.register(TLRUCB)
+def _update_from_tally(policy: TLRUCB, clicks: FloatArray, passes: FloatArray) -> None:
     # of a list that is no longer shown: what its epoch had in all is not known, and nothing can be cut off
     policy.epochs += count_no_clicks(passes)
     add_counts(policy.clicks, policy.shows, clicks, passes)

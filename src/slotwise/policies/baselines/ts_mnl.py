@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from slotwise.core import validation
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.small_linalg import inverse_root
 from slotwise.core.types import FloatArray, Ranking
 from slotwise.estimators.online_logit import OnlineLogit, online_logit, refresh, update
@@ -57,22 +57,22 @@ class TSMNL:
     },
     rival=True,
 )
-def ts_mnl(setting: Setting, *, width: float = 0.5, ridge: float = 1.0) -> TSMNL:
+def ts_mnl(task: PolicyTask, *, width: float = 0.5, ridge: float = 1.0) -> TSMNL:
     """TS-MNL where the slots have a bias."""
-    assert setting.position_bias is not None
-    features = np.zeros((setting.items, setting.context)) if setting.context else np.eye(setting.items)
+    assert task.position_bias is not None
+    features = np.zeros((task.items, task.context)) if task.context else np.eye(task.items)
     count = features.shape[1]
-    draws = math.ceil(1.0 - math.log(setting.slots) / math.log(1.0 - 0.25 / math.sqrt(math.e * math.pi)))
+    draws = math.ceil(1.0 - math.log(task.slots) / math.log(1.0 - 0.25 / math.sqrt(math.e * math.pi)))
     return TSMNL(
-        model=online_logit(setting.position_bias, count, validation.positive_number("ridge", ridge)),
+        model=online_logit(task.position_bias, count, validation.positive_number("ridge", ridge)),
         width=validation.positive_number("width", width),
-        lists=lists_for(setting),
+        lists=lists_for(task),
         features=features,
         root=np.zeros((count, count)),
         normal=np.zeros(count),
         drawn=np.zeros((draws, count)),
-        index=np.zeros(setting.items),
-        ranking=np.zeros(setting.slots, np.int64),
+        index=np.zeros(task.items),
+        ranking=np.zeros(task.slots, np.int64),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.random import shuffle
 from slotwise.core.types import BoolArray, FloatArray, IntArray, Ranking
 from slotwise.jit import inlined, jit, record
@@ -65,9 +65,9 @@ class UniRank:
     },
     rival=True,
 )
-def unirank(setting: Setting) -> UniRank:
+def unirank(task: PolicyTask) -> UniRank:
     """UniRank for slots in decreasing order of bias."""
-    slots, items = setting.slots, setting.items
+    slots, items = task.slots, task.items
     return UniRank(
         lead=np.zeros((items, items)),
         decided=np.zeros((items, items)),

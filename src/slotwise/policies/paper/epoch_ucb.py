@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.tally import count_no_clicks
 from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
 from slotwise.jit import record
 from slotwise.optimize.list_solver import arrange
 from slotwise.policies.epochs import Epochs, in_epochs
 from slotwise.policies.indices.epoch_index import WIDTH, log_term, upper_bounds
-from slotwise.policies.interface import absorb, choose, learn_epoch, lists_for
+from slotwise.policies.interface import choose, learn_epoch, lists_for, update_from_tally
 from slotwise.policies.policy_registry import register
 
 
@@ -42,27 +42,27 @@ class EpochUCB:
     position_bias="known",
     citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, Algorithm 2",
 )
-def epoch_ucb(setting: Setting) -> Epochs:
+def epoch_ucb(task: PolicyTask) -> Epochs:
     """Algorithm 2."""
-    return start(setting, WIDTH)
+    return start(task, WIDTH)
 
 
-def start(setting: Setting, width: float) -> Epochs:
+def start(task: PolicyTask, width: float) -> Epochs:
     """Epoch-UCB with a confidence bound of this width."""
-    assert setting.position_bias is not None
+    assert task.position_bias is not None
     policy = EpochUCB(
-        position_bias=setting.position_bias,
-        lists=lists_for(setting),
+        position_bias=task.position_bias,
+        lists=lists_for(task),
         width=width,
         epochs=0.0,
-        clicks=np.zeros(setting.items),
-        exposure=np.zeros(setting.items),
-        mean=np.full(setting.items, np.inf),
-        uncertainty=np.zeros(setting.items),
-        index=np.zeros(setting.items),
-        ranking=np.zeros(setting.slots, np.int64),
+        clicks=np.zeros(task.items),
+        exposure=np.zeros(task.items),
+        mean=np.full(task.items, np.inf),
+        uncertainty=np.zeros(task.items),
+        index=np.zeros(task.items),
+        ranking=np.zeros(task.slots, np.int64),
     )
-    return in_epochs(policy, setting)
+    return in_epochs(policy, task)
 
 
 @choose.register(EpochUCB)
@@ -88,8 +88,8 @@ def _learn_epoch(policy: EpochUCB, ranking: Ranking, clicks: IntArray) -> None:
         mean[item] = total[item] * uncertainty[item]
 
 
-@absorb.register(EpochUCB)
-def _absorb(policy: EpochUCB, clicks: FloatArray, passes: FloatArray) -> None:
+@update_from_tally.register(EpochUCB)
+def _update_from_tally(policy: EpochUCB, clicks: FloatArray, passes: FloatArray) -> None:
     slots, items = clicks.shape
     policy.epochs += count_no_clicks(passes)
     for slot in range(slots):

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from slotwise.core import validation
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.tally import add_counts, count_epoch, count_no_clicks
 from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
 from slotwise.estimators.algorithm_1_newton import Solver, settle, solver
@@ -18,7 +18,7 @@ from slotwise.estimators.uncertainty.sensitivity import Trial, analytic, finite_
 from slotwise.jit import record
 from slotwise.optimize.list_solver import arrange
 from slotwise.policies.epochs import Epochs, in_epochs
-from slotwise.policies.interface import absorb, choose, learn_epoch, lists_for
+from slotwise.policies.interface import choose, learn_epoch, lists_for, update_from_tally
 from slotwise.policies.policy_registry import register
 
 #: the factor of β² log(Jl²) in Corollary 1
@@ -67,15 +67,15 @@ class EpochUCBUnknownBias:
     citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, Algorithm 3",
     limits={"values": LOCKED_IN},
 )
-def epoch_ucb_upb(setting: Setting, *, sensitivity: Sensitivity = "finite-difference") -> Epochs:
+def epoch_ucb_upb(task: PolicyTask, *, sensitivity: Sensitivity = "finite-difference") -> Epochs:
     """Algorithm 3."""
-    return start(setting, WIDTH, sensitivity)
+    return start(task, WIDTH, sensitivity)
 
 
-def start(setting: Setting, width: float, sensitivity: Sensitivity) -> Epochs:
+def start(task: PolicyTask, width: float, sensitivity: Sensitivity) -> Epochs:
     """Epoch-UCB for unknown bias with a confidence bound of this width."""
     validation.one_of("sensitivity", sensitivity, get_args(Sensitivity))
-    slots, items = setting.slots, setting.items
+    slots, items = task.slots, task.items
     policy = EpochUCBUnknownBias(
         clicks=np.zeros((slots, items)),
         passes=np.zeros((slots, items)),
@@ -90,10 +90,10 @@ def start(setting: Setting, width: float, sensitivity: Sensitivity) -> Epochs:
         width=width,
         epochs=0.0,
         index=np.zeros(items),
-        lists=lists_for(setting),
+        lists=lists_for(task),
         ranking=np.zeros(slots, np.int64),
     )
-    return in_epochs(policy, setting)
+    return in_epochs(policy, task)
 
 
 @choose.register(EpochUCBUnknownBias)
@@ -135,8 +135,8 @@ def _learn_epoch(policy: EpochUCBUnknownBias, ranking: Ranking, clicks: IntArray
             policy.item_passes[ranking[slot]] += 1.0
 
 
-@absorb.register(EpochUCBUnknownBias)
-def _absorb(policy: EpochUCBUnknownBias, clicks: FloatArray, passes: FloatArray) -> None:
+@update_from_tally.register(EpochUCBUnknownBias)
+def _update_from_tally(policy: EpochUCBUnknownBias, clicks: FloatArray, passes: FloatArray) -> None:
     slots, items = clicks.shape
     policy.epochs += count_no_clicks(passes)
     add_counts(policy.clicks, policy.passes, clicks, passes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.policies.epochs import Epochs
 from slotwise.policies.paper import epoch_ucb_upb
 from slotwise.policies.paper.epoch_ucb_upb import LOCKED_IN, Sensitivity
@@ -19,6 +19,6 @@ WIDTH = 0.125
     citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, §6",
     limits={"values": LOCKED_IN},
 )
-def epoch_ucb_upb_star(setting: Setting, *, sensitivity: Sensitivity = "finite-difference") -> Epochs:
+def epoch_ucb_upb_star(task: PolicyTask, *, sensitivity: Sensitivity = "finite-difference") -> Epochs:
     """Rank by α + 0.5 √(β² log(√J·l)) in epoch l."""
-    return epoch_ucb_upb.start(setting, WIDTH, sensitivity)
+    return epoch_ucb_upb.start(task, WIDTH, sensitivity)

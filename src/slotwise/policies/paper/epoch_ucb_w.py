@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.policies.epochs import Epochs
 from slotwise.policies.paper import epoch_ucb
 from slotwise.policies.policy_registry import register
@@ -17,6 +17,6 @@ WIDTH = 24.0
     position_bias="known",
     citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, §6, after Agrawal et al. (2019)",
 )
-def epoch_ucb_w(setting: Setting) -> Epochs:
+def epoch_ucb_w(task: PolicyTask) -> Epochs:
     """Rank by ᾱ + √(48 min(1, 2ᾱ) c'/Λ) + 48c'/Λ with c' = log(√J·l/√2)."""
-    return epoch_ucb.start(setting, WIDTH)
+    return epoch_ucb.start(task, WIDTH)

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.tally import add_counts, count_epoch, count_no_clicks
 from slotwise.core.types import EMPTY, FloatArray, IntArray, Ranking
 from slotwise.jit import inlined, record
 from slotwise.optimize.list_solver import arrange_pairs
 from slotwise.policies.epochs import Epochs, in_epochs
 from slotwise.policies.indices.epoch_index import WIDTH, agrawal_bounds, log_term, upper_bounds
-from slotwise.policies.interface import absorb, choose, learn_epoch, pair_lists_for
+from slotwise.policies.interface import choose, learn_epoch, pair_lists_for, update_from_tally
 from slotwise.policies.policy_registry import register
 
 #: the factor of log(√N l + 1)/T in Algorithm 1 of Agrawal et al.
@@ -47,14 +47,14 @@ class MNLBandit:
     position_bias="unknown",
     citation="Grant and Leslie, Learning to Rank under Multinomial Logit Choice, Algorithm 4",
 )
-def mnl_bandit(setting: Setting) -> Epochs:
+def mnl_bandit(task: PolicyTask) -> Epochs:
     """Algorithm 4."""
-    return start(setting, agrawal=False)
+    return start(task, agrawal=False)
 
 
-def start(setting: Setting, *, agrawal: bool) -> Epochs:
+def start(task: PolicyTask, *, agrawal: bool) -> Epochs:
     """The algorithm on pairs with either kind of bounds."""
-    shape = (setting.slots, setting.items)
+    shape = (task.slots, task.items)
     policy = MNLBandit(
         agrawal=agrawal,
         epochs=0.0,
@@ -63,10 +63,10 @@ def start(setting: Setting, *, agrawal: bool) -> Epochs:
         mean=np.full(shape, np.inf),
         uncertainty=np.zeros(shape),
         index=np.zeros(shape),
-        lists=pair_lists_for(setting),
-        ranking=np.zeros(setting.slots, np.int64),
+        lists=pair_lists_for(task),
+        ranking=np.zeros(task.slots, np.int64),
     )
-    return in_epochs(policy, setting)
+    return in_epochs(policy, task)
 
 
 @choose.register(MNLBandit)
@@ -90,8 +90,8 @@ def _learn_epoch(policy: MNLBandit, ranking: Ranking, clicks: IntArray) -> None:
             _estimate(policy, slot, ranking[slot])
 
 
-@absorb.register(MNLBandit)
-def _absorb(policy: MNLBandit, clicks: FloatArray, passes: FloatArray) -> None:
+@update_from_tally.register(MNLBandit)
+def _update_from_tally(policy: MNLBandit, clicks: FloatArray, passes: FloatArray) -> None:
     slots, items = clicks.shape
     policy.epochs += count_no_clicks(passes)
     add_counts(policy.clicks, policy.passes, clicks, passes)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.tally import count_no_clicks
 from slotwise.core.types import EMPTY, FloatArray, Ranking
 from slotwise.jit import inlined, record
 from slotwise.optimize.list_solver import arrange
-from slotwise.policies.interface import absorb, choose, learn, lists_for
+from slotwise.policies.interface import choose, learn, lists_for, update_from_tally
 from slotwise.policies.policy_registry import register
 
 
@@ -50,22 +50,22 @@ class PBMUCB:
     citation="Lagrée, Vernade and Cappé, Multiple-Play Bandits in the Position-Based Model (2016)",
     limits={"empty slots": "it estimates α/(1+S) and not α, and so finds cheap items less harmful than they are"},
 )
-def pbm_ucb(setting: Setting) -> PBMUCB:
+def pbm_ucb(task: PolicyTask) -> PBMUCB:
     """PBM-UCB, one decision a round."""
-    assert setting.position_bias is not None
+    assert task.position_bias is not None
     return PBMUCB(
-        position_bias=setting.position_bias,
-        lists=lists_for(setting),
+        position_bias=task.position_bias,
+        lists=lists_for(task),
         rounds=0.0,
-        clicks=np.zeros(setting.items),
-        shows=np.zeros(setting.items),
-        exposure=np.zeros(setting.items),
-        absorbed_clicks=np.zeros((setting.slots, setting.items)),
-        absorbed_passes=np.zeros((setting.slots, setting.items)),
-        mean=np.full(setting.items, np.inf),
-        uncertainty=np.zeros(setting.items),
-        index=np.zeros(setting.items),
-        ranking=np.zeros(setting.slots, np.int64),
+        clicks=np.zeros(task.items),
+        shows=np.zeros(task.items),
+        exposure=np.zeros(task.items),
+        absorbed_clicks=np.zeros((task.slots, task.items)),
+        absorbed_passes=np.zeros((task.slots, task.items)),
+        mean=np.full(task.items, np.inf),
+        uncertainty=np.zeros(task.items),
+        index=np.zeros(task.items),
+        ranking=np.zeros(task.slots, np.int64),
     )
 
 
@@ -99,8 +99,8 @@ def _estimate(policy: PBMUCB, item: int) -> None:
     policy.uncertainty[item] = math.sqrt(policy.shows[item] / 2.0) / policy.exposure[item]
 
 
-@absorb.register(PBMUCB)
-def _absorb(policy: PBMUCB, clicks: FloatArray, passes: FloatArray) -> None:
+@update_from_tally.register(PBMUCB)
+def _update_from_tally(policy: PBMUCB, clicks: FloatArray, passes: FloatArray) -> None:
     # A tally does not say what else was on the page when something was clicked. An item is taken to have stood in its
     # slot in the same part of those rounds as of the rounds without a click, over all that was absorbed so far.
     slots, items = clicks.shape

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from slotwise.core.policy_task import Setting
+from slotwise.core.policy_task import PolicyTask
 from slotwise.core.random import below
 from slotwise.core.types import NO_CLICK, FloatArray, IntArray, Ranking
 from slotwise.jit import jit, record
@@ -50,18 +50,18 @@ class TopRank:
         "tally": "what it remembers, who was clicked beside whom, does not follow from a tally",
     },
 )
-def toprank(setting: Setting) -> TopRank:
+def toprank(task: PolicyTask) -> TopRank:
     """TopRank with δ = 1/T."""
-    square = (setting.items, setting.items)
+    square = (task.items, task.items)
     return TopRank(
         lead=np.zeros(square),
         decided=np.zeros(square),
         beats=np.zeros(square, np.int64),
-        log_scale=math.log(C * setting.rounds),
-        item_order=np.arange(setting.items),
-        start=np.zeros(setting.items, np.int64),
-        stop=np.full(setting.items, setting.items),
-        ranking=np.zeros(setting.slots, np.int64),
+        log_scale=math.log(C * task.horizon),
+        item_order=np.arange(task.items),
+        start=np.zeros(task.items, np.int64),
+        stop=np.full(task.items, task.items),
+        ranking=np.zeros(task.slots, np.int64),
     )
 
 

@@ -22,7 +22,7 @@ from pydantic_core import PydanticCustomError
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, SlotwiseError
 from slotwise.core.feature_encoder import check_value
-from slotwise.core.policy_task import MAX_SEGMENTS, Setting
+from slotwise.core.policy_task import MAX_SEGMENTS, PolicyTask
 from slotwise.service.schemas.item_schema import MAX_FEATURES, Finite, Item, ListedItem, Strict
 from slotwise.service.schemas.name_rules import MAX_NAME, Name
 from slotwise.service.schemas.segment_rules import MAX_COMBINATIONS, OTHER, VisitorSegments
@@ -153,7 +153,7 @@ class PlacementDefinition(Strict):
 
         try:
             policy = policy_for(self.policy, self.bias())
-            check_served(policy, Setting(self.slots, len(self.items), 1, self.bias(), rules_per_decision=True))
+            check_served(policy, PolicyTask(self.slots, len(self.items), 1, self.bias(), rules_per_decision=True))
             if self.memory is not None and policy.options.get("half_life") not in (None, "none"):
                 raise InvalidInput(f"memory must be null where the policy has a half-life of its own, as {policy} does")
         except SlotwiseError as problem:
