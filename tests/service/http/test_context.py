@@ -115,7 +115,10 @@ def test_segments_can_change_while_nothing_is_lost(client: Client) -> None:
         ({"memory": {"half_life_hours": "72"}}, "half_life_hours"),
         ({"memory": {"half_life_hours": 90_000}}, "half_life_hours"),
         ({"memory": {"half_life_hours": 72, "half_life_days": 3}}, "half_life_days"),
-        ({"memory": "auto", "policy": "random-bound:memory=500"}, "memory must be null where the policy forgets"),
+        (
+            {"memory": "auto", "policy": "random-bound:half_life=500"},
+            "memory must be null where the policy has a half-life",
+        ),
         ({"values": "guessed"}, "values"),
         ({"window_seconds": {"at_most": 0}}, "at_most"),
         ({"window_seconds": {"at_most": 600, "catch": 1}}, "catch"),

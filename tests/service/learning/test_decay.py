@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from slotwise.core.types import FloatArray
-from slotwise.service.learning.decay import Decay, DecayedCounts, Recent
+from slotwise.service.learning.decay import Decay, DecayedCounts, RecentCounts
 from slotwise.service.learning.learner_factory import learner_of
 from slotwise.service.learning.period_counts import PeriodCounts
 from slotwise.service.runtime import Worker
@@ -243,7 +243,7 @@ def test_segments_fade_each_for_itself() -> None:
         PeriodRow(CountPeriod(NOW), "", "learned", 7, "a", 1, 1, 1),
         PeriodRow(CountPeriod(NOW), "", "learned", 0, "gone", 1, 1, 1),
     ]
-    learner = learner_of(told_apart, faded=DecayedCounts(PeriodCounts.of(rows), Decay(HALF_LIFE, NOW)))
+    learner = learner_of(told_apart, decayed=DecayedCounts(PeriodCounts.of(rows), Decay(HALF_LIFE, NOW)))
     assert learner.tally(1).clicks.tolist() == [[1.0, 0.0]]
     assert learner.tally(0).passes.tolist() == [[0.0, 0.5]]
 
@@ -260,7 +260,7 @@ def test_segments_fade_each_for_itself() -> None:
     ids=["more", "first", "of an old period", "merged", "less"],
 )
 def test_what_was_added_to_recent_periods(changed: PeriodRow, added: tuple[int, int] | None) -> None:
-    recent = Recent.of([row(CountPeriod(NOW), "a", 2, 5)], Decay(HALF_LIFE, NOW), longest_window=60.0)
+    recent = RecentCounts.of([row(CountPeriod(NOW), "a", 2, 5)], Decay(HALF_LIFE, NOW), longest_window=60.0)
     found = recent.added([changed])
     assert (None if found is None else [(one.clicks, one.passes) for one in found]) == (added and [added])
     recent.keep([changed])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from slotwise.service.learning import decay_selection
-from slotwise.service.learning.decay_selection import GRID, fading_of, find_half_life
+from slotwise.service.learning.decay_selection import GRID, decay_of, find_half_life
 from slotwise.service.learning.period_counts import PeriodCounts
 from slotwise.service.runtime import Worker
 from slotwise.service.schemas.definition import PlacementDefinition
@@ -85,7 +85,7 @@ def test_it_is_never_looked_for_where_decisions_are_made(tmp_path: Path, monkeyp
 def test_one_that_is_given_is_taken() -> None:
     wanted = definition(memory={"half_life_hours": 5.0})
     assert wanted.memory is not None
-    assert fading_of(wanted, wanted.memory, PeriodCounts.of(drawn(1, 72)), NOW).half_life_hours == 5.0
+    assert decay_of(wanted, wanted.memory, PeriodCounts.of(drawn(1, 72)), NOW).half_life_hours == 5.0
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_it_does_not_change_within_an_hour() -> None:
     rows = drawn(1, 72)
 
     def found(rows: list[PeriodRow]) -> float | None:
-        return fading_of(AUTO, "auto", PeriodCounts.of(rows), NOW).half_life_hours
+        return decay_of(AUTO, "auto", PeriodCounts.of(rows), NOW).half_life_hours
 
     late = [PeriodRow(CountPeriod(NOW - hours * HOUR), "", "learned", 0, "b", 10**6, 1, 10**6 + 1) for hours in (0, 1)]
     assert find_half_life(AUTO, PeriodCounts.of(drawn(1, None) + late)) is not None
@@ -135,7 +135,7 @@ def test_estimates_say_what_was_found_and_rest_on_it(tmp_path: Path) -> None:
             assert np.sum((await worker.estimates(name))["tally"]["clicks"]) == sum(row.clicks for row in turned)
         known = {placement.name: placement.recent for placement in worker.known()}
         assert known["never"] is None
-        assert {name: found and found.fading.half_life_hours for name, found in known.items()} == {
+        assert {name: found and found.decay.half_life_hours for name, found in known.items()} == {
             "changing": 24.0,
             "steady": None,
             "never": None,

@@ -79,7 +79,7 @@ def test_items_are_shown_as_often_as_their_propensities_say(store: str, wish: De
         given = placement.definition.control_list(wish.exclude, wish.pin)
         now = NOON
         for belief in range(BELIEFS):
-            ledger = placement.ledger
+            pending = placement.pending_propensities
             decisions = [decide(placement, wish, now) for _ in range(DECISIONS)]
             writing.write(decisions, [])
             for decision in decisions:
@@ -91,8 +91,8 @@ def test_items_are_shown_as_often_as_their_propensities_say(store: str, wish: De
             propensities.replenish()
             # the belief moves, and what was decided by the one before is settled first
             await placements.refresh()
-            assert placement.ledger is not ledger
-            drawn, found = ledger.drawn[conditions], dict(propensities.take())
+            assert placement.pending_propensities is not pending
+            drawn, found = pending.redrawn[conditions], dict(propensities.take())
             assert drawn is not None
             for (slot, item), lists in drawn.pairs.items():
                 predicted[belief, slot, ITEMS.index(item)] += (1.0 - SHARE) * lists / drawn.lists
@@ -153,7 +153,7 @@ def test_once_they_are_drawn_they_are_written_with_the_decision(store: str) -> N
         await worker.fill_propensities()
         assert await found(worker, first.id) is not None
         placement = await worker.placement("home")
-        drawn = placement.ledger.drawn[NO_CONDITIONS]
+        drawn = placement.pending_propensities.redrawn[NO_CONDITIONS]
         assert drawn is not None
         for decision in [await worker.decide("home") for __ in range(20)]:
             assert decision.propensities == drawn.propensities(decision.items, decision.arm)

@@ -122,7 +122,7 @@ def test_what_goes_wrong_inside_while_learning_is_not_told_and_hurts_nobody_else
             await worker.decide("home")
             while not worker.broken():
                 await asyncio.sleep(0.05)
-            with pytest.raises(BrokenPlacement, match="an error inside"):
+            with pytest.raises(BrokenPlacement, match="an internal error"):
                 await worker.decide("home")
             await worker.decide("other")
 

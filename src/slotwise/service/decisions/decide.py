@@ -1,4 +1,4 @@
-"""One decision from what is in memory: the learned list, or the holdout's."""
+"""One decision from memory: the learned list, or the control order."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from slotwise.service.storage.decision_types import Arm, IssuedDecision, Once, S
 
 
 def decide(
-    placement: Placement, wish: DecisionRequest, now: float, once: Once | None = None, sticky: Sticky | None = None
+    placement: Placement, request: DecisionRequest, now: float, once: Once | None = None, sticky: Sticky | None = None
 ) -> IssuedDecision:
-    """What to show, yet to be written down: the store knows what was shown before with the same key, or to whom."""
+    """A decision that is not written yet: the store may replace it by an earlier one of the same key or visitor."""
     definition = placement.definition
-    # what is not among the items cannot be shown anyway
-    exclude = [item for item in wish.exclude if item in placement.numbers]
+    # other items cannot be shown anyway
+    exclude = [item for item in request.exclude if item in placement.numbers]
     arm = _arm(definition)
-    segment = placement.segments.text(wish.context)
+    segment = placement.segments.text(request.context)
     items: tuple[str, ...] = ()
-    pin = definition.pinned(exclude, wish.pin)
-    if arm == "learned" or exclude or wish.pin:
-        # whatever the arm, as it refuses wishes that cannot be heeded
+    pin = definition.pinned(exclude, request.pin)
+    if arm == "learned" or exclude or request.pin:
+        # in every arm, because it rejects constraints that cannot be satisfied
         items = placement.choose(exclude, pin, segment)
     if arm != "learned":
         items = definition.control_list(exclude, pin)
     window, waits = placement.window()
     conditions = _conditions(segment, exclude, pin)
-    ledger = placement.ledger
-    drawn = ledger.drawn.get(conditions)
+    pending = placement.pending_propensities
+    redrawn = pending.redrawn.get(conditions)
     decision = IssuedDecision(
         new_id(now),
         placement.name,
@@ -43,12 +43,12 @@ def decide(
         sticky,
         segment=segment,
         waits_seconds=waits,
-        propensities=None if drawn is None else drawn.propensities(items, arm),
+        propensities=None if redrawn is None else redrawn.propensities(items, arm),
     )
-    if drawn is not None:
-        ledger.known += 1
+    if redrawn is not None:
+        pending.known += 1
     else:
-        ledger.note(decision, conditions)
+        pending.note(decision, conditions)
     return decision
 
 
@@ -64,22 +64,22 @@ def _arm(definition: PlacementDefinition) -> Arm:
     return "holdout" if definition.holdout and random.random() < definition.holdout else "learned"
 
 
-def once_for(key: str | None, wish: DecisionRequest, digests: Digests) -> Once | None:
-    """What makes a decision one with others of the same key."""
-    return None if key is None else Once(key, digests.of("request", wish.model_dump()))
+def once_for(key: str | None, request: DecisionRequest, digests: Digests) -> Once | None:
+    """The idempotency key of a decision, with a hash of the request."""
+    return None if key is None else Once(key, digests.of("request", request.model_dump()))
 
 
-def sticky_for(placement: Placement, wish: DecisionRequest, now: float, digests: Digests) -> Sticky | None:
-    """What shows a visitor the same list again, where the placement says so."""
+def sticky_for(placement: Placement, request: DecisionRequest, now: float, digests: Digests) -> Sticky | None:
+    """The visitor who sees the same list again, if the placement is sticky."""
     definition = placement.definition
-    if wish.visitor is None or definition.sticky_seconds is None:
+    if request.visitor is None or definition.sticky_seconds is None:
         return None
-    segment = placement.segments.text(wish.context)
+    segment = placement.segments.text(request.context)
     return Sticky(
-        digests.of("visitor", placement.name, wish.visitor),
-        # a holdout that has ended, or another mode, is for everybody from now on
+        digests.of("visitor", placement.name, request.visitor),
+        # a holdout that has ended, or another mode, applies to everybody from now on
         digests.of("terms", definition.mode, definition.slots, definition.holdout > 0.0, segment),
         now + definition.sticky_seconds,
-        placement.listed.difference(wish.exclude) if wish.exclude else placement.listed,
-        definition.pinned(wish.exclude, wish.pin),
+        placement.listed.difference(request.exclude) if request.exclude else placement.listed,
+        definition.pinned(request.exclude, request.pin),
     )

@@ -1,18 +1,18 @@
-"""What is remembered of callers and visitors without being kept: digests that only the store's secret makes."""
+"""Keyed hashes of visitors and requests, stored in their place; the key is derived from the store's secret."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
 import json
-from typing import Any, Final
+from typing import Final
 
-#: half of a SHA-256 in hexadecimal digits: two texts have the same with a probability of 2⁻¹²⁸
+#: half of a SHA-256 in hexadecimal digits: two texts have the same hash with a probability of 2⁻¹²⁸
 _DIGITS: Final = 32
 
 
 class Digests:
-    """Keyed digests of texts, lists and objects, each for a purpose of its own.
+    """Keyed hashes of texts, lists and objects; the first part names the purpose.
 
     >>> digests = Digests(b"secret")
     >>> digests.of("visitor", "home", "Ada") == digests.of("visitor", "home", "Ada")
@@ -24,11 +24,11 @@ class Digests:
     """
 
     def __init__(self, secret: bytes) -> None:
-        # a key of its own, so that nothing here can be taken for a token's signature
+        # a key of its own, so that no hash is a valid signature of a token
         self._key = hmac.new(hmac.digest(secret, b"digests", "sha256"), digestmod=hashlib.sha256)
 
-    def of(self, *parts: Any) -> str:
-        """The same parts have the same digest; the order of an object's fields is nothing."""
+    def of(self, *parts: object) -> str:
+        """The hash of the parts. Equal parts have equal hashes; the order of an object's keys does not matter."""
         digest = self._key.copy()
         digest.update(json.dumps(parts, sort_keys=True).encode())
         return digest.hexdigest()[:_DIGITS]

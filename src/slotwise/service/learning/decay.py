@@ -1,4 +1,4 @@
-"""Counts that fade: each period's weigh 0.5^(age/half-life), by the hour."""
+"""Decay of counts: a period's counts have the weight 0.5^(age/half-life), updated every hour."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from slotwise.service.storage.decision_types import HOUR
 
 @dataclass(frozen=True)
 class Decay:
-    """How fast counts fade, and the hour from which their age is counted, so that weights change once an hour."""
+    """The half-life of counts, and the hour from which their age is counted; weights change once an hour."""
 
-    #: None where nothing fades
+    #: None if counts do not decay
     half_life_hours: float | None
     hour: int
 
     def weights(self, counts: PeriodCounts) -> FloatArray:
-        """What a count of each row weighs now.
+        """The current weight of each row's counts.
 
         >>> rows = [PeriodRow(CountPeriod(hour * HOUR), "", "learned", 0, "a", 1, 0, 1) for hour in (10, 8)]
         >>> Decay(2.0, 10 * HOUR).weights(PeriodCounts.of(rows)).tolist()
@@ -38,71 +38,71 @@ class Decay:
 
 
 def is_over(period: CountPeriod, longest_window: float, hour: int) -> bool:
-    """Whether all decisions that were issued in a period were due to be counted when that hour began."""
+    """Whether all decisions of a period had passed their deadline when the hour began."""
     return period.start + period.hours * HOUR + longest_window <= hour
 
 
 def may_grow_since(longest_window: float, hour: int) -> int:
-    """From when on a period must have begun for anything to be added to it."""
+    """The earliest start of a period whose counts may still grow."""
     return int(hour - longest_window) - HOUR
 
 
 class DecayedCounts(NamedTuple):
-    """Counts by period, and how they fade."""
+    """Counts by period, and their decay."""
 
     counts: PeriodCounts
-    fading: Decay
+    decay: Decay
 
     def matrices(
         self, segments: VisitorSegments, numbers: Mapping[str, int], slots: int
     ) -> dict[int, tuple[FloatArray, FloatArray]]:
-        """Clicks and passes, slots × items, by segment, each as much as it weighs; see `PeriodCounts.matrices`."""
-        return self.counts.matrices(self.fading.weights(self.counts), segments, numbers, slots)
+        """Weighted clicks and passes, slots × items, by segment; see `PeriodCounts.matrices`."""
+        return self.counts.matrices(self.decay.weights(self.counts), segments, numbers, slots)
 
 
-#: what tells the rows of a placement apart
+#: the key of a placement's row
 _Key = tuple[CountPeriod, str, str, int, str]
 
 
 @dataclass
-class Recent:
-    """How counts fade, and the rows of periods to which something may be added, as they were last read."""
+class RecentCounts:
+    """The decay of counts, and the rows of periods that may still grow, as they were last read."""
 
-    fading: Decay
+    decay: Decay
     longest_window: float
     rows: dict[_Key, PeriodRow]
 
     @classmethod
-    def of(cls, rows: Iterable[PeriodRow], fading: Decay, longest_window: float) -> Recent:
-        """Those of them, whichever others there are."""
-        recent = cls(fading, longest_window, {})
+    def of(cls, rows: Iterable[PeriodRow], decay: Decay, longest_window: float) -> RecentCounts:
+        """The rows of periods that may still grow; other rows are ignored."""
+        recent = cls(decay, longest_window, {})
         recent.keep(rows)
         return recent
 
     def keep(self, rows: Iterable[PeriodRow]) -> None:
-        """Remember them, in place of what they were before."""
+        """Store rows in place of their earlier versions."""
         self.rows.update((_key(row), row) for row in rows if self._may_grow(row.period))
 
     def added(self, rows: Iterable[PeriodRow]) -> list[PeriodRow] | None:
-        """What rows that changed have more than they had; None where that cannot be told.
+        """The growth of changed rows since they were last read; None if it is unknown.
 
-        It cannot where something was added to an old period, or hours were merged into a day.
+        It is unknown if an old period grew, or if hours were merged into a day.
         """
-        found = []
+        added = []
         for row in rows:
             if not self._may_grow(row.period):
                 return None
-            before = self.rows.get(_key(row))
-            if before is not None:
-                more = [now - then for now, then in zip(row.counts(), before.counts(), strict=True)]
-                if min(more) < 0:
+            earlier = self.rows.get(_key(row))
+            if earlier is not None:
+                growth = [now - then for now, then in zip(row.counts(), earlier.counts(), strict=True)]
+                if min(growth) < 0:
                     return None
-                row = replace(row, clicks=more[0], passes=more[1], shows=more[2])
-            found.append(row)
-        return found
+                row = replace(row, clicks=growth[0], passes=growth[1], shows=growth[2])
+            added.append(row)
+        return added
 
     def _may_grow(self, period: CountPeriod) -> bool:
-        return period.hours == 1 and not is_over(period, self.longest_window, self.fading.hour)
+        return period.hours == 1 and not is_over(period, self.longest_window, self.decay.hour)
 
 
 def _key(row: PeriodRow) -> _Key:

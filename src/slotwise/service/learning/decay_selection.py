@@ -21,39 +21,39 @@ GRID: Final = (2160.0, 720.0, 168.0, 72.0, 24.0)
 
 
 def read_periods(store: Store, name: str, definition: PlacementDefinition) -> PeriodCounts | None:
-    """The counts that fade; None where the placement is not to forget."""
+    """The counts by period; None if the placement's counts do not decay."""
     return None if definition.memory is None else PeriodCounts.of_columns(store.period_columns(name))
 
 
 def read_recent(store: Store, name: str, definition: PlacementDefinition, hour: int) -> list[PeriodRow]:
-    """Those of periods to which something may be added in the hour that began then, and a few others."""
+    """The rows of periods that may grow in the hour that began at `hour`, and a few others."""
     if definition.memory is None:
         return []
     return store.period_tally(name, since=may_grow_since(definition.longest_window, hour))
 
 
-def faded_counts(definition: PlacementDefinition, counts: PeriodCounts | None, hour: int) -> DecayedCounts | None:
-    """Counts as they have faded in the hour that began then; None where the placement is not to forget."""
+def decayed_counts(definition: PlacementDefinition, counts: PeriodCounts | None, hour: int) -> DecayedCounts | None:
+    """Counts with their decay in the hour that began at `hour`; None if they do not decay."""
     if definition.memory is None or counts is None:
         return None
-    return DecayedCounts(counts, fading_of(definition, definition.memory, counts, hour))
+    return DecayedCounts(counts, decay_of(definition, definition.memory, counts, hour))
 
 
-def fading_of(
+def decay_of(
     definition: PlacementDefinition, memory: HalfLife | Literal["auto"], counts: PeriodCounts, hour: int
 ) -> Decay:
-    """How counts fade in the hour that began then."""
+    """The decay of counts in the hour that began at `hour`."""
     if isinstance(memory, HalfLife):
         return Decay(memory.half_life_hours, hour)
-    # only periods to which nothing is added any more: within an hour, and after a restart, the same is found
+    # only periods that no longer grow: the result is the same within an hour and after a restart
     over = counts.start + counts.hours * HOUR + definition.longest_window <= hour
     return Decay(find_half_life(definition, counts.of_rows(over)), hour)
 
 
 def find_half_life(definition: PlacementDefinition, counts: PeriodCounts) -> float | None:
-    """Return the half-life in hours that `best_half_life` selects for all visitors together; None to forget nothing.
+    """Return the half-life in hours that `best_half_life` selects for all segments together; None for no decay.
 
-    The position bias is the one that is estimated from all of the rows.
+    The position bias is estimated from all of the rows.
     """
     bias = np.array(_position_bias(definition, counts))
     counts = counts.of_rows(counts.slot < len(bias))
@@ -80,7 +80,7 @@ def find_half_life(definition: PlacementDefinition, counts: PeriodCounts) -> flo
 def _position_bias(definition: PlacementDefinition, counts: PeriodCounts) -> Sequence[float]:
     if definition.position_bias is not None:
         return definition.position_bias
-    # of the items that are listed, and at full weight
-    learner = learner_of(definition, faded=DecayedCounts(counts, Decay(None, 0)))
-    found: list[float] = learner.estimates().position_bias.tolist()
-    return found
+    # of the current items, at full weight
+    learner = learner_of(definition, decayed=DecayedCounts(counts, Decay(None, 0)))
+    position_bias: list[float] = learner.estimates().position_bias.tolist()
+    return position_bias

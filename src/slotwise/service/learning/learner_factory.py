@@ -1,4 +1,4 @@
-"""From a definition and the store's rows to a learner, and back to matrices."""
+"""Learners from a definition and the store's rows, and matrices of counts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.segment_rules import VisitorSegments
 from slotwise.service.storage.count_rows import TallyRow
 
-#: retired items of which something is known that are kept in mind, those shown most: they tell of the slots
+#: retired items in a learner, those shown most: their counts inform the position bias
 MAX_RETIRED: Final = 20_000
 
 
 def retired_items(definition: PlacementDefinition, rows: Iterable[TallyRow]) -> list[str]:
-    """The items that were shown once and are not listed any more, in order of id."""
+    """The items with counts that are no longer in the definition, in order of id."""
     shown: dict[str, int] = {}
     for row in rows:
         shown[row.item] = shown.get(row.item, 0) + row.shows
@@ -33,16 +33,25 @@ def learner_of(
     definition: PlacementDefinition,
     rows: Iterable[TallyRow] = (),
     apart: Collection[int] | None = None,
-    faded: DecayedCounts | None = None,
+    decayed: DecayedCounts | None = None,
 ) -> Learner:
-    """A learner that has absorbed all there is, or what is left of it where it has `faded`.
+    """A learner that has learned from all counts, or from decayed ones.
 
-    It tells the placement's segments apart, or, where some are given in `apart`, these together from all others: they
-    are its segment 1, and the others its segment 0.
+    Parameters
+    ----------
+    definition
+        The definition of the placement.
+    rows
+        The rows of its tally.
+    apart
+        Segments that are merged into the learner's segment 1, with all others in its segment 0; None for the
+        placement's own segments.
+    decayed
+        Counts by period with their decay, used in place of the tally's.
     """
     rows = list(rows)
-    listed, retired = [item.id for item in definition.items], retired_items(definition, rows)
-    items = [*listed, *retired]
+    ids, retired = [item.id for item in definition.items], retired_items(definition, rows)
+    items = [*ids, *retired]
     segments, values = VisitorSegments(definition.segments), values_of(definition, items, rows).tolist()
     learner = Learner(
         items,
@@ -54,25 +63,25 @@ def learner_of(
         segments=len(segments) if apart is None else 2,
         features={item.id: item.features for item in definition.items if item.features} or None,
         new_items_at_most=definition.new_items_at_most,
-        weighed=faded is not None,
+        weighed=decayed is not None,
     )
     numbers = numbered(items)
 
     def number(segment: int) -> int:
         return segment if apart is None else int(segment in apart)
 
-    if faded is None:
-        for segment, counted in by_segment(segments, rows).items():
-            shown = shows(counted, numbers, definition.slots)
-            learner.update_from_tally(*matrices(counted, numbers, definition.slots), shown, segment=number(segment))
+    if decayed is None:
+        for segment, group in by_segment(segments, rows).items():
+            shown = shows(group, numbers, definition.slots)
+            learner.update_from_tally(*matrices(group, numbers, definition.slots), shown, segment=number(segment))
     else:
-        for segment, counts in faded.matrices(segments, numbers, definition.slots).items():
+        for segment, counts in decayed.matrices(segments, numbers, definition.slots).items():
             learner.update_from_tally(*counts, segment=number(segment))
     return learner
 
 
 def try_out(definition: PlacementDefinition, rows: Iterable[TallyRow] = ()) -> None:
-    """Refuse what no learner takes; and compile what was never used here, if that is to be done first."""
+    """Raise if no learner accepts the definition; compiles kernels if these are to be compiled first."""
     learner = learner_of(definition, rows)
     learner.choose()
     learner.choose_several(1)
@@ -81,29 +90,29 @@ def try_out(definition: PlacementDefinition, rows: Iterable[TallyRow] = ()) -> N
 
 
 def shows(rows: Iterable[TallyRow], numbers: Mapping[str, int], slots: int) -> IntArray:
-    """How often each item was shown in one of these slots, whatever was clicked."""
-    found = np.zeros(len(numbers), np.int64)
+    """How often each item was shown in one of these slots."""
+    shows_by_item = np.zeros(len(numbers), np.int64)
     for row in rows:
         if row.item in numbers and row.slot < slots:
-            found[numbers[row.item]] += row.shows
-    return found
+            shows_by_item[numbers[row.item]] += row.shows
+    return shows_by_item
 
 
 def by_segment(segments: VisitorSegments, rows: Iterable[TallyRow]) -> dict[int, list[TallyRow]]:
-    """The rows of each segment of which there are any, by its number and in order."""
-    found: dict[int, list[TallyRow]] = {}
+    """The rows of each segment, by its number and in order; segments without rows are left out."""
+    rows_by_segment: dict[int, list[TallyRow]] = {}
     for row in rows:
-        found.setdefault(segments.number(row.segment), []).append(row)
-    return dict(sorted(found.items()))
+        rows_by_segment.setdefault(segments.number(row.segment), []).append(row)
+    return dict(sorted(rows_by_segment.items()))
 
 
 def numbered(items: Iterable[str]) -> dict[str, int]:
-    """Items to their places in a tally."""
+    """Items to their column numbers in a tally."""
     return {item: number for number, item in enumerate(items)}
 
 
 def matrices(rows: Iterable[TallyRow], numbers: Mapping[str, int], slots: int) -> tuple[IntArray, IntArray]:
-    """Clicks and passes, slots × items, of all segments among the rows; what is of other slots or items is left out.
+    """Clicks and passes, slots × items, over all segments of the rows; other slots and items are left out.
 
     >>> clicks, passes = matrices([TallyRow(0, "b", clicks=2, passes=5), TallyRow(7, "b", 1, 1)], {"a": 0, "b": 1}, 2)
     >>> clicks.tolist(), passes.tolist()

@@ -1,8 +1,8 @@
-"""How long to wait for an outcome, where the window follows the delays of clicks.
+"""The outcome window that adapts to the delays of clicks.
 
-A click that comes after its decision's deadline is not counted, so decisions with a short window cannot tell how many
-clicks come later. Some decisions, chosen at random, always wait as long as any may: the delays of their clicks, and of
-no others, say how short the window can be.
+A click after its decision's deadline is not counted, so decisions with a short window do not show how many clicks come
+later. A random share of decisions always waits for the maximum: the window is chosen from the delays of their clicks
+alone.
 """
 
 from __future__ import annotations
@@ -14,37 +14,37 @@ from slotwise.service.schemas.definition import FollowingWindow, PlacementDefini
 from slotwise.service.storage import Store
 from slotwise.service.storage.delay_histogram import end_of
 
-#: the share of decisions that wait as long as any may
-WHOLE_SHARE: Final = 0.05
-#: no window that follows is shorter, in seconds, unless it may not be so long
-SHORTEST: Final = 60.0
-#: so many clicks must be expected beyond the window before it is believed
+#: the share of decisions that wait for the maximum
+FULL_SHARE: Final = 0.05
+#: the minimum of an adaptive window in seconds, unless its maximum is smaller
+MIN_SECONDS: Final = 60.0
+#: the minimum number of expected clicks beyond the window
 MIN_BEYOND: Final = 10
 
 
-def window_of(delays: Mapping[int, int], wanted: FollowingWindow) -> float:
-    """The shortest window that catches the wanted share of clicks; `at_most` until enough is known.
+def window_of(delays: Mapping[int, int], options: FollowingWindow) -> float:
+    """The shortest window that catches the share of clicks; `at_most` until there are enough clicks.
 
-    `delays` are clicks by the number of their delay, of decisions that waited for `at_most`.
+    `delays` are clicks by the class of their delay, of decisions that waited for `at_most`.
 
-    >>> wanted = FollowingWindow(at_most=1800.0, catch=0.9)
-    >>> window_of({0: 9}, wanted), window_of({0: 900}, wanted)
+    >>> options = FollowingWindow(at_most=1800.0, catch=0.9)
+    >>> window_of({0: 9}, options), window_of({0: 900}, options)
     (1800.0, 60.0)
-    >>> round(window_of({100: 950, 120: 50}, wanted)), round(window_of({100: 800, 120: 200}, wanted))
+    >>> round(window_of({100: 950, 120: 50}, options)), round(window_of({100: 800, 120: 200}, options))
     (132, 349)
     """
     clicks = sum(delays.values())
-    if clicks * (1.0 - wanted.catch) < MIN_BEYOND:
-        return wanted.at_most
+    if clicks * (1.0 - options.catch) < MIN_BEYOND:
+        return options.at_most
     caught = 0
-    for number, more in sorted(delays.items()):
-        caught += more
-        if caught >= wanted.catch * clicks:
-            return min(wanted.at_most, max(SHORTEST, end_of(number)))
-    return wanted.at_most
+    for number, count in sorted(delays.items()):
+        caught += count
+        if caught >= options.catch * clicks:
+            return min(options.at_most, max(MIN_SECONDS, end_of(number)))
+    return options.at_most
 
 
 def window_now(store: Store, name: str, definition: PlacementDefinition) -> float:
-    """How long decisions of a placement wait, but for those that tell of delays."""
-    wanted = definition.window_seconds
-    return window_of(store.delays(name, wanted.at_most), wanted) if isinstance(wanted, FollowingWindow) else wanted
+    """The current outcome window of a placement, for decisions that do not wait for the maximum."""
+    window = definition.window_seconds
+    return window_of(store.delays(name, window.at_most), window) if isinstance(window, FollowingWindow) else window

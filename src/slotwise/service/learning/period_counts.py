@@ -1,4 +1,4 @@
-"""What was counted in each period, by column: there may be hundreds of thousands of rows, to be added up at once."""
+"""Counts by period in columns, for fast sums over hundreds of thousands of rows."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from slotwise.service.storage.decision_types import HOUR
 
 
 @dataclass(frozen=True)
-class _Named:
-    """A column of texts of which many are the same."""
+class _TextColumn:
+    """A column of texts with many repetitions."""
 
     names: Sequence[str]
     #: per row, the place of its text among the names
@@ -37,42 +37,42 @@ class PeriodCounts:
 
     start: IntArray
     hours: IntArray
-    segment: _Named
+    segment: _TextColumn
     slot: IntArray
-    item: _Named
+    item: _TextColumn
     clicks: IntArray
     passes: IntArray
 
     @classmethod
     def of_columns(cls, columns: PeriodColumns) -> Self:
-        """As a store has them."""
+        """From a store's columns."""
         start, hours, segment, slot, item, clicks, passes = columns
         return cls(
             _whole(start),
             _whole(hours),
-            _Named.of(segment),
+            _TextColumn.of(segment),
             _whole(slot),
-            _Named.of(item),
+            _TextColumn.of(item),
             _whole(clicks),
             _whole(passes),
         )
 
     @classmethod
     def of(cls, rows: Iterable[PeriodRow]) -> Self:
-        """Of a few rows."""
-        found = [
+        """From rows."""
+        columns = [
             (row.period.start, row.period.hours, row.segment, row.slot, row.item, row.clicks, row.passes)
             for row in rows
         ]
-        return cls.of_columns(PeriodColumns.of(found))
+        return cls.of_columns(PeriodColumns.of(columns))
 
     @property
     def middle(self) -> FloatArray:
-        """When the hour of each row began, or the hours of its day on average; of what was before hours, the end."""
+        """The start of each row's hour, or the mean start of its day's hours; the end of counts without periods."""
         return self.start + np.maximum(0, self.hours - 1) / 2 * HOUR
 
     def of_rows(self, which: BoolArray) -> Self:
-        """Those rows alone."""
+        """The selected rows."""
         return type(self)(
             self.start[which],
             self.hours[which],
@@ -86,29 +86,29 @@ class PeriodCounts:
     def matrices(
         self, weights: FloatArray, segments: VisitorSegments, numbers: Mapping[str, int], slots: int
     ) -> dict[int, tuple[FloatArray, FloatArray]]:
-        """Clicks and passes, slots × items, by segment, each row as much as it weighs.
+        """Weighted clicks and passes, slots × items, by segment.
 
-        What is of other slots or items is left out.
+        Other slots and items are left out.
         """
         of_items = np.array([numbers.get(name, -1) for name in self.item.names], np.int64)
         of_segments = np.array([segments.number(name) for name in self.segment.names], np.int64)
         item, segment = of_items[self.item.places], of_segments[self.segment.places]
-        known = (item >= 0) & (self.slot < slots)
+        is_used = (item >= 0) & (self.slot < slots)
         size = slots * len(numbers)
-        found = {}
-        for number in np.unique(segment[known]).tolist():
-            mine = known & (segment == number)
-            cells = self.slot[mine] * len(numbers) + item[mine]
+        by_segment = {}
+        for number in np.unique(segment[is_used]).tolist():
+            selected = is_used & (segment == number)
+            cells = self.slot[selected] * len(numbers) + item[selected]
             clicks, passes = (
-                sums(cells, weights[mine] * counts[mine], size).reshape(slots, len(numbers))
+                sums(cells, weights[selected] * counts[selected], size).reshape(slots, len(numbers))
                 for counts in (self.clicks, self.passes)
             )
-            found[number] = clicks, passes
-        return found
+            by_segment[number] = clicks, passes
+        return by_segment
 
 
 def sums(cells: IntArray, counts: FloatArray | IntArray, size: int) -> FloatArray:
-    """What falls into each of so many cells, added up.
+    """Sums of counts by cell.
 
     >>> sums(np.array([0, 2, 0]), np.array([1.0, 5.0, 2.0]), 4).tolist()
     [3.0, 0.0, 5.0, 0.0]

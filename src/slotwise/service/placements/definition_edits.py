@@ -1,4 +1,4 @@
-"""Changes of a placement's definition: which version they expect, what they make of it, and how they are listed."""
+"""Edits of a placement's definition: the expected version, the new definition, and the difference."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.schemas.item_schema import ItemSettings
 from slotwise.service.schemas.report_schemas import ChangedItems, FieldChange
 
-#: of the items that a change names
+#: items that a change lists by id
 MAX_NAMED: Final = 100
 
-#: from a definition to another; from None where there is none, or none that can be read
+#: a function from a definition to the next; from None if there is none, or none that can be read
 Revision = Callable[[PlacementDefinition | None], PlacementDefinition]
 
 
@@ -29,7 +29,7 @@ class UnknownItem(SlotwiseError, LookupError):
 
 @dataclass(frozen=True, slots=True)
 class ExpectedVersion:
-    """What a change expects of the placement: to be at one of these versions, to be there at all, or not to be there.
+    """The expectation of a change: one of these versions, that the placement exists, or that it does not.
 
     >>> [ExpectedVersion(versions=frozenset({3})).holds(version) for version in (0, 3, 4)]
     [False, True, False]
@@ -41,25 +41,25 @@ class ExpectedVersion:
     exists: bool | None = None
 
     def holds(self, version: int) -> bool:
-        """Whether a placement at this version is as expected; 0 is that there is none."""
+        """Whether a placement at this version is as expected; version 0 means that there is none."""
         return (self.versions is None or version in self.versions) and self.exists in (None, version > 0)
 
     def check(self, name: str, version: int) -> None:
-        """Raise unless it is as expected."""
+        """Raise `StaleVersion` unless the placement is as expected."""
         if not self.holds(version):
-            found = f"at version {version}" if version else "not there"
-            raise StaleVersion(f"the placement {name!r} is {found}, which is not what the request expects")
+            state = f"at version {version}" if version else "not there"
+            raise StaleVersion(f"the placement {name!r} is {state}, but the request expects another version")
 
 
-#: whatever it is
+#: no expectation
 ANY_VERSION: Final = ExpectedVersion()
 
 
 def patched(patch: Mapping[str, Any]) -> Revision:
-    """What a JSON merge patch (RFC 7396) makes of a definition: a field that is null in it gets its default."""
+    """The edit of a JSON merge patch (RFC 7396): a field that is null in the patch gets its default."""
 
     def revise(before: PlacementDefinition | None) -> PlacementDefinition:
-        return PlacementDefinition.model_validate_json(json.dumps(merged(json.loads(_known(before).text()), patch)))
+        return PlacementDefinition.model_validate_json(json.dumps(merged(json.loads(_readable(before).text()), patch)))
 
     return revise
 
@@ -82,10 +82,10 @@ def merged(document: Any, patch: Any) -> Any:
 
 
 def with_item(id: str, settings: ItemSettings) -> Revision:
-    """One item more, at the end, or the same item with other settings, where it is."""
+    """The edit that adds an item at the end, or changes the properties of an existing one."""
 
     def revise(before: PlacementDefinition | None) -> PlacementDefinition:
-        document = json.loads(_known(before).text())
+        document = json.loads(_readable(before).text())
         item = {"id": id, **settings.model_dump(exclude_defaults=True)}
         items = [item if _id(listed) == id else listed for listed in document["items"]]
         document["items"] = items if any(listed is item for listed in items) else [*items, item]
@@ -95,10 +95,10 @@ def with_item(id: str, settings: ItemSettings) -> Revision:
 
 
 def without_item(name: str, id: str) -> Revision:
-    """The same without an item of the placement called `name`."""
+    """The edit that removes an item from the placement `name`."""
 
     def revise(before: PlacementDefinition | None) -> PlacementDefinition:
-        document = json.loads(_known(before).text())
+        document = json.loads(_readable(before).text())
         left = [listed for listed in document["items"] if _id(listed) != id]
         if len(left) == len(document["items"]):
             raise UnknownItem(f"there is no item {id!r} in the placement {name!r}")
@@ -112,16 +112,16 @@ def _id(listed: Any) -> Any:
     return listed["id"] if isinstance(listed, dict) else listed
 
 
-def _known(before: PlacementDefinition | None) -> PlacementDefinition:
+def _readable(before: PlacementDefinition | None) -> PlacementDefinition:
     if before is None:
         raise InvalidInput("the definition in the store cannot be read: PUT a whole one in its place")
     return before
 
 
 def difference(before: PlacementDefinition | None, after: PlacementDefinition) -> dict[str, Any]:
-    """What changed, as it is stored and listed: fields with their old and new values, and items."""
-    old, new = (json.loads(one.text()) if one else {"items": []} for one in (before, after))
-    was, now = ({_id(listed): listed for listed in one.pop("items")} for one in (old, new))
+    """The difference of two definitions, as it is stored: fields with old and new values, and items."""
+    old, new = (json.loads(definition.text()) if definition else {"items": []} for definition in (before, after))
+    was, now = ({_id(listed): listed for listed in document.pop("items")} for document in (old, new))
     fields: dict[str, FieldChange] = {}
     if before is not None:
         fields = {

@@ -1,4 +1,4 @@
-"""What a worker holds in memory: every placement's learner, and a tally no more than a second behind the store's."""
+"""The placements in a worker's memory, with tallies at most a second behind the store's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from slotwise.core.errors import SlotwiseError, StoreUnavailable
 from slotwise.service.placements.placement_state import NewCounts, Placement
 from slotwise.service.placements.propensities import Propensities
-from slotwise.service.placements.store_sync import Broken, absorbing, look
+from slotwise.service.placements.store_sync import UnreadablePlacement, read_changes, with_counts
 from slotwise.service.schemas.name_rules import is_name
 from slotwise.service.storage import Store
 from slotwise.service.storage.count_rows import Counters
@@ -22,30 +22,30 @@ from slotwise.service.storage.placements_table import Version
 
 Answer = TypeVar("Answer")
 CountersByPlacement = Mapping[str, Mapping[Arm, Counters]]
-#: items of the placements that are brought up to date in one turn
+#: items of the placements that are updated in one turn
 MAX_TOGETHER: Final = 2_000
-#: a decision among more items than this takes more than a few milliseconds as long as nothing is compiled
+#: with more items, a decision takes more than a few milliseconds in plain Python
 MAX_PLAIN_ITEMS: Final = 200
-#: between two looks at the store; together with the look itself well below the bound
+#: between two refreshes; with the refresh itself well below the published bound
 REFRESH_SECONDS: Final = 0.4
 #: how long a decision waits for a placement that is not in memory yet
 FIND_SECONDS: Final = 1.5
-#: when a placement that could not be read is tried again, though nothing of it has changed
+#: when an unreadable placement is tried again without a change
 RETRY_SECONDS: Final = 30.0
 
 log = logging.getLogger("slotwise.service")
 
 
 class UnknownPlacement(SlotwiseError, LookupError):
-    """There is none of that name."""
+    """There is no placement of that name."""
 
 
 class BrokenPlacement(SlotwiseError):
-    """What the store has of it cannot be worked with; the others go on."""
+    """The stored placement cannot be read; other placements are not affected."""
 
 
 class Placements:
-    """All placements; decisions read them, and one task at a time brings them up to date."""
+    """All placements: decisions read them, and one task at a time updates them from the store."""
 
     def __init__(
         self,
@@ -58,33 +58,33 @@ class Placements:
         #: finds propensities of the decisions that a posterior made before that posterior changes
         self._propensities = propensities
         self._known: dict[str, Placement] = {}
-        self._broken: dict[str, Broken] = {}
+        self._broken: dict[str, UnreadablePlacement] = {}
         self._thread = ThreadPoolExecutor(1, "slotwise-reader")
         self._turn = asyncio.Lock()
         self._refreshed = time.monotonic()
-        #: set whenever the store was looked at
+        #: set after every refresh
         self.was_refreshed = asyncio.Event()
-        #: as the store had them at the last look
+        #: as of the last refresh
         self.counters: CountersByPlacement = {}
 
     def get(self, name: str) -> Placement | None:
-        """From memory."""
+        """A placement from memory, or None."""
         return self._known.get(name)
 
     def hour(self) -> int:
-        """The beginning of this hour, from which ages are counted."""
+        """The start of the current hour, from which ages are counted."""
         return hour_of(self._clock())
 
     def names(self) -> list[str]:
-        """In order."""
+        """The names, in order."""
         return sorted(self._known)
 
     def all(self) -> list[Placement]:
-        """In order of name."""
+        """The placements, in order of name."""
         return [self._known[name] for name in self.names()]
 
     def broken(self) -> dict[str, str]:
-        """Those that cannot be read, in order of name, and why."""
+        """Unreadable placements with reasons, in order of name."""
         return {name: self._broken[name].why for name in sorted(self._broken)}
 
     async def placement(self, name: str) -> Placement:
@@ -110,20 +110,20 @@ class Placements:
         return placement
 
     def refuse_broken(self, name: str) -> None:
-        """Say why it cannot be read, if so."""
+        """Raise `BrokenPlacement` with the reason if a placement is unreadable."""
         if name in self._broken:
             raise BrokenPlacement(f"the placement {name!r} cannot be read: {self._broken[name].why}")
 
     def staleness(self) -> float:
-        """Seconds since the store was last looked at."""
+        """Seconds since the last refresh."""
         return time.monotonic() - self._refreshed
 
     async def read(self, work: Callable[[Store], Answer]) -> Answer:
-        """Something from the store, in the thread that reads it."""
+        """The result of `work` on the store, in the reading thread."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._store)
 
     async def find(self, name: str) -> Placement | None:
-        """From the store, for it may have been put a moment ago, here or through another worker."""
+        """A placement from the store: it may have been put a moment ago, here or by another worker."""
         async with self._turn:
             version = await self.read(lambda store: store.version(name))
             if version is None:
@@ -133,7 +133,7 @@ class Placements:
         return self._known.get(name)
 
     async def refresh(self) -> None:
-        """Look at the store once."""
+        """Update all placements from the store once."""
         async with self._turn:
             began = time.monotonic()
             versions = await self.read(lambda store: store.versions())
@@ -146,7 +146,7 @@ class Placements:
             self.was_refreshed.set()
 
     async def load(self) -> None:
-        """Have the kernels of all that is known at hand; wait for them where a decision without them is slow."""
+        """Load the kernels of all placements; wait for those of placements that are slow without them."""
 
         def load(placements: Sequence[Placement]) -> None:
             for placement in placements:
@@ -157,7 +157,7 @@ class Placements:
         await asyncio.to_thread(load, self.all())
 
     async def keep_fresh(self) -> None:
-        """Look at the store for ever; when it does not answer, decisions go on with what is known."""
+        """Refresh forever; while the store does not answer, decisions use the last state."""
         answered = True
         while True:
             try:
@@ -174,7 +174,7 @@ class Placements:
             await asyncio.sleep(REFRESH_SECONDS)
 
     async def close(self) -> None:
-        """Let go of the store."""
+        """Close the connection to the store."""
         await self.read(lambda store: store.close())
         self._thread.shutdown()
 
@@ -185,19 +185,19 @@ class Placements:
     def _is_new(self, version: Version) -> bool:
         broken = self._broken.get(version.placement)
         if broken is not None:
-            return broken.version != version or time.monotonic() - broken.found > RETRY_SECONDS
-        known = self._known.get(version.placement)
-        if known is None or (known.version, known.revision) != (version.version, version.revision):
+            return broken.version != version or time.monotonic() - broken.noticed > RETRY_SECONDS
+        placement = self._known.get(version.placement)
+        if placement is None or (placement.version, placement.revision) != (version.version, version.revision):
             return True
-        return known.recent is not None and known.recent.fading.hour != self.hour()
+        return placement.recent is not None and placement.recent.decay.hour != self.hour()
 
     def _in_turns(self, versions: Iterable[Version]) -> Iterator[list[Version]]:
-        """Many small placements at once, as every turn is a wait; large ones by themselves, as they take room."""
+        """Groups of versions: many small placements together to save round trips, large ones alone to save memory."""
         together: list[Version] = []
         items = 0
         for version in versions:
-            known = self._known.get(version.placement)
-            size = MAX_TOGETHER if known is None else len(known.numbers)
+            placement = self._known.get(version.placement)
+            size = MAX_TOGETHER if placement is None else len(placement.numbers)
             if together and items + size > MAX_TOGETHER:
                 yield together
                 together, items = [], 0
@@ -207,20 +207,20 @@ class Placements:
             yield together
 
     async def _follow(self, versions: Sequence[Version]) -> None:
-        known, hour = [self._known.get(version.placement) for version in versions], self.hour()
-        for before, found in zip(
-            known,
-            await self.read(lambda store: [*map(look, repeat(store), versions, known, repeat(hour))]),
+        earlier, hour = [self._known.get(version.placement) for version in versions], self.hour()
+        for old, change in zip(
+            earlier,
+            await self.read(lambda store: [*map(read_changes, repeat(store), versions, earlier, repeat(hour))]),
             strict=True,
         ):
-            if self._propensities is not None and before is not None and found is not None:
-                await self._propensities.settle(before)
-            # learners change here only, between two decisions and never during one
-            if isinstance(found, NewCounts):
-                found = absorbing(found)
-            if isinstance(found, Broken):
-                self._broken[found.version.placement] = found
-                self._known.pop(found.version.placement, None)
+            if self._propensities is not None and old is not None and change is not None:
+                await self._propensities.settle(old)
+            # learners change only here, between two decisions and never during one
+            if isinstance(change, NewCounts):
+                change = with_counts(change)
+            if isinstance(change, UnreadablePlacement):
+                self._broken[change.version.placement] = change
+                self._known.pop(change.version.placement, None)
             else:
-                self._known[found.name] = found
-                self._broken.pop(found.name, None)
+                self._known[change.name] = change
+                self._broken.pop(change.name, None)

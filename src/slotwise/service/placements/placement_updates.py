@@ -1,4 +1,4 @@
-"""Placements put, changed and deleted: read, revised and written back at the version that was read."""
+"""Updates of placements: a definition is read, edited, and written back if its version is unchanged."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ from slotwise.service.storage import Store
 from slotwise.service.storage.batch_writer import Writer
 from slotwise.service.storage.placements_table import Change, Put
 
-#: how often a change is made again because another one came in between
+#: attempts of an update while other updates come in between
 MAX_TRIES: Final = 20
-#: decisions that are looked at in one transaction when a placement is deleted; others wait for it, so it is kept short
+#: decisions that one transaction reads when a placement is deleted; others wait for it, so it is short
 DROPPED_AT_ONCE: Final = 2_000
-#: changes that are listed, the newest
+#: the newest changes, which are listed
 MAX_LISTED: Final = 1_000
 
 log = logging.getLogger("slotwise.service")
 
 
 class Changed(NamedTuple):
-    """A placement after a change, and its definition before, None where it is new."""
+    """A placement after an update, and its definition before; None if it is new."""
 
     placement: Placement
     before: PlacementDefinition | None
     is_new: bool
 
 
-class _Found(NamedTuple):
+class _Current(NamedTuple):
     version: int
     definition: PlacementDefinition | None
 
 
 class PlacementUpdates:
-    """Changes definitions; whoever changes one at the same time, here or elsewhere, is not undone."""
+    """Updates definitions without undoing a concurrent update, here or in another worker."""
 
     def __init__(self, placements: Placements, writer: Writer, clock: Callable[[], float]) -> None:
         self._placements, self._writer, self._clock = placements, writer, clock
@@ -64,20 +64,20 @@ class PlacementUpdates:
         return await self._revise(checked_name(name), lambda _: definition, expected)
 
     async def change(self, name: str, revision: Revision, expected: ExpectedVersion = ANY_VERSION) -> Changed:
-        """Make another definition of the one that is there."""
+        """Edit the definition of an existing placement."""
         return await self._revise(name, revision, expected, must_exist=True)
 
     async def delete(self, name: str, expected: ExpectedVersion = ANY_VERSION) -> None:
         """Delete a placement with its decisions, its tally and its counters."""
-        found = await self._placements.read(lambda store: store.version(name))
-        if found is None:
+        version = await self._placements.read(lambda store: store.version(name))
+        if version is None:
             raise _unknown(name)
-        expected.check(name, found.version)
-        # what is final is dropped first and in pieces, as `compact` may at any time: nobody waits long
-        last: str | None = ""
-        while last is not None:
-            last = await self._writer.call(partial(_drop_final, name=name, after=last))
-        at = found.version if expected != ANY_VERSION else None
+        expected.check(name, version.version)
+        # final decisions are deleted first and in pieces, as in `compact`: no transaction is long
+        last_id: str | None = ""
+        while last_id is not None:
+            last_id = await self._writer.call(partial(_drop_final, name=name, after=last_id))
+        at = version.version if expected != ANY_VERSION else None
         verdict = await self._writer.call(lambda store: store.drop_placement(name, at=at))
         await self._placements.find(name)
         if verdict == "stale":
@@ -87,7 +87,7 @@ class PlacementUpdates:
         log.info("placement deleted", extra={"placement": name})
 
     async def changes(self, name: str) -> list[ChangeDocument]:
-        """What changed, the newest first."""
+        """The changes of a definition, the newest first."""
 
         def read(store: Store) -> list[Change]:
             with store.snapshot():
@@ -101,46 +101,46 @@ class PlacementUpdates:
         self, name: str, revision: Revision, expected: ExpectedVersion, *, must_exist: bool = False
     ) -> Changed:
         for _ in range(MAX_TRIES):
-            found = await self._placements.read(lambda store: _read(store, name))
-            if must_exist and not found.version:
+            current = await self._placements.read(lambda store: _read(store, name))
+            if must_exist and not current.version:
                 raise _unknown(name)
-            expected.check(name, found.version)
+            expected.check(name, current.version)
             # in another thread, as it may take seconds
-            after = await asyncio.to_thread(revision, found.definition)
-            if after == found.definition:
-                return await self._done(name, found)
+            after = await asyncio.to_thread(revision, current.definition)
+            if after == current.definition:
+                return await self._done(name, current)
             await asyncio.to_thread(try_out, after)
-            change = Change(self._clock(), json.dumps(difference(found.definition, after), ensure_ascii=False))
+            change = Change(self._clock(), json.dumps(difference(current.definition, after), ensure_ascii=False))
             put = await self._writer.call(
-                partial(_put, name=name, definition=after.text(), change=change, at=found.version)
+                partial(_put, name=name, definition=after.text(), change=change, at=current.version)
             )
             if put.verdict != "stale":
                 log.info(
                     "placement put",
-                    extra={"placement": name, "new": not found.version, "items": len(after.items)},
+                    extra={"placement": name, "new": not current.version, "items": len(after.items)},
                 )
-                return await self._done(name, found)
+                return await self._done(name, current)
         raise StoreUnavailable(f"the placement {name!r} was changed {MAX_TRIES} times meanwhile")
 
-    async def _done(self, name: str, found: _Found) -> Changed:
+    async def _done(self, name: str, current: _Current) -> Changed:
         placement = await self._placements.find(name)
         if placement is None:
             self._placements.refuse_broken(name)
-            # deleted as soon as it was put
+            # deleted right after it was put
             raise _unknown(name)
-        return Changed(placement, found.definition, not found.version)
+        return Changed(placement, current.definition, not current.version)
 
 
-def _read(store: Store, name: str) -> _Found:
+def _read(store: Store, name: str) -> _Current:
     with store.snapshot():
         version = store.version(name)
         if version is None:
-            return _Found(0, None)
+            return _Current(0, None)
         text = store.definition(name)
     try:
-        return _Found(version.version, PlacementDefinition.model_validate_json(text))
+        return _Current(version.version, PlacementDefinition.model_validate_json(text))
     except ValidationError:
-        return _Found(version.version, None)
+        return _Current(version.version, None)
 
 
 def _put(store: Store, *, name: str, definition: str, change: Change, at: int) -> Put:
@@ -152,7 +152,7 @@ def _drop_final(store: Store, *, name: str, after: str) -> str | None:
 
 
 def change_document(change: Change) -> ChangeDocument:
-    """As it is told."""
+    """A change as a document."""
     document: ChangeDocument = json.loads(change.what)
     return {**document, "version": change.version, "time": rfc3339(change.time)}
 

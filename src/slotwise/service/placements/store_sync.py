@@ -1,4 +1,4 @@
-"""From what the store has now to what a worker holds: a placement anew, or more for one to absorb."""
+"""From the store to a worker's memory: a new placement, or new counts for a known one."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from slotwise.core.errors import SlotwiseError, StoreUnavailable
 from slotwise.core.tally import Tally
 from slotwise.core.types import FloatArray, IntArray
 from slotwise.service.learning.click_values import values_of
-from slotwise.service.learning.decay import Recent
-from slotwise.service.learning.decay_selection import faded_counts, read_periods, read_recent
+from slotwise.service.learning.decay import RecentCounts
+from slotwise.service.learning.decay_selection import decayed_counts, read_periods, read_recent
 from slotwise.service.learning.learner_factory import by_segment, learner_of, matrices, numbered
 from slotwise.service.learning.outcome_window import window_now
 from slotwise.service.placements.placement_state import NewCounts, Placement
@@ -26,68 +26,74 @@ from slotwise.service.storage import Store
 from slotwise.service.storage.count_rows import PeriodRow, TallyRow
 from slotwise.service.storage.placements_table import Version
 
-#: a learned value that changed by less, relatively, is left as it is
+#: smaller relative changes of a learned value are ignored
 MIN_CHANGE: Final = 0.001
 
 log = logging.getLogger("slotwise.service")
 
 
 @dataclass(frozen=True)
-class Broken:
-    """A placement that cannot be read, and when that was found."""
+class UnreadablePlacement:
+    """A placement that cannot be read, the reason, and when that was noticed."""
 
     version: Version
     why: str
-    found: float = field(default_factory=time.monotonic)
+    noticed: float = field(default_factory=time.monotonic)
 
 
-def look(store: Store, version: Version, known: Placement | None, hour: int) -> Placement | NewCounts | Broken:
-    """What has become of a placement, given what is known of it and the hour that has begun."""
+def read_changes(
+    store: Store, version: Version, earlier: Placement | None, hour: int
+) -> Placement | NewCounts | UnreadablePlacement:
+    """The changes of a placement since it was last read, given the hour that has begun."""
     try:
-        return _changed(store, version, known, hour)
+        return _changed(store, version, earlier, hour)
     except StoreUnavailable:
         raise
     except Exception as problem:
-        return _found_broken(version, problem)
+        return _unreadable(version, problem)
 
 
-def absorbing(more: NewCounts) -> Placement | Broken:
-    """The placement, once it has taken in more."""
-    placement = more.placement
+def with_counts(new_counts: NewCounts) -> Placement | UnreadablePlacement:
+    """The placement after it has learned new counts."""
+    placement = new_counts.placement
     try:
-        placement.absorb(more)
+        placement.absorb(new_counts)
     except Exception as problem:
-        return _found_broken(Version(placement.name, placement.version, more.revision), problem)
+        return _unreadable(Version(placement.name, placement.version, new_counts.revision), problem)
     return placement
 
 
-def _found_broken(version: Version, problem: Exception) -> Broken:
-    # one that cannot be followed must not hold up the others
+def _unreadable(version: Version, problem: Exception) -> UnreadablePlacement:
+    # a placement that cannot be read must not delay the others
     log.error("placement cannot be followed", extra={"placement": version.placement}, exc_info=problem)
-    return Broken(version, _why(problem))
+    return UnreadablePlacement(version, _why(problem))
 
 
 def _why(problem: Exception) -> str:
-    """In words that show nothing of the inside."""
+    """The reason, without internals."""
     if isinstance(problem, ValidationError):
         fault = faults(problem, whole="the definition")[0]
         return f"{fault['field']}: {fault['detail']}" + (f", got {fault['value']}" if "value" in fault else "")
-    return str(problem) if isinstance(problem, SlotwiseError) else "an error inside, which was logged"
+    return str(problem) if isinstance(problem, SlotwiseError) else "an internal error, which was logged"
 
 
-def _changed(store: Store, version: Version, known: Placement | None, hour: int) -> Placement | NewCounts:
+def _changed(store: Store, version: Version, earlier: Placement | None, hour: int) -> Placement | NewCounts:
     name = version.placement
-    if known is not None and known.version == version.version and (more := _more(store, version, known, hour)):
-        return more
+    if (
+        earlier is not None
+        and earlier.version == version.version
+        and (new_counts := _new_counts(store, version, earlier, hour))
+    ):
+        return new_counts
     definition = PlacementDefinition.model_validate_json(store.definition(name))
     with store.snapshot():
         rows = store.tally(name)
         periods = read_periods(store, name, definition)
         recent = read_recent(store, name, definition, hour)
-    faded = faded_counts(definition, periods, hour)
-    learner, segments = learner_of(definition, rows, faded=faded), VisitorSegments(definition.segments)
+    decayed = decayed_counts(definition, periods, hour)
+    learner, segments = learner_of(definition, rows, decayed=decayed), VisitorSegments(definition.segments)
     numbers = numbered(learner.items)
-    older = by_segment(segments, [row for row in rows if not segments.is_current(row.segment)])
+    outdated = by_segment(segments, [row for row in rows if not segments.is_current(row.segment)])
     return Placement(
         name,
         definition,
@@ -96,43 +102,43 @@ def _changed(store: Store, version: Version, known: Placement | None, hour: int)
         version.version,
         version.revision,
         segments,
-        {segment: Tally(*matrices(counted, numbers, definition.slots)) for segment, counted in older.items()},
-        _brought(rows),
+        {segment: Tally(*matrices(group, numbers, definition.slots)) for segment, group in outdated.items()},
+        _valued_rows(rows),
         window_now(store, name, definition),
-        None if faded is None else Recent.of(recent, faded.fading, definition.longest_window),
+        None if decayed is None else RecentCounts.of(recent, decayed.decay, definition.longest_window),
     )
 
 
-def _more(store: Store, version: Version, known: Placement, hour: int) -> NewCounts | None:
-    """What is to be added to what is known; None where that has to start anew."""
-    name, recent = version.placement, known.recent
-    rows = store.tally(name, since=known.revision)
+def _new_counts(store: Store, version: Version, earlier: Placement, hour: int) -> NewCounts | None:
+    """The new counts of a placement; None if it has to be rebuilt."""
+    name, recent = version.placement, earlier.recent
+    rows = store.tally(name, since=earlier.revision)
     periods: list[PeriodRow] = []
     counts: Mapping[int, tuple[IntArray, IntArray] | tuple[FloatArray, FloatArray]] | None
     if recent is None:
-        counts = known.more(rows)
-    elif recent.fading.hour != hour:
+        counts = earlier.new_counts(rows)
+    elif recent.decay.hour != hour:
         return None
     else:
-        periods = store.period_tally(name, after=known.revision)
-        counts = known.more_weighed(recent, periods)
+        periods = store.period_tally(name, after=earlier.revision)
+        counts = earlier.new_weighted_counts(recent, periods)
     if counts is None:
         return None
-    known.brought.update(_brought(rows))
-    window = window_now(store, name, known.definition)
-    return NewCounts(known, counts, _new_values(known), window, version.revision, periods)
+    earlier.valued_rows.update(_valued_rows(rows))
+    window = window_now(store, name, earlier.definition)
+    return NewCounts(earlier, counts, _new_values(earlier), window, version.revision, periods)
 
 
-def _brought(rows: Iterable[TallyRow]) -> dict[tuple[str, int, str], TallyRow]:
+def _valued_rows(rows: Iterable[TallyRow]) -> dict[tuple[str, int, str], TallyRow]:
     return {(row.segment, row.slot, row.item): row for row in rows if row.valued}
 
 
-def _new_values(known: Placement) -> dict[str, float]:
-    """The values that changed by enough to matter, where they are learned."""
-    if known.definition.values != "learned":
+def _new_values(placement: Placement) -> dict[str, float]:
+    """Changed values of clicks, if they are learned."""
+    if placement.definition.values != "learned":
         return {}
-    items = [*known.numbers]
-    values, before = values_of(known.definition, items, known.brought.values()), known.learner.values
+    items = [*placement.numbers]
+    values, before = values_of(placement.definition, items, placement.valued_rows.values()), placement.learner.values
     return {
         item: value
         for item, value in zip(items, values.tolist(), strict=True)

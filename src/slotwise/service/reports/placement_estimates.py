@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from slotwise.ranker import Learner
 from slotwise.service.learning.click_values import values_of
 from slotwise.service.learning.decay import DecayedCounts
-from slotwise.service.learning.decay_selection import faded_counts, read_periods
+from slotwise.service.learning.decay_selection import decayed_counts, read_periods
 from slotwise.service.learning.learner_factory import learner_of, matrices, numbered, shows
 from slotwise.service.learning.outcome_window import window_now
 from slotwise.service.learning.period_counts import PeriodCounts
@@ -233,7 +233,7 @@ def _added(all_arms: Iterable[Mapping[Arm, Counters]]) -> dict[Arm, Counters]:
 def _estimated(
     reading: _Read, rows: Sequence[TallyRow], chosen: Sequence[int], hour: int, for_owner: bool
 ) -> FromTally:
-    decayed = faded_counts(reading.definition, reading.periods, hour)
+    decayed = decayed_counts(reading.definition, reading.periods, hour)
     return estimated(reading.definition, rows, chosen, decayed, for_owner=for_owner)
 
 
@@ -269,7 +269,7 @@ def estimated(
         _tally(definition, of_chosen),
         list(learner.best_list(number)),
         shadow_report(definition, learner, number),
-        None if decayed is None else {"half_life_hours": decayed.fading.half_life_hours},
+        None if decayed is None else {"half_life_hours": decayed.decay.half_life_hours},
         _for_owner(definition, rows, of_chosen, learner, number) if for_owner else None,
     )
 

@@ -285,7 +285,7 @@ class Worker:
         """Find how likely the lists were that were decided on since the last time, and keep that with the decisions."""
         async with self._filling:
             self._propensities.replenish()
-            waiting = [placement for placement in self._placements.all() if placement.ledger.is_of_use]
+            waiting = [placement for placement in self._placements.all() if placement.pending_propensities.has_work]
             # what can be spent may not be enough for all, and none is to be always the last
             random.shuffle(waiting)
             for placement in waiting:
