@@ -1,4 +1,4 @@
-"""How users choose, one model a file. Every module of this folder is imported, and registers what it defines."""
+"""Click models: how users choose, one model per file. Importing the package registers every model of the folder."""
 
 from slotwise.click_models.base import (
     best_ranking,

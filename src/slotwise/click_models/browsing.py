@@ -1,8 +1,8 @@
-"""What position-based, cascade, dependent-click and user-browsing users have in common: they look from slot to slot.
+"""Browsing from slot to slot, the common part of the position-based, cascade, dependent-click and user-browsing models.
 
-A user who still looks does so at slot k with probability γ_kd, the last click being d slots above it, clicks on what is
-there if it attracts, and after a click goes on with probability λ_k. Position-based users have γ_kd = θ_k and λ = 1,
-those of a cascade γ = 1 and λ = 0, dependent-click users γ = 1, and user-browsing ones λ = 1.
+A user who has not stopped looks at slot k with probability γ_kd if the last click was d slots above. The user clicks
+if the item attracts, and goes on after a click with probability λ_k. Position-based users have γ_kd = θ_k and λ = 1,
+cascade users γ = 1 and λ = 0, dependent-click users γ = 1, and user-browsing ones λ = 1.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from slotwise.jit import inlined
 
 
 class Browsing(NamedTuple):
-    """How users look and go on, whatever the items are."""
+    """The parameters of slots: probabilities of looking and of going on."""
 
     #: γ, slots × distances: column d-1 is for a last click d slots above, column k of slot k for none yet
     examination: FloatArray
     #: λ, per slot
     continuation: FloatArray
-    #: whether the most attractive items are best in the most visible slots, or in order where all are alike
+    #: whether the best ranking sorts items by attractiveness into slots by visibility
     sorts: bool
 
 
 def check_items(name: str, slots: int, attraction: FloatArray) -> None:
-    """Refuse fewer items than slots; `name` is the field that says how many slots there are."""
+    """Raise an error if there are fewer items than slots; `name` is the field with an entry per slot."""
     if slots > len(attraction):
         raise InvalidInput(f"{name} has {slots} slots but attraction only {len(attraction)} items to fill them")
 
@@ -42,7 +42,7 @@ def browse(
     clicks: BoolArray,
     rng: np.random.Generator,
 ) -> int:
-    """One user looks at `ranking`: fill `clicks`; the first of them, or NO_CLICK. An item attracts with α/(1 + α)."""
+    """Draw one round: fill `clicks`, return the first click or NO_CLICK. An item attracts with α/(1 + α)."""
     first, last, looking = NO_CLICK, NO_CLICK, True
     for slot in range(len(ranking)):
         clicks[slot] = False
@@ -61,7 +61,7 @@ def browse(
 def expected_clicks(
     examination: FloatArray, continuation: FloatArray, attractiveness: FloatArray, ranking: Ranking, last: FloatArray
 ) -> float:
-    """The clicks expected on `ranking`; `last` is room for one more number than there are slots."""
+    """Return the expected clicks on `ranking`; `last` is a work array of K + 1 numbers."""
     total = 0.0
     # last[slot + 1]: the probability that the user still looks and clicked last on that slot; last[0]: that on none
     last[0] = 1.0

@@ -1,8 +1,8 @@
-"""The cascade model: a user looks from the first slot on, and clicks the first thing that attracts."""
+"""The cascade model: a user looks from the first slot on, and clicks the first item that attracts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,8 +23,17 @@ from slotwise.jit import record
 )
 @record
 class Cascade:
-    """Users who click with probability α_j on the item j that they look at, and look no further after a click.
+    """Users who click with probability α_j on the item j that they look at, and stop after a click.
 
+    Parameters
+    ----------
+    slots
+        K.
+    attraction
+        α, a probability per item.
+
+    Examples
+    --------
     >>> users = Cascade(slots=2, attraction=[0.5, 0.2, 0.4])
     >>> click_probabilities(users, [2, 0]).round(2).tolist()     # slot 0, slot 1, nothing
     [0.4, 0.3, 0.3]
@@ -39,8 +48,8 @@ class Cascade:
         def __init__(self, *, slots: int, attraction: ArrayLike) -> None: ...
 
     @classmethod
-    def prepare(cls, slots: Any, attraction: Any) -> dict[str, Any]:
-        """Check the parameters, and copy them."""
+    def prepare(cls, slots: object, attraction: object) -> dict[str, int | FloatArray]:
+        """Return checked copies of the parameters."""
         chances = validation.probability_vector("attraction", attraction, each="item")
         return {
             "slots": validation.whole_number("slots", slots, at_least=1, at_most=len(chances)),
@@ -53,11 +62,11 @@ class Cascade:
         return len(self.attraction)
 
     def best_ranking(self) -> Ranking:
-        """The most attractive items; a click is as likely in any order of them."""
+        """Return the most attractive items; their order does not change the probability of a click."""
         return np.argsort(-self.attraction, kind="stable")[: self.slots]
 
     def browsing(self) -> Browsing:
-        """How they look: at every slot until they click."""
+        """Return the browsing parameters: users look at every slot until they click."""
         return Browsing(np.tril(np.ones((self.slots, self.slots))), np.zeros(self.slots), True)
 
 

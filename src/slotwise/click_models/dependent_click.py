@@ -1,8 +1,8 @@
-"""The dependent click model: a cascade that goes on after a click with a probability of that slot."""
+"""The dependent click model: a cascade that goes on after a click with a probability that depends on the slot."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,6 +35,15 @@ class DependentClick:
 
     They click on item j with probability α_j when they look at it; without a click they always go on.
 
+    Parameters
+    ----------
+    continuation
+        λ, a probability per slot; that of the last slot has no effect.
+    attraction
+        α, a probability per item.
+
+    Examples
+    --------
     >>> users = DependentClick(continuation=[0.5, 0.5], attraction=[0.5, 0.2, 0.4])
     >>> click_rates(users, [2, 0]).tolist()                      # slot 1 is looked at with probability 0.6 + 0.4·0.5
     [0.4, 0.4]
@@ -42,7 +51,7 @@ class DependentClick:
     [0.4, 0.3, 0.3]
     """
 
-    #: λ, per slot; that of the last slot does nothing
+    #: λ, per slot
     continuation: FloatArray
     #: α, per item
     attraction: FloatArray
@@ -52,8 +61,8 @@ class DependentClick:
         def __init__(self, *, continuation: ArrayLike, attraction: ArrayLike) -> None: ...
 
     @classmethod
-    def prepare(cls, continuation: Any, attraction: Any) -> dict[str, FloatArray]:
-        """Check the parameters, and copy them."""
+    def prepare(cls, continuation: object, attraction: object) -> dict[str, FloatArray]:
+        """Return checked copies of the parameters."""
         going_on = validation.probability_vector("continuation", continuation, each="slot")
         chances = validation.probability_vector("attraction", attraction, each="item")
         check_items("continuation", len(going_on), chances)
@@ -70,17 +79,17 @@ class DependentClick:
         return len(self.attraction)
 
     def best_ranking(self) -> Ranking:
-        """The most attractive items in order, if λ does not grow from slot to slot but the last; or else by a search.
+        """Return the most attractive items in order if λ decreases up to the last slot but one; else search.
 
-        Let V be the clicks expected below slot k of a user who gets there. The clicks expected from slot k on are
-        α + (1 - α(1-λ_k))V. If λ does not grow, V ≤ 1/(1-λ_k), so that more attractive is better; and two neighbours
-        a, b are worth V(b - a)(λ_{k+1} - λ_k) more than b, a, so that the more attractive is better above.
+        Let V be the expected clicks below slot k of a user who gets there. The expected clicks from slot k on are
+        α + (1 - α(1-λ_k))V. If λ does not increase, V ≤ 1/(1-λ_k), and a more attractive item is better. Two neighbours
+        a, b are worth V(b - a)(λ_{k+1} - λ_k) more than b, a, so the more attractive item belongs above.
         """
         in_order = np.argsort(-self.attraction, kind="stable")[: self.slots]
         return in_order if self._sorts() else searched_ranking(reward, self, [in_order])
 
     def browsing(self) -> Browsing:
-        """How they look: at every slot until they stop."""
+        """Return the browsing parameters: users look at every slot until they stop."""
         return Browsing(np.tril(np.ones((self.slots, self.slots))), self.continuation, self._sorts())
 
     def _sorts(self) -> bool:
@@ -103,7 +112,7 @@ def _click_probabilities(users: DependentClick, ranking: Ranking) -> FloatArray:
 
 @probability_of.register(DependentClick)
 def _probability_of(users: DependentClick, ranking: Ranking, clicks: BoolArray) -> float:
-    # of all clicks so far: that the user looks on, and that he has stopped at the last of them
+    # probability of the clicks so far, and that the user goes on, or has stopped at the last click
     looking, stopped = 1.0, 0.0
     for slot in range(len(ranking)):
         chance = users.attraction[ranking[slot]]

@@ -1,4 +1,4 @@
-"""The best ranking where no formula gives it: all of them tried if they are few, or else by climbing."""
+"""Search for the best ranking: exhaustive if there are few rankings, by local search otherwise."""
 
 from __future__ import annotations
 
@@ -6,32 +6,41 @@ import itertools
 import math
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from slotwise.core.types import FloatArray, IntArray, Ranking
+from slotwise.core.types import ClickModel, FloatArray, IntArray, Ranking
 
-#: up to so many rankings every one is tried
+#: the maximum number of rankings for an exhaustive search
 MAX_TRIED = 5_000
-#: climbs that begin from a ranking at random, beside those from rankings that are given
+#: local searches that start from a random ranking
 RANDOM_STARTS = 4
-#: a step must gain more than rounding does
+#: the minimum gain of a step, above rounding errors
 GAIN = 1e-12
 
-Reward = Callable[[Any, Ranking], float]
-#: the rewards of many rankings, one a row
-Rewards = Callable[[Any, IntArray], FloatArray]
+Reward = Callable[..., float]
+#: the rewards of many rankings, one per row
+Rewards = Callable[..., FloatArray]
 
 
 def searched_ranking(
-    reward: Reward, users: Any, starts: Iterable[Ranking] = (), rewards: Rewards | None = None
+    reward: Reward, users: ClickModel, starts: Iterable[Ranking] = (), rewards: Rewards | None = None
 ) -> Ranking:
-    """A ranking of the highest reward if there are at most `MAX_TRIED`, and of one that looks like it otherwise.
+    """Return a ranking of the highest reward: of all if there are at most `MAX_TRIED`, a local maximum otherwise.
 
-    Then it climbs from each of `starts`, and from some at random: any two slots are exchanged, or any item for one that
-    is not shown, whichever gains most, until nothing gains. That is a best ranking among its neighbours; whether it is
-    among all is not known. `rewards` of many rankings at once make it faster.
+    The local search starts from each of `starts` and from random rankings. Its steps exchange two slots, or replace an
+    item by one that is not shown, as long as that gains.
+
+    Parameters
+    ----------
+    reward
+        The reward of one ranking.
+    users
+        Users of any click model.
+    starts
+        Rankings to start from.
+    rewards
+        The rewards of many rankings, which makes the search faster.
     """
     if rewards is None:
         rewards = partial(_one_by_one, reward)
@@ -43,16 +52,16 @@ def searched_ranking(
     return _best(rewards, users, np.array(tops))
 
 
-def _one_by_one(reward: Reward, users: Any, rankings: IntArray) -> FloatArray:
+def _one_by_one(reward: Reward, users: ClickModel, rankings: IntArray) -> FloatArray:
     return np.array([reward(users, ranking) for ranking in rankings])
 
 
-def _best(rewards: Rewards, users: Any, rankings: IntArray) -> Ranking:
+def _best(rewards: Rewards, users: ClickModel, rankings: IntArray) -> Ranking:
     best: Ranking = rankings[np.argmax(rewards(users, rankings))]
     return best
 
 
-def _climb(rewards: Rewards, users: Any, ranking: Ranking) -> Ranking:
+def _climb(rewards: Rewards, users: ClickModel, ranking: Ranking) -> Ranking:
     height = rewards(users, ranking[None])[0]
     while True:
         near = _neighbours(ranking, users.items)
@@ -63,12 +72,12 @@ def _climb(rewards: Rewards, users: Any, ranking: Ranking) -> Ranking:
 
 
 def _neighbours(ranking: Ranking, items: int) -> IntArray:
-    """A row per exchange of two slots, and per item that is not shown and slot for it."""
+    """Return a row per exchange of two slots, and per item that is not shown and slot for it."""
     slots, others = len(ranking), np.setdiff1d(np.arange(items), ranking)
-    one, other = np.triu_indices(slots, 1)
-    exchanged = np.tile(ranking, (len(one), 1))
-    rows = np.arange(len(one))
-    exchanged[rows, one], exchanged[rows, other] = ranking[other], ranking[one]
+    upper, lower = np.triu_indices(slots, 1)
+    exchanged = np.tile(ranking, (len(upper), 1))
+    rows = np.arange(len(upper))
+    exchanged[rows, upper], exchanged[rows, lower] = ranking[lower], ranking[upper]
     replaced = np.tile(ranking, (len(others) * slots, 1))
     replaced[np.arange(len(replaced)), np.tile(np.arange(slots), len(others))] = np.repeat(others, slots)
     return np.concatenate([exchanged, replaced])

@@ -1,4 +1,4 @@
-"""Mixtures: visitors of several kinds, each kind with a choice model of its own."""
+"""Mixtures: segments of visitors, each with its own click model."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from slotwise.click_models.base import (
     best_ranking,
@@ -26,8 +27,9 @@ from slotwise.jit import is_record, record
 
 @record
 class Mixture:
-    """Visitors of whom a share are of the first kind, and the others of the second; either may be a mixture again."""
+    """Two segments of visitors; either may be a mixture again."""
 
+    #: the share of the first segment
     share: float
     #: users of any model
     first: Any
@@ -44,14 +46,14 @@ class Mixture:
         return int(self.first.items)
 
     def best_ranking(self) -> Ranking:
-        """By a search, from the best ranking of either kind."""
+        """Search from the best rankings of both segments."""
         return searched_ranking(reward, self, [best_ranking(self.first), best_ranking(self.second)])
 
 
 @register(
     "mixture",
     name="Mixture",
-    citation="each visitor is of one kind, drawn by its share",
+    citation="each visitor is of one segment, drawn by its share",
     example={
         "shares": [0.5, 0.3, 0.2],
         "users": [
@@ -61,9 +63,18 @@ class Mixture:
         ],
     },
 )
-def mixture(*, shares: Any, users: Any) -> Any:
-    """Visitors of several kinds: the share of each, and its users, or what a problem file says of them.
+def mixture(*, shares: ArrayLike, users: object) -> Any:
+    """Return users of several segments.
 
+    Parameters
+    ----------
+    shares
+        The share of each segment; they sum to 1.
+    users
+        A list of users of each segment, or of their fields in a problem file.
+
+    Examples
+    --------
     >>> from slotwise.click_models import MNL, Cascade
     >>> calm = MNL(position_bias=[1.0, 0.5], attractiveness=[0.2, 0.4, 0.1])
     >>> both = mixture(shares=[0.75, 0.25], users=[calm, Cascade(slots=2, attraction=[0.5, 0.2, 0.4])])
@@ -77,19 +88,19 @@ def mixture(*, shares: Any, users: Any) -> Any:
         raise InvalidInput(
             f"users must be a list with one entry per share, {len(parts)}, got {validation.short(users)}"
         )
-    kinds = [_users_of(f"users[{place}]", one) for place, one in enumerate(users)]
-    sizes = {(one.slots, one.items) for one in kinds}
+    segments = [_users_of(f"users[{place}]", given) for place, given in enumerate(users)]
+    sizes = {(segment.slots, segment.items) for segment in segments}
     if len(sizes) > 1:
         listed = " and ".join(f"{slots} and {items}" for slots, items in sorted(sizes))
         raise InvalidInput(f"users must all have as many slots and items, got {listed}")
-    mixed = kinds[-1]
-    # from the last on: what is left of a share after the first kinds is split again
-    for place in range(len(kinds) - 2, -1, -1):
-        mixed = Mixture(share=float(parts[place] / parts[place:].sum()), first=kinds[place], second=mixed)
+    mixed = segments[-1]
+    # from the last on: the share that the first segments leave is split again
+    for place in range(len(segments) - 2, -1, -1):
+        mixed = Mixture(share=float(parts[place] / parts[place:].sum()), first=segments[place], second=mixed)
     return mixed
 
 
-def _users_of(name: str, given: Any) -> Any:
+def _users_of(name: str, given: object) -> Any:
     if not isinstance(given, Mapping):
         if not is_record(given):
             raise InvalidInput(f"{name} must be users of a registered model, got {validation.short(given)}")

@@ -1,12 +1,12 @@
 """Multinomial logit choice with position bias: the model of Grant and Leslie, §1.1.
 
-Slot k weighs γ_k = position_bias[k] · attractiveness[ranking[k]], doing nothing weighs 1, and a user does either with
-a probability in proportion: γ_k/(1+S) and 1/(1+S), S being the sum of all γ_k.
+Slot k has the weight γ_k = position_bias[k] · attractiveness[ranking[k]], and no click has the weight 1. Their
+probabilities are in proportion: γ_k/(1+S) and 1/(1+S), where S is the sum of all γ_k.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +29,15 @@ from slotwise.jit import inlined, record
 class MNL:
     """Users who choose by multinomial logit.
 
+    Parameters
+    ----------
+    position_bias
+        λ, positive, one entry per slot, in any order.
+    attractiveness
+        α, positive, one entry per item.
+
+    Examples
+    --------
     >>> from slotwise.click_models import best_ranking
     >>> users = MNL(position_bias=[1.0, 0.5], attractiveness=[0.2, 0.4, 0.1])
     >>> best_ranking(users).tolist()
@@ -47,8 +56,8 @@ class MNL:
         def __init__(self, *, position_bias: ArrayLike, attractiveness: ArrayLike) -> None: ...
 
     @classmethod
-    def prepare(cls, position_bias: Any, attractiveness: Any) -> dict[str, FloatArray]:
-        """Check the parameters, and copy them."""
+    def prepare(cls, position_bias: object, attractiveness: object) -> dict[str, FloatArray]:
+        """Return checked copies of the parameters."""
         bias = validation.positive_vector("position_bias", position_bias, each="slot")
         attraction = validation.positive_vector("attractiveness", attractiveness, each="item")
         if len(bias) > len(attraction):
@@ -74,7 +83,7 @@ class MNL:
         return len(self.attractiveness)
 
     def best_ranking(self) -> Ranking:
-        """The k-th most attractive item in the slot of the k-th largest bias."""
+        """Return the k-th most attractive item in the slot of the k-th largest bias."""
         return sorted_ranking(self.position_bias, self.attractiveness)
 
 
@@ -106,9 +115,9 @@ def draw_slot(
     may_be_empty: bool,
     rng: np.random.Generator,
 ) -> int:
-    """What one user does: the slot that is clicked, or NO_CLICK; from one uniform draw, no click first.
+    """Draw the slot that is clicked, or NO_CLICK, from one uniform draw; no click comes first.
 
-    Where `may_be_empty` is a constant, the compiler spends nothing on slots that cannot be.
+    With a constant `may_be_empty` the compiler drops the test for empty slots.
     """
     total, last = 1.0, NO_CLICK
     for slot in range(len(ranking)):
@@ -127,7 +136,7 @@ def draw_slot(
 
 
 def draw_many(users: MNL, rankings: IntArray, rng: np.random.Generator) -> IntArray:
-    """What one user after the other does, each shown a row of `rankings`: the slots clicked, or NO_CLICK.
+    """Draw a round for each row of `rankings`: the slots clicked, or NO_CLICK.
 
     >>> users = MNL(position_bias=[1.0, 0.5], attractiveness=[0.2, 0.4, 0.1])
     >>> draw_many(users, np.array([[1, 0]] * 6), np.random.default_rng(1)).tolist()

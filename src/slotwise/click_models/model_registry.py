@@ -1,4 +1,4 @@
-"""The models of how users choose, by name, each registered in the file that defines it."""
+"""The registry of click models; each is registered in the file that defines it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ Model = TypeVar("Model", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class ChoiceModelEntry:
-    """A choice model as it is registered."""
+    """A registered click model."""
 
     id: str
     name: str
     citation: str
-    #: the class of its users, or a function that makes them; by field name
+    #: the class of its users, or a function that returns them; takes the fields by name
     make: Callable[..., Any]
-    #: users to try it with: a value for every field, as a problem file has them
+    #: example users: a value for every field, as in a problem file
     example: Mapping[str, Any]
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """What a problem file must say of its users."""
+        """The fields of its users in a problem file."""
         return tuple(self.example)
 
 
@@ -33,7 +33,7 @@ REGISTRY = Registry[ChoiceModelEntry]("choice model")
 
 
 def register(id: str, *, name: str, citation: str, example: Mapping[str, Any]) -> Callable[[Model], Model]:
-    """Decorate the class of a choice model's users, or what makes them; the arguments are as in `ChoiceModelEntry`."""
+    """Decorate the class of a click model's users; the arguments are the fields of `ChoiceModelEntry`."""
 
     def add(model: Model) -> Model:
         REGISTRY.add(ChoiceModelEntry(id, name, citation, model, dict(example)))
@@ -43,12 +43,12 @@ def register(id: str, *, name: str, citation: str, example: Mapping[str, Any]) -
 
 
 def choice_models() -> list[ChoiceModelEntry]:
-    """Every registered choice model, in order of id."""
+    """Return every registered click model, in order of id."""
     return REGISTRY.entries()
 
 
 def choice_model(id: str) -> ChoiceModelEntry:
-    """The choice model registered as `id`.
+    """Return the click model with this id.
 
     >>> choice_model("mnl").fields
     ('position_bias', 'attractiveness')

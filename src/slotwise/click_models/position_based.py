@@ -1,8 +1,8 @@
-"""The position-based model: a slot is looked at or not, whatever else is, and a slot that is may be clicked."""
+"""The position-based model: users look at each slot independently, and may click on the slots that they look at."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,6 +35,15 @@ class PositionBased:
 
     Clicks on different slots are independent, and there may be several.
 
+    Parameters
+    ----------
+    position_bias
+        θ, a positive probability per slot, in any order.
+    attraction
+        α, a probability per item.
+
+    Examples
+    --------
     >>> from slotwise.click_models import best_ranking
     >>> users = PositionBased(position_bias=[1.0, 0.5], attraction=[0.2, 0.4, 0.1])
     >>> best_ranking(users).tolist()
@@ -55,8 +64,8 @@ class PositionBased:
         def __init__(self, *, position_bias: ArrayLike, attraction: ArrayLike) -> None: ...
 
     @classmethod
-    def prepare(cls, position_bias: Any, attraction: Any) -> dict[str, FloatArray]:
-        """Check the parameters, and copy them."""
+    def prepare(cls, position_bias: object, attraction: object) -> dict[str, FloatArray]:
+        """Return checked copies of the parameters."""
         bias = validation.positive_vector("position_bias", position_bias, each="slot")
         validation.probability_vector("position_bias", bias, each="slot")
         chances = validation.probability_vector("attraction", attraction, each="item")
@@ -74,11 +83,11 @@ class PositionBased:
         return len(self.attraction)
 
     def best_ranking(self) -> Ranking:
-        """The k-th most attractive item in the slot of the k-th largest bias: no sum of products is larger."""
+        """Return the k-th most attractive item in the slot of the k-th largest bias: no sum of products is larger."""
         return sorted_ranking(self.position_bias, self.attraction)
 
     def browsing(self) -> Browsing:
-        """How they look: at each slot by its own chance, whatever was clicked."""
+        """Return the browsing parameters: users look at each slot with its own probability."""
         return Browsing(np.tril(np.repeat(self.position_bias[:, None], self.slots, axis=1)), np.ones(self.slots), True)
 
 

@@ -1,9 +1,9 @@
-"""The user browsing model: whether a slot is looked at depends on it and on how far above the last click was."""
+"""The user browsing model: the probability of looking depends on the slot and on the distance to the last click."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,10 +36,18 @@ from slotwise.jit import record
 class UserBrowsing:
     """Users who look at slot k, the last click being d slots above it, with probability γ_kd.
 
-    They click on item j with probability α_j when they look at it. `examination` has a row per slot, and in row k,
-    counted from 0, a number for each distance from 1 to k+1. The last is for users who have not clicked yet, as if they
-    had on a slot above the page.
+    They click on item j with probability α_j when they look at it.
 
+    Parameters
+    ----------
+    examination
+        γ, a row per slot. Row k, counted from 0, has a probability for each distance from 1 to k+1; the last is for
+        users who have not clicked yet, as if they had clicked above the page.
+    attraction
+        α, a probability per item.
+
+    Examples
+    --------
     >>> users = UserBrowsing(examination=[[1.0], [0.9, 0.5]], attraction=[0.5, 0.2, 0.4])
     >>> click_rates(users, [2, 0]).round(2).tolist()             # slot 1: (0.4·0.9 + 0.6·0.5)·0.5
     [0.4, 0.33]
@@ -47,7 +55,7 @@ class UserBrowsing:
     [0.4, 0.15, 0.45]
     """
 
-    #: γ, slots × distances: column d-1 is for a last click d slots above; 0 right of what there is
+    #: γ, slots × distances: column d-1 is for a last click d slots above; 0 right of the diagonal
     examination: FloatArray
     #: α, per item
     attraction: FloatArray
@@ -57,8 +65,8 @@ class UserBrowsing:
         def __init__(self, *, examination: Sequence[ArrayLike] | FloatArray, attraction: ArrayLike) -> None: ...
 
     @classmethod
-    def prepare(cls, examination: Any, attraction: Any) -> dict[str, FloatArray]:
-        """Check the parameters, and copy them."""
+    def prepare(cls, examination: object, attraction: object) -> dict[str, FloatArray]:
+        """Return checked copies of the parameters."""
         chances = validation.probability_vector("attraction", attraction, each="item")
         if not isinstance(examination, Sequence | np.ndarray) or isinstance(examination, str) or not len(examination):
             raise InvalidInput(f"examination must be a list of a list per slot, got {validation.short(examination)}")
@@ -67,7 +75,7 @@ class UserBrowsing:
         square = np.zeros((slots, slots))
         for slot, row in enumerate(examination):
             numbers = validation.probability_vector(f"examination[{slot}]", row, each="distance")
-            # a square has zeros where a slot has no such distance
+            # a square matrix has zeros for distances that a slot does not have
             if len(numbers) != slot + 1 and not (len(numbers) == slots and not numbers[slot + 1 :].any()):
                 raise InvalidInput(f"examination[{slot}] must have {slot + 1} numbers, got {len(numbers)}")
             square[slot, : slot + 1] = numbers[: slot + 1]
@@ -84,19 +92,19 @@ class UserBrowsing:
         return len(self.attraction)
 
     def best_ranking(self) -> Ranking:
-        """By a search, from the most attractive items by how visible slots are before a click, and in order."""
+        """Search from the most attractive items, in order and by the visibility of slots before a click."""
         best_items = np.argsort(-self.attraction, kind="stable")[: self.slots]
         by_slot = np.empty(self.slots, np.int64)
         by_slot[np.argsort(-np.diag(self.examination), kind="stable")] = best_items
         return searched_ranking(reward, self, [by_slot, best_items], rewards)
 
     def browsing(self) -> Browsing:
-        """How they look: by where they clicked last."""
+        """Return the browsing parameters: users look depending on their last click."""
         return Browsing(self.examination, np.ones(self.slots), False)
 
 
 def rewards(users: UserBrowsing, rankings: IntArray) -> FloatArray:
-    """The reward of each row of `rankings`, all at once."""
+    """Return the reward of each row of `rankings`."""
     chances = users.attraction[rankings]
     # as in `click_rates`, a row per ranking
     last, total = np.zeros((users.slots + 1, len(rankings))), np.zeros(len(rankings))

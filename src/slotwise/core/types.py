@@ -1,8 +1,8 @@
-"""Array types and the markers for no click and for an empty slot."""
+"""Array types, the markers for no click and for an empty slot, and the protocol of click models."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,3 +22,15 @@ NO_CLICK: Final = -1
 
 #: The entry of a ranking for an empty slot; only a goal with `may_be_empty` allows it.
 EMPTY: Final = -1
+
+
+class ClickModel(Protocol):
+    """Users of a click model: a record for which the functions of `slotwise.click_models.base` are registered."""
+
+    @property
+    def slots(self) -> int:
+        """K."""
+
+    @property
+    def items(self) -> int:
+        """J."""
