@@ -38,7 +38,7 @@ def test_another_log_is_scored_beside_simple_models(folder: Path) -> None:
     each = [one["log_likelihood"]["the fit"] * one["impressions"] for one in found["placements"].values()]
     assert by_model["the fit"] == pytest.approx(sum(each) / 2_400)
     said = slotwise("score", "fit.json", "second.parquet", "--placement", "page").stdout
-    assert said.startswith("Does the fit hold for this log? Yes: it predicts these clicks better than\n“items only”")
+    assert said.startswith("Does the fit hold for this log? Yes: it predicts these clicks better than “items\nonly”")
     assert "1 placement is new to the fit" in said
     assert "slots only" in said
 
@@ -63,7 +63,7 @@ def test_what_is_no_log_of_the_same_page_is_asked_about(folder: Path) -> None:
     pq.write_table(log, "one.parquet")
     slotwise("fit", "one.parquet", "--save", "one.json")
     for name, values, said in (
-        ("clicked", [False] * len(log), "as it has no click. Are the clicks missing?"),
+        ("clicked", [False] * len(log), "Undecided: this log has no click. Are the clicks missing?"),
         (
             "item",
             [f"other {item}" for item in log["item"].to_pylist()],

@@ -86,7 +86,7 @@ def test_slots_may_begin_later() -> None:
 
 def test_a_stray_slot_0_does_not_shift_all() -> None:
     rows = [(one, slot, item, 0) for one in range(20) for slot, item in ((1, "a"), (2, "b"))]
-    with pytest.raises(InvalidInput, match="counted from 0 or from 1, got 1 rows of 0 beside 20 of 1"):
+    with pytest.raises(InvalidInput, match="counted from 0 or from 1, got 1 rows of 0 and 20 of 1"):
         tally(log_of([*rows, (30, 0, "a", 0)]))
 
 

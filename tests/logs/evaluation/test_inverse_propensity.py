@@ -184,6 +184,6 @@ def test_a_slot_that_never_held_what_is_asked_for_is_named() -> None:
     data = LoggedPropensities([[0, 1], [0, 1]], [0, NO_CLICK], [[1.0, 1.0], [1.0, 1.0]])
     found = inverse_propensity(data, np.array([[0, 2]]), np.ones(1))
     assert found.unseen == (2,)
-    assert any("in slot 2 the log never showed there" in warning for warning in warnings_of(found))
+    assert any("The log never showed the target's items in slot 2" in warning for warning in warnings_of(found))
     with pytest.raises(InvalidInput, match="one entry per slot"):
         LoggedPropensities([[0, 1]], [0], [[0.5]])

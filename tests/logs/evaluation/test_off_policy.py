@@ -107,7 +107,7 @@ def test_warnings_when_the_log_cannot_answer() -> None:
     fit = Fit.of_rankings(seen, item_ids=IDS, estimator="scaling")
     assert "The log never showed e" in evaluate(fit, ["a", "e"]).warnings[0]
     text = "\n".join(evaluate(fit, ["c", "a"]).warnings)
-    assert "The log never showed c in slot 1 and a in slot 2: what that would get follows from the model alone" in text
+    assert "The log never showed c in slot 1 and a in slot 2: the estimate rests on the model alone" in text
     assert "The log itself does not determine how c in slot 1 and a in slot 2 would do" in text
     assert evaluate(fit, ["c", "a"]).in_words() == "Which click rate to expect? This log does not determine it."
     assert "cannot answer" in text

@@ -87,7 +87,7 @@ def test_what_a_segment_likes_is_named_where_slots_are_hardly_known() -> None:
 def test_nothing_is_made_of_segments_that_are_alike() -> None:
     found = fit(drawn(2, 6_000).log, segment="device")
     assert not segment_preferences(found)
-    assert segments_in_words(found)[0].startswith("Do segments differ? Not that this log could tell")
+    assert segments_in_words(found)[0].startswith("Do segments differ? Not detectably")
     assert not segments_in_words(fit(drawn(2, 500).log))
 
 

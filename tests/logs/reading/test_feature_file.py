@@ -36,7 +36,7 @@ def test_files_of_every_kind_say_the_same(tmp_path: Path, kind: str) -> None:
     [
         ("id,price\na,1\n", "must have a column 'item', got id, price"),
         ("item,price\na,1\na,2\n", "one row for each item, got 'a'"),
-        ("item\na\n", "a column beside 'item'"),
+        ("item\na\n", "a column other than 'item'"),
         ("item,price\n", "got none"),
         ("item,day\na,2026-11-16\n", "day of item a must be a number or text"),
     ],

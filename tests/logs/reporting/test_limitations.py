@@ -65,11 +65,11 @@ def test_slots_without_clicks_or_items() -> None:
     text = said([[0, 1, -1, 2], [1, 0, -1, 2]], [[9, 5, 0, 0], [7, 4, 0, 0]], [20, 20], 4)
     assert "Slot 3 never held an item." in text
     assert "Slot 4 held items and got no click" in text
-    assert "One item was never shown: nothing is known of 3." in text
+    assert "One item was never shown: no data on 3." in text
 
 
 def test_names_that_differ_by_case_or_blanks_alone_are_asked_about() -> None:
     seen = Rankings([[0, 1], [1, 0], [2, 0], [1, 2]], [[30, 20]] * 4, [50] * 4, items=3)
     (said,) = limitations(Fit.of_rankings(seen, item_ids=["Tea", "milk", "tea "]))
-    assert said.startswith("Whether items are the same whose names differ by case or blanks alone: 'Tea' and 'tea '.")
+    assert said.startswith("Some names differ only by case or blanks: 'Tea' and 'tea '.")
     assert limitations(Fit.of_rankings(seen, item_ids=["tea", "milk", "te a"])) == [ALL_COMPARABLE]

@@ -22,13 +22,13 @@ from tests.logs.synthetic_impressions import rankings
 
 ODDS = np.outer([1.0, 0.5, 0.3], np.geomspace(0.05, 0.8, 45))
 HEADINGS = [
-    "What each slot is worth",
-    "Which items people want",
+    "Position bias of each slot",
+    "Attractiveness of the items",
     "Recommended list",
     "Does the model fit?",
     "Which model predicts best?",
     "Limitations of this log",
-    "What was cleaned",
+    "Data cleaning",
     "How this was computed",
 ]
 

@@ -1,4 +1,4 @@
-"""What is wrong with a log is put right or left out, impression by impression."""
+"""Cleaning of a log, impression by impression: errors are corrected or left out."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from slotwise.logs.reading.log_source import LogSource
 
 @dataclass(frozen=True, eq=False)
 class CleanLog:
-    """What is left of a log to count."""
+    """A cleaned log, ready to be counted."""
 
     #: the columns that identify an impression: impression, or placement and impression
     keys: tuple[str, ...]
@@ -75,7 +75,7 @@ def clean_log(
     strata: Strata | None = None,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Iterator[CleanLog]:
-    """Read a log and clean it; the rows are there while the block lasts. `sample` and `told` are those of `stream`."""
+    """Read and clean a log, for as long as the block lasts; `sample` and `progress` are those of `stream`."""
     with source.open() as (table, clicks):
         source.reject_partial_files(strata)
         with cleaned(table, source.columns, multi_click, clicks, every_click, sample, strata, progress) as log:
@@ -97,7 +97,7 @@ def cleaned(
 
     Of several clicks in an impression the first or the last counts, or the impression is dropped. The default is the
     first where the log has their order, and to drop where it has not. With `every_click`, all of them are kept. With
-    `strata`, what is called a placement is one of them.
+    `strata`, each stratum takes the place of a placement.
     """
     with ExitStack() as stack:
 

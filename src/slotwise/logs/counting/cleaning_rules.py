@@ -1,4 +1,4 @@
-"""The rules by which a log is cleaned, by name: what each one finds, and what is done about it."""
+"""The cleaning rules by name: the finding and its treatment."""
 
 from __future__ import annotations
 

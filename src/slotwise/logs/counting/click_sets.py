@@ -16,7 +16,7 @@ from slotwise.logs.reading.columns import Columns
 from slotwise.logs.reading.log_source import LogOptions, LogSource
 from slotwise.logs.reading.sql_functions import bucket
 
-#: a larger log is sampled down to about this many impressions, which tell models apart just as well
+#: a larger log is sampled down to about this many impressions, which distinguish models as well
 MAX_IMPRESSIONS = 200_000
 #: impressions are sampled by a hash of their id, which falls into one of this many parts
 PARTS = 1_000_003
@@ -24,7 +24,7 @@ PARTS = 1_000_003
 
 @dataclass(frozen=True, eq=False)
 class ClickSets:
-    """The impressions of one placement: what was shown, every click, and which was the first."""
+    """The impressions of one placement: lists, all clicks, and the first click."""
 
     placement: str | None
     item_ids: tuple[str, ...]
@@ -70,7 +70,7 @@ class ClickSets:
         )
 
     def some(self, times: IntArray) -> ClickSets:
-        """Of each so many."""
+        """Return the sets with these multiplicities."""
         is_used = times > 0
         return ClickSets(
             self.placement,
@@ -141,7 +141,7 @@ def _sets(placement: str | None, rows: pa.Table, first_in_time: pa.Table | None)
 
 
 def _merged(sets: ClickSets) -> ClickSets:
-    """What was shown and clicked alike, once."""
+    """Merge impressions with the same list and clicks."""
     lines = np.column_stack([sets.shown, sets.clicks, sets.first])
     _, first, place = np.unique(lines, axis=0, return_index=True, return_inverse=True)
     times = np.bincount(place.ravel(), weights=sets.times).astype(np.int64)

@@ -13,7 +13,7 @@ import ibis.expr.types as ir
 
 from slotwise.logs.reading.sql_functions import bit_count, duckdb_hash, spark_set
 
-#: what a row may carry besides what is counted
+#: optional columns of a row
 OPTIONAL = ("propensity", "item_propensity", "weight")
 
 
@@ -41,9 +41,9 @@ def gather(usable: ir.Table, keys: Sequence[str]) -> ir.Table:
     )
 
 
-#: six bits of an item's hash from each of these on say which bit it sets. An impression in which two items share a bit
-#: every time, one in thirty lists of ten, is looked at again. DuckDB's count(distinct …) over ten million groups takes
-#: four times as long as all of this together
+#: six bits of an item's hash from each of these on determine the bit that it sets. An impression in which two items
+#: share a bit every time, one in thirty lists of ten, is checked again. DuckDB's count(distinct …) over ten million
+#: groups takes four times as long as all of this together
 SHIFTS = (0, 6, 12, 18, 24)
 
 

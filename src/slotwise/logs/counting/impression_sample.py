@@ -10,7 +10,7 @@ from slotwise.core.types import BoolArray
 from slotwise.logs.counting.row_stream import Rows
 from slotwise.logs.counting.streaming_kernels import Integers
 
-#: a number that is expected to be so many times a limit is above it, as the impressions drawn are
+#: safety factor: the number of drawn impressions exceeds the limit with high probability
 SURELY = 1.5
 
 
@@ -35,7 +35,7 @@ class Sample:
     marks: list[Integers] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Begin with every impression, or with the share that is sure to be left of so many."""
+        """Begin with every impression, or with the share that suffices for this many rows."""
         self.share = 1.0 if self.wanted else 0.0
         while self.wanted and self.share / 2.0 * self.expected > SURELY * 2.0 * self.wanted:
             self.share /= 2.0
@@ -79,7 +79,7 @@ class Sample:
 
 
 def _all_of(starts: Integers, lengths: Integers) -> Integers:
-    """The places of all rows of runs that start there and are so long.
+    """Return the places of all rows of runs with these starts and lengths.
 
     >>> _all_of(np.array([0, 7]), np.array([3, 2])).tolist()
     [0, 1, 2, 7, 8]

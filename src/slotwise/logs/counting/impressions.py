@@ -28,7 +28,7 @@ WEIGHT = "weight must be the same in all rows of an impression"
 
 @dataclass(frozen=True, eq=False)
 class Impressions:
-    """The impressions of one placement: what was shown in each, the slot clicked, the propensity if it was logged."""
+    """The impressions of one placement: the list, the clicked slot, and the propensity if it was logged."""
 
     items: int
     #: impressions × slots
@@ -146,7 +146,7 @@ def of_rows(rows: pa.Table, counted: Mapping[str | None, LogTally]) -> dict[str 
 def _lists(
     pages: IntArray, places: IntArray, items: IntArray, hit: BoolArray, shape: tuple[int, int]
 ) -> tuple[IntArray, IntArray]:
-    """What was shown in each impression, and the slot clicked, from rows."""
+    """Return the list and the clicked slot of each impression, from rows."""
     shown: IntArray = np.full(shape, EMPTY)
     shown[pages, places] = items
     clicked: IntArray = np.full(shape[0], NO_CLICK)

@@ -34,7 +34,7 @@ class LogTally(Tally):
 
     #: item j is item_ids[j]; in alphabetical order
     item_ids: tuple[str, ...]
-    #: slots × items: the counted impressions in which an item stood in a slot, whatever was clicked
+    #: slots × items: the counted impressions in which an item stood in a slot
     showings: IntArray
     placement: str | None
     #: found in the log; of these, with a click; counted in the tally; of these, without a click; with several clicks
@@ -58,7 +58,7 @@ def tally(
     multi_click: MultiClick | None = None,
     **options: Unpack[LogOptions],
 ) -> LogTally:
-    """Count a click log: whatever `slotwise.logs.read` reads, with its options and those that name columns.
+    """Count a click log, with the options of `slotwise.logs.read` and those that name columns.
 
     >>> log = {"impression": [1, 1, 2, 2], "slot": [1, 2, 1, 2], "item": ["a", "b", "b", "a"], "clicked": [0, 1, 0, 0]}
     >>> counted = tally(pa.table(log))
@@ -145,7 +145,7 @@ class PairRows(NamedTuple):
 
 
 def _grouped(log: CleanLog) -> pa.Table | None:
-    """By placement, slot and item, how often shown and clicked, and the passes, of what was not counted in passing."""
+    """Return showings, clicks and passes by placement, slot and item, of rows that were not streamed."""
     if log.others is None:
         return None
     rows = log.others
@@ -207,7 +207,7 @@ def _tally(
 
 
 def _used(codes: IntArray, count: int) -> tuple[IntArray, IntArray]:
-    """Which of so many codes there are, in order, and the place of each among them."""
+    """Return the codes that occur, in order, and the place of each."""
     if len(codes) < count:
         used, places = np.unique(codes, return_inverse=True)
         return used, places

@@ -26,7 +26,7 @@ class LoggedPropensities:
     propensity: FloatArray
     #: how many impressions each stands for
     weight: IntArray | None = None
-    #: further impressions of which no probability is known
+    #: further impressions without a known probability
     unknown: int = 0
 
     if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _propensities(values: Any, shown: IntArray) -> FloatArray:
     if given.ndim < 2 and given.size != len(shown):
         raise InvalidInput(f"propensity must have one entry per impression, {len(shown)}, got {given.size}")
     listed = np.array([math.nan if value is None else value for value in given.ravel()], float).reshape(given.shape)
-    # what an empty slot says does not matter
+    # the value of an empty slot does not matter
     needed = shown != EMPTY if listed.ndim == 2 else np.ones(len(shown), bool)
     wrong = np.argwhere(needed & ~((listed > 0.0) & (listed <= 1.0)))
     if len(wrong):

@@ -1,4 +1,4 @@
-"""What can be seen row by row, before impressions are put together: missing values, and slots that make no sense."""
+"""Checks of single rows, before impressions are grouped: missing values and invalid slots."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STRAY = 0.1
 
 
 def check_rows(layout: Layout, rows: ir.Table) -> tuple[dict[str, int], int, int, bool]:
-    """What can be counted row by row, the lowest and the highest slot, and whether no row has a gap.
+    """Return counts over rows, the lowest and the highest slot, and whether no row has a gap.
 
     Refuses slots or clicks that make no sense.
     """
@@ -73,7 +73,7 @@ def _refuse_stray_zero(rows: ir.Table, name: str) -> None:
     totals = _one(rows.aggregate(zero=rows.count(where=rows.slot == 0), one=rows.count(where=rows.slot == 1)))
     if totals["zero"] < STRAY * totals["one"]:
         raise InvalidInput(
-            f"{name} must be counted from 0 or from 1, got {totals['zero']:,} rows of 0 beside {totals['one']:,} of 1"
+            f"{name} must be counted from 0 or from 1, got {totals['zero']:,} rows of 0 and {totals['one']:,} of 1"
         )
 
 

@@ -37,7 +37,7 @@ class RowStream:
     """A log that can be read from its beginning any number of times."""
 
     usable: ir.Table
-    #: what tells tallies apart: nothing, or placement
+    #: the keys of a tally: nothing, or placement
     by: tuple[str, ...]
     #: a row for each pair of placement and item, the most frequent first
     pairs: pa.Table
@@ -51,7 +51,7 @@ class RowStream:
         """Number what there is; None if two pairs have the same hash."""
         rows = usable if complete else usable.filter(usable.item.notnull())
         counted = rows.group_by([*by, "item"]).aggregate(times=rows.count())
-        # what is counted most often then stands together, where the processor has it at hand
+        # frequent pairs are then adjacent in the processor cache
         pairs = counted.order_by(counted.times.desc()).select(*by, "item", hash=_hash(counted, by)).to_pyarrow()
         hashes = _numbers(pairs["hash"].combine_chunks())
         table = np.full((1 << (2 * len(hashes)).bit_length(), 2), UNKNOWN, np.int64)
@@ -117,7 +117,7 @@ def _never_parted(parts: Iterable[Rows]) -> Iterator[Rows]:
     for part in parts:
         first, last = (end_of_first(part.keys), start_of_last(part.keys))
         if held and held[0].keys[0] == part.keys[0]:
-            # a copy, as what is read next may be put in the same place
+            # a copy, as the next batch may reuse the buffer
             held.append(_copy(part, 0, first))
             if first == len(part.keys):
                 continue

@@ -1,4 +1,4 @@
-"""A log of which nothing is left to count, or none of the clicks that it has, is refused: the answer would be wrong."""
+"""Checks that raise if nothing is left to count, or none of the clicks: the result would be wrong."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def refuse_lost(
 
 
 def _example(unique: ir.Table, keys: Sequence[str]) -> str:
-    """A click that is not on what was shown, and what was."""
+    """Return an example of a click on an item that was not shown, and the list."""
     lost = unique.filter(unique.clicked & (unique.slot.isnull() | unique.item.isnull()))
     stray = lost.order_by([*keys, "item"]).limit(1).to_pyarrow().to_pylist()
     if not stray:

@@ -1,7 +1,7 @@
-"""Impressions told apart by who looked and when, within their placement.
+"""Strata of a log: segments and periods within a placement.
 
 Everything that counts a log counts it by placement. So an impression is given to a stratum, a placement of its own that
-names its segment and its period beside the page; added up, the tallies of a page's strata are that of the page.
+names its segment and its period next to the page; added up, the tallies of a page's strata are that of the page.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ HOUR, DAY = 3_600.0, 86_400.0
 WIDTHS = (60.0, 600.0, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 28 * DAY, 84 * DAY, 364 * DAY)
 #: numbers from here on are taken for seconds since 1970, as times are; a thousand times as large, for milliseconds
 FIRST_TIME, THOUSAND = 1e8, 1e3
-#: where this share of the impressions at either end makes a log so many times as long, they are taken for mistakes and
+#: if this share of the impressions at either end extends a log by this factor, their times count as errors and
 #: put into its first and its last period
 STRAY, FAR = 0.001, 2.0
 
 
 class LogStratum(NamedTuple):
-    """A part of a log: a placement, a segment's values and a period, as far as the log is told apart by them."""
+    """A part of a log: a placement, a segment's values and a period, as far as the log has them."""
 
     placement: str | None
     segment: tuple[str, ...]
@@ -89,7 +89,7 @@ class TimePeriods:
         return f"{at.day} {at:%B %Y}" if self.width >= DAY else f"{at.day} {at:%B %Y, %H:%M}"
 
     def length_in_words(self, periods: float) -> str:
-        """How long so many periods are.
+        """Return the length of a number of periods in words.
 
         >>> TimePeriods(0.0, DAY, 30, is_time=True).length_in_words(9)
         '9 days'
@@ -107,14 +107,14 @@ class TimePeriods:
 
 @dataclass(frozen=True)
 class Stratified:
-    """What the strata of a log are made of."""
+    """The strata of a log: segments and periods."""
 
     placed: bool
     segmented: bool
     periods: TimePeriods | None
 
     def stratum(self, name: str | None) -> LogStratum:
-        """What a stratum's name stands for."""
+        """Return the stratum of a name."""
         placement, segment, period = str(name).split(JOINED)
         values = tuple(segment.split(SEPARATOR)) if self.segmented else ()
         return LogStratum(placement if self.placed else None, values, int(period))

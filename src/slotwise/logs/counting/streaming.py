@@ -1,8 +1,8 @@
 """Impressions whose rows stand together in the log, counted as they are read.
 
 Most logs are written an impression at a time, so that its rows follow one another. Each can then be looked at by itself
-as it comes by, and no engine has to gather hundreds of millions of rows by impression first. What is odd about an
-impression is left to be judged row by row; where impressions turn out to be scattered, this way is given up.
+as it comes by, and no engine has to gather hundreds of millions of rows by impression first. Irregular
+impressions are judged row by row; if impressions turn out to be scattered, the caller groups rows instead.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Streamed:
     cache: KeptRows
 
     def by_placement(self) -> dict[str | None, PairCounts]:
-        """What was counted of every placement with an impression."""
+        """Return the counts of every placement with an impression."""
         items = self.rows.pairs["item"].combine_chunks()
         counts = {}
         for name, mine in self.pairs_of():
@@ -119,10 +119,10 @@ def stream(
     sample: int | None,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Streamed | None:
-    """Count what can be counted in passing, of so many rows in so many slots; None if this log is not for it.
+    """Count regular impressions in one pass over the rows; None if the log does not suit it.
 
     Rows that are `complete` have no gaps. About `sample` of the impressions are kept, or up to twice as many; all, if
-    it is None. `told` is the share of the rows that was read so far.
+    it is None. `progress` receives the share of the rows that was read so far.
     """
     suited = MIN_ROWS <= rows < MAX_ROWS and not any(name in usable.columns for name in UNSUITED)
     if not suited or usable.get_backend().name != "duckdb":
@@ -144,7 +144,7 @@ def stream(
 
 
 class _Counter:
-    """What is added up while a log goes by."""
+    """The running sums over a streamed log."""
 
     def __init__(self, rows: RowStream, count: int, slots: int, sample: int | None) -> None:
         self.rows = rows

@@ -94,7 +94,7 @@ def count_runs(
     starts: Integers,
     regular: BoolArray,
 ) -> int:
-    """Count the runs that have nothing odd about them, and say where each run starts and whether it was counted.
+    """Count the regular runs, and return where each run starts and whether it was counted.
 
     A row has the key of its impression, a mark (twice its slot, and one more if it was clicked; negative if it has no
     slot or no item), and the number of its pair of placement and item. A run is odd if a slot or an item is in it

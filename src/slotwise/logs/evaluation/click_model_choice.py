@@ -18,7 +18,7 @@ from slotwise.logs.fitting.fit_result import Fit
 from slotwise.logs.reading.columns import Columns
 from slotwise.logs.reading.log_source import LogOptions, LogSource
 
-#: placements that models are compared on, those with the most impressions: more take longer and tell no more
+#: maximum number of placements that models are compared on, those with the most impressions
 MAX_PLACEMENTS = 20
 #: a longer log is not read a second time for its several clicks
 MAX_READ_AGAIN = 1_000_000

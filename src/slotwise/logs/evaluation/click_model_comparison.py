@@ -26,7 +26,7 @@ SMALLEST = 1e-9
 
 
 def name_of(id: str) -> str:
-    """What a model is called in a sentence.
+    """Return the name of a model for a sentence.
 
     >>> name_of("mnl")
     'Multinomial logit'
@@ -268,8 +268,8 @@ def _nothing_known(id: str, sets: ClickSets) -> str | None:
 def why_not(id: str, sets: ClickSets) -> str | None:
     """Why this log cannot identify a model, if it cannot.
 
-    Such a model can still be compared, on lists like those that it was fitted to; it cannot say what another list would
-    get.
+    Such a model can still be compared, on lists like those that it was fitted to; it has no estimate for
+    other lists.
     """
     if why := _nothing_known(id, sets):
         return why

@@ -1,7 +1,7 @@
-"""Click models fitted to all clicks of a log: position-based, cascade, dependent click, user browsing, and MNL beside.
+"""Click models fitted to all clicks of a log: position-based, cascade, dependent click, user browsing, and MNL.
 
-Each is fitted by maximum likelihood with one made-up impression per parameter, which had what the others have on
-average: an item that was hardly seen is taken to be like the others. `slotwise.click_models` has the models themselves.
+Each is fitted by maximum likelihood with one pseudo-impression per parameter, at the average of the
+others: rarely shown items are shrunk toward the average. `slotwise.click_models` has the models themselves.
 """
 
 from __future__ import annotations
@@ -144,5 +144,5 @@ def _per_item(sets: ClickSets, marks: Any) -> FloatArray:
 
 
 def _sums(places: IntArray, weights: Any, count: int) -> FloatArray:
-    """What is added up at each of `count` places."""
+    """Return the sum of the values at each of `count` places."""
     return np.bincount(places, weights, count).astype(np.float64)

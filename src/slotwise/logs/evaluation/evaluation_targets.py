@@ -1,4 +1,4 @@
-"""What to evaluate, besides one list: a mixture of lists from a file, or what another log shows."""
+"""Targets of an evaluation other than one list: a mixture of lists from a file, or the lists of another log."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read_mixture(file: Path) -> Mixture:
 def lists_shown(
     source: Any, columns: Columns | None = None, *, at: str | None = None, **options: Unpack[LogOptions]
 ) -> Mixture:
-    """How often a log shows each list, as a mixture: what its policy does, whatever that is. `at` is a placement.
+    """Return how often a log shows each list, as a mixture. `at` is a placement.
 
     >>> import pyarrow as pa
     >>> log = {"items": [["tea", "milk"], ["milk", "tea"], ["tea", "milk"], ["tea"]], "clicked": ["tea"] + [None] * 3}

@@ -1,8 +1,8 @@
 """Which model best predicts the clicks of impressions that it has not seen?
 
 Every model here gives each pair of slot and item odds γ against no click, so that all are compared on one footing: the
-probability of what was clicked, given the list and at most one click. Priors are weak and alike: one made-up click a
-parameter, centred on what the slots alone say, so that an item that was not seen yet is taken to be like the others.
+probability of the clicks, given the list and at most one click. Priors are weak and equal: one pseudo-click a
+parameter, centred on the estimate from slots alone, so that an item that was not seen yet is like the others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from slotwise.estimators.likelihoods.list_likelihood import log_likelihoods
 from slotwise.estimators.position_based_em import position_based
 from slotwise.logs.fitting.holdout_split import PART, split
 
-#: a larger log is sampled down to this many impressions, which tell the models apart just as well
+#: a larger log is sampled down to this many impressions, which distinguish the models as well
 MAX_IMPRESSIONS = 100_000
 WEAK_SHAPE = 1.0
 #: a difference is clear if it is more than this many standard errors

@@ -1,9 +1,9 @@
-"""Inverse propensity: what lists would have got, from impressions of which it is known how likely they were.
+"""Inverse propensity weighting: click rates of other lists, from impressions with known propensities.
 
 Where the log holds the probability of each *whole list*, an impression is weighed by the probability of its list under
 the target, over that under which it was shown. Where it holds the probability of each *item in its slot*, every slot is
-weighed on its own. That needs far fewer impressions, and takes for granted that a click on a slot depends on what is in
-this slot alone: what stands beside it must not matter much.
+weighed on its own. That needs far fewer impressions, and assumes that a click on a slot depends on the item in
+this slot alone: the items of other slots must not matter much.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from slotwise.logs.fitting.click_rate import Rate, around, wilson
 
 #: with less evidence than this many impressions would give, the intervals are not to be trusted
 MIN_EFFECTIVE = 100.0
-#: the mean of the weights is 1 if propensities are what they say, give or take some standard errors
+#: the mean of the weights is 1 if propensities are correct, up to this many standard errors
 SUSPICIOUS = 4.0
 #: with fewer clicks than this, in effect, sums of weighed clicks are not normal yet
 FEW_CLICKS = 20.0
@@ -86,8 +86,8 @@ def inverse_propensity(
     plain = _rare(values, weights, times, level) if few else _mean(values, times, level)
     robust = None
     if odds is not None:
-        beside = _worth_beside(odds, logged.shown, times) if logged.by_item else None
-        expected, target = (_fitted(odds, shown, beside) for shown in (logged.shown, lists))
+        others = _worth_of_others(odds, logged.shown, times) if logged.by_item else None
+        expected, target = (_fitted(odds, shown, others) for shown in (logged.shown, lists))
         expected = expected[:, used] if logged.by_item else expected.sum(axis=1, keepdims=True)
         by_model = float(chances @ target.sum(axis=1))
         robust = _robust(by_model, (weights * (clicks - expected)).sum(axis=1), times, plain if few else None, level)
@@ -135,20 +135,20 @@ def _worth(odds: FloatArray, lists: IntArray) -> FloatArray:
     return np.where(lists == EMPTY, 0.0, odds[np.arange(lists.shape[1]), lists])
 
 
-def _worth_beside(odds: FloatArray, shown: IntArray, times: FloatArray) -> FloatArray:
+def _worth_of_others(odds: FloatArray, shown: IntArray, times: FloatArray) -> FloatArray:
     """For each slot, the odds of all other slots together, on average over the log."""
     worth = _worth(odds, shown)
     return np.asarray(times @ (worth.sum(axis=1, keepdims=True) - worth) / times.sum())
 
 
-def _fitted(odds: FloatArray, lists: IntArray, beside: FloatArray | None = None) -> FloatArray:
-    """The probability of a click on each slot of each list, by the model; with `beside`, whatever is in other slots.
+def _fitted(odds: FloatArray, lists: IntArray, others: FloatArray | None = None) -> FloatArray:
+    """Return the probability of a click on each slot of each list; with `others`, for these odds in the other slots.
 
     Slots that are weighed one by one need the latter: a model of the whole list would not cancel out.
     """
     worth = _worth(odds, lists)
-    others = worth.sum(axis=1, keepdims=True) if beside is None else worth + beside
-    return np.asarray(worth / (1.0 + others))
+    total = worth.sum(axis=1, keepdims=True) if others is None else worth + others
+    return np.asarray(worth / (1.0 + total))
 
 
 def _mean(values: FloatArray, times: FloatArray, level: float) -> Rate:
@@ -189,7 +189,7 @@ def _normalised(
 
 
 def _robust(by_model: float, differences: FloatArray, times: FloatArray, few: Rate | None, level: float) -> Rate:
-    """What the model expects plus the mean weighed difference; not surer than the plain estimate where it has few."""
+    """Return the model's rate plus the mean weighted residual; with few clicks no narrower than the plain interval."""
     correction = _mean(differences, times, level)
     middle, far = by_model + correction.click_rate, correction.high - correction.click_rate
     below, above = (few.click_rate - few.low, few.high - few.click_rate) if few is not None else (far, far)

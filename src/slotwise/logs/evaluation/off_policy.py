@@ -1,4 +1,4 @@
-"""What would another list, a mixture of lists or a policy get? By the fitted model, and by inverse propensity."""
+"""Off-policy evaluation of a list, a mixture of lists or a policy: by the fitted model and by inverse propensity."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: a policy is simulated from scratch: for this many rounds, this many times
 ROUNDS, REPLICATIONS = 10_000, 8
-#: an interval whose ends differ by more than this factor says hardly anything
+#: an interval whose ends differ by more than this factor is too wide to be useful
 TOO_WIDE = 3.0
 LISTED = 3
 
@@ -60,7 +60,7 @@ class Evaluation:
         return f"Which click rate to expect? {against_observed(self.closest, self.counted, self.impressions)}."
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, None for what is not finite."""
+        """Return plain numbers; None for a number that is not finite."""
         weighted = self.by_propensity
         return {
             "by_model": self.by_model.to_dict(),
@@ -95,7 +95,7 @@ def evaluate(
     """The expected click rate of a ranking (ids by slot), of a mixture (ranking: probability), or of a policy (its id).
 
     A ranking may be shorter than the slots; the rest is empty. A policy is simulated for `rounds` rounds, from scratch,
-    on users who choose as the fit says. Give `propensities` where the log has them.
+    on users who choose by the fitted model. Give `propensities` if the log has them.
 
     >>> from slotwise import Rankings
     >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)

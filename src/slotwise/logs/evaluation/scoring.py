@@ -1,4 +1,4 @@
-"""How well does a fit predict another log? The probability of what was clicked, beside that under simple models."""
+"""Scores of a fit on another log: the log-likelihood of its clicks, compared with simple models."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ class Scores:
     placements: tuple[PlacementScore, ...]
     total: PlacementScore
     sampled: bool
-    #: what was cleaned: by a rule's name, how many rows or impressions it applied to
+    #: the number of rows or impressions that each cleaning rule applied to
     cleaning: Mapping[str, int]
     #: impressions with a click, and items, counted in each placement
     clicked: int
     items: int
 
     def in_words(self) -> str:
-        """Whether the fit says more about this log than the simple models do."""
+        """Return whether the fit predicts this log better than the simple models do."""
         return f"Does the fit hold for this log? {self._answer()}"
 
     def _answer(self) -> str:
@@ -220,7 +220,7 @@ def _longer(values: FloatArray, slots: int) -> FloatArray:
 
 
 def _usual(fits: Sequence[StoredFit]) -> StoredFit:
-    """What is predicted of a placement that the fit does not know: as on average of those that it knows."""
+    """Return the prediction for a placement that is new to the fit: the average of the others."""
     slots = max(len(fit.position_bias) for fit in fits)
     weights = np.array([max(1, fit.impressions) for fit in fits], np.float64)
 

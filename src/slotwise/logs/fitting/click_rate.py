@@ -28,7 +28,7 @@ class Rate(NamedTuple):
     high: float
 
     def to_dict(self) -> dict[str, float | None]:
-        """Plain numbers, None for what is not finite."""
+        """Return plain numbers; None for a number that is not finite."""
         return {name: value if math.isfinite(value) else None for name, value in self._asdict().items()}
 
 

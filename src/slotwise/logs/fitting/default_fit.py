@@ -39,7 +39,7 @@ class Pooling:
         within: Sequence[int] | None = None,
         chosen: BiasChoice | None = None,
     ) -> tuple[list[dict[str, Any]], BiasChoice, float]:
-        """What each fit is made of, how their bias was chosen, and κ."""
+        """Return the fields of each fit, the choice of the bias, and κ."""
         periods = None if strata is None else strata.periods
         pooled, choice = pool_placements(
             [page.seen(periods, half_life, by_lists=self.by_lists) for page in pages],
@@ -65,7 +65,7 @@ def fit_pooled(
     strata: Stratified | None,
     how: Pooling,
 ) -> list[Fit]:
-    """A fit of every placement, with its segments and with what happened over time, where the log is told apart."""
+    """Return a fit of every placement, with its segments and its drift if the log has strata."""
     every = list(pages.values())
     pieces, choice, _ = how.pool(every, strata)
     half_life = None
@@ -118,7 +118,7 @@ def name_of(segment: Sequence[str]) -> str:
 
 
 def assembled(counts: PlacementCounts, sampled: bool, **parts: Any) -> Fit:
-    """A fit of what was counted, with what was made of it."""
+    """Return a fit from its counts and the results of the estimator."""
     return Fit(
         tally=counts.tally,
         rankings=counts.rankings,

@@ -1,4 +1,4 @@
-"""A fit as a file: enough of it to predict another log, and to be read by whatever reads JSON."""
+"""A fit as a JSON file with enough to predict another log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORMAT = "slotwise fit 1"
 
 @dataclass(frozen=True, eq=False)
 class StoredFit:
-    """What a fit predicts of one placement: odds for every slot and item, and for items that it has not seen."""
+    """The predictions of a fit for one placement: odds for every slot and item, and for unseen items."""
 
     placement: str | None
     impressions: int
@@ -40,7 +40,7 @@ class StoredFit:
 
     @classmethod
     def of(cls, fit: Fit) -> StoredFit:
-        """What is to be kept of a fit."""
+        """Return the part of a fit that is stored."""
         alpha, bias = fit.odds_factors()
         by_slot, by_item, common = simple_odds(fit.tally)
         return cls(
@@ -79,7 +79,7 @@ class StoredFit:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> StoredFit:
-        """What `to_dict` has made."""
+        """Return the fit of a dictionary from `to_dict`."""
         simple = content["simple"]
         return cls(
             content["placement"],
@@ -109,7 +109,7 @@ def simple_odds(tally: Tally) -> tuple[FloatArray, FloatArray, float]:
 
 
 def save_fits(fits: Iterable[Fit], path: str | os.PathLike[str]) -> None:
-    """Write fits to a file; what was there before survives a failure."""
+    """Write fits to a file; an existing file survives a failure."""
     every = [StoredFit.of(fit).to_dict() for fit in fits]
     with replacing(path) as file:
         file.write(json.dumps({"format": FORMAT, "placements": every}, allow_nan=False).encode())

@@ -26,12 +26,12 @@ from slotwise.logs.reading.feature_file import Row
 from slotwise.logs.reading.log_source import LogSource
 from slotwise.posterior import fit_posterior
 
-#: whole lists are kept for at most this many impressions, for what a tally cannot say
+#: whole lists are kept for at most this many impressions
 SAMPLE = 200_000
 #: maximum a posteriori with priors learned from the log: it has an answer for every slot and item
 SHRUNKEN = "maximum-a-posteriori"
 ESTIMATOR_NAMES = (POOLED, *(entry.id for entry in estimators() if entry.position_bias == "unknown"))
-#: lists are all read, not sampled, where so large a part of at most so many impressions has a click: passes say little
+#: above this share of impressions with a click, passes are few: all lists are read, up to this many impressions
 MOSTLY_CLICKED, MAX_LISTS = 0.5, 2_000_000
 #: receives the step that begins, and the completed share of it, None if unknown
 Progress = Callable[[str, float | None], None]
@@ -108,7 +108,7 @@ def fit_log(source: LogSource, settings: FitSettings, progress: Progress | None 
 
 
 def _mostly_clicked(counted: Sequence[LogTally]) -> bool:
-    """Whether passes say so little that a sample of the lists will not do."""
+    """Return whether passes are too few to estimate from a sample of the lists."""
     total, clicked = (sum(getattr(tally, name) for tally in counted) for name in ("counted", "clicked"))
     return bool(total <= MAX_LISTS and clicked > MOSTLY_CLICKED * total)
 

@@ -155,22 +155,22 @@ class Fit:
 
     @cached_property
     def posterior(self) -> Posterior:
-        """What is believed given the tally, as a ranker or a service with the same counts believes it."""
+        """The posterior given the tally, as a ranker or a service with the same counts has it."""
         return fit_posterior(self.tally)
 
     @property
     def shrunken(self) -> Estimate:
-        """The estimate with a prior learned from all items: positive and finite for every one, whatever its clicks.
+        """The estimate with a prior learned from all items: positive and finite for every one.
 
-        What is shown or simulated is decided on this: of many items, the one with the highest estimate is too often one
-        that was seen a few times and clicked by luck. The pooled estimate is such a one; beside others it is what a
-        ranker or a service with the same counts believes.
+        Lists are chosen by this estimate: of many items, the one with the highest raw estimate is too often one
+        that was shown a few times and clicked by luck. The pooled estimate is shrunk; for other estimators it is the
+        posterior of a ranker or a service with the same counts.
         """
         return self.estimate if self.estimator == POOLED else self.posterior.estimate
 
     @property
     def unseen_attractiveness(self) -> float:
-        """What is believed of an item that was never seen."""
+        """The expected attractiveness of an item that was never shown."""
         if self.unseen is not None:
             return self.unseen
         prior = self.posterior.prior
@@ -178,7 +178,7 @@ class Fit:
 
     @property
     def compared(self) -> tuple[IntArray, IntArray]:
-        """The parts that the log itself compares with each other, whatever a prior adds: for each slot and item."""
+        """The parts that the log itself compares with each other, without the prior: for each slot and item."""
         return self.estimate.parts if self.parts is None else self.parts
 
     @property
@@ -195,7 +195,7 @@ class Fit:
     def likelihood_factors(self) -> tuple[FloatArray, FloatArray]:
         """α and λ at which the log is as likely as the estimate makes it.
 
-        What is infinite is as good as that here, not what a prior would make of it: an item that never loses is clicked
+        An infinite estimate stays practically infinite, without a prior: an item that never loses is clicked
         for certain.
         """
         alpha, bias = self.odds_factors()
@@ -211,12 +211,12 @@ class Fit:
         return alpha, bias
 
     def model(self) -> MNL:
-        """Users who choose as this fit says, for a simulation; with the learned prior."""
+        """Return users who choose by this fit, for a simulation; with the learned prior."""
         return MNL(position_bias=self.shrunken.position_bias, attractiveness=self.shrunken.attractiveness)
 
     def best(self, level: float = LEVEL) -> Recommendation:
         """The k-th most attractive item in the slot of the k-th largest bias, after shrinking, and its click rate."""
-        # a slot that never held anything may not exist, for all that the log says
+        # a slot that never held anything may not exist
         alpha, bias = self.shrunken.attractiveness, self.shrunken.position_bias
         ranking = best_list(alpha, bias, slots=self.tally.showings.sum(axis=1) > 0)
         ids = tuple(None if item == EMPTY else self.item_ids[item] for item in ranking)

@@ -1,4 +1,4 @@
-"""What each rule for several clicks would make of the answer: the whole fit again, under each of them."""
+"""Sensitivity of a fit to the rule for several clicks: the fit is repeated under each rule."""
 
 from __future__ import annotations
 

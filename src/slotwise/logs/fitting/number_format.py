@@ -27,7 +27,7 @@ def with_interval(rate: Rate) -> str:
 
 
 def against_observed(rate: Rate, observed: float, impressions: int) -> str:
-    """A rate that is expected, beside the one of so many impressions: whether it is clearly more or less.
+    """Return an expected rate compared with the observed one: clearly more, clearly less, or neither.
 
     >>> against_observed(Rate(0.5, 0.4, 0.6), 0.3, 2_000)
     'A click in 50.0 % (40.0 % to 60.0 %) of impressions, more than the 30.0 % observed: 200 more in 1,000 impressions'
@@ -63,7 +63,7 @@ def interval(low: float, high: float) -> str:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number with so many digits."""
+    """Return a number with this many significant digits."""
     if math.isnan(value):
         return "unknown"
     if math.isinf(value):

@@ -1,4 +1,4 @@
-"""What a log was counted in, put together: all of a placement, or all of one of its segments."""
+"""The counts of a placement or of one of its segments, merged from strata."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Place = tuple[str | None, tuple[str, ...]]
 
 @dataclass(frozen=True, eq=False)
 class PlacementCounts:
-    """The strata of a placement or of one of its segments; a single part where the log is not told apart by any."""
+    """The strata of a placement or of one of its segments; a single part if the log has no strata."""
 
     #: as the log's tallies are named
     names: tuple[str | None, ...]
@@ -67,7 +67,7 @@ class PlacementCounts:
         return [(stratum.period, part) for stratum, part in zip(self.strata, self.parts, strict=True)]
 
     def seen(self, periods: TimePeriods | None, half_life: float | None, *, by_lists: bool) -> Counts:
-        """What to estimate from, faded by its age."""
+        """Return the counts to estimate from, decayed by their age."""
         if half_life is None:
             return self.rankings if by_lists else self.tally
         weights = [weight_of(stratum.period, periods, half_life) for stratum in self.strata]

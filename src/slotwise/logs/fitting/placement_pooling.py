@@ -1,4 +1,4 @@
-"""The default fit of a log: its placements pooled as far as the data say, with slots that they share or not."""
+"""Partial pooling of placements, with a shared or a separate position bias."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from slotwise.logs.fitting.holdout_split import PART, log_likelihood, split
 from slotwise.logs.reading.feature_file import Row, encoded
 from slotwise.posterior.hyperparameters import SEGMENT_SIMILARITY
 
-#: one position bias for all placements, one for each, or whichever predicts better
+#: one position bias for all placements, one for each, or the one that predicts better
 Bias = Literal["shared", "own", "auto"]
 BIASES: tuple[Bias, ...] = ("shared", "own", "auto")
 #: how strongly a placement's own slots may be drawn to those of all: the shape of a Gamma distribution around them
 STRENGTHS = (100.0, 30.0, 10.0, 3.0)
-#: nats by which own slots have to predict better, all in all, before placements are not said to share theirs
+#: nats by which separate position biases have to predict better than a shared one
 LEAD = 2.0
 #: Newton steps that are enough to compare
 STEPS = 5
@@ -40,7 +40,7 @@ class BiasChoice:
     #: impressions held out, and how much better own slots predict each of them than shared ones; 0 if not compared
     impressions: int = 0
     gain: float = 0.0
-    #: whether it was told, and not found out
+    #: whether the caller chose it
     is_given: bool = False
 
     def in_words(self, placements: int, what: str = "placement") -> str:
@@ -87,11 +87,10 @@ def pool_placements(
     chosen: BiasChoice | None = None,
     seed: int = 0,
 ) -> tuple[Pooled, BiasChoice]:
-    """Fit what was seen of every placement; `lists`, all of it or a sample, decide whether they share their slots.
+    """Fit the counts of every placement; `lists`, all or a sample, decide whether they share one position bias.
 
-    Where placements are segments, `within` says of which page each is: items of the same name are one item within a
-    page, and segments are taken to be alike until they are seen to differ, as a service takes them. With `chosen`, the
-    bias is as it was chosen before.
+    If placements are segments, `within` has the page of each: items of the same name are one item within a page, and
+    segments are assumed to be similar, as in a service. With `chosen`, the bias is as it was chosen before.
 
     >>> shop = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
     >>> found, choice = pool_placements([shop, shop], [shop, shop], [["a", "b"], ["a", "b"]])

@@ -8,7 +8,7 @@ from typing import Any
 from slotwise.core.types import FloatArray
 from slotwise.logs.fitting.click_rate import Rate
 
-#: an item that was shown less often is said to be hardly known
+#: an item that was shown less often counts as hardly known
 FEW_SHOWINGS = 100
 
 
@@ -34,7 +34,7 @@ class Recommendation:
         return f"This rests on the model: {', and '.join(words)}." if words else ""
 
     def to_dict(self) -> dict[str, Any]:
-        """The ids from slot 1 on, and the rate; None for what is not known."""
+        """Return the ids from slot 1 on, and the rate; None if unknown."""
         return {"items": list(self.items), **self.rate.to_dict()}
 
 
@@ -52,5 +52,5 @@ class RuleOutcome:
 
 
 def _some(number: int, count: int) -> str:
-    """So many of the items, as the beginning of a sentence."""
+    """Return a number of items as the subject of a sentence."""
     return "its item was" if count == 1 else f"{number} of the {count} items {'was' if number == 1 else 'were'}"

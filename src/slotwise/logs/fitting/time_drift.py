@@ -1,4 +1,4 @@
-"""Did tastes change while the log was written: when, of which items, and how fast is what was seen out of date?"""
+"""Drift over the time of a log: changed items, the time of the change, and the half-life of counts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TimeDrift:
     """A placement over time."""
 
     periods: TimePeriods
-    #: in periods, of all placements together; None if old counts foretell as well as recent ones
+    #: in periods, of all placements together; None if old counts predict as well as recent ones
     half_life: float | None
     item_ids: tuple[str, ...]
     #: per period: impressions found, and those with a click
@@ -52,7 +52,7 @@ class TimeDrift:
     moved: tuple[ChangedItem, ...]
 
     def in_words(self) -> str:
-        """Whether tastes changed, when, and of which items."""
+        """Return whether tastes changed, when, and for which items."""
         ask = "Did tastes change?"
         if self.periods.count < 2:
             return f"{ask} All impressions are of one time, so this is undecided."
@@ -124,7 +124,7 @@ def find_changes(
 
 
 def weight_of(period: int, periods: TimePeriods | None, half_life: float | None) -> float:
-    """What a count of a period is worth at the end of the log."""
+    """Return the weight of a count of a period at the end of the log."""
     return 1.0 if half_life is None or periods is None else 0.5 ** ((periods.count - 1 - period) / half_life)
 
 

@@ -1,4 +1,4 @@
-"""What the columns of a click log are called, and where they are found."""
+"""Names of the columns of a click log, and their lookup in a table."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from slotwise.logs.reading.file_sniffing import hint_of_header
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns of a log are called.
+    """The names of the columns of a log.
 
     In a *long* log each row is one shown item. In a *wide* log each row is one impression, `item` a list of the items
     from the first slot on, and `clicked` the item that was clicked, or null, or a list in the order of the clicks, or a
-    list that says true or false for each of the items. A wide log needs no slot and may go without an impression. Where
+    list with true or false for each of the items. A wide log needs no slot and may go without an impression. Where
     it has a column `shown` of true and false, the lists that nobody saw count as empty. A field of a column of structs
     is named with a dot: `items.id`.
     """
@@ -41,7 +41,7 @@ class Columns:
 
 
 class Strata(NamedTuple):
-    """The columns by which impressions are told apart within their placement: for whom, and when."""
+    """The columns of the strata within a placement: segment and time."""
 
     #: each is a segment's value, such as a device or a country; all of them together name the segment
     segment: tuple[str, ...] = ()
@@ -102,7 +102,7 @@ def names_found(table: ir.Table, columns: Columns, *, clicks_elsewhere: bool = F
 
 
 def _items_of(table: ir.Table, columns: Columns) -> tuple[str, bool]:
-    """What the column of the items is called, and whether it holds lists."""
+    """Return the name of the column of items, and whether it holds lists."""
     renamed = columns.item == Columns.item and "item" not in table.columns and "items" in table.columns
     item = "items" if renamed else columns.item
     # lists written as text are looked for only where their column was named, or nothing else can be meant
@@ -111,13 +111,13 @@ def _items_of(table: ir.Table, columns: Columns) -> tuple[str, bool]:
 
 
 def without_clicks(table: ir.Table, columns: Columns) -> ir.Table:
-    """The log with no click in it, whether or not it has any: for what is asked of its lists alone."""
+    """Return the log with all clicks removed, for questions on its lists alone."""
     _, wide = _items_of(table, columns)
     return table.mutate(**{columns.clicked: ibis.null("string") if wide else ibis.literal(False)})
 
 
 def refuse_missing(table: ir.Table, role: str, name: str) -> None:
-    """Refuse a table without this column, and say which it may be."""
+    """Raise if a table lacks this column; the error suggests a similar one."""
     if has_column(table, name):
         return
     near = difflib.get_close_matches(name.casefold(), [present.casefold() for present in table.columns], n=1)

@@ -54,7 +54,7 @@ def read(
     """A log as an ibis table, for as long as the block lasts.
 
     `source` is a Parquet or CSV file, a folder of them, a pattern, a DuckDB file, a postgresql:// address (with
-    `table` for these two), a data frame, an Arrow table or an ibis table. `ReadOptions` says what the others are.
+    `table` for these two), a data frame, an Arrow table or an ibis table. `ReadOptions` describes the other parameters.
     """
     with read_with_clicks(source, table=table, engine=engine, master=master, memory=memory) as (log, _):
         yield log
@@ -81,7 +81,7 @@ def read_with_clicks(
         if isinstance(problem, RuntimeError) and "interrupted" in str(problem):
             # this is how DuckDB reports Ctrl-C
             raise KeyboardInterrupt from None
-        # no space, a truncated file, a server that went away: the engine's error, but said in one line
+        # no space, a truncated file, a lost server: report the engine's error in one line
         if type(problem).__module__.strip("_").split(".")[0] not in ENGINE_MODULES:
             raise
         files = [file for place in (source, clicks) if is_files(place) for file in matching(os.fspath(place))]
@@ -157,7 +157,7 @@ def _is_pandas(source: Any) -> bool:
 
 
 def _arrow_columns(frame: Any) -> dict[str, pa.Array]:
-    """The columns of a pandas data frame; refuses one of which only a part are numbers."""
+    """Return the columns of a pandas data frame; raise if a column mixes numbers and text."""
     names = [str(name) for name in frame.columns]
     refuse_twins("the data frame", names)
     columns = {}
@@ -175,7 +175,7 @@ def _arrow_columns(frame: Any) -> dict[str, pa.Array]:
 
 
 def is_files(source: Any) -> bool:
-    """Whether a source is a file, a folder or a pattern, rather than a database or what is in memory."""
+    """Return whether a source is a file, a folder or a pattern, rather than a database or an object in memory."""
     return isinstance(source, str | os.PathLike) and not _has_tables(source)
 
 

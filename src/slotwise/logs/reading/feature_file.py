@@ -1,4 +1,4 @@
-"""What is known of items beside their clicks: a table with a row for each."""
+"""Item features from a file: a table with a row for each item."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from slotwise.core.errors import InvalidInput, UnreadableFile
 from slotwise.core.feature_encoder import encode
 from slotwise.core.types import FloatArray
 
-#: the features of an item: numbers and text, and None for what is not known
+#: the features of an item: numbers and text, None if unknown
 Row = Sequence[float | str | None]
-#: numbers that features come to, of which each category of a text is one
+#: maximum number of encoded features; each category of a text is one
 MAX_COLUMNS = 200
 READERS = {".parquet": "read_parquet", ".json": "read_json_auto", ".jsonl": "read_json_auto"}
 
@@ -36,7 +36,7 @@ def read_features(path: str, item: str = "item") -> dict[str, Row]:
     if item not in names:
         raise InvalidInput(f"features: {path} must have a column {item!r}, got {', '.join(names)}")
     if len(names) < 2:
-        raise InvalidInput(f"features: {path} must have a column beside {item!r}")
+        raise InvalidInput(f"features: {path} must have a column other than {item!r}")
     place = names.index(item)
     features: dict[str, Row] = {}
     for row in rows:

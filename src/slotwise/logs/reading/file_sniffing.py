@@ -1,4 +1,4 @@
-"""What a file of a log holds, whatever it is called; and what is wrong with one that an engine cannot read."""
+"""Detect the format of a log file by its content, and the fault of a file that an engine cannot read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ENDINGS = PARQUET + TEXT
 #: what compressed files begin with
 COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-#: what is read of a file to find its header
+#: bytes read from a file to find its header
 HEAD = 1 << 16
 
 
@@ -32,7 +32,7 @@ class FileHead(NamedTuple):
     kind: str
     #: gzip, zstd, or None
     compression: str | None = None
-    #: the columns, and in a text file what is between them
+    #: the columns, and the separator of a text file
     names: tuple[str, ...] = ()
     separator: str = ","
 
@@ -44,7 +44,7 @@ def is_log(file: str) -> bool:
 
 
 def contents_of(file: str) -> FileHead:
-    """How to read a file; refuses one that is no log, and says why and what to do."""
+    """Return how to read a file; raise with a remedy if it is no log."""
     ending = next((suffix for suffix in ENDINGS if file.lower().endswith(suffix)), None)
     unknown = InvalidInput(f"a log must be a {', '.join(ENDINGS)} file or a database, got {file}")
     if "://" in file:
@@ -110,7 +110,7 @@ def _text(file: str, compression: str | None) -> FileHead:
 
 
 def refuse_twins(what: str, names: Iterable[str]) -> None:
-    """Refuse columns of the same name: an engine would take one of them, and not say which."""
+    """Raise if columns have the same name: an engine would silently take one of them."""
     listed = [name for name in names if name.strip()]
     count = Counter(name.casefold() for name in listed)
     twins = [name for name in listed if count[name.casefold()] > 1]
@@ -133,7 +133,7 @@ def hint_of_header(names: Iterable[str]) -> str:
 
 
 def _fault(file: str, head: FileHead) -> str | None:
-    """What is wrong with the first line that is wrong."""
+    """Return the fault of the first malformed line."""
     with pa.input_stream(file, compression=head.compression) as stream, io.BufferedReader(stream) as lines:
         rows = csv.reader(_decoded(lines), delimiter=head.separator, strict=True)
         try:
@@ -173,7 +173,7 @@ def _start(file: str) -> bytes:
 
 
 def _is_whole_parquet(file: str) -> bool:
-    """Whether its last bytes are there; the engine says what is wrong with a file whose are not."""
+    """Return whether the last bytes of a Parquet file are present; if not, the engine reports the fault."""
     with open(file, "rb") as stream:
         stream.seek(-min(4, os.path.getsize(file)), os.SEEK_END)
         return stream.read() == b"PAR1"

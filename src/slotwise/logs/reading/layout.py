@@ -1,4 +1,4 @@
-"""The layouts of click logs: whatever the columns are called and however they are laid out, one row per shown item."""
+"""The layouts of click logs, all turned into one row per shown item."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Layout:
         return cls(table, *names_found(table, columns, clicks_elsewhere=clicks is not None), clicks, strata)
 
     def rows(self, keep: Callable[[ir.Table], ir.Table]) -> ir.Table:
-        """One row per shown item: placement (if there are any), impression, slot, item, clicked, and what is optional.
+        """One row per shown item: placement (if there are any), impression, slot, item, clicked, and optional columns.
 
         Values that are missing are null. So are slots and clicks that make no sense: `misread` finds these. `keep`
         makes a table of what must be computed only once.
@@ -111,13 +111,13 @@ class Layout:
 
     @cached_property
     def separator(self) -> str:
-        """What is between the items of lists that are written as text: a bar, or else a comma or a semicolon."""
+        """The separator of lists that are written as text: a bar, or else a comma or a semicolon."""
         items = self[self.columns.item]
         return value_parsing.separator_of(self.table, items if items.type().is_string() else self._clicked)
 
     @property
     def _clicked(self) -> ir.Value:
-        """What the log says of clicks; nothing, where they are in a table of their own."""
+        """Return the click columns of the log; empty if clicks have a separate table."""
         return self[self.columns.clicked] if has_column(self.table, self.columns.clicked) else ibis.literal(False)
 
     def _from_clicks(self, clicks: ir.Table, rows: ir.Table) -> ir.Table:
@@ -131,7 +131,7 @@ class Layout:
             "clicked": ibis.literal(True),
             "propensity": ibis.null("float64"),
             ITEM: ibis.null("float64"),
-            # the log itself says for whom and when its impressions were
+            # segment and time are columns of the log itself
             SEGMENT: ibis.null("string"),
             TIME: ibis.null("float64"),
         }
@@ -157,7 +157,7 @@ class Layout:
         )
 
     def _from_wide(self, keep: Callable[[ir.Table], ir.Table]) -> ir.Table:
-        """Unfold the lists; a click on what is not in its list becomes a clicked row without a slot."""
+        """Unfold the lists; a click on an item outside its list becomes a clicked row without a slot."""
         named = has_column(self.table, self.columns.impression)
         lists = self.table.select(
             **self._page(),
@@ -210,20 +210,20 @@ class Layout:
 
     @property
     def _is_ordered(self) -> bool:
-        """Whether a wide log has the order of its clicks: a list of items has one, marks beside them have none."""
+        """Whether a wide log has the order of its clicks: a list of items has one, marks have none."""
         if self.clicks is not None:
             return self.columns.order is not None and has_column(self.clicks, self.columns.order)
         return not self._marks_clicks
 
     @property
     def _marks_clicks(self) -> bool:
-        """Whether what was clicked is told by a list of true and false."""
+        """Whether clicks are a list of true and false."""
         kind = self._clicked.type()
         return bool(kind.is_array() and kind.value_type.is_boolean())
 
     @property
     def _chosen(self) -> ir.Value:
-        """The clicked items; the name of an item that was shown is that one, whatever signs of a list are in it."""
+        """The clicked items; the exact name of a shown item is not split as a list."""
         clicked, items = self._clicked, self._items
         if clicked.type().is_boolean():
             if self.clicks is None:

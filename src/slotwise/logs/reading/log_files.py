@@ -47,7 +47,7 @@ def read_files(connection: Any, pattern: str, *, name: str = "slotwise_log") -> 
 
 
 def refuse_partial(pattern: str, names: Iterable[str]) -> None:
-    """Refuse files of which only some have a column: what the others say of it would be taken for nothing."""
+    """Raise if only some files have a column: the others would count as missing values."""
     columns = {file: contents_of(file).names for file in matching(pattern) if "://" not in file}
     for name in names:
         lacking = [file for file, there in columns.items() if name not in there]
@@ -152,7 +152,7 @@ def _in_folder(folder: str) -> list[str]:
         os.path.join(where, name)
         for where, _, names in os.walk(folder)
         for name in names
-        # what Spark and editors leave beside the data
+        # files that Spark and editors add to a folder
         if not name.startswith(("_", "."))
     )
     logs = [file for file in every if is_log(file)]
@@ -168,5 +168,5 @@ def _in_folder(folder: str) -> list[str]:
 
 
 def first_line(problem: BaseException) -> str:
-    """What an error says first."""
+    """Return the first line of an error."""
     return str(problem).strip().splitlines()[0] if str(problem).strip() else type(problem).__name__

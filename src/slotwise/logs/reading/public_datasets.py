@@ -1,4 +1,4 @@
-"""Public formats of click data: recognised by what is in a file, and read into a table with the columns of a log.
+"""Public click datasets: recognised by the content of a file, and read into a table with the columns of a log.
 
 - `yandex`: the sessions of Yandex' relevance prediction challenge, a line per query or click with tabs in between
   (`SessionID TimePassed Q QueryID RegionID URL …` and `SessionID TimePassed C URL`), or the short form in which
@@ -77,7 +77,7 @@ def _of_records(path: Path, text: str) -> Iterator[tuple[str, list[str], list[st
 
 
 def _of_lines(path: Path, lines: Iterable[str]) -> Iterator[tuple[str, list[str], list[str]]]:
-    """A page for each query; a click belongs to the last query of its session that showed what was clicked."""
+    """A page for each query; a click belongs to the last query of its session that showed the clicked item."""
     session, pages = None, list[tuple[str, list[str], list[str]]]()
     for number, line in enumerate(lines, start=1):
         if not line.strip():

@@ -31,7 +31,7 @@ def spark(master: str | None) -> Iterator[Any]:
         raise MissingExtra("the engine spark", "spark") from None
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         raise UnreadableFile(JAVA)
-    # Spark's Python workers run this interpreter, not whichever is called python3
+    # Spark's Python workers run this interpreter, not the python3 of the path
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     running = SparkSession.getActiveSession()
     builder = (
@@ -46,7 +46,7 @@ def spark(master: str | None) -> Iterator[Any]:
         builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
         builder = builder.config("spark.sql.shuffle.partitions", str(os.cpu_count() or 1))
     else:
-        # as many parts as there is data for, rather than as many as there are: counts are small beside what is counted
+        # coalesce partitions by size: counts are small compared with the log
         builder = builder.config("spark.sql.adaptive.coalescePartitions.parallelismFirst", "false")
     if running is None:
         refuse_silence(master or "")
@@ -66,7 +66,7 @@ def spark(master: str | None) -> Iterator[Any]:
 
 
 def divide_among_all(session: Any) -> None:
-    """Let every core of a cluster have something to do after a shuffle, unless its owner has said how many parts."""
+    """Use every core of a cluster after a shuffle, unless its owner set the number of partitions."""
     context = session.sparkContext
     if not context.getConf().contains("spark.sql.shuffle.partitions"):
         session.conf.set("spark.sql.shuffle.partitions", str(max(SPARK_PARTS, 2 * context.defaultParallelism)))

@@ -1,4 +1,4 @@
-"""The values of a log's columns, whatever type they have: ids, slots, clicks, numbers, times and lists of items.
+"""Parsing of a log's columns of any type: ids, slots, clicks, numbers, times and lists of items.
 
 What cannot be understood becomes null.
 """
@@ -47,12 +47,12 @@ def as_number(column: ir.Value, name: str) -> ir.Value:
     raise InvalidInput(f"{name} must hold numbers or times, got a column of {kind}")
 
 
-#: how a time says how far its clock is ahead of UTC
+#: the UTC offset in a time
 _ZONE = r"\s*([zZ]|[-+][0-9]{2}(:?[0-9]{2})?)$"
 
 
 def _ahead(text: ir.Value) -> ir.Value:
-    """How many seconds the clock of a time is ahead of UTC; 0 where it does not say."""
+    """Return the UTC offset of a time in seconds; 0 if it has none."""
     zone = text.re_extract(r"[0-9]{2}:[0-9]{2}(:[0-9.]+)?\s*([-+][0-9]{2}(:?[0-9]{2})?)$", 2).re_replace(":", "")
     hours, minutes = (zone[start : start + 2].nullif("").cast("float64").coalesce(0.0) for start in (1, 3))
     return ibis.ifelse(zone.startswith("-"), -1.0, 1.0) * (3_600.0 * hours + 60.0 * minutes)
@@ -128,7 +128,7 @@ def as_click(column: ir.Value, name: str) -> ir.Value:
 
 
 def separator_of(table: ir.Table, column: ir.Value) -> str:
-    """What is between the items of the lists in a column of text, as far as they are not written with brackets.
+    """Return the separator of the lists in a column of text, except for lists in brackets.
 
     A bar if there is any, as it is hardly ever part of a name; else a comma or a semicolon.
     """

@@ -144,7 +144,7 @@ def evaluation_text(evaluation: Evaluation) -> list[Block]:
 
 
 def cleaning_text(counts: Mapping[str, int]) -> list[Block]:
-    """Return what was irregular in the log and how it was handled; empty if nothing was."""
+    """Return the irregularities of the log and their treatment; empty if there are none."""
     lines = [f"  {count:>12,}  {RULES[rule]}" for rule, count in counts.items() if count and rule != "rows"]
     return ["\nIn the log:\n" + "\n".join(lines)] if lines else []
 

@@ -25,7 +25,7 @@ BLUE, ORANGE = PALETTE[0], PALETTE[1]
 
 
 def position_bias(fit: Fit) -> Figure:
-    """What each slot is worth relative to the first, with intervals."""
+    """Draw the position bias of each slot, with intervals."""
     drawn = new_figure(9, 3.8)
     _draw_slots(drawn.subplots(), fit)
     return drawn
@@ -112,7 +112,7 @@ def _draw_items(axes: Axes, fit: Fit) -> None:
     interval = fit.estimate.intervals(LEVEL).attractiveness
     # by the estimate that a decision would be made on: an item seen twice and clicked once is not the best
     order = np.argsort(-decided, kind="stable")
-    # the log says too little about the others to draw them next to these
+    # too few data on the others to draw them next to these
     is_known = (alpha > 0) | (interval.high < UNTOLD * np.nanmax(np.where(np.isfinite(alpha), alpha, 0.0), initial=0.0))
     order = order[(is_known & np.isfinite(interval.high))[order]]
     unknown, left_out = len(alpha) - len(order), max(0, len(order) - BEST - WORST)

@@ -1,7 +1,7 @@
-"""What a log cannot say, and why, in words for someone who runs a page.
+"""Limitations of a log: comparisons that it does not allow, as sentences for a page owner.
 
 Slots and items are compared through items that stood in several slots. A click on a pair bounds its odds from below, an
-impression without one from above; what is tied together in both directions can be compared.
+impression without one from above; pairs that are tied in both directions can be compared.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ALL_COMPARABLE = "All slots and all items can be compared with each other."
 
 
 def limitations(fit: Fit) -> list[str]:
-    """A sentence for each kind of thing that the log leaves open; or one that says there is none.
+    """Return a sentence for each limitation, or one that there is none.
 
     >>> from slotwise import Rankings
     >>> for sentence in limitations(Fit.of_rankings(Rankings([[0, 1]], [[30, 20]], [50], items=2))):
@@ -85,7 +85,7 @@ def _items(fit: Fit) -> list[str]:
             f"{len(silent):,} items were shown and never clicked, which only bounds their attractiveness from above: "
             f"{and_more(names, len(silent))}."
         )
-    # of the other estimators, an infinite estimate tells; of the pooled one, that nothing else was ever clicked
+    # other estimators have an infinite estimate here; the pooled one has clicks equal to showings
     always = (clicks > 0) & ((clicks == shown) | np.isinf(fit.estimate.attractiveness))
     unbeaten = np.flatnonzero(always)
     if len(unbeaten):

@@ -22,7 +22,7 @@ from slotwise.logs.reporting.placement_report import (
 from slotwise.logs.reporting.segment_report import strata_of_all
 from slotwise.logs.reporting.underplaced_items import find_underplaced
 
-#: places of a placement's list that are named beside it
+#: places of a placement's list that a table names
 BEGINS = 3
 #: what stands before a list that is no recommendation
 GUESS = "guess:"
@@ -41,7 +41,7 @@ class LogSummary:
 
     @property
     def fits(self) -> list[Fit]:
-        """What was fitted."""
+        """The fits of all placements."""
         return [report.fit for report in self.placements]
 
     @cached_property
@@ -50,7 +50,7 @@ class LogSummary:
         return [report for report in self.placements if report.slots_comparable]
 
     def in_words(self) -> list[str]:
-        """What to know first, in the order in which someone who runs a page asks."""
+        """Return the main findings, in the order of a page owner's questions."""
         fits = self.fits
         impressions = sum(fit.impressions for fit in fits)
         clicked = sum(fit.click_rate_of_log * fit.impressions for fit in fits)
@@ -88,12 +88,12 @@ class LogSummary:
         )
 
     def _gain_in_words(self) -> list[str]:
-        """What the recommended lists would bring, all in all; nothing if there are none."""
+        """Return the expected click rate of all recommended lists; empty if there are none."""
         reports = [report for report in self.comparable if report.fit.tally.counted]
         if not reports:
             return []
         views = np.array([report.fit.tally.counted for report in reports])
-        # the interval is wide enough, whatever they have in common
+        # conservative for any correlation between the placements
         rate = Rate(*(views @ np.array([report.best.rate for report in reports]) / views.sum()).tolist())
         observed = float(views @ [report.fit.click_rate for report in reports] / views.sum())
         among = (
@@ -108,7 +108,7 @@ class LogSummary:
 
 
 def _places_in_words(fits: Sequence[Fit]) -> str:
-    """What slots are worth relative to slot 1: in the middle of the placements that know, where they differ."""
+    """Return the position bias of slots: the median over placements with a precise estimate."""
     slots = max(fit.slots for fit in fits)
     if slots == 1:
         return "How much is each slot worth? There is only one slot."
@@ -129,7 +129,7 @@ def _places_in_words(fits: Sequence[Fit]) -> str:
 
 
 def _knows(fit: Fit, slot: int) -> bool:
-    """Whether a placement knows what a slot is worth, well enough to say it."""
+    """Whether a placement has a precise estimate of a slot's position bias."""
     if slot >= fit.slots:
         return False
     limits = fit.intervals.position_bias
@@ -137,7 +137,7 @@ def _knows(fit: Fit, slot: int) -> bool:
 
 
 def row_of(report: PlacementReport) -> tuple[str, str, str, str]:
-    """Placement, impressions, click rate, and what is expected of its best list."""
+    """Return placement, impressions, click rate, and the expected click rate of its best list."""
     fit = report.fit
     rate = percent(fit.click_rate_of_log)
     return str(fit.placement), f"{fit.impressions:,}", rate, with_interval(report.best.rate)

@@ -37,7 +37,7 @@ def multi_click_sentences(fits: Sequence[Fit]) -> list[str]:
 
 
 def _done(fit: Fit) -> str:
-    """What was done about them, in the whole log."""
+    """The treatment of impressions with several clicks, in the whole log."""
     missing = fit.tally.cleaning.get("multi_click_unordered", 0)
     if not missing:
         return DONE[fit.tally.rule]
@@ -81,7 +81,7 @@ def _places_changed(fit: Fit, rule: MultiClick) -> int:
 
 
 def _worth_in_words(fits: Sequence[Fit]) -> list[str]:
-    """What slot 2 is worth under each rule: of several placements, the middle."""
+    """Return the position bias of slot 2 under each rule: the median of several placements."""
     values = []
     for rule in MULTI_CLICK:
         worth = [fit.by_rule[rule].position_bias[1] for fit in _known(fits, rule) if fit.slots > 1]

@@ -1,4 +1,4 @@
-"""One placement of the report: its fit, what was found out about it, and the sentences to read first."""
+"""One placement of the report: its fit, diagnostics, and the sentences to read first."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from slotwise.logs.reporting.multi_click_report import multi_click_sentences
 from slotwise.logs.reporting.segment_report import segments_in_words
 from slotwise.logs.reporting.underplaced_items import UnderplacedItem, find_underplaced
 
-#: items held back that are named; places of the list that are; slots whose worth is told
+#: underplaced items, places of the list, and slots that a sentence names
 NAMED, LISTED, TOLD = 3, 10, 5
 #: a slot whose interval spans more than this factor is not mentioned
 VAGUE = 5.0
 ALIKE = 0.95
-#: if a smaller share of the impressions could be counted, that is said first
+#: a warning comes first if a smaller share of the impressions could be counted
 MOSTLY = 0.8
 
 
 @dataclass(frozen=True, eq=False)
 class PlacementReport:
-    """A fit and what was found out about it, each computed when it is asked for."""
+    """A fit and its diagnostics, each computed on first access."""
 
     fit: Fit
     seed: int = 0
@@ -48,7 +48,7 @@ class PlacementReport:
 
     @cached_property
     def limits(self) -> list[str]:
-        """What the log cannot say."""
+        """The limitations of the log."""
         return limitations(self.fit)
 
     @property
@@ -58,16 +58,16 @@ class PlacementReport:
 
     @property
     def heading_of_list(self) -> str:
-        """What is above the recommended list, which is no recommendation where slots cannot be compared."""
+        """The heading of the recommended list; a guess if slots cannot be compared."""
         return "Recommended list" if self.slots_comparable else "Best guess"
 
     @cached_property
     def best(self) -> Recommendation:
-        """What slotwise would show."""
+        """The recommended list."""
         return self.fit.best()
 
     def in_words(self) -> list[str]:
-        """What to know first: a sentence or two per line, in the order in which someone who runs a page asks."""
+        """Return the main findings, a sentence or two per line, in the order of a page owner's questions."""
         fit = self.fit
         words = [
             f"{count_of(fit.impressions, 'impression')} of {count_of(fit.slots, 'slot')} and "
@@ -89,14 +89,14 @@ class PlacementReport:
 
 
 def _of_those_kept(fit: Fit) -> str:
-    """The click rate of what was counted, where it is not that of the log."""
+    """The click rate of the counted impressions, if it differs from that of the log."""
     if percent(fit.click_rate) == percent(fit.click_rate_of_log):
         return ""
     return f" in the log ({percent(fit.click_rate)} of the {fit.tally.counted:,} that were counted)"
 
 
 def missing_data_sentences(fits: Sequence[Fit]) -> list[str]:
-    """What to know before anything is trusted, of one placement or of all together."""
+    """Return warnings on missing impressions and clicks, of one placement or of all together."""
     words = []
     impressions, counted, no_click = (
         sum(getattr(fit.tally, name) for fit in fits) for name in ("impressions", "counted", "no_click")

@@ -52,7 +52,7 @@ def write_report(
 
     With segments, there is `segments.csv` as well.
 
-    `rules` has a text for each cleaning rule. The counts of what was cleaned are those of the whole log. `described` is
+    `rules` has a text for each cleaning rule. Their counts are those of the whole log. `described` is
     how click models compare on it (`slotwise.logs.choose_click_model`).
     """
     every = [fits] if isinstance(fits, Fit) else list(fits)

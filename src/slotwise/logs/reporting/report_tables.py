@@ -1,4 +1,4 @@
-"""The tables of the report: their rows as text for the page, and as files beside it."""
+"""The tables of the report: their rows as text for the page, and as CSV files."""
 
 from __future__ import annotations
 

@@ -14,14 +14,14 @@ from slotwise.logs.fitting.number_format import percent, with_interval
 
 #: items named; places of a segment's list that are; how much an item must differ to be worth saying
 NAMED, LISTED, WORTH_SAYING = 3, 3, 1.25
-#: standard errors that decide it: there are many items and segments, of which few may be named by chance
+#: standard errors of a clear difference: with many items and segments, few may be named by chance
 SURE = 3.5
-#: of fewer clicks than about this many, standard errors say little
+#: minimum variance for the normal approximation
 MIN_VARIANCE = 10.0
 
 
 class SegmentPreference(NamedTuple):
-    """An item that a segment wants more, or less, than its visitors' habit of clicking alone would say."""
+    """An item that is more or less attractive to a segment than to all, relative to the segment's click rate."""
 
     item: str
     segment: str
@@ -31,7 +31,7 @@ class SegmentPreference(NamedTuple):
 def segment_preferences(fit: Fit) -> list[SegmentPreference]:
     """Items that are worth more or less to a segment than to all, by more than is chance; most of all first.
 
-    Segments may click more or less on everything, which says nothing of what they want: that is taken out first.
+    Segments may click more or less on everything: this factor is removed first.
     Whether an item differs is asked of its clicks, given what slots are worth: that is not certain, but alike for all.
     """
     place = {id: number for number, id in enumerate(fit.item_ids)}
@@ -93,7 +93,7 @@ def segments_in_words(fit: Fit) -> list[str]:
 
 
 def strata_of_all(fits: Sequence[Fit]) -> list[str]:
-    """What is to be said of segments and time where there are several placements; nothing where neither was given."""
+    """Return sentences on segments and drift for several placements; empty if neither was given."""
     words, first = [], fits[0]
     if first.segment_spread is not None:
         differ, share = sum(bool(segment_preferences(fit)) for fit in fits), percent(math.expm1(first.segment_spread))
@@ -118,7 +118,7 @@ def strata_of_all(fits: Sequence[Fit]) -> list[str]:
 
 
 def segment_rows(fit: Fit) -> list[tuple[str, str, str, str, list[str]]]:
-    """Segment, impressions, click rate, what is expected of its best list, and how that begins; the largest first."""
+    """Return segment, impressions, click rate, and its best list with expected click rate; the largest first."""
     rows = []
     for name, segment in sorted(fit.segments.items(), key=lambda pair: -pair[1].impressions):
         best = segment.best()

@@ -1,4 +1,4 @@
-"""The figures of a log that is told apart by segment and time."""
+"""Figures by segment and over time."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: how many items and segments are drawn beside each other, and how many items over time
+#: the number of items and segments in a figure, and of items over time
 ITEMS, SEGMENTS, LINES = 12, 5, 4
 
 
 def by_segment(fit: Fit) -> Figure:
-    """What the most attractive items are worth to the largest segments."""
+    """Draw the attractiveness of the best items in the largest segments."""
     largest = sorted(fit.segments.items(), key=lambda pair: -pair[1].impressions)[:SEGMENTS]
     order = np.argsort(-fit.estimate.attractiveness, kind="stable")[:ITEMS]
     drawn = new_figure(9, 1.4 + 0.42 * len(order))

@@ -20,7 +20,7 @@ class UnderplacedItem(NamedTuple):
     slot: int
     better: int
     times: float
-    #: what is gained: clicks per impression without one
+    #: the gain: clicks per impression without a click
     gain: float
 
 
