@@ -84,7 +84,7 @@ def _state(record: Any) -> Any:
 
 
 def _told(learner: Learner) -> Any:
-    return json.dumps(learner.estimates().as_dict())
+    return json.dumps(learner.estimates().to_dict())
 
 
 @pytest.mark.parametrize("kind", [*KINDS[:2], *(pytest.param(kind, marks=pytest.mark.long) for kind in KINDS[2:])])
@@ -349,19 +349,19 @@ print(json.dumps([len(lists), len(started), is_plain(held[0]._learner._runner.st
     )
     assert json.loads(done.stdout) == [5, 0, True]
     (line,) = done.stderr.splitlines()
-    assert line.startswith("there is no folder to keep compiled kernels in, so that every start compiles anew")
+    assert line.startswith("there is no folder to keep compiled kernels in, so that every start compiles again")
 
 
 def test_a_program_that_is_no_interpreter_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/usr/sbin/uwsgi")
-    assert compile_process.fill(MODULE, "something", threading.Event()) is compile_process.Outcome.FAILED
+    assert compile_process.fill(MODULE, "something", threading.Event()) is compile_process.CompileOutcome.FAILED
     monkeypatch.setattr(sys, "executable", None)
-    assert compile_process.fill(MODULE, "something", threading.Event()) is compile_process.Outcome.FAILED
+    assert compile_process.fill(MODULE, "something", threading.Event()) is compile_process.CompileOutcome.FAILED
 
 
 def test_a_process_that_fails_is_quoted(caplog: pytest.LogCaptureFixture) -> None:
     text = WarmUpScript(get_policy("random-bound"), 3, 6, bias_is_known=False).text.replace("bound", "bond")
-    assert compile_process.fill(MODULE, text, threading.Event()) is compile_process.Outcome.FAILED
+    assert compile_process.fill(MODULE, text, threading.Event()) is compile_process.CompileOutcome.FAILED
     assert "unknown policy 'random-bond'" in caplog.text
     assert not compile_process.is_filled(text)
 

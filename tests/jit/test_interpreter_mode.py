@@ -136,7 +136,7 @@ def test_there_and_back_is_the_same_record_with_the_same_arrays() -> None:
     shelf.box.value = 2
     shelf.box.count = np.float64(1.0)
     again = compiled(shelf, like)
-    assert again._numba_type_ == like._numba_type_
+    assert again._numba_type_ == like._numba_type_  # type: ignore[attr-defined]
     assert (again.box.value, again.box.count, again.is_open) == (2.0, 1, True)
     fill(again, 1.0)
     np.testing.assert_array_equal(values, plain(again).box.values)

@@ -59,11 +59,11 @@ def expected(tally: Tally) -> Said:
 
 
 def _document(found: dict[str, Any]) -> Said:
-    items, slots = found["items"], found["position_bias"]
+    items, slots = found["items"], found["slots"]
     return Said(
         [row["attractiveness"] for row in items],
         [(row["low"], row["high"]) for row in items],
-        [row["estimate"] for row in slots],
+        [row["position_bias"] for row in slots],
         [(row["low"], row["high"]) for row in slots],
     )
 
@@ -90,7 +90,7 @@ def test_a_policy_that_knows_the_bias_believes_the_same(tally: Tally) -> None:
 @pytest.mark.parametrize("id", [None, "posterior-sampling"])
 def test_a_ranker_says_the_same_whatever_its_policy(tally: Tally, expected: Said, id: str | None) -> None:
     found = Ranker(list(IDS), 3, tally=tally, policy=id).estimates()
-    assert _document(found.as_dict()) == expected
+    assert _document(found.to_dict()) == expected
     assert np.array_equal(found.probability_in_best_list, fit_posterior(tally).probability_in_best_list)
 
 
@@ -99,7 +99,7 @@ def test_a_learner_that_took_the_rounds_one_by_one_says_the_same(rounds: tuple[A
     for ranking, clicked in zip(*rounds, strict=True):
         shown = [IDS[item] for item in ranking]
         learner.learn(shown, None if clicked == NO_CLICK else shown[clicked])
-    assert _document(learner.estimates().as_dict()) == expected
+    assert _document(learner.estimates().to_dict()) == expected
 
 
 def test_a_fitted_log_recommends_the_same(rounds: tuple[Any, Any], tally: Tally, expected: Said) -> None:
@@ -126,7 +126,12 @@ def test_a_fitted_log_recommends_the_same(rounds: tuple[Any, Any], tally: Tally,
 
 
 def _document_of_fit(found: dict[str, Any]) -> Said:
-    return _document({"items": list(found["items"].values()), "position_bias": found["position_bias"]})
+    return _document(
+        {
+            "items": list(found["items"].values()),
+            "slots": [{**row, "position_bias": row["estimate"]} for row in found["position_bias"]],
+        }
+    )
 
 
 def test_a_service_answers_the_same(tally: Tally, expected: Said) -> None:

@@ -46,7 +46,7 @@ def test_there_is_an_answer_for_everything_from_the_start() -> None:
         for row in found.items:
             assert 0.0 <= row.low < row.attractiveness < row.high < np.inf
         for slot in found.slots:
-            assert 0.0 < slot.low <= slot.estimate <= slot.high < np.inf
+            assert 0.0 < slot.low <= slot.position_bias <= slot.high < np.inf
         assert found.probability_in_best_list.sum() == pytest.approx(2.0)
 
 
@@ -68,21 +68,25 @@ def test_they_are_found_anew_when_something_changed() -> None:
 def test_a_bias_that_was_given_is_not_estimated() -> None:
     learner = Learner(IDS, 2, position_bias=[0.5, 2.0])
     learner.update_from_tally(np.ones((2, 4), int), np.full((2, 4), 5))
-    assert [(slot.estimate, slot.low, slot.high) for slot in learner.estimates().slots] == [(0.5,) * 3, (2.0,) * 3]
+    assert [(slot.position_bias, slot.low, slot.high) for slot in learner.estimates().slots] == [(0.5,) * 3, (2.0,) * 3]
 
 
 def test_as_plain_data_and_as_frames(warm: Ranker) -> None:
     found = warm.estimates()
-    document = json.loads(json.dumps(found.as_dict()))
+    document = json.loads(json.dumps(found.to_dict()))
     assert [row["id"] for row in document["items"]] == IDS
     assert set(document["items"][0]) == {
         "id", "attractiveness", "low", "high", "probability_in_best_list", "shown", "clicks",
     }  # fmt: skip
-    assert [set(row) for row in document["position_bias"]] == [{"slot", "estimate", "low", "high"}] * 2
-    assert [row["slot"] for row in document["position_bias"]] == [1, 2]
-    frame, slots = found.to_frame(), found.slots_to_frame()
+    assert [set(row) for row in document["slots"]] == [{"slot", "position_bias", "low", "high"}] * 2
+    assert [row["slot"] for row in document["slots"]] == [1, 2]
+    frame, slots = found.to_frame(), found.to_frame("slots")
     assert frame["clicks"].tolist() == warm.tally().clicks.sum(axis=0).tolist()
     assert slots["slot"].tolist() == [1, 2]
+    with pytest.raises(InvalidInput, match="table must be items or slots, got 'tables'"):
+        found.to_frame("tables")  # type: ignore[arg-type]
+    assert found.summary().count("\n") == len(IDS) + 2 + 2
+    assert repr(found).startswith("<Estimates of 4 items and 2 slots: attractiveness ")
     with pytest.raises(InvalidInput, match="'x' is not one of the 4 items"):
         found["x"]
 

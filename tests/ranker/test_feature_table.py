@@ -80,7 +80,7 @@ def test_the_least_common_categories_have_no_column(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("features", "message"),
     [
-        (["a"], "features must map items to what is known of them, got"),
+        (["a"], "features must map items to their features, got"),
         ({"x": {"price": 1}}, "features names 'x', which is not one of the 16 items"),
         ({"hat 0": ["price"]}, r"the features of 'hat 0' must map names to values, got \['price'\]"),
         ({"hat 0": {"": 1.0}}, "features of 'hat 0' must have names of text, not empty, got ''"),

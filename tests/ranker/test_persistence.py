@@ -42,7 +42,7 @@ def test_all_of_it_is_written_and_read(tmp_path: Path) -> None:
         assert getattr(again, name) == getattr(ranker, name), name
     for segment in (None, "mobile", "desktop"):
         assert again.tally(segment) == ranker.tally(segment)
-        assert again.estimates(segment=segment).as_dict() == ranker.estimates(segment=segment).as_dict()
+        assert again.estimates(segment=segment).to_dict() == ranker.estimates(segment=segment).to_dict()
         assert again.best_list(segment) == ranker.best_list(segment)
     assert again._learner.features == ranker._learner.features
     assert again._learner.values == ranker._learner.values

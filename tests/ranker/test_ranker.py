@@ -180,7 +180,7 @@ def test_save_and_load(tmp_path: Path) -> None:
     assert again.items == ranker.items
     assert again.retired == ("c",)
     assert again.pending == 1
-    assert again.estimates().as_dict() == ranker.estimates().as_dict()
+    assert again.estimates().to_dict() == ranker.estimates().to_dict()
     assert again._learner.values == ranker._learner.values
     assert str(again._learner.policy) == "random-bound:bias=known"
     again.observe(waiting.id, clicked=waiting.items[0])

@@ -8,12 +8,12 @@ import pytest
 from slotwise import Tally
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import NO_CLICK
-from slotwise.ranker.segment_counts import SegmentCounts
+from slotwise.ranker.segment_counts import LearnerCounts
 
 
-def _filled(half_life: Any, rounds: int) -> SegmentCounts:
+def _filled(half_life: Any, rounds: int) -> LearnerCounts:
     """Round by round, segments in turn, a click in every third."""
-    counts = SegmentCounts(2, 3, half_life)
+    counts = LearnerCounts(2, 3, half_life)
     for now in range(rounds):
         counts.count(now % 2, [now % 3, (now + 1) % 3], NO_CLICK if now % 3 else now % 2)
     return counts
@@ -52,15 +52,15 @@ def test_without_a_half_life_no_periods_are_kept() -> None:
 
 @pytest.mark.parametrize("half_life", ["none", 40.0])
 def test_what_is_written_is_read_again(half_life: Any) -> None:
-    counts, again = _filled(half_life, 300), SegmentCounts(2, 3, half_life)
+    counts, again = _filled(half_life, 300), LearnerCounts(2, 3, half_life)
     again.restore(counts.arrays(), segments=2)
     assert again.in_order() == counts.in_order()
     assert again.shown(1).tolist() == counts.shown(1).tolist()
     again.count(1, [0, 2], NO_CLICK)
     counts.count(1, [0, 2], NO_CLICK)
     assert again.in_order() == counts.in_order()
-    empty = SegmentCounts(2, 3, half_life)
-    empty.restore(SegmentCounts(2, 3, half_life).arrays(), segments=1)
+    empty = LearnerCounts(2, 3, half_life)
+    empty.restore(LearnerCounts(2, 3, half_life).arrays(), segments=1)
     assert empty.tally().rounds == 0
 
 
@@ -80,12 +80,12 @@ def test_what_does_not_fit_is_refused(change: dict[str, Any], message: str) -> N
     if "period_sums" in change:
         change = {"period_sums": arrays["period_sums"] + 1}
     with pytest.raises(InvalidInput, match=message):
-        SegmentCounts(2, 3, 40.0).restore(arrays | change, segments=2)
+        LearnerCounts(2, 3, 40.0).restore(arrays | change, segments=2)
 
 
 def test_periods_are_refused_where_nothing_is_forgotten() -> None:
     with pytest.raises(InvalidInput, match="the sums of periods must be those of all"):
-        SegmentCounts(2, 3).restore(_filled(40.0, 300).arrays(), segments=2)
+        LearnerCounts(2, 3).restore(_filled(40.0, 300).arrays(), segments=2)
 
 
 def test_items_become_more() -> None:
@@ -98,12 +98,12 @@ def test_items_become_more() -> None:
     assert _wide(counts) == counts.tally()
 
 
-def _wide(counts: SegmentCounts) -> Tally:
+def _wide(counts: LearnerCounts) -> Tally:
     return sum((tally for tallies in counts.in_order() for tally in tallies.values()), Tally.empty(2, 5))
 
 
 def test_weighed_counts_need_not_be_whole() -> None:
-    counts = SegmentCounts(1, 2, weighed=True)
+    counts = LearnerCounts(1, 2, weighed=True)
     counts.add(0, counts.tally_from([[0.5, 0.0]], [[1.25, 2.0]]), np.array([1.75, 2.0]))
     counts.add(1, counts.tally_from([[1, 0]], [[0, 0]]), np.array([1.0, 0.0]))
     counts.make_room(3)
@@ -127,13 +127,13 @@ def test_weighed_counts_need_not_be_whole() -> None:
 )
 def test_what_is_no_weighed_count_is_refused(clicks: Any, named: str) -> None:
     with pytest.raises(InvalidInput, match=named):
-        SegmentCounts(1, 2, weighed=True).tally_from(clicks, [[1.0, 1.0]])
+        LearnerCounts(1, 2, weighed=True).tally_from(clicks, [[1.0, 1.0]])
 
 
 def test_weighed_counts_are_neither_stored_nor_forgotten_twice() -> None:
     with pytest.raises(InvalidInput, match="stored"):
-        SegmentCounts(1, 2, weighed=True).arrays()
-    with pytest.raises(InvalidInput, match="half_life must be none where counts are weighed, got 'auto'"):
-        SegmentCounts(1, 2, "auto", weighed=True)
+        LearnerCounts(1, 2, weighed=True).arrays()
+    with pytest.raises(InvalidInput, match="half_life must be none if counts are weighed, got 'auto'"):
+        LearnerCounts(1, 2, "auto", weighed=True)
     with pytest.raises(InvalidInput, match="whole numbers"):
-        SegmentCounts(1, 2).tally_from([[0.5, 1.0]], [[1.0, 1.0]])
+        LearnerCounts(1, 2).tally_from([[0.5, 1.0]], [[1.0, 1.0]])

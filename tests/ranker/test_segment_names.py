@@ -65,7 +65,7 @@ def test_for_everybody_is_as_if_there_were_one_segment() -> None:
         one.update_from_tally(*part)
         two.update_from_tally(*part, segment=segment)
     assert two.tally() == one.tally()
-    assert two.estimates().as_dict() == one.estimates().as_dict()
+    assert two.estimates().to_dict() == one.estimates().to_dict()
     assert two.best_list() == one.best_list()
     assert two.shown.tolist() == one.shown.tolist()
 
@@ -173,7 +173,7 @@ def test_a_start_anew_believes_what_was_absorbed_in_pieces() -> None:
     one, other = one.segments, other.segments
     # in the first slot: attractiveness alone has no scale
     assert one.mean * one.mean_bias[:, :1] == pytest.approx(other.mean * other.mean_bias[:, :1], rel=0.02)
-    assert early.estimates(segment=1).as_dict() == late.estimates(segment=1).as_dict()
+    assert early.estimates(segment=1).to_dict() == late.estimates(segment=1).to_dict()
 
 
 def test_with_many_segments_what_is_learned_of_all_is_learned_once(monkeypatch: pytest.MonkeyPatch) -> None:

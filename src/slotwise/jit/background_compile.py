@@ -1,11 +1,10 @@
-"""Nobody waits for the compiler: learners start on plain Python, and go over to compiled kernels once they are there.
+"""Compiles kernels in the background while plain Python decides.
 
-The plain twin of a policy's record gives the same lists for the same seed. While the first decisions are made on it,
-another process fills the cache with what this policy needs; a thread of this one then loads that, on a learner of its
-own; and between two decisions the policy's record becomes a compiled one. Where the cache is filled already, everything
-is compiled from the start.
+The plain twin of a policy's record gives the same lists for the same seed. While it makes the first decisions, another
+process fills the cache with the kernels of this policy, and a thread of this one then loads them. Between two decisions
+the plain record becomes a compiled one. If the cache is filled already, everything is compiled from the start.
 
-`SLOTWISE_COMPILE` in the environment, or `compiling`, says when to compile instead: `first`, before the first decision,
+`SLOTWISE_COMPILE` in the environment, or `compiling`, sets another time to compile: `first`, before the first decision,
 as simulations always do, or `never`.
 """
 
@@ -17,37 +16,37 @@ import importlib
 import logging
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from numba.core import config
 from numba.core.compiler_lock import global_compiler_lock
 
 from slotwise.jit import interpreted
-from slotwise.jit.compile_process import Abandoned, Outcome, abandoned_on, fill, is_filled
+from slotwise.jit.compile_process import Abandoned, CompileOutcome, abandoned_on, fill, is_filled
 
 When = Literal["background", "first", "never"]
 SETTING = "SLOTWISE_COMPILE"
-#: a plain decision among more items than this takes longer than anybody would call an answer: about 20 µs per item
+#: with more items, decisions wait for the kernels: a plain decision takes about 20 µs per item
 MAX_PLAIN_ITEMS = 10_000
-#: and the estimates, which are hundreds of decisions, are worth waiting for the kernels if there are more than this
+#: with more items, estimates wait for the kernels: they take hundreds of times as long as a decision
 MAX_PLAIN_ESTIMATED = 1_000
 
 log = logging.getLogger("slotwise")
 _asked: ContextVar[When | None] = ContextVar("when to compile", default=None)
 _lock = threading.Lock()
-#: by what is to be compiled
+#: by the text of the script
 _in_preparation: dict[str, Kernels] = {}
-#: what was taken out of the cache in this process
+#: the texts of scripts that this process has loaded from the cache
 _loaded: set[str] = set()
 _is_held = False
 
 
 @contextmanager
 def compiling(when: When) -> Iterator[None]:
-    """Learners that are made inside have their kernels compiled then, whatever the environment says."""
+    """Set the time to compile for learners that are created inside; it overrides the environment."""
     token = _asked.set(when)
     try:
         yield
@@ -103,14 +102,14 @@ class Kernels:
 
     @property
     def are_there(self) -> bool:
-        """Whether to go over to them."""
+        """Whether compiled kernels can be used."""
         if self._are_wanted and self._thread is None:
             # in the child of a fork, which has none of its parent's threads
             self.prepare()
         return self._are_there
 
     def or_interpreted(self) -> AbstractContextManager[None]:
-        """As long as they are not there, what happens inside is plain Python."""
+        """Run the block as plain Python until the kernels are compiled."""
         return nullcontext() if self.are_there else interpreted()
 
     def for_estimates(self, items: int) -> AbstractContextManager[None]:
@@ -120,14 +119,14 @@ class Kernels:
         return self.or_interpreted()
 
     def load(self) -> None:
-        """If they are there, take them out of the cache now, so that nobody waits for that later."""
+        """Load compiled kernels from the cache now, so that no decision waits for that."""
         text = self._warm_up.text
         if self.are_there and text and text not in _loaded:
             self._warm_up.run()
             _loaded.add(text)
 
     def prepare(self) -> None:
-        """Begin to compile or load them in the background, unless that was begun before."""
+        """Begin to compile or load the kernels in the background, unless that was begun before."""
         with _lock:
             self._are_wanted = True
             # an interpreter that is about to end starts no threads
@@ -138,31 +137,31 @@ class Kernels:
                     self._thread = thread
 
     def wait(self) -> bool:
-        """Wait until they are there, or will not be; True if they are."""
+        """Wait until the kernels are compiled, or cannot be; True if they are."""
         if self._thread is not None:
             self._thread.join()
         return self.are_there
 
     def stop(self) -> None:
-        """End what is going on in the background, and wait for that."""
+        """Stop the work in the background, and wait for its end."""
         self._stopped.set()
         if self._thread is not None:
             self._thread.join()
 
     def is_in_preparation(self) -> bool:
-        """Whether a thread is at work on them."""
+        """Whether a thread prepares the kernels."""
         return self._thread is not None and self._thread.is_alive()
 
     def forget_thread(self) -> None:
-        """In the child of a fork."""
+        """Drop the thread, which the child of a fork does not have."""
         self._stopped, self._thread = threading.Event(), None
 
     def _prepare(self) -> None:
         try:
             outcome = fill(self._warm_up.module, self._warm_up.text, self._stopped)
-            if outcome is Outcome.KILLED:
+            if outcome is CompileOutcome.KILLED:
                 log.warning("the process that compiles was killed: decisions stay slow until the next start")
-            elif outcome is not Outcome.STOPPED:
+            elif outcome is not CompileOutcome.STOPPED:
                 with abandoned_on(self._stopped):
                     self._warm_up.run()
                 self._are_there = True
@@ -171,18 +170,18 @@ class Kernels:
         except Exception:
             log.exception("kernels cannot be compiled: decisions stay slow")
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Callable[[WarmUp, int], Kernels], tuple[WarmUp, int]]:
         return kernels_for, (self._warm_up, self._items)
 
 
 def _stop_all() -> None:
-    """At the end of the process: an interpreter must not be taken down under a compiler at work."""
+    """Stop all compilers at the end of the process: the interpreter must not shut down under one."""
     for kernels in list(_in_preparation.values()):
         kernels.stop()
 
 
 def _hold_compiler() -> None:
-    """Before a fork: the child must not be left with half of what a thread was compiling."""
+    """Hold the compiler before a fork: the child must not inherit half of a compilation."""
     global _is_held
     _is_held = any(kernels.is_in_preparation() for kernels in list(_in_preparation.values()))
     if _is_held:

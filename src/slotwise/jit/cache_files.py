@@ -1,9 +1,9 @@
-"""Machine code on disk: one file for each kernel and the types that it was compiled for, and nothing besides.
+"""The files of the kernel cache: one for each kernel and the types that it was compiled for.
 
-numba numbers the files of a kernel and keeps a list of which is for which types. Two processes that compile the same
-kernel for different types at the same time may both take the next number: what one wrote is then listed under the types
-of the other, and whoever loads it runs code that was made for something else, until it crashes. Here a file is named by
-what it is for, and says so itself.
+numba numbers the files of a kernel and keeps an index of their types. Two processes that compile the same kernel for
+different types at the same time may both take the next number. The index then has the code of one process under the
+types of the other, and a process that loads it crashes. Here the name of a file is a hash of kernel and types, and the
+file holds the types too.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from numba.core.serialize import dumps
 
 
 class KeptKernels:
-    """The files of one kernel; processes that read and write at the same time do not disturb each other."""
+    """The files of one kernel; several processes may read and write them at the same time."""
 
     def __init__(self, folder: str, name: str) -> None:
         self.folder, self.name = Path(folder), name
 
-    def _file(self, key: Any) -> Path:
+    def _file(self, key: object) -> Path:
         return self.folder / f"{self.name}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.kernel"
 
-    def save(self, key: Any, code: Any) -> None:
-        """Keep `code` as what belongs to `key`: the types and the processor."""
+    def save(self, key: object, code: object) -> None:
+        """Write `code` under `key`: the types and the processor."""
         unfinished = self.folder / f"{self.name}.{uuid.uuid4().hex}"
         try:
             unfinished.write_bytes(dumps(key) + dumps(code))
@@ -35,8 +35,8 @@ class KeptKernels:
         finally:
             unfinished.unlink(missing_ok=True)
 
-    def load(self, key: Any) -> Any:
-        """What was kept for `key`; None if that is nothing, or cannot be read."""
+    def load(self, key: object) -> Any:
+        """The code under `key`; None if there is none, or it cannot be read."""
         try:
             with open(self._file(key), "rb") as file:
                 return pickle.load(file) if pickle.load(file) == key else None

@@ -1,7 +1,7 @@
-"""Let another process fill the cache with compiled kernels, so that nobody waits for the compiler.
+"""Fills the cache with compiled kernels in another process.
 
-A marker in the cache's folder says that the kernels for something are there. One process at a time fills a folder,
-whoever asks: the one that does holds a lock on a file, which the system lets go when it ends, however it ends.
+A marker file in the cache's folder means that the kernels of a script are there. One process at a time fills a folder:
+it holds a lock on a file, which the system releases when the process ends.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import llvmlite.binding
 import numba
@@ -27,23 +27,23 @@ from numba.core import config, event
 
 from slotwise.jit.kernel_cache import cache_folder, everything_was_saved
 
-#: between two looks at whether another process has come to its end, or this one is about to
+#: seconds between two checks whether the other process, or this one, has ended
 LOOK_SECONDS = 0.1
-#: of the process that compiles: it gives way to whoever answers requests meanwhile
+#: niceness of the process that compiles: processes that answer requests go first
 NICENESS = 5
 
 log = logging.getLogger("slotwise")
 
 
-class Outcome(enum.Enum):
-    """What came of filling the cache."""
+class CompileOutcome(enum.Enum):
+    """The result of filling the cache."""
 
     FILLED = enum.auto()
-    #: it could not be done: this process may try itself
+    #: it failed: this process may try itself
     FAILED = enum.auto()
-    #: somebody or something, such as a lack of memory, ended the process that compiled: this one had better not try
+    #: the compile process was killed, for example for lack of memory: this process must not try
     KILLED = enum.auto()
-    #: this process was told to stop meanwhile
+    #: this process ended meanwhile
     STOPPED = enum.auto()
 
 
@@ -54,7 +54,7 @@ def is_filled(what: str) -> bool:
 
 
 def mark_filled(what: str) -> None:
-    """Say that they are, if all of them could be saved."""
+    """Mark them as filled, if all of them could be saved."""
     marker = _marker(what)
     if marker is not None and everything_was_saved():
         with contextlib.suppress(OSError):
@@ -65,7 +65,7 @@ def _marker(what: str) -> Path | None:
     folder = cache_folder()
     if folder is None:
         return None
-    # numba keeps kernels apart by the same
+    # numba distinguishes kernels by the same
     machine = (
         numba.__version__,
         sys.implementation.cache_tag,
@@ -77,28 +77,28 @@ def _marker(what: str) -> Path | None:
     return Path(folder) / f"{digest}.filled"
 
 
-def fill(module: str, what: str, stopped: threading.Event) -> Outcome:
+def fill(module: str, what: str, stopped: threading.Event) -> CompileOutcome:
     """Let another process fill the cache: `python -m MODULE WHAT PARENT`, which calls `work_for` and `mark_filled`.
 
-    Waits for it, or for whoever is filling the cache already; a stop ends that process too.
+    Waits for that process, or for another one that is filling the cache already; a stop ends that process too.
     """
     folder = cache_folder()
     if folder is None or not _is_python(sys.executable):
-        return Outcome.FAILED
+        return CompileOutcome.FAILED
     try:
         with tempfile.TemporaryFile() as words:
             with open(Path(folder) / "filling.lock", "ab") as lock:
                 while not is_filled(what) and not _taken(lock):
                     if stopped.wait(LOOK_SECONDS):
-                        return Outcome.STOPPED
+                        return CompileOutcome.STOPPED
                 if is_filled(what):
-                    return Outcome.FILLED
+                    return CompileOutcome.FILLED
                 process = _start(module, what, folder, lock, words)
-            # the lock is the other process's alone from here on, and is let go when that ends
+            # from here on only the other process holds the lock, until it ends
             return _outcome(what, process, words, stopped)
     except (OSError, ValueError) as problem:
         log.warning(f"no process could be started to compile kernels: {problem}")
-        return Outcome.FAILED
+        return CompileOutcome.FAILED
 
 
 def _is_python(executable: str | None) -> bool:
@@ -117,7 +117,7 @@ def _taken(lock: IO[bytes]) -> bool:
 def _start(module: str, what: str, folder: str, lock: IO[bytes], words: IO[bytes]) -> subprocess.Popen[bytes]:
     environment = {
         **os.environ,
-        # the same modules and the same folder as here, whatever was changed since the start
+        # the same modules and the same folder as here, even if they were changed since the start
         "PYTHONPATH": os.pathsep.join(os.path.abspath(path) for path in sys.path if path),
         "NUMBA_CACHE_DIR": str(Path(folder).parent),
     }
@@ -133,7 +133,7 @@ def _start(module: str, what: str, folder: str, lock: IO[bytes], words: IO[bytes
     )
 
 
-def _outcome(what: str, process: subprocess.Popen[bytes], words: IO[bytes], stopped: threading.Event) -> Outcome:
+def _outcome(what: str, process: subprocess.Popen[bytes], words: IO[bytes], stopped: threading.Event) -> CompileOutcome:
     while True:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(LOOK_SECONDS)
@@ -141,15 +141,15 @@ def _outcome(what: str, process: subprocess.Popen[bytes], words: IO[bytes], stop
         if stopped.is_set():
             process.kill()
             process.wait()
-            return Outcome.STOPPED
+            return CompileOutcome.STOPPED
     if is_filled(what):
-        return Outcome.FILLED
+        return CompileOutcome.FILLED
     if process.returncode < 0:
-        return Outcome.KILLED
+        return CompileOutcome.KILLED
     words.seek(0)
     said = words.read().decode(errors="replace").strip().splitlines() or [f"it ended with {process.returncode}"]
     log.warning(f"the process that compiles kernels failed: {said[-1]}")
-    return Outcome.FAILED
+    return CompileOutcome.FAILED
 
 
 def work_for(parent: int) -> None:
@@ -165,20 +165,20 @@ def work_for(parent: int) -> None:
 
 
 class Abandoned(BaseException):
-    """A compilation was given up because the process is about to end."""
+    """A compilation was abandoned because the process is about to end."""
 
 
 @contextlib.contextmanager
 def abandoned_on(stopped: threading.Event) -> Iterator[None]:
-    """Let compilations in this thread end with `Abandoned` soon after a stop, at the next step of the compiler."""
+    """End compilations in this thread with `Abandoned` soon after a stop, at the next step of the compiler."""
     thread = threading.get_ident()
 
     class Listener(event.Listener):  # type: ignore[misc]
-        def on_start(self, _: Any) -> None:
+        def on_start(self, _: object) -> None:
             if stopped.is_set() and threading.get_ident() == thread:
                 raise Abandoned
 
-        def on_end(self, _: Any) -> None:
+        def on_end(self, _: object) -> None:
             pass
 
     listener = Listener()

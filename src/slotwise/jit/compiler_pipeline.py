@@ -1,8 +1,8 @@
-"""Parts: functions that compiled code calls are compiled as part of their callers, and not each by itself as well.
+"""The compiler's pipeline: functions that compiled code calls are compiled only as parts of their callers.
 
-Left to itself numba turns every function into machine code of its own, optimised with all that it calls linked in, and
-then does so again in its caller, and in its caller's caller: what lies six calls deep is optimised six times. A part
-stays as LLVM's code. Only what Python calls is optimised and turned into machine code, once, with all of its parts.
+numba by itself turns every function into machine code, optimised with all its callees linked in, and then does so again
+for its caller, and for its caller's caller: a function six calls deep is optimised six times. Here a part stays LLVM
+code. Only functions that Python calls are optimised and turned into machine code, once, with all of their parts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from slotwise.jit.sigint import postponed_interrupt
 
 
 class Part(Compiler):  # type: ignore[misc]
-    """The way a part is compiled: numba's own, up to machine code."""
+    """Compiles a part: numba's own pipeline, without machine code."""
 
     def _compile_core(self) -> Any:
         state = self.state
@@ -26,7 +26,7 @@ class Part(Compiler):  # type: ignore[misc]
         state.flags.no_compile = state.flags.no_cpython_wrapper = state.flags.no_cfunc_wrapper = True
         state.library = PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         result = super()._compile_core()
-        # numba knows a function by what Python would call, which it never does here
+        # numba requires an entry point, although Python never calls this one
         name = result.fndesc.llvm_func_name
         entry = make_function(result.fndesc.lookup_module(), name, name, 0, result.environment, (result.library,))
         state.targetctx.insert_user_function(entry, result.fndesc, [result.library])
@@ -34,7 +34,7 @@ class Part(Compiler):  # type: ignore[misc]
 
 
 class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a part and of its own parts, linked and nothing else."""
+    """The code of a part, with its own parts linked in and not optimised."""
 
     def _optimize_final_module(self) -> None:
         pass
@@ -45,15 +45,15 @@ class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
 
 
 class Whole(CPUDispatcher):  # type: ignore[misc]
-    """What Python calls, made of parts."""
+    """A function that Python calls, compiled with its parts."""
 
     def compile(self, signature: Any) -> Any:
-        known = set(self.overloads)
+        before = set(self.overloads)
         with postponed_interrupt():
             entry = super().compile(signature)
         for arguments, result in self.overloads.items():
-            if arguments not in known:
-                # tell it where the environments of its parts are: their globals, and what they raise
+            if arguments not in before:
+                # the environments of its parts hold their globals and the exceptions that they raise
                 for environment in result._find_referenced_environments():
                     result.library.codegen.set_env(environment.env_name, environment)
         return entry

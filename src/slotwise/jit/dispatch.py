@@ -55,7 +55,7 @@ class Generic:
 
         return add
 
-    def is_answered_by(self, value: Any) -> bool:
+    def is_answered_by(self, value: object) -> bool:
         """Whether a record or an object has an implementation of its own."""
         return type(value) in self._from_python or hasattr(value, self._name)
 
@@ -72,7 +72,7 @@ class Generic:
             return getattr(arguments[0], self._name)(*arguments[1:])
         return implementation(*(self._prepare(*arguments) if self._prepare else arguments))
 
-    def _resolve(self, *arguments: Any) -> Callable[..., Any] | None:
+    def _resolve(self, *arguments: object) -> Callable[..., Any] | None:
         return self._by_numba_type.get(type(arguments[0]), self._default)
 
 
@@ -81,6 +81,6 @@ def generic(
 ) -> Callable[[Callable[..., Any]], Generic]:
     """Make a declaration generic; `prepare` checks and converts the arguments of calls from Python.
 
-    `default` is the implementation for whatever has none of its own.
+    `default` is the implementation for records that have none of their own.
     """
     return lambda declaration: Generic(declaration, prepare, default)

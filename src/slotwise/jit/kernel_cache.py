@@ -56,7 +56,7 @@ def inlined(function: Function) -> Function:
 
 
 def compile_only(function: Function, inline: bool = False) -> Function:
-    """The same for what makes no sense uncompiled."""
+    """The same for functions that Python never runs uncompiled."""
     compiled: Any = numba.njit(**OPTIONS, forceinline=inline)(function)
     if isinstance(compiled, CPUDispatcher):
         compiled.__class__ = Whole
@@ -73,26 +73,25 @@ def _or_interpreted(compiled: Function) -> Function:
 
 
 class _InVersion(UserProvidedCacheLocator):  # type: ignore[misc]
-    """By the file's place in the package: wherever the same sources are installed, they share what was compiled.
+    """Finds a kernel by its file's place in the package, so that copies of the same sources share kernels.
 
-    numba goes by a file's path and its time, which are others in every copy. The folder of the cache is that of these
-    sources, to the last bit. It is not taken from numba's setting, which is everybody's: two threads that compile at
-    once would change it under each other.
+    numba uses a file's path and time, which differ between copies. The folder of the cache is that of exactly these
+    sources. It is not set in numba's configuration, which all threads share.
     """
 
     @classmethod
-    def from_function(cls, py_func: Any, py_file: str) -> _InVersion | None:
-        found = cls(py_func, py_file)
+    def from_function(cls, py_func: Callable[..., object], py_file: str) -> _InVersion | None:
+        locator = cls(py_func, py_file)
         try:
-            found.ensure_cache_path()
+            locator.ensure_cache_path()
         except OSError:
             return None
-        return found
+        return locator
 
-    def __init__(self, py_func: Any, py_file: str) -> None:
+    def __init__(self, py_func: Callable[..., object], py_file: str) -> None:
         super().__init__(py_func, py_file)
         place = Path(py_file).resolve().relative_to(PACKAGE).parent
-        # of which numba keeps no two versions in one folder
+        # numba does not distinguish its own versions within a folder
         program = f"numba-{numba.__version__}-{sys.implementation.cache_tag}"
         self._cache_path = str(Path(cache_folder() or "", program, place))
 
@@ -112,11 +111,11 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 
     _impl_class = _KernelCache
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         super().__init__(function)
         self._cache_file = KeptKernels(self._cache_path, self._impl.filename_base)
 
-    def save_overload(self, signature: Any, compiled: Any) -> None:
+    def save_overload(self, signature: object, compiled: object) -> None:
         try:
             super().save_overload(signature, compiled)
         except OSError as problem:
@@ -127,7 +126,7 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 def _say_unsaved(why: str) -> None:
     global _everything_was_saved
     _everything_was_saved = False
-    log.warning(f"compiled kernels cannot be kept, so that the next start compiles anew: {why}")
+    log.warning(f"compiled kernels cannot be kept, so that the next start compiles again: {why}")
 
 
 _everything_was_saved = True
@@ -168,21 +167,21 @@ def hash_of(files: Iterable[Path], package: Path = PACKAGE) -> str:
 
 
 def kernel_files(package: Path = PACKAGE) -> list[Path]:
-    """Every file with something to compile, and every file that such a one takes a constant from.
+    """Every file with a function to compile, and every file that such a one takes a constant from.
 
-    Something to compile is what `slotwise.jit` decorates; a constant is what is written in capitals.
+    Functions and classes to compile have a decorator of `slotwise.jit`; constants are written in capitals.
     """
     imports = {file: _imports(file.read_text(encoding="utf-8")) for file in package.rglob("*.py")}
-    found = {file for file, lines in imports.items() if any(_compiles(*line) for line in lines)}
-    found.update((package / "jit").rglob("*.py"))
-    new = found
+    files = {file for file, lines in imports.items() if any(_compiles(*line) for line in lines)}
+    files.update((package / "jit").rglob("*.py"))
+    new = files
     while new:
         sources = {
             _file(package, module) for file in new for module, names in imports[file] if any(map(str.isupper, names))
         }
-        new = {file for file in sources if file in imports} - found
-        found |= new
-    return sorted(found)
+        new = {file for file in sources if file in imports} - files
+        files |= new
+    return sorted(files)
 
 
 _IMPORT = re.compile(rf"^from {PACKAGE.name}((?:\.\w+)*) import (\([^)]*\)|.*)$", re.MULTILINE)
@@ -219,7 +218,7 @@ def cache_folder() -> str | None:
         return str(folder)
     tried = ", ".join(str(base) for base in candidate_folders())
     log.warning(
-        f"there is no folder to keep compiled kernels in, so that every start compiles anew: set NUMBA_CACHE_DIR to "
+        f"there is no folder to keep compiled kernels in, so that every start compiles again: set NUMBA_CACHE_DIR to "
         f"one that can be written, unlike {tried}"
     )
     return None

@@ -41,17 +41,19 @@ def record(declaration: type[Record]) -> type[Record]:
     return _plain(declaration, fields) if config.DISABLE_JIT else _compiled(declaration, fields)
 
 
-def plain(value: Any) -> Any:
+def plain(value: Record) -> Record:
     """A record as an ordinary mutable object that shares its arrays; anything else as it is."""
     twin = getattr(type(value), "Plain", None)
     if twin is None:
         return value
-    return twin(**{name: plain(field) for name, field in value.as_dict().items()})
+    return twin(**{name: plain(field) for name, field in value.as_dict().items()})  # type: ignore[attr-defined,no-any-return]
 
 
-def compiled(value: Any, like: Any) -> Any:
+def compiled(value: Record, like: object) -> Record:
     """A plain record, with all in it, as a compiled one that shares its arrays and is of the very type of `like`."""
-    return _as_type(value, like._numba_type_) if isinstance(like, structref.StructRefProxy) else value
+    if not isinstance(like, structref.StructRefProxy):
+        return value
+    return _as_type(value, like._numba_type_)  # type: ignore[no-any-return]
 
 
 def _as_type(value: Any, kind: Any) -> Any:
@@ -65,22 +67,22 @@ def _as_type(value: Any, kind: Any) -> Any:
     return value
 
 
-def is_record(value: Any) -> bool:
+def is_record(value: object) -> bool:
     """Whether `value` is a record, compiled or plain."""
     return hasattr(type(value), "is_record")
 
 
-def is_compiled(value: Any) -> bool:
+def is_compiled(value: object) -> bool:
     """Whether `value` is a record that compiled code takes."""
     return isinstance(value, structref.StructRefProxy)
 
 
-def is_plain(value: Any) -> bool:
+def is_plain(value: object) -> bool:
     """Whether `value` is the plain twin of a record that could be compiled."""
     return type(value) in PLAIN
 
 
-def is_ours(value: Any) -> bool:
+def is_ours(value: object) -> bool:
     """Whether a record, and every record in it, is defined in this package."""
     if not isinstance(value, structref.StructRefProxy):
         return True
@@ -92,7 +94,7 @@ def is_ours(value: Any) -> bool:
 
 
 def _plain(declaration: type[Record], fields: tuple[str, ...], name: str | None = None) -> type[Record]:
-    def construct(self: Any, **values: Any) -> None:
+    def construct(self: object, **values: object) -> None:
         for name, value in _in_order(declaration, fields, values).items():
             setattr(self, name, value)
 
@@ -108,7 +110,7 @@ class _RecordClass(type):
 
     Plain: type
 
-    def __instancecheck__(cls, value: Any) -> bool:
+    def __instancecheck__(cls, value: object) -> bool:
         return super().__instancecheck__(value) or type(value) is cls.Plain
 
 
@@ -141,10 +143,10 @@ def _compiled(declaration: type[Record], fields: tuple[str, ...]) -> type[Record
     twin = _plain(declaration, fields, f"{declaration.__qualname__}.Plain")
     PLAIN.add(twin)
 
-    def construct(_class: Any, **values: Any) -> Any:
+    def construct(_class: type, **values: object) -> object:
         return twin(**values) if is_interpreting() else make(*_in_order(declaration, fields, values).values())
 
-    def make(*values: Any) -> Any:
+    def make(*values: object) -> object:
         return maker()(*values)
 
     @cache
@@ -157,7 +159,7 @@ def _compiled(declaration: type[Record], fields: tuple[str, ...]) -> type[Record
         values = "".join(f"record.{field}, " for field in fields)
         return _generated(declaration, "read", "record", f"({values})", {})
 
-    def as_dict(self: Any) -> dict[str, Any]:
+    def as_dict(self: object) -> dict[str, Any]:
         return dict(zip(fields, reader()(self), strict=True))
 
     namespace = {"__slots__": (), "__new__": construct, "Type": type_class, "Plain": twin, **_conveniences(fields)}
@@ -169,7 +171,7 @@ def _compiled(declaration: type[Record], fields: tuple[str, ...]) -> type[Record
     return built
 
 
-def _in_order(declaration: Any, fields: tuple[str, ...], values: dict[str, Any]) -> dict[str, Any]:
+def _in_order(declaration: Any, fields: tuple[str, ...], values: dict[str, object]) -> dict[str, object]:
     if hasattr(declaration, "prepare"):
         values = declaration.prepare(**values)
     if set(values) != set(fields):
@@ -178,7 +180,7 @@ def _in_order(declaration: Any, fields: tuple[str, ...], values: dict[str, Any])
 
 
 def _conveniences(fields: tuple[str, ...]) -> dict[str, Any]:
-    def as_dict(self: Any) -> dict[str, Any]:
+    def as_dict(self: object) -> dict[str, Any]:
         return {name: getattr(self, name) for name in fields}
 
     def represent(self: Any) -> str:
@@ -190,14 +192,14 @@ def _conveniences(fields: tuple[str, ...]) -> dict[str, Any]:
     return {"__repr__": represent, "__reduce__": reduce, "as_dict": as_dict, "is_record": True}
 
 
-def _restore(record_class: Any, values: dict[str, Any]) -> Any:
+def _restore(record_class: type[Record], values: dict[str, Any]) -> Record:
     return record_class(**values)
 
 
 def _rebuilt(kind: type[type], declaration: type, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
     """The declared class again, with its docstring and methods, on other bases: slots cannot be added afterwards."""
-    kept = {k: v for k, v in vars(declaration).items() if k not in ("__dict__", "__weakref__", *namespace)}
-    return kind(declaration.__name__, bases, {**kept, **namespace})
+    namespace_kept = {k: v for k, v in vars(declaration).items() if k not in ("__dict__", "__weakref__", *namespace)}
+    return kind(declaration.__name__, bases, {**namespace_kept, **namespace})
 
 
 def _generated(declaration: type, name: str, arguments: str, result: str, scope: dict[str, Any]) -> Callable[..., Any]:

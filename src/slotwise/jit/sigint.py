@@ -5,19 +5,20 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any
+
+Handler = Callable[[int, FrameType | None], object] | int
 
 
 @contextlib.contextmanager
 def postponed_interrupt() -> Iterator[None]:
-    """Let Ctrl-C wait until the block ends: an interrupted compiler raises whatever it happens to trip over.
+    """Postpone Ctrl-C until the block ends: an interrupted compiler raises unrelated errors.
 
-    A second Ctrl-C does not wait. Whoever answers to it otherwise is the one who answers in the end.
+    A second Ctrl-C does not wait. After the block the previous handler is restored and receives the signal.
     """
     before = signal.getsignal(signal.SIGINT)
-    # only Python's own thread can be interrupted; and where it waits already, the outermost block is waited for
+    # only the main thread can be interrupted; of nested blocks the outermost one postpones
     if threading.current_thread() is not threading.main_thread() or before is None or isinstance(before, _Postponed):
         yield
         return
@@ -27,14 +28,14 @@ def postponed_interrupt() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-    if postponed.asked:
+    if postponed.is_asked:
         signal.raise_signal(signal.SIGINT)
 
 
 class _Postponed:
-    def __init__(self, before: Any) -> None:
-        self.before, self.asked = before, False
+    def __init__(self, before: Handler) -> None:
+        self.before, self.is_asked = before, False
 
     def __call__(self, _: int, __: FrameType | None) -> None:
-        self.asked = True
+        self.is_asked = True
         signal.signal(signal.SIGINT, self.before)

@@ -1,4 +1,4 @@
-"""What an engineer holds: named items, one policy, what was seen, and what it says."""
+"""Rank named items in a Python process: the `Ranker`, and the `Learner` that it shares with the service."""
 
 from slotwise.ranker.estimates import Estimates, ItemEstimate
 from slotwise.ranker.learner import Learner

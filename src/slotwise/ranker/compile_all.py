@@ -59,9 +59,9 @@ def run(text: str) -> None:
 
 def warm_up_rankers() -> None:
     """Compile all that a `Ranker` with its default policy needs, with segments and features or without."""
-    for known in (False, True):
+    for bias_is_known in (False, True):
         for pools in (False, True):
-            run(WarmUpScript(default_policy(known_bias=known), slots=1, items=1, bias_is_known=known, pools=pools).text)
+            run(WarmUpScript(default_policy(known_bias=bias_is_known), 1, 1, bias_is_known, pools).text)
 
 
 def main() -> None:

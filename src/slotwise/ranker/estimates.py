@@ -1,4 +1,4 @@
-"""What a tally of named items says of each, in a form for people, JSON and data frames."""
+"""The estimates of named items and slots, for people, JSON and data frames."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.io import frame
+from slotwise.core.result_tables import TABLES, Table, plain, records, text_table
 from slotwise.core.types import FloatArray, IntArray
 from slotwise.estimators import Intervals
 from slotwise.posterior import Posterior
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ItemEstimate(NamedTuple):
-    """What is known of one item."""
+    """The estimate of one item, with its credible interval."""
 
     id: str
     attractiveness: float
@@ -30,21 +32,20 @@ class ItemEstimate(NamedTuple):
 
 
 class SlotEstimate(NamedTuple):
-    """What is known of one slot, counted from 1; its bias is relative to that of the first unless it was given."""
+    """The estimate of one slot, counted from 1; its bias is relative to that of the first unless it is known."""
 
     slot: int
-    estimate: float
+    position_bias: float
     low: float
     high: float
 
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """Per item attractiveness, per slot position bias, with intervals that hold the truth with probability `level`.
+    """Attractiveness of each item and position bias of each slot, with credible intervals of probability `level`.
 
-    They are those of `slotwise.posterior.summary`. An item of which nothing is known has the attractiveness that is
-    expected of an item after having seen the others, and an interval that says how little that means. Retired items
-    have a probability of 0 to be in the best list.
+    They summarise `slotwise.posterior.summary`. Estimates of rarely shown items are shrunk toward the average, and
+    their intervals are wide. Retired items have a probability of 0 to be in the best list.
     """
 
     ids: tuple[str, ...]
@@ -59,7 +60,7 @@ class Estimates:
 
     @classmethod
     def of(cls, posterior: Posterior, ids: tuple[str, ...], shown: IntArray, level: float) -> Estimates:
-        """What is believed, of items with these names that were shown so often."""
+        """Summarise a posterior of items with these ids, given how often each was shown."""
         of_items, of_slots = posterior.estimate.intervals(level)
         return cls(
             ids=ids,
@@ -75,60 +76,65 @@ class Estimates:
 
     def __getitem__(self, item: str) -> ItemEstimate:
         try:
-            return self._item(self.ids.index(item))
+            number = self.ids.index(item)
         except ValueError:
             raise InvalidInput(f"{item!r} is not one of the {len(self.ids)} items") from None
+        row: list[Any] = [plain(column[number : number + 1])[0] for column in self.columns("items").values()]
+        return ItemEstimate(*row)
 
     @property
     def items(self) -> list[ItemEstimate]:
         """Every item, in the order in which they came."""
-        return [ItemEstimate(*row) for row in zip(*(self._lists(self.columns())), strict=True)]
+        return [ItemEstimate(*row) for row in self._rows("items")]
 
     @property
     def slots(self) -> list[SlotEstimate]:
         """Every slot."""
-        return [SlotEstimate(*row) for row in zip(*(self._lists(self.slot_columns())), strict=True)]
+        return [SlotEstimate(*row) for row in self._rows("slots")]
 
-    def columns(self) -> dict[str, Any]:
-        """One row per item."""
-        return {
-            "id": list(self.ids),
-            "attractiveness": self.attractiveness,
-            "low": self.attractiveness_interval.low,
-            "high": self.attractiveness_interval.high,
-            "probability_in_best_list": self.probability_in_best_list,
-            "shown": self.shown,
-            "clicks": self.clicks,
-        }
-
-    def slot_columns(self) -> dict[str, Any]:
-        """One row per slot."""
+    def columns(self, table: Table) -> dict[str, Any]:
+        """Return the columns of `to_frame` by name; slots count from 1."""
+        if table == "items":
+            return {
+                "id": list(self.ids),
+                "attractiveness": self.attractiveness,
+                "low": self.attractiveness_interval.low,
+                "high": self.attractiveness_interval.high,
+                "probability_in_best_list": self.probability_in_best_list,
+                "shown": self.shown,
+                "clicks": self.clicks,
+            }
         return {
             "slot": np.arange(1, len(self.position_bias) + 1),
-            "estimate": self.position_bias,
+            "position_bias": self.position_bias,
             "low": self.position_bias_interval.low,
             "high": self.position_bias_interval.high,
         }
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain lists and numbers that JSON can hold."""
-        return {
-            "items": [row._asdict() for row in self.items],
-            "position_bias": [row._asdict() for row in self.slots],
-        }
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain lists and numbers that JSON can hold."""
+        return {table: records(self.columns(table)) for table in TABLES}
 
-    def to_frame(self) -> pd.DataFrame:
-        """A pandas data frame of `columns`."""
-        return frame(self.columns())
+    def to_frame(self, table: Table = "items") -> pd.DataFrame:
+        """Return a pandas data frame with a row per item or per slot.
 
-    def slots_to_frame(self) -> pd.DataFrame:
-        """A pandas data frame of `slot_columns`."""
-        return frame(self.slot_columns())
+        Parameters
+        ----------
+        table
+            "items" or "slots".
+        """
+        validation.one_of("table", table, TABLES)
+        return frame(self.columns(table))
 
-    def _item(self, number: int) -> ItemEstimate:
-        columns = {name: column[number : number + 1] for name, column in self.columns().items()}
-        return ItemEstimate(*(column[0] for column in self._lists(columns)))
+    def summary(self) -> str:
+        """Return both tables as text."""
+        return "\n\n".join(text_table(self.columns(table)) for table in TABLES)
 
-    @staticmethod
-    def _lists(columns: dict[str, Any]) -> list[list[Any]]:
-        return [np.asarray(column).tolist() if not isinstance(column, list) else column for column in columns.values()]
+    def __repr__(self) -> str:
+        return (
+            f"<Estimates of {len(self.ids)} items and {len(self.position_bias)} slots: attractiveness "
+            f"{self.attractiveness.min():.3g} to {self.attractiveness.max():.3g}, {self.clicks.sum():,} clicks>"
+        )
+
+    def _rows(self, table: Table) -> list[tuple[Any, ...]]:
+        return list(zip(*map(plain, self.columns(table).values()), strict=True))

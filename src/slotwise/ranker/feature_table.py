@@ -1,10 +1,9 @@
-"""What is known of items, by name: numbers and categories, and for each item as many of them as there are."""
+"""The features of items, by name: numbers and categories, any of which an item may lack."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,18 +12,18 @@ from slotwise.core.errors import InvalidInput
 from slotwise.core.feature_encoder import Encoder, check_value
 from slotwise.core.types import FloatArray
 
-#: numbers that an item may have, a category being one: what is learned of them takes time in proportion to the square
+#: columns of the encoded features, a category being one: fitting them takes time in proportion to the square
 MAX_COLUMNS = 100
 
 Given = Mapping[str, Mapping[str, float | str]]
 
 
 class FeatureTable:
-    """By item and by name; a feature that an item does not have is not known of it."""
+    """Features by item and by name."""
 
     def __init__(self) -> None:
         #: by number of the item
-        self._known: dict[int, dict[str, float | str]] = {}
+        self._features: dict[int, dict[str, float | str]] = {}
         #: by name, whether it is text
         self._is_text: dict[str, bool] = {}
         #: as last encoded
@@ -33,16 +32,16 @@ class FeatureTable:
     def __bool__(self) -> bool:
         return bool(self._is_text)
 
-    def tell(self, number: int, item: str, given: Any) -> None:
-        """Know this, and nothing else, of an item."""
+    def set(self, number: int, item: str, given: object) -> None:
+        """Replace the features of an item."""
         checked = self.checked(item, given)
         for name, value in checked.items():
             self._is_text.setdefault(name, isinstance(value, str))
-        self._known[number] = checked
+        self._features[number] = checked
         self._encoded = None
 
-    def checked(self, item: str, given: Any) -> dict[str, float | str]:
-        """What is given of an item, or an error that names what is wrong with it."""
+    def checked(self, item: str, given: object) -> dict[str, float | str]:
+        """The features of an item, or an error that names the wrong one."""
         if not isinstance(given, Mapping):
             raise InvalidInput(
                 f"the features of {validation.short(item)} must map names to values, got {validation.short(given)}"
@@ -59,13 +58,13 @@ class FeatureTable:
 
     def named(self, ids: Sequence[str]) -> dict[str, dict[str, float | str]]:
         """By the ids of items."""
-        return {ids[number]: dict(known) for number, known in sorted(self._known.items())}
+        return {ids[number]: dict(features) for number, features in sorted(self._features.items())}
 
     def encoded(self, items: int) -> FloatArray | None:
-        """Items × numbers, or None if nothing was ever told of any.
+        """The features as a matrix, items × columns, or None if no item ever had any.
 
-        Numbers are standardised, and what is not known is what is usual. A category that no two items share tells
-        nothing of others and has no column; where there are too many, the least common have none.
+        Numbers are standardised, and missing ones are the average. A category that no two items share predicts nothing
+        of others and has no column; if there are too many, the least common have none.
         """
         if not self:
             return None
@@ -74,11 +73,11 @@ class FeatureTable:
         return self._encoded
 
     def _encode(self, items: int) -> FloatArray:
-        # of some nothing is known any longer
-        names = [name for name in self._is_text if any(name in known for known in self._known.values())]
+        # no item may have some of them any longer
+        names = [name for name in self._is_text if any(name in features for features in self._features.values())]
         if not names:
             return np.zeros((items, 0))
-        rows = [[self._known.get(item, {}).get(name) for name in names] for item in range(items)]
+        rows = [[self._features.get(item, {}).get(name) for name in names] for item in range(items)]
         shared = Counter(
             (column, value) for row in rows for column, value in enumerate(row) if isinstance(value, str)
         ).most_common(max(0, MAX_COLUMNS - sum(not self._is_text[name] for name in names)))

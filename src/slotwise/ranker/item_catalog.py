@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class Worth:
     excluded: IntArray
 
 
-class Constraints(NamedTuple):
+class DecisionConstraints(NamedTuple):
     """The constraints of one decision, by item number; slots count from 0."""
 
     exclude: frozenset[int]
@@ -51,16 +51,16 @@ class CheckedConstraints(NamedTuple):
 class Catalog:
     """Every item there ever was, by id, numbered from 0 in the order of the tally; none is ever dropped."""
 
-    def __init__(self, ids: Any, values: Any = None, retired: Any = (), features: Any = None) -> None:
+    def __init__(self, ids: object, values: object = None, retired: object = (), features: object = None) -> None:
         self.ids: list[str] = []
         self.numbers: dict[str, int] = {}
         for item in listed("items", ids):
             self._add(item)
         self.features = FeatureTable()
         if features is not None and not isinstance(features, Mapping):
-            raise InvalidInput(f"features must map items to what is known of them, got {validation.short(features)}")
-        for item, known in (features or {}).items():
-            self.features.tell(self.number("features", item), item, known)
+            raise InvalidInput(f"features must map items to their features, got {validation.short(features)}")
+        for item, given in (features or {}).items():
+            self.features.set(self.number("features", item), item, given)
         #: per item
         self.values = np.ones(len(self))
         if values is not None and not isinstance(values, Mapping):
@@ -75,14 +75,14 @@ class Catalog:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def number(self, field: str, item: Any) -> int:
+    def number(self, field: str, item: object) -> int:
         """The number of an item that `field` names."""
         number = self.numbers.get(item) if isinstance(item, str) else None
         if number is None:
             raise InvalidInput(f"{field} names {validation.short(item)}, which is not one of the {len(self.ids)} items")
         return number
 
-    def numbered(self, field: str, items: Any) -> list[int]:
+    def numbered(self, field: str, items: object) -> list[int]:
         """The numbers of several items."""
         return [self.number(field, item) for item in listed(field, items)]
 
@@ -90,8 +90,8 @@ class Catalog:
         """The ids in a list, without its empty slots."""
         return tuple(self.ids[number] for number in numbers.tolist() if number != EMPTY)
 
-    def offer(self, item: str, value: float, known: Mapping[str, float | str] | None) -> None:
-        """Add a new item, or show a retired one again; its features stay if `known` is None."""
+    def offer(self, item: str, value: float, features: Mapping[str, float | str] | None) -> None:
+        """Add a new item, or show a retired one again; its features stay if `features` is None."""
         number = self.numbers.get(item) if isinstance(item, str) else None
         if number is not None and number in self.retired:
             self.retired.discard(number)
@@ -99,8 +99,8 @@ class Catalog:
         else:
             number = self._add(item)
             self.values = np.append(self.values, value)
-        if known is not None:
-            self.features.tell(number, item, known)
+        if features is not None:
+            self.features.set(number, item, features)
 
     def retire(self, item: str) -> None:
         """Show an item no more."""
@@ -111,7 +111,7 @@ class Catalog:
             raise InvalidInput(f"{item!r} cannot be retired: it is the last item left")
         self.retired.add(number)
 
-    def set_value(self, item: str, value: Any) -> None:
+    def set_value(self, item: str, value: object) -> None:
         """Set the value of a click on an item."""
         number = self.number("value", item)
         self.values[number] = checked_value(item, value)
@@ -121,15 +121,17 @@ class Catalog:
         """The values of clicks, and the retired items."""
         return Worth(self.values, np.array(sorted(self.retired), np.int64))
 
-    def constraints(self, exclude: Any, pin: Any, slots: int) -> Constraints:
+    def constraints(self, exclude: object, pin: object, slots: int) -> DecisionConstraints:
         """The constraints of a decision, from ids, and slots counted from 1."""
         excluded = frozenset(self.numbered("exclude", exclude))
         if not pin and isinstance(pin, Mapping | None):
-            return Constraints(excluded, ())
+            return DecisionConstraints(excluded, ())
         checked = validation.pins("pin", pin, first=1, last=slots)
-        return Constraints(excluded, tuple((self.number("pin", item), slot - 1) for item, slot in checked.items()))
+        return DecisionConstraints(
+            excluded, tuple((self.number("pin", item), slot - 1) for item, slot in checked.items())
+        )
 
-    def checked(self, constraints: Constraints) -> CheckedConstraints:
+    def checked(self, constraints: DecisionConstraints) -> CheckedConstraints:
         """The constraints of a decision together with the retired items; an error that names why no list meets them."""
         excluded = constraints.exclude.union(self.retired)
         allowed = len(self) - len(excluded)
@@ -147,15 +149,16 @@ class Catalog:
             raise InvalidInput(f"exclude leaves nothing to show: it names all of the {len(constraints.exclude)} items")
         return CheckedConstraints(np.array(sorted(excluded), np.int64), dict(constraints.pinned), allowed)
 
-    def _add(self, item: Any) -> int:
-        if checked_id(item) in self.numbers:
-            raise InvalidInput(f"items must differ, got {validation.short(item)} twice")
-        self.numbers[item] = len(self.ids)
-        self.ids.append(item)
-        return self.numbers[item]
+    def _add(self, item: object) -> int:
+        id = checked_id(item)
+        if id in self.numbers:
+            raise InvalidInput(f"items must differ, got {validation.short(id)} twice")
+        self.numbers[id] = len(self.ids)
+        self.ids.append(id)
+        return self.numbers[id]
 
 
-def checked_id(item: Any) -> str:
+def checked_id(item: object) -> str:
     """The id of an item: text, not empty, without control characters."""
     if not isinstance(item, str) or not item:
         raise InvalidInput(f"an item must be text and not empty, got {validation.short(item)}")
@@ -164,12 +167,12 @@ def checked_id(item: Any) -> str:
     return item
 
 
-def checked_value(item: Any, value: Any) -> float:
+def checked_value(item: object, value: object) -> float:
     """The value of a click on an item."""
     return validation.positive_number(f"the value of {validation.short(item)}", value)
 
 
-def listed(field: str, given: Any) -> list[Any]:
+def listed(field: str, given: object) -> list[object]:
     """A list of items; one text would be taken apart into letters."""
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise InvalidInput(f"{field} must be a list of items, got {validation.short(given)}")

@@ -23,7 +23,7 @@ from slotwise.ranker.item_catalog import Catalog, checked_value
 from slotwise.ranker.policy_options import check_pooling, check_served, policy_for, with_options
 from slotwise.ranker.policy_runner import PolicyFactory, PolicyRunner
 from slotwise.ranker.posterior_reports import PosteriorReports
-from slotwise.ranker.segment_counts import SegmentCounts
+from slotwise.ranker.segment_counts import LearnerCounts
 
 
 class Learner(PosteriorReports):
@@ -82,7 +82,7 @@ class Learner(PosteriorReports):
         self.position_bias = None if position_bias is None else _bias(position_bias, self.slots)
         self.policy = with_options(policy_for(policy, self.position_bias), half_life, new_items_at_most)
         segments = validation.whole_number("segments", segments, at_least=1, at_most=MAX_SEGMENTS)
-        counts = SegmentCounts(self.slots, len(catalog), self.policy.options.get("half_life"), weighed=weighed)
+        counts = LearnerCounts(self.slots, len(catalog), self.policy.options.get("half_life"), weighed=weighed)
         super().__init__(PolicyFactory(self.policy, self.slots, self.position_bias, catalog, counts, segments))
         self.rng = rng if rng is not None else np.random.default_rng()
         self._runner = PolicyRunner(self._factory)

@@ -1,4 +1,4 @@
-"""What lists would bring and which would be best, by what is believed of items and slots together."""
+"""Posterior draws of the value of lists and of the best list."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from slotwise.posterior.best_list_draws import best_list
 from slotwise.posterior.posterior_interface import set_segment
 from slotwise.ranker.item_catalog import CheckedConstraints
 
-#: so that the ends of a 95 % interval are known to a tenth of its width
+#: enough to know the ends of a 95 % interval to a tenth of its width
 DRAWS: Final = 400
-#: a probability from so many lists has a standard error of 0.035 at the most
+#: a probability from this number of lists has a standard error of at most 0.035
 LISTS: Final = 200
-#: the same counts always say the same
+#: the same counts always give the same draws
 SEED: Final = 0
 
 
 def draw_list_values(posterior: Posterior, rankings: Sequence[IntArray]) -> FloatArray:
     """Draws of the value of a view of each list, lists × draws: Σ vγ / (1 + Σγ), all lists by the same α and λ."""
-    # drawing changes a state, and this one is frozen
+    # drawing changes a state, and this one is shared
     state = deepcopy(posterior.state)
     set_segment(state, posterior.segment)
     rng = np.random.default_rng(SEED)
@@ -43,7 +43,7 @@ def draw_list_values(posterior: Posterior, rankings: Sequence[IntArray]) -> Floa
 
 
 def draw_best_lists(posterior: Posterior, constraints: CheckedConstraints) -> IntArray:
-    """Draws of the best list under the rules, draws × slots, each for one α and λ that may be the true ones."""
+    """Draws of the best list under constraints, draws × slots, each for one draw of α and λ."""
     slots = np.arange(posterior.tally.slots) < constraints.allowed
     state = deepcopy(posterior.state)
     set_segment(state, posterior.segment)

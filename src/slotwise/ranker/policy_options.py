@@ -1,22 +1,21 @@
-"""Which policy a learner has, and what is asked of it: to forget, to mind new items, to tell visitors apart."""
+"""The policy of a learner: which one, with which options, and whether it can do what it must."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
-from slotwise.core.types import FloatArray
+from slotwise.core.types import FloatArray, HalfLife
 from slotwise.jit import interpreted
 from slotwise.policies import PolicySpec, PolicyTask, default_policy, holds_lists
 from slotwise.policies.policy_registry import parse
 
 
 def policy_for(given: str | PolicySpec | None, position_bias: FloatArray | None) -> PolicySpec:
-    """The policy of that name; without one the default, with the bias known if it is given."""
+    """The policy of an id; the default policy if there is none, with `bias=known` if a bias is given."""
     if given is None:
         return default_policy(known_bias=position_bias is not None)
     if isinstance(given, str):
@@ -26,8 +25,8 @@ def policy_for(given: str | PolicySpec | None, position_bias: FloatArray | None)
     return given
 
 
-def with_options(policy: PolicySpec, half_life: Any, new_items_at_most: Any) -> PolicySpec:
-    """The policy with these options, where they say anything."""
+def with_options(policy: PolicySpec, half_life: HalfLife, new_items_at_most: float | None) -> PolicySpec:
+    """The policy with these options, if they are given."""
     for option, value in (("half_life", half_life), ("new_items_at_most", new_items_at_most)):
         if value is None or (isinstance(value, str) and value == "none"):
             continue
@@ -52,7 +51,7 @@ def check_served(policy: PolicySpec, task: PolicyTask) -> None:
 
 
 def check_pooling(policy: PolicySpec, segments: int, has_features: bool) -> None:
-    """Refuse by name a policy that takes all visitors, or all items, for alike."""
+    """Refuse by name a policy that cannot pool segments or items."""
     if segments > 1 and not policy.pools:
         raise InvalidInput(f"segments is {segments}, but {policy.id} takes all visitors for alike")
     if has_features and not policy.pools:

@@ -30,9 +30,9 @@ from slotwise.policies import (
     update_from_tally,
 )
 from slotwise.posterior import iterate_tallies
-from slotwise.ranker.item_catalog import Catalog, Constraints
+from slotwise.ranker.item_catalog import Catalog, DecisionConstraints
 from slotwise.ranker.policy_options import check_pooling
-from slotwise.ranker.segment_counts import SegmentCounts
+from slotwise.ranker.segment_counts import LearnerCounts
 from slotwise.ranker.warmup_script import WarmUpScript
 
 #: the segment, and the items by number
@@ -47,7 +47,7 @@ class PolicyFactory:
     slots: int
     position_bias: FloatArray | None
     items: Catalog
-    counts: SegmentCounts
+    counts: LearnerCounts
     segments: int
     kernels: Kernels = field(init=False)
 
@@ -70,7 +70,7 @@ class PolicyFactory:
         return min(MAX_SEGMENTS, 1 << (self.segments - 1).bit_length())
 
     @property
-    def counted(self) -> SegmentCounts:
+    def counted(self) -> LearnerCounts:
         """The counts, with columns for the items that were added."""
         self.counts.make_room(len(self.items))
         return self.counts
@@ -89,7 +89,7 @@ class PolicyFactory:
         self.kernels = kernels_for(kind.warm_up, len(self.items))
 
     def add_segment(self) -> bool:
-        """Tell one more segment apart; True if a policy that has begun has no room for it."""
+        """Add a segment; True if a policy that has begun has no room for it."""
         if self.segments == MAX_SEGMENTS:
             raise InvalidInput(f"segments must be at most {MAX_SEGMENTS}, got one more")
         check_pooling(self.policy, self.segments + 1, bool(self.items.features))
@@ -99,7 +99,7 @@ class PolicyFactory:
             self.prepare()
         return self.room > room
 
-    def segment(self, number: Any) -> int:
+    def segment(self, number: object) -> int:
         """The number of a segment, checked."""
         return validation.whole_number("segment", number, at_least=0, at_most=self.segments - 1)
 
@@ -134,7 +134,7 @@ class PolicyRunner:
         #: whether it has chosen a list since it began
         self.has_chosen = False
         #: the current constraints, which are imposed again only when they change
-        self._imposed: Constraints | None = None
+        self._imposed: DecisionConstraints | None = None
         #: the current segment
         self._turned_to = 0
         #: lists whose outcomes are pending
@@ -169,7 +169,7 @@ class PolicyRunner:
             self._turned_to = segment
         return self.record
 
-    def impose(self, constraints: Constraints) -> None:
+    def impose(self, constraints: DecisionConstraints) -> None:
         """Impose the constraints of a decision, the values and the retired items, unless they are imposed already."""
         if constraints != self._imposed:
             items = self._factory.items

@@ -8,7 +8,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +15,7 @@ from numpy.typing import ArrayLike
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.tally import Tally
-from slotwise.core.types import HalfLife
+from slotwise.core.types import HalfLife, IntArray
 from slotwise.policies import PolicySpec
 from slotwise.ranker.estimates import Estimates
 from slotwise.ranker.feature_table import Given
@@ -308,8 +307,8 @@ class Ranker:
         return number
 
 
-def _in_order(tally: Any, items: tuple[str, ...]) -> tuple[Any, Any, Any]:
-    """Clicks, passes and, where the tally has them, showings of `items`, in their order."""
+def _in_order(tally: Tally, items: tuple[str, ...]) -> tuple[IntArray, IntArray, IntArray]:
+    """Clicks, passes and, if the tally has them, showings of `items`, in their order."""
     if not isinstance(tally, Tally):
         raise InvalidInput(f"tally must be a Tally, got {validation.short(tally)}")
     showings = getattr(tally, "showings", tally.clicks + tally.passes)

@@ -1,22 +1,22 @@
-"""What a learner has counted: clicks, passes and showings by segment, and by period where the policy forgets."""
+"""The counts of a learner: clicks, passes and showings by segment, and by period if the policy forgets."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from slotwise.core.errors import InvalidInput
 from slotwise.core.tally import Tally, WeightedTally
 from slotwise.core.types import NO_CLICK, HalfLife, IntArray
 from slotwise.posterior.forgetting import MAX_PERIOD, MIN_PERIODS_PER_HALF_LIFE, parse_half_lives
 
-#: two neighbouring periods become one when together they are no longer than this part of all that came after them
+#: two neighbouring periods become one if together they are at most this share of the rounds after them
 MERGED_PART = 0.25
 
-#: the names of what is written to a file
+#: the names of the arrays in a file
 STORED = ("segments", "sums", "shown", "period_rounds", "periods", "period_sums")
 
 #: of one segment: clicks and passes, 2 × slots × items
@@ -25,7 +25,7 @@ Matrices = IntArray
 
 @dataclass
 class Period:
-    """Some rounds one after the other, by segment."""
+    """The counts of consecutive rounds, by segment."""
 
     rounds: int = 0
     counted: dict[int, Matrices] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Period:
         return Period(self.rounds + later.rounds, counted)
 
 
-class SegmentCounts:
+class LearnerCounts:
     """Counts by segment, of a number of items that may grow.
 
     With a `half_life` the counts of periods are kept too, so that a policy that starts again weighs them as it did
@@ -49,16 +49,16 @@ class SegmentCounts:
     def __init__(self, slots: int, items: int, half_life: HalfLife = None, *, weighed: bool = False) -> None:
         self.slots, self.items = slots, items
         self.weighed = weighed
-        self._dtype: Any = np.float64 if weighed else np.int64
+        self._dtype: type[np.float64] | type[np.int64] = np.float64 if weighed else np.int64
         self.rounds = 0
-        #: by segment, of those of which anything was counted
+        #: by segment, without those that have no counts
         self._sums: dict[int, Matrices] = {}
         self._shown: dict[int, IntArray] = {}
-        #: rounds of a period, or None where nothing is forgotten
+        #: rounds of a period, or None if nothing is forgotten
         self._length = _period_of(half_life)
         self._periods: list[Period] = []
         if weighed and self.by_period:
-            raise InvalidInput(f"half_life must be none where counts are weighed, got {half_life!r}")
+            raise InvalidInput(f"half_life must be none if counts are weighed, got {half_life!r}")
 
     @property
     def by_period(self) -> bool:
@@ -66,7 +66,7 @@ class SegmentCounts:
         return self._length is not None
 
     def make_room(self, items: int) -> None:
-        """Columns for items that were added."""
+        """Add columns for new items."""
         if new := items - self.items:
             self.items = items
             for counted in (self._sums, *(period.counted for period in self._periods)):
@@ -104,19 +104,19 @@ class SegmentCounts:
         return np.sum(counted, axis=0, dtype=self._dtype) if counted else np.zeros(self.items, self._dtype)
 
     def in_order(self) -> list[dict[int, Tally]]:
-        """By segment, and, where the policy forgets, one period after the other."""
+        """Tallies by segment, and, if the policy forgets, one period after the other."""
         return [{segment: self._tally(counted, segment) for segment in sorted(counted)} for counted in self._parts]
 
     def for_everybody(self) -> list[dict[int, Tally]]:
-        """The same with all segments as one."""
+        """The same with all segments together."""
         return [{0: self._tally(counted, None)} for counted in self._parts]
 
     @property
     def _parts(self) -> list[dict[int, Matrices]]:
         return [self._sums] if self._length is None else [period.counted for period in self._periods]
 
-    def arrays(self) -> dict[str, Any]:
-        """All of it, by names of `STORED`; sums and periods are lists of the matrices of one segment each."""
+    def arrays(self) -> dict[str, IntArray]:
+        """All counts, by names of `STORED`; sums and periods are lists of the matrices of one segment each."""
         if self.weighed:
             raise InvalidInput("counts that are weighed cannot be stored")
         periods = [
@@ -135,43 +135,44 @@ class SegmentCounts:
             "period_sums": _stacked([row[2] for row in periods], *each),
         }
 
-    def restore(self, arrays: Mapping[str, Any], segments: int) -> None:
-        """Take over what `arrays` gave, in place of what is there; an error if it does not fit, or not together."""
-        found = {name: np.asarray(arrays[name]) for name in STORED}
+    def restore(self, arrays: Mapping[str, ArrayLike], segments: int) -> None:
+        """Replace the counts by those that `arrays` returned; an error if they do not fit."""
+        stored = {name: np.asarray(arrays[name]) for name in STORED}
         each = 2, self.slots, self.items
         for name, expected in (
-            ("sums", (len(found["segments"]), *each)),
-            ("shown", (len(found["segments"]), self.items)),
-            ("period_sums", (len(found["periods"]), *each)),
-            ("periods", (len(found["periods"]), 2)),
+            ("sums", (len(stored["segments"]), *each)),
+            ("shown", (len(stored["segments"]), self.items)),
+            ("period_sums", (len(stored["periods"]), *each)),
+            ("periods", (len(stored["periods"]), 2)),
         ):
-            if found[name].shape != expected:
-                raise InvalidInput(f"{name} must have shape {expected}, got {found[name].shape}")
-        for name, array in found.items():
+            if stored[name].shape != expected:
+                raise InvalidInput(f"{name} must have shape {expected}, got {stored[name].shape}")
+        for name, array in stored.items():
             if array.dtype.kind not in "iu" or (array.size and array.min() < 0):
                 raise InvalidInput(f"{name} must hold whole numbers that are not negative")
-        if found["segments"].size and found["segments"].max() >= segments:
-            raise InvalidInput(f"segments must be below {segments}, got {found['segments'].max()}")
-        self._sums = dict(zip(found["segments"].tolist(), found["sums"].astype(np.int64), strict=True))
-        self._shown = dict(zip(found["segments"].tolist(), found["shown"].astype(np.int64), strict=True))
-        self._periods = [Period(rounds) for rounds in found["period_rounds"].tolist()]
-        for (number, segment), matrices in zip(found["periods"].tolist(), found["period_sums"], strict=True):
+        if stored["segments"].size and stored["segments"].max() >= segments:
+            raise InvalidInput(f"segments must be below {segments}, got {stored['segments'].max()}")
+        self._sums = dict(zip(stored["segments"].tolist(), stored["sums"].astype(np.int64), strict=True))
+        self._shown = dict(zip(stored["segments"].tolist(), stored["shown"].astype(np.int64), strict=True))
+        self._periods = [Period(rounds) for rounds in stored["period_rounds"].tolist()]
+        for (number, segment), matrices in zip(stored["periods"].tolist(), stored["period_sums"], strict=True):
             self._periods[number].counted[segment] = matrices.astype(np.int64)
-        parts, whole = sum(self._periods, Period()).counted, {} if self._length is None else self._sums
-        if parts.keys() != whole.keys() or any((parts[segment] != whole[segment]).any() for segment in parts):
+        parts, total = sum(self._periods, Period()).counted, {} if self._length is None else self._sums
+        if parts.keys() != total.keys() or any((parts[segment] != total[segment]).any() for segment in parts):
             raise InvalidInput("the sums of periods must be those of all")
         self.rounds = sum(self.tally(segment).rounds for segment in self._sums)
 
     def _tally(self, counted: Mapping[int, Matrices], segment: int | None) -> Tally:
         matrices = np.zeros((2, self.slots, self.items), self._dtype)
-        for number, some in counted.items():
+        for number, counts in counted.items():
             if segment in (None, number):
-                matrices += some
+                matrices += counts
         return self.tally_from(*matrices)
 
-    def tally_from(self, clicks: Any, passes: Any) -> Tally:
-        """A tally of the kind that is counted here; an error if these are not counts."""
-        return WeightedTally(clicks, passes) if self.weighed else Tally(clicks, passes)
+    def tally_from(self, clicks: ArrayLike, passes: ArrayLike) -> Tally:
+        """A tally, weighted if these counts are; an error if the arrays hold no counts."""
+        matrices = np.asarray(clicks), np.asarray(passes)
+        return WeightedTally(*matrices) if self.weighed else Tally(*matrices)
 
     def _shown_of(self, segment: int) -> IntArray:
         if segment not in self._shown:
@@ -179,7 +180,7 @@ class SegmentCounts:
         return self._shown[segment]
 
     def _written(self, segment: int, rounds: int) -> list[Matrices]:
-        """The matrices that so many rounds of a segment are to be added to."""
+        """The matrices to which new rounds of a segment are added."""
         if self._length is None:
             return [self._matrices(self._sums, segment)]
         if not self._periods or self._periods[-1].rounds >= self._length:
@@ -205,13 +206,13 @@ class SegmentCounts:
         self._periods = merged[::-1]
 
 
-def _stacked(some: Sequence[Any], *each: int) -> IntArray:
-    """An array of arrays of this shape, however few."""
-    return np.array(some, np.int64).reshape(len(some), *each)
+def _stacked(arrays: Sequence[object], *shape: int) -> IntArray:
+    """Stack arrays of a shape; there may be none."""
+    return np.array(arrays, np.int64).reshape(len(arrays), *shape)
 
 
-def _period_of(half_life: Any) -> float | None:
-    """As long as the periods of `slotwise.posterior.forgetting`, or None where nothing is forgotten."""
+def _period_of(half_life: HalfLife) -> float | None:
+    """The length of the periods of `slotwise.posterior.forgetting`, or None if nothing is forgotten."""
     tried = parse_half_lives(half_life)
     if not len(tried):
         return None

@@ -1,26 +1,25 @@
-"""Kinds of visitors by name, numbered as they come."""
+"""The names of segments, numbered in the order in which they come."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 
-#: the number of those of whom nothing is said
+#: the number of visitors without a segment
 UNNAMED = 0
 
-#: as callers name them: a whole number stands for its text, and None for nothing said
+#: as callers name a segment: a whole number stands for its text, and None for visitors without one
 Name = str | int | None
 
 
 class SegmentNames:
     """The names of segments 1, 2 and so on."""
 
-    def __init__(self, names: Iterable[Any] = ()) -> None:
+    def __init__(self, names: Iterable[Name] = ()) -> None:
         self._numbers: dict[str, int] = {}
         for name in names:
             text = checked_name(name)
@@ -30,15 +29,15 @@ class SegmentNames:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Those that were named, in the order in which they came."""
+        """The names, in the order in which they came."""
         return tuple(self._numbers)
 
-    def known(self, name: Any) -> int | None:
+    def known(self, name: object) -> int | None:
         """The number of a segment, or None if it was never seen."""
         text = checked_name(name)
         return UNNAMED if text is None else self._numbers.get(text)
 
-    def number(self, name: Any) -> int:
+    def number(self, name: object) -> int:
         """The number of a segment that must be known."""
         number = self.known(name)
         if number is None:
@@ -47,15 +46,15 @@ class SegmentNames:
             )
         return number
 
-    def add(self, name: Any) -> int:
-        """The number of one that was never seen."""
+    def add(self, name: object) -> int:
+        """Add a segment; its number."""
         number = len(self._numbers) + 1
         self._numbers[str(name)] = number
         return number
 
 
-def checked_name(name: Any) -> str | None:
-    """The name of a segment as text, or None for nothing said."""
+def checked_name(name: object) -> str | None:
+    """The name of a segment as text, or None for visitors without one."""
     if name is None:
         return None
     if isinstance(name, int | np.integer) and not isinstance(name, bool):

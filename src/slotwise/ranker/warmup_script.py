@@ -1,10 +1,9 @@
-"""What a learner needs compiled, as text: the input of `slotwise.ranker.compile_all`."""
+"""The script that compiles the kernels of a learner, as text: the input of `slotwise.ranker.compile_all`."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -63,7 +62,7 @@ class WarmUpScript:
         return self.slots, self.items
 
 
-def _listed(option: Any) -> Any:
+def _listed(option: object) -> object:
     if isinstance(option, np.ndarray | np.generic):
         return option.tolist()
     raise TypeError(f"{option!r} cannot be written down")

@@ -256,7 +256,7 @@ def estimated(
     is_single = not is_all and len(chosen) == 1
     learner = learner_of(definition, rows, None if is_all or is_single else frozenset(chosen), decayed)
     number = None if is_all else chosen[0] if is_single else 1
-    estimates = learner.estimates(LEVEL, number).as_dict()
+    estimates = learner.estimates(LEVEL, number).to_dict()
     items, of_chosen = (
         estimates["items"][: len(definition.items)],
         [row for row in rows if segments.number(row.segment) in chosen],
@@ -265,7 +265,10 @@ def estimated(
         _restore_counts(items, definition.slots, of_chosen)
     return FromTally(
         items,
-        estimates["position_bias"],
+        [
+            {"slot": row["slot"], "estimate": row["position_bias"], "low": row["low"], "high": row["high"]}
+            for row in estimates["slots"]
+        ],
         _tally(definition, of_chosen),
         list(learner.best_list(number)),
         shadow_report(definition, learner, number),
