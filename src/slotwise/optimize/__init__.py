@@ -1,4 +1,4 @@
-"""Which list to show: what a list is for, and the best one for given parameters."""
+"""List optimisation: the best list for given parameters, values and constraints."""
 
 from slotwise.core.goal import Goal
 from slotwise.optimize.goal_value import best_list, best_list_by_brute_force, expected_value

@@ -1,4 +1,4 @@
-"""The best list for clicks where every slot-item pair has a weight of its own: an assignment, without allocation."""
+"""The best list for clicks if every pair of slot and item has its own weight: an assignment, without allocation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from slotwise.optimize.list_solver import arrange_pairs
 
 @record
 class Assignment:
-    """Room for shortest augmenting paths between slots (rows) and items (columns)."""
+    """Work arrays for shortest augmenting paths between slots (rows) and items (columns)."""
 
     slot_price: FloatArray
     item_price: FloatArray
@@ -29,7 +29,7 @@ class Assignment:
 
 
 def assignment(slots: int, items: int) -> Assignment:
-    """Empty room for a problem of this size."""
+    """Return work arrays for a problem of this size."""
     return Assignment(
         slot_price=np.zeros(slots),
         item_price=np.zeros(items),
@@ -113,7 +113,7 @@ class Assigned:
 
 
 def assigned(slots: int, items: int) -> Assigned:
-    """What to `arrange_pairs` with."""
+    """Return the solver for `arrange_pairs`."""
     return Assigned(room=assignment(slots, items))
 
 
@@ -124,7 +124,7 @@ def _arrange_pairs(lists: Assigned, weight: FloatArray, ranking: Ranking, rng: n
     for pair in range(len(pairs)):
         if pairs[pair] < math.inf:
             largest = max(largest, pairs[pair])
-    # infinity for the assignment: one such pair more outweighs all the others
+    # a finite weight for infinity: one more such pair outweighs all the others
     never_shown = (len(ranking) + 1) * (largest + 1.0)
     for pair in range(len(pairs)):
         if pairs[pair] == math.inf:

@@ -1,4 +1,4 @@
-"""A goal as compiled code reads it."""
+"""Constraints and values as compiled code reads them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from slotwise.core.goal import Goal
 from slotwise.core.types import EMPTY, FloatArray, IntArray
 from slotwise.jit import record
 
-#: where an item may be that is not pinned to a slot
+#: the place of an item that may be in any slot, and of one that may not be shown
 ANYWHERE = -1
 NOWHERE = -2
-#: what is pinned to a slot that stays empty; EMPTY is pinned where nothing is
+#: the pin of a slot that stays empty; a slot without a pin has EMPTY
 CLOSED = -2
 
 
 @record
 class Constraints:
-    """What items are worth, and where they may be."""
+    """Values of items, pins, exclusions and limits of groups."""
 
     #: v, per item
     values: FloatArray
@@ -26,20 +26,20 @@ class Constraints:
     pin: IntArray
     #: per item: the slot that it is pinned to, ANYWHERE or NOWHERE
     place: IntArray
-    #: the items among which to choose for the slots without a pin
+    #: the candidates for slots without a pin
     candidates: IntArray
-    #: how many slots have no pin
+    #: the number of slots without a pin
     free_slots: int
     #: per item: its limited group, or -1
     group: IntArray
-    #: per limited group: how many may be shown, and how many of them beside those pinned
+    #: per limited group: the maximum number shown, and the maximum without the pinned items
     limit: IntArray
     left: IntArray
     may_be_empty: bool
 
 
 def rules_of(goal: Goal, slots: int, items: int) -> Constraints:
-    """Compile a goal, after checking that it fits."""
+    """Check a goal and compile it to constraints."""
     goal.check(slots, items)
     values = np.ones(items) if goal.values is None else np.array(goal.values)
     pin, place = np.full(slots, EMPTY), np.full(items, ANYWHERE)

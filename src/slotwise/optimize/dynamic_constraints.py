@@ -1,7 +1,7 @@
-"""Lists under rules that change from one decision to the next: pins, exclusions, values.
+"""Lists under constraints that change from decision to decision: pins, exclusions, values.
 
-A website rules per decision what may be shown. Compiling a goal for each would cost more than the decision; here the
-rules are imposed on one record. Without any it sorts, as fast as a policy that knows no rules.
+To compile a goal for each decision would cost more than the decision, so the constraints are written into one record.
+Without constraints it sorts, as fast as a solver without them.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from slotwise.optimize.sort_solver import Sorted, sorted_lists
 
 @record
 class PerDecision:
-    """`Sorted` while there are no rules, and else `ForGoal` with those of the moment."""
+    """`Sorted` without constraints, and `ForGoal` with the current constraints otherwise."""
 
     free: Sorted
     ruled: ForGoal
     are_rules: bool
-    #: room for the items that may be chosen
+    #: work array: the items that may be chosen
     room: IntArray
 
 
 @record
 class PerDecisionPairs:
-    """`Assigned` while there are no rules, and else `ForGoalPairs` with those of the moment."""
+    """`Assigned` without constraints, and `ForGoalPairs` with the current constraints otherwise."""
 
     free: Assigned
     ruled: ForGoalPairs
     are_rules: bool
-    #: room for the items that may be chosen, in order and as they are scanned, and for the slots without a pin
+    #: work arrays: the items that may be chosen, in order and as they are scanned, and the slots without a pin
     room: IntArray
     item_room: IntArray
     slot_room: IntArray
 
 
 def per_decision_lists(slots: int, items: int, position_bias: FloatArray | None) -> PerDecision:
-    """What to `arrange` with, no rules yet; `position_bias` if it is known."""
+    """Return the solver for `arrange`, without constraints; `position_bias` is None if it is unknown."""
     return PerDecision(
         free=sorted_lists(slots, items, position_bias),
         ruled=for_goal_lists(Goal(), slots, items, position_bias),
@@ -56,7 +56,7 @@ def per_decision_lists(slots: int, items: int, position_bias: FloatArray | None)
 
 
 def per_decision_pairs(slots: int, items: int) -> PerDecisionPairs:
-    """What to `arrange_pairs` with, no rules yet."""
+    """Return the solver for `arrange_pairs`, without constraints."""
     return PerDecisionPairs(
         free=assigned(slots, items),
         ruled=for_goal_pairs(Goal(), slots, items),
@@ -68,7 +68,7 @@ def per_decision_pairs(slots: int, items: int) -> PerDecisionPairs:
 
 
 def pins(slots: int, allowed: int, pinned: Mapping[int, int] | None = None) -> IntArray:
-    """The `pin` to `impose`: the items pinned to slots, and the slots at the end closed that nothing is left for.
+    """Return the `pin` argument of `impose`: pinned items, and CLOSED for the last slots if there are too few items.
 
     >>> pins(slots=4, allowed=3, pinned={7: 1}).tolist()
     [-1, 7, -1, -2]
@@ -82,10 +82,18 @@ def pins(slots: int, allowed: int, pinned: Mapping[int, int] | None = None) -> I
 
 @generic()
 def impose(lists: PerDecision | PerDecisionPairs, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
-    """Rule what is shown from here on.
+    """Set the constraints of the next lists.
 
-    `values` are positive, one per item. `pin` is per slot the item that must be in it, EMPTY where any item may be, or
-    CLOSED where nothing may. Items left to choose from are as many as slots without a pin, or more.
+    Parameters
+    ----------
+    lists
+        The solver.
+    values
+        Positive, one per item.
+    excluded
+        Items that may not be shown. At least as many items must remain as there are slots without a pin.
+    pin
+        Per slot: the item that must be in it, EMPTY for any item, or CLOSED for no item.
     """
 
 
@@ -112,7 +120,7 @@ def _impose_on_pairs(lists: PerDecisionPairs, values: FloatArray, excluded: IntA
 
 @inlined
 def _impose_rules(rules: Constraints, room: IntArray, values: FloatArray, excluded: IntArray, pin: IntArray) -> bool:
-    """Change the rules, and return whether there are any."""
+    """Write the constraints, and return whether there are any."""
     place = rules.place
     rules.values_are_equal = True
     for item in range(len(place)):
@@ -169,7 +177,7 @@ def _rearrange(
 @entry.register(PerDecision)
 def _entry(lists: PerDecision, least_index: FloatArray, ranking: Ranking) -> float:
     rules = lists.ruled.rules
-    # a bound only if the best list is the one of the largest indices, and the last list may be shown under these rules
+    # a bound only if the best list has the largest indices, and the constraints allow the last list
     if not rules.values_are_equal or rules.free_slots < len(ranking):
         return 0.0
     for item in ranking:

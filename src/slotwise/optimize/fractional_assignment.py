@@ -1,7 +1,7 @@
-"""The list of the largest expected value where every slot-item pair has a weight of its own.
+"""The list of the largest expected value if every pair of slot and item has its own weight.
 
-Dinkelbach's steps are those of `optimal`, but the list that maximises Σ_k γ_kj(v_j - R) is an assignment: a flow of the
-largest gain from slots through items and their groups, found by one best augmenting path for each slot.
+Dinkelbach's steps are those of `slotwise.optimize.fractional_program`. The list that maximises Σ_k γ_kj(v_j - R) is an
+assignment: a flow of the largest gain from slots through items and their groups, by one best augmenting path per slot.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from slotwise.optimize.compiled_constraints import Constraints, rules_of
 from slotwise.optimize.fractional_program import ROUNDING, make_finite
 from slotwise.optimize.list_solver import arrange_pairs
 
-#: a path that is better by less than this, relative to the gains on it, is a rounding error
+#: the minimum relative advantage of a path, above rounding errors
 INDIFFERENT = 1e-12
 
 
 @record
 class ForGoalPairs:
-    """Room for augmenting paths: nodes 0 … K-1 are the slots, K … 2K-1 the groups that are full."""
+    """Work arrays for augmenting paths: nodes 0 … K-1 are the slots, K … 2K-1 the groups at their limit."""
 
     rules: Constraints
-    #: slots without a pin as they enter, and candidates as they are scanned: in random order
+    #: slots without a pin, and candidates, both in random order
     slot_order: IntArray
     item_order: IntArray
     #: per slot: the item in it
     item_of: IntArray
     #: per item: whether it is in a slot
     taken: IntArray
-    #: per limited group: how many are taken, and its number among the full ones, or -1
+    #: per limited group: the number of taken items, and its number among the full groups, or -1
     used: IntArray
     full: IntArray
-    #: per slot: the best item that can simply be added, and its gain
+    #: per slot: the best item that can be added, and its gain
     spare_item: IntArray
     spare_gain: FloatArray
     #: per slot and full group: the best item that is not taken, and its gain
@@ -49,7 +49,7 @@ class ForGoalPairs:
 
 
 def for_goal_pairs(goal: Goal, slots: int, items: int) -> ForGoalPairs:
-    """What to `arrange_pairs` for a goal with."""
+    """Return the solver for `arrange_pairs` with a goal."""
     rules = rules_of(goal, slots, items)
     groups = len(rules.limit)
     return ForGoalPairs(
@@ -93,7 +93,7 @@ def _arrange_pairs(lists: ForGoalPairs, weight: FloatArray, ranking: Ranking, rn
 
 @jit
 def _assign(lists: ForGoalPairs, weight: FloatArray, value: float) -> None:
-    """Give each slot its pin, and each other one the item, or nothing, that makes the total gain largest; O(K²J)."""
+    """Give each slot its pin, or the item (or none) that maximises the total gain; O(K²J)."""
     rules, slot_order, item_of, taken, used = lists.rules, lists.slot_order, lists.item_of, lists.taken, lists.used
     for slot in range(len(item_of)):
         item_of[slot] = max(rules.pin[slot], EMPTY)
@@ -109,7 +109,7 @@ def _assign(lists: ForGoalPairs, weight: FloatArray, value: float) -> None:
             taken[new] = 1
             if rules.group[new] >= 0:
                 used[rules.group[new]] += 1
-        # backwards along the path: each slot hands its item to the slot before it, or gives it up for one of its group
+        # backwards along the path: each slot passes its item to the slot before it, or drops it for one of its group
         while True:
             old = item_of[node]
             item_of[node] = new
@@ -127,7 +127,7 @@ def _assign(lists: ForGoalPairs, weight: FloatArray, value: float) -> None:
 
 @inlined
 def _full_groups(lists: ForGoalPairs, entered: int) -> int:
-    """Number the groups of which no more may be taken, and return how many there are."""
+    """Number the groups at their limit, and return their count."""
     rules, used, full = lists.rules, lists.used, lists.full
     full[:] = -1
     count = 0
@@ -143,7 +143,7 @@ def _full_groups(lists: ForGoalPairs, entered: int) -> int:
 
 @inlined
 def _best_untaken(lists: ForGoalPairs, weight: FloatArray, value: float, slot: int, full: int) -> None:
-    """The best item for `slot` of each full group, and of all others, among those in no slot."""
+    """Find the best item for `slot` of each full group, and of the others, among the items in no slot."""
     rules, spare_item, spare_gain = lists.rules, lists.spare_item, lists.spare_gain
     swap_item, swap_gain = lists.swap_item, lists.swap_gain
     spare_item[slot], spare_gain[slot] = EMPTY, 0.0 if rules.may_be_empty else -math.inf
@@ -163,10 +163,10 @@ def _best_untaken(lists: ForGoalPairs, weight: FloatArray, value: float, slot: i
 
 @inlined
 def _best_path(lists: ForGoalPairs, weight: FloatArray, value: float, entered: int, full: int) -> int:
-    """Find the path of the largest gain from the entering slot to one that takes a spare item, which is returned.
+    """Find the path of the largest gain from the entering slot to a slot that takes a spare item; return that slot.
 
-    Bellman and Ford's method. A step from slot to slot takes over the other's item; one from a slot to a full group
-    and on to a slot takes an item of that group where the other gives one up.
+    Bellman and Ford's method. A step from slot to slot takes over the other's item. A step from a slot through a full
+    group to another slot takes an item of that group, and the other slot gives one up.
     """
     rules, slot_order, item_of, reach, before = lists.rules, lists.slot_order, lists.item_of, lists.reach, lists.before
     slots = len(item_of)
@@ -206,7 +206,7 @@ def _best_path(lists: ForGoalPairs, weight: FloatArray, value: float, entered: i
 
 @inlined
 def _largest_gain(lists: ForGoalPairs, weight: FloatArray, value: float, entered: int, full: int) -> float:
-    """The largest gain of a step: what rounding errors on a path are relative to."""
+    """Return the largest gain of a step, the scale of rounding errors on a path."""
     slot_order, values = lists.slot_order, lists.rules.values
     largest = 0.0
     for slot in slot_order[: entered + 1]:

@@ -19,9 +19,9 @@ from slotwise.optimize.compiled_constraints import Constraints, rules_of
 from slotwise.optimize.list_solver import arrange, rearrange
 from slotwise.optimize.top_k import order_slots, slot_order
 
-#: An item never shown has an infinite index. In a list it then counts as this much more attractive than all the others
-#: together with the no-click: nearly the limit, in which a list is worth what its dearest new item is worth. So the
-#: dearest items are tried first, and those that are cheaper than what is reached without them are never tried.
+#: An item never shown has an infinite index. In a list it counts as this much more attractive than all the others
+#: together with no click. That is near the limit, in which a list has the value of its most valuable new item. So the
+#: most valuable items are tried first, and items of less value than the best list without them are never tried.
 NEVER_SHOWN = 1e6
 #: a step that gains less than this is a rounding error
 ROUNDING = 1e-14
@@ -31,22 +31,22 @@ ROUNDING = 1e-14
 class ForGoal:
     """The best list for a goal: pins first, then the largest gains u_j = α_j(v_j - R) that the groups allow.
 
-    Taking the largest gains one by one is optimal, whatever the slots: "at most m of a group, at most so many in all"
-    is a matroid, in which the k-th item so taken gains at least as much as the k-th best of any other set, and the
-    larger gains go into the more visible slots. O(J) a step for a given number of slots; ties uniformly at random.
+    Taking the largest gains one by one is optimal for any slots: "at most m of a group, at most n in all" is a matroid.
+    In a matroid the k-th item of the greedy choice gains at least as much as the k-th best of any other set. The larger
+    gains go into the more visible slots. A step is O(J) for a given number of slots; ties are broken at random.
 
-    The best value grows with every attractiveness while each item may be left out, so that optimistic indices make an
-    optimistic list. A pin, or a slot that must be filled, takes that away: more clicks on a cheap item that has to be
-    shown mean less value, and a policy of upper bounds then has no guarantee of exploring enough.
+    The best value increases with every attractiveness if each item may be left out, so optimistic indices give an
+    optimistic list. With a pin, or a slot that must be filled, that does not hold: more clicks on a cheap item that has
+    to be shown mean less value, and a policy of upper bounds has no guarantee of exploring enough.
     """
 
     rules: Constraints
     slots: Any
     #: α, per item, with a finite number for infinity
     weight: FloatArray
-    #: what ranking held, in slots without a pin
+    #: the items of the ranking in slots without a pin
     held: IntArray
-    #: the chosen items by decreasing gain, ties by a number drawn for each
+    #: the chosen items by decreasing gain, ties by a random number for each
     chosen: IntArray
     gain: FloatArray
     drawn: FloatArray
@@ -55,7 +55,7 @@ class ForGoal:
 
 
 def for_goal_lists(goal: Goal, slots: int, items: int, position_bias: FloatArray | None) -> ForGoal:
-    """What to `arrange` lists for a goal with; `position_bias` if it is known."""
+    """Return the solver for `arrange` with a goal; `position_bias` is None if it is unknown."""
     rules = rules_of(goal, slots, items)
     return ForGoal(
         rules=rules,
@@ -81,7 +81,7 @@ def _arrange(
         count = _choose_items(lists, value, rng)
         _fill_slots(lists, by_bias, count, ranking)
         reached = _value_of(rules, weight, position_bias, ranking)
-        # equal values: the order by gain is that by attractiveness, whatever R is
+        # equal values: the order by gain is the order by attractiveness, for any R
         if rules.values_are_equal or reached <= value * (1.0 + ROUNDING):
             return
         value = reached
@@ -103,7 +103,7 @@ def _rearrange(
     while True:
         for place in range(free):
             item = held[place]
-            # an empty slot gains nothing: it comes before what would lose
+            # an empty slot has gain 0 and comes before items with a loss
             gain = 0.0 if item == EMPTY else weight[item] * (rules.values[item] - value)
             _insert(lists, place, item, gain, rng.random())
         _fill_slots(lists, by_bias, free, ranking)
@@ -115,7 +115,7 @@ def _rearrange(
 
 @inlined
 def make_finite(attractiveness: FloatArray, weight: FloatArray) -> None:
-    """Copy, with a large number for infinity."""
+    """Copy `attractiveness` to `weight`, with a large number for infinity."""
     largest, never_shown = 0.0, False
     for place in range(len(weight)):
         weight[place] = attractiveness[place]
@@ -131,15 +131,15 @@ def make_finite(attractiveness: FloatArray, weight: FloatArray) -> None:
 
 @jit
 def _choose_items(lists: ForGoal, value: float, rng: np.random.Generator) -> int:
-    """Fill `chosen` with the allowed set of the largest gains, and return how many they are.
+    """Fill `chosen` with the allowed set of the largest gains, and return its size.
 
-    One pass: a new item takes the place of the least of those that it cannot be chosen together with, if it gains more.
+    One pass: a new item replaces the least of the chosen items that exclude it, if it gains more.
     """
     rules, weight, chosen, gain, drawn, used = (
         lists.rules, lists.weight, lists.chosen, lists.gain, lists.drawn, lists.used
     )  # fmt: skip
     values, group, left, most = rules.values, rules.group, rules.left, rules.free_slots
-    # what gains nothing is not shown where nothing needs to be
+    # an item without a gain is not shown if slots may stay empty
     least = 0.0 if rules.may_be_empty else -math.inf
     used[:] = 0
     count = 0
@@ -171,7 +171,7 @@ def _choose_items(lists: ForGoal, value: float, rng: np.random.Generator) -> int
 
 @inlined
 def _insert(lists: ForGoal, place: int, item: int, new: float, number: float) -> None:
-    """Put an item where its gain belongs, in place of what was at `place`, which gains no more."""
+    """Insert an item in order of gain; it replaces the item at `place`, which has no larger gain."""
     chosen, gain, drawn = lists.chosen, lists.gain, lists.drawn
     while place > 0 and (gain[place - 1] < new or (gain[place - 1] == new and drawn[place - 1] < number)):
         chosen[place], gain[place], drawn[place] = chosen[place - 1], gain[place - 1], drawn[place - 1]
@@ -181,7 +181,7 @@ def _insert(lists: ForGoal, place: int, item: int, new: float, number: float) ->
 
 @inlined
 def _fill_slots(lists: ForGoal, by_bias: IntArray, count: int, ranking: Ranking) -> None:
-    """Pins into their slots, the `count` chosen items into the most visible others, nothing into the rest."""
+    """Put pins into their slots and the `count` chosen items into the most visible others; leave the others empty."""
     pin, chosen = lists.rules.pin, lists.chosen
     place = 0
     for slot in by_bias:

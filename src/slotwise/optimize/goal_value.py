@@ -1,11 +1,11 @@
-"""Users whose clicks are worth something: expected values, and the best list for a goal."""
+"""The expected value of a list, and the best list for a goal."""
 
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from slotwise.click_models.base import allowed, draw, may_be_empty, reward
 from slotwise.click_models.mnl import MNL, draw_slot
@@ -19,7 +19,7 @@ from slotwise.optimize.list_solver import arrange
 
 @record
 class Valued:
-    """Users who choose by multinomial logit, judged by a goal: the reward of a list is its expected value."""
+    """Users who choose by multinomial logit, with a goal: the reward of a list is its expected value."""
 
     position_bias: FloatArray
     attractiveness: FloatArray
@@ -37,7 +37,7 @@ class Valued:
 
 
 def valued(users: MNL, goal: Goal) -> Valued:
-    """The same users, judged by `goal`."""
+    """Return the users with `goal`, whose reward is the expected value."""
     rules = rules_of(goal, users.slots, users.items)
     return Valued(position_bias=users.position_bias, attractiveness=users.attractiveness, rules=rules)
 
@@ -79,7 +79,7 @@ def _allowed(users: Valued, ranking: Ranking) -> bool:
             return False
         group = rules.group[item]
         if group >= 0:
-            # counted here and not in the record, which threads share
+            # counted here and not in the record, because threads share it
             together = 0
             for other in ranking:
                 if other != EMPTY and rules.group[other] == group:
@@ -89,9 +89,20 @@ def _allowed(users: Valued, ranking: Ranking) -> bool:
     return True
 
 
-def expected_value(users: MNL, goal: Goal, ranking: Any) -> float:
-    """What a list that `goal` allows brings on average: Σ_k v γ_k/(1+S).
+def expected_value(users: MNL, goal: Goal, ranking: ArrayLike) -> float:
+    """Return the expected value Σ_k v γ_k/(1+S) of a list.
 
+    Parameters
+    ----------
+    users
+        Position bias and attractiveness.
+    goal
+        Values and constraints.
+    ranking
+        A list that `goal` allows.
+
+    Examples
+    --------
     >>> users = MNL(position_bias=[1.0, 0.5], attractiveness=[1.0, 2.0])
     >>> expected_value(users, Goal(values=[3.0, 1.0]), [0, 1])      # (1·3 + 1·1)/(1 + 1 + 1)
     1.3333333333333333
@@ -101,8 +112,17 @@ def expected_value(users: MNL, goal: Goal, ranking: Any) -> float:
 
 
 def best_list(users: MNL, goal: Goal) -> Ranking:
-    """An allowed list of the largest expected value.
+    """Return an allowed list of the largest expected value.
 
+    Parameters
+    ----------
+    users
+        Position bias and attractiveness.
+    goal
+        Values and constraints.
+
+    Examples
+    --------
     >>> users = MNL(position_bias=[1.0, 0.5], attractiveness=[1.0, 2.0])
     >>> best_list(users, Goal(values=[3.0, 1.0])).tolist()          # against attractiveness
     [0, 1]
@@ -116,13 +136,13 @@ def best_list(users: MNL, goal: Goal) -> Ranking:
 
 
 def best_list_by_brute_force(users: MNL, goal: Goal) -> Ranking:
-    """The same by trying every list: for small problems."""
+    """Return an allowed list of the largest expected value by trying every list."""
     judged = valued(users, goal)
     return max(allowed_lists(goal, users.slots, users.items), key=lambda ranking: reward(judged, ranking))
 
 
 def allowed_lists(goal: Goal, slots: int, items: int) -> list[Ranking]:
-    """Every list that `goal` allows, for small problems."""
+    """Return every list that `goal` allows."""
     rules = rules_of(goal, slots, items)
     one_each = Valued(position_bias=np.ones(slots), attractiveness=np.ones(items), rules=rules)
     entries = [*range(items), *[EMPTY] * (slots if goal.may_be_empty else 0)]

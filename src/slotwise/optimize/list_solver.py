@@ -1,13 +1,10 @@
-"""From what a policy believes to the list that it shows: the one step that every policy ends with.
+"""The interface of list solvers: from estimates to a list, the last step of every policy.
 
-A policy holds a record made by `slotwise.optimize.solver_factory` and calls these generic functions on it. Which
-record it
-is decides what the best list is: `Sorted` and `Assigned` for clicks, `ForGoal` and `ForGoalPairs` for a goal.
+A policy holds a record made by `slotwise.optimize.solver_factory` and calls these generic functions on it: `Sorted` and
+`Assigned` maximise clicks, `ForGoal` and `ForGoalPairs` a goal.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -17,41 +14,41 @@ from slotwise.jit import generic
 
 @generic()
 def arrange(
-    lists: Any, attractiveness: FloatArray, position_bias: FloatArray, ranking: Ranking, rng: np.random.Generator
+    lists: object, attractiveness: FloatArray, position_bias: FloatArray, ranking: Ranking, rng: np.random.Generator
 ) -> None:
-    """Fill `ranking` with the best list for these parameters; items never shown are infinitely attractive."""
+    """Fill `ranking` with the best list for these parameters; items never shown have infinite attractiveness."""
 
 
 @generic()
 def rearrange(
-    lists: Any, attractiveness: FloatArray, position_bias: FloatArray, ranking: Ranking, rng: np.random.Generator
+    lists: object, attractiveness: FloatArray, position_bias: FloatArray, ranking: Ranking, rng: np.random.Generator
 ) -> None:
-    """Put the items that `ranking` holds into their best order: none is dropped, none added, and pins stay."""
+    """Put the items of `ranking` into their best order; pins stay."""
 
 
-def _nothing(lists: Any, least_index: FloatArray, ranking: Ranking) -> float:  # noqa: ARG001
+def _nothing(lists: object, least_index: FloatArray, ranking: Ranking) -> float:  # noqa: ARG001
     return 0.0
 
 
 @generic(default=_nothing)
-def entry(lists: Any, least_index: FloatArray, ranking: Ranking) -> float:  # type: ignore[empty-body]
-    """An index that items must reach to be in the best list, given a lower bound on every index and an allowed list.
+def entry(lists: object, least_index: FloatArray, ranking: Ranking) -> float:  # type: ignore[empty-body]
+    """Return an index that an item must reach to be in the best list, given lower bounds of all indices.
 
-    Whoever has a lower one need not be computed. Where values or constraints decide it is 0.
+    Items below it need no exact index. `ranking` is an allowed list. The result is 0 if values or constraints decide.
     """
 
 
-def _none(lists: Any, position_bias: FloatArray, rng: np.random.Generator) -> IntArray:  # noqa: ARG001
+def _none(lists: object, position_bias: FloatArray, rng: np.random.Generator) -> IntArray:  # noqa: ARG001
     return np.empty(0, np.int64)
 
 
 @generic(default=_none)
 def slots_in_order(  # type: ignore[empty-body]
-    lists: Any, position_bias: FloatArray, rng: np.random.Generator
+    lists: object, position_bias: FloatArray, rng: np.random.Generator
 ) -> IntArray:
-    """The slots by decreasing bias, where the best order is that of attractiveness; where more decides, none."""
+    """Return the slots by decreasing bias if the best order is that of attractiveness, and no slots otherwise."""
 
 
 @generic()
-def arrange_pairs(lists: Any, weight: FloatArray, ranking: Ranking, rng: np.random.Generator) -> None:
-    """Fill `ranking` with the best list where item j in slot k weighs weight[k, j]; infinite weights are replaced."""
+def arrange_pairs(lists: object, weight: FloatArray, ranking: Ranking, rng: np.random.Generator) -> None:
+    """Fill `ranking` with the best list if item j in slot k has weight[k, j]; infinite weights are replaced."""

@@ -1,4 +1,4 @@
-"""Every item in every slot: lists in an order that is drawn once and then turned round, a place a time."""
+"""Round-robin lists: a random order of the items, shifted by one place per list."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from slotwise.jit import inlined, record
 
 @record
 class InTurn:
-    """An order of the items, and whether it was drawn yet: as late as the first list, by whoever draws that."""
+    """An order of the items, and whether it was shuffled; the first list shuffles it."""
 
     order: IntArray
     shuffled: bool
 
 
 def in_turn(items: int) -> InTurn:
-    """Before the first list."""
+    """Return an order that is not shuffled yet."""
     return InTurn(order=np.arange(items), shuffled=False)
 
 
 @inlined
 def fill_in_turn(turns: InTurn, turn: int, ranking: Ranking, rng: np.random.Generator) -> None:
-    """Fill `ranking` from the order, `turn` places on: in as many turns as there are items each is in each slot."""
+    """Fill `ranking` from the order, shifted by `turn`; in J turns each item is in each slot once."""
     order = turns.order
     if not turns.shuffled:
         shuffle(order, 0, len(order), rng)

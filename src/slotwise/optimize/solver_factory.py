@@ -1,4 +1,4 @@
-"""Which record arranges lists: it depends on whether there is a goal, or rules that change."""
+"""The factory of list solvers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,19 @@ from slotwise.optimize.sort_solver import sorted_lists
 def make_lists(
     slots: int, items: int, position_bias: FloatArray | None, goal: Goal | None = None, rules_per_decision: bool = False
 ) -> Any:
-    """What to `arrange` and `rearrange` with; `position_bias` if it is known, and then it is what every call gives."""
+    """Return the solver for `arrange` and `rearrange`.
+
+    Parameters
+    ----------
+    slots, items
+        K and J.
+    position_bias
+        The bias that every call gives, or None if it is unknown.
+    goal
+        Values and constraints, or None.
+    rules_per_decision
+        Whether values and constraints change from decision to decision (`slotwise.optimize.dynamic_constraints`).
+    """
     if rules_per_decision:
         return per_decision_lists(slots, items, position_bias)
     if goal is None:
@@ -25,7 +37,7 @@ def make_lists(
 
 
 def make_pair_lists(slots: int, items: int, goal: Goal | None = None, rules_per_decision: bool = False) -> Any:
-    """What to `arrange_pairs` with."""
+    """Return the solver for `arrange_pairs`; the arguments are as in `make_lists`."""
     if rules_per_decision:
         return per_decision_pairs(slots, items)
     return assigned(slots, items) if goal is None else for_goal_pairs(goal, slots, items)

@@ -18,16 +18,16 @@ class Sorted:
     """The most attractive items, the k-th largest in the slot of the k-th largest bias; ties uniformly at random."""
 
     slots: Any
-    #: items by decreasing attractiveness, as far as they were needed
+    #: items by decreasing attractiveness, sorted as far as needed
     item_order: IntArray
-    #: of the items to rearrange: which they are, how attractive, and in which order
+    #: the items to rearrange, their attractiveness, and their order
     held: IntArray
     held_index: FloatArray
     held_order: IntArray
 
 
 def sorted_lists(slots: int, items: int, position_bias: FloatArray | None) -> Sorted:
-    """What to `arrange` lists with; `position_bias` if it is known."""
+    """Return the solver for `arrange`; `position_bias` is None if it is unknown."""
     return Sorted(
         slots=slot_order(slots, position_bias),
         item_order=np.arange(items),
@@ -52,7 +52,7 @@ def _rearrange(
 ) -> None:
     by_bias = order_slots(lists.slots, position_bias, rng)
     held_order = lists.held_order
-    # mostly they are in order already
+    # usually they are in order
     in_order = True
     for place in range(1, len(ranking)):
         if not attractiveness[ranking[by_bias[place - 1]]] > attractiveness[ranking[by_bias[place]]]:
@@ -72,7 +72,7 @@ def _rearrange(
 
 @entry.register(Sorted)
 def _entry(lists: Sorted, least_index: FloatArray, ranking: Ranking) -> float:  # noqa: ARG001
-    # as many items as there are slots have at least the least of these
+    # K items have at least the smallest of these indices
     least = math.inf
     for slot in range(len(ranking)):
         least = min(least, least_index[ranking[slot]])

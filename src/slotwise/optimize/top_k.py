@@ -6,8 +6,6 @@ branch would cost a fifth of the speed of the fastest policy.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from slotwise.core.random import below, shuffle
@@ -19,8 +17,8 @@ from slotwise.jit import generic, inlined, jit, record
 def select_best(index: FloatArray, order: IntArray, count: int, rng: np.random.Generator) -> None:
     """Bring the `count` largest of `index` to the front of `order`, largest first, ties in uniformly random order.
 
-    `order` is a permutation of all positions of `index`. Kept from one decision to the next it starts nearly sorted,
-    and then one pass with hardly a move suffices. Linear in the length of `index` for a given `count`.
+    `order` is a permutation of all positions of `index`. Reused from decision to decision it starts nearly sorted, and
+    one pass with few moves suffices. Linear in the length of `index` for a given `count`.
     """
     for position in range(1, count):
         sink(index, order, position)
@@ -64,18 +62,18 @@ def sink(index: FloatArray, order: IntArray, position: int) -> None:
 
 
 @inlined
-def keep_if_top(index: FloatArray, item: int, top: IntArray, found: int, count: int) -> int:
-    """Put `item` in order among the `found` largest of those before it, of which `top` has room for `count`.
+def keep_if_top(index: FloatArray, item: int, top: IntArray, size: int, count: int) -> int:
+    """Insert `item` in order into the `size` largest items so far, at most `count`; return their new number.
 
-    Returns how many there are then. Of those that are equal the first comes first.
+    Of equal items the first comes first.
     """
-    if found < count:
-        found += 1
-    elif index[item] <= index[top[found - 1]]:
-        return found
-    top[found - 1] = item
-    sink(index, top, found - 1)
-    return found
+    if size < count:
+        size += 1
+    elif index[item] <= index[top[size - 1]]:
+        return size
+    top[size - 1] = item
+    sink(index, top, size - 1)
+    return size
 
 
 @jit
@@ -95,8 +93,8 @@ def _draw_last_tie(index: FloatArray, order: IntArray, count: int, rng: np.rando
 
 
 @generic()
-def order_slots(slots: Any, position_bias: FloatArray, rng: np.random.Generator) -> IntArray:  # type: ignore[empty-body]
-    """The slots by decreasing bias."""
+def order_slots(slots: object, position_bias: FloatArray, rng: np.random.Generator) -> IntArray:  # type: ignore[empty-body]
+    """Return the slots by decreasing bias."""
 
 
 @record
