@@ -18,7 +18,7 @@ import numpy as np
 from slotwise.core.random import stream
 from slotwise.core.types import FloatArray
 from slotwise.environments import Problem, further_problems, paper_problems, random_problem
-from slotwise.paper.result_cache import Store, program_hash, writable_folder
+from slotwise.paper.result_cache import ResultCache, program_hash, writable_folder
 from slotwise.simulation import simulate
 from slotwise.simulation.progress import Bar
 
@@ -113,7 +113,7 @@ def run(todo: Sequence[Cell], out: Path, *, jobs: int = -1, progress: bool | Non
 
 
 def _finding(cell: Cell, folder: Path, jobs: int) -> Finding:
-    store = Store(folder, cell.made_for)
+    store = ResultCache(folder, cell.made_for)
     name = "".join(c if c.isalnum() or c in "-." else "_" for c in f"{cell.part}-{cell.problem.id}-{cell.label}")
     kept, _ = store.load(name)
     if kept is not None:

@@ -14,12 +14,13 @@ import numpy as np
 
 from research.changing_pages.families import KNOWN_ITEMS, VISITS, Case, stream_of
 from research.changing_pages.wrappers import untold, watched
+from research.study_cache import load_all
 from slotwise.click_models import MNL
 from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import FloatArray, IntArray
 from slotwise.environments import World
 from slotwise.jit.kernel_cache import PACKAGE, hash_of
-from slotwise.paper.result_cache import Store, load_all, program_hash, writable_folder
+from slotwise.paper.result_cache import ResultCache, program_hash, writable_folder
 from slotwise.policies.policy_registry import parse
 from slotwise.simulation.progress import Bar
 from slotwise.simulation.runner import PolicyLike, Replication, recorded_rounds, run_replications
@@ -155,7 +156,7 @@ def gather(todo: Sequence[Cell], done: dict[Cell, Finding]) -> Found:
 def _kept(cell: Cell, folder: Path) -> tuple[Cell, Finding]:
     found = play(cell)
     numbers = {"problem": found.problem, "regret": found.regret, "share": found.share, "seconds": found.seconds}
-    Store(folder, cell.made_for).save(cell.name, numbers)
+    ResultCache(folder, cell.made_for).save(cell.name, numbers)
     return cell, found
 
 

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from research.leaderboard.leaderboard_environments import KINDS
+from research.study_cache import load_all
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.policy_task import PolicyTask
 from slotwise.core.types import FloatArray
 from slotwise.jit import interpreted
 from slotwise.jit.kernel_cache import hash_of
-from slotwise.paper.result_cache import Store, load_all, program_hash, writable_folder
+from slotwise.paper.result_cache import ResultCache, program_hash, writable_folder
 from slotwise.policies.policy_registry import available_policies, parse
 from slotwise.simulation import simulate
 from slotwise.simulation.progress import Bar
@@ -123,7 +124,7 @@ def run(todo: Sequence[Cell], out: Path, *, jobs: int = -1, progress: bool | Non
 
 def _kept(cell: Cell, folder: Path) -> tuple[Cell, FloatArray]:
     regret = play(cell.kind, cell.policy, cell.size)
-    Store(folder, cell.made_for).save(cell.name, {"regret": regret})
+    ResultCache(folder, cell.made_for).save(cell.name, {"regret": regret})
     return cell, regret
 
 

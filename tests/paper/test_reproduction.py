@@ -22,7 +22,7 @@ from slotwise.paper import reproduction
 from slotwise.paper.claims import CLAIMS
 from slotwise.paper.paper_figures import COLOURS, names
 from slotwise.paper.paper_tables import Plan
-from slotwise.paper.result_cache import Store
+from slotwise.paper.result_cache import ResultCache
 from slotwise.simulation.runner import Replication
 from tests.commands import COMMAND, slotwise
 
@@ -105,7 +105,7 @@ def _arrays(folder: Path) -> dict[str, list[Any]]:
 KILLED = """
 import os, signal, sys
 from slotwise.cli import main
-from slotwise.paper.result_cache import Store
+from slotwise.paper.result_cache import ResultCache
 save, left = Store.save, [int(sys.argv.pop(1))]
 def save_or_die(*arguments):
     save(*arguments)
@@ -172,11 +172,11 @@ def test_damaged_and_foreign_files_are_named_and_computed_again(tmp_path: Path) 
 
 
 def test_another_seed_is_another_run(tmp_path: Path) -> None:
-    store = Store(tmp_path, {"seed": 1})
+    store = ResultCache(tmp_path, {"seed": 1})
     store.save("0", Replication(0, np.ones(2), np.ones((1, 1), int), np.ones((1, 1), int), 0.1).numbers())
     assert store.load("0")[0] is not None
     assert store.load("1") == (None, "")
-    kept, complaint = Store(tmp_path, {"seed": 2}).load("0")
+    kept, complaint = ResultCache(tmp_path, {"seed": 2}).load("0")
     assert kept is None
     assert "another run" in complaint
 

@@ -1,1 +1,1 @@
-"""The experiments of the paper, as data."""
+"""The experiments and claims of Grant and Leslie, reproduced (`slotwise paper`)."""

@@ -1,4 +1,4 @@
-"""What the paper says of its experiments, each claim as a test of the reproduced numbers."""
+"""The claims of the paper about its experiments, each as a test of the reproduced numbers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ KNOWN_BIAS = ("epoch-ucb", "epoch-ucb-w", "pbm-ucb")
 #: how much more regret is "far more", and how much is "not much worse"
 FAR_MORE = 1.5
 NOT_MUCH_WORSE = 1.25
-#: a trajectory is linear at the end if its last quarter gains this part of what its second gained
+#: a trajectory is linear at the end if its last quarter gains this share of the gain of its second quarter
 LINEAR = 0.8
-#: and a policy still explores where another exploits if it gains this many times as much in the last quarter
+#: a policy still explores while another exploits if it gains this many times as much in the last quarter
 STILL_EXPLORING = 5.0
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimVerdict:
     """Whether a claim held on one problem, and the numbers."""
 
     problem: str
@@ -30,7 +30,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper, in our words, and how the numbers answer it."""
+    """A statement of the paper, paraphrased, and its test."""
 
     id: str
     statement: str
@@ -38,9 +38,9 @@ class Claim:
     problems: tuple[str, ...]
     test: Callable[[Results], tuple[bool, str]]
 
-    def check(self, results: Mapping[str, Results]) -> list[Verdict]:
-        """A verdict for each of the claim's problems that was run."""
-        return [Verdict(name, *self.test(results[name])) for name in self.problems if name in results]
+    def check(self, results: Mapping[str, Results]) -> list[ClaimVerdict]:
+        """Return a verdict for each of the claim's problems with results."""
+        return [ClaimVerdict(name, *self.test(results[name])) for name in self.problems if name in results]
 
 
 def _mean(run: Run) -> str:
@@ -49,7 +49,7 @@ def _mean(run: Run) -> str:
 
 
 def _gain(run: Run, start: float, stop: float) -> float:
-    """Mean regret gained between two parts of the horizon."""
+    """Return the mean regret gained between two fractions of the horizon."""
     rounds = np.concatenate([[0], run.rounds])
     regret = np.concatenate([[0.0], run.trajectory])
     horizon = run.rounds[-1]
@@ -95,7 +95,7 @@ def _mnl_bandit_still_explores(results: Results) -> tuple[bool, str]:
 CLAIMS = (
     Claim(
         "known-bias-best",
-        "Epoch-UCB and PBM-UCB, which are told the position biases, do best in general.",
+        "Epoch-UCB and PBM-UCB, which know the position biases, do best in general.",
         "one of the two has the lowest mean regret, or is within two standard errors of it",
         ("a", "b", "c"),
         _known_bias_is_best,
@@ -109,7 +109,7 @@ CLAIMS = (
     ),
     Claim(
         "w-worse-than-toprank",
-        "Epoch-UCB-W is worse even than TopRank, where the slots are in order.",
+        "Epoch-UCB-W is worse even than TopRank, if the slots are in order.",
         "more regret than TopRank",
         ("a",),
         _ratio("epoch-ucb-w", "toprank", 1.0),
@@ -123,15 +123,15 @@ CLAIMS = (
     ),
     Claim(
         "star-keeps-up",
-        "Epoch-UCB* UPB, which is not told the biases, is not much worse than the best policy that is.",
+        "Epoch-UCB* UPB, which learns the biases, is not much worse than the best policy that knows them.",
         f"less than {NOT_MUCH_WORSE} times its regret",
         ("a", "b", "c"),
         _unknown_bias_keeps_up,
     ),
     Claim(
         "toprank-linear",
-        "TopRank's regret is linear where the slots are not in order.",
-        f"its last quarter gains more than {LINEAR} of what its second gained",
+        "TopRank's regret is linear if the slots are not in order.",
+        f"its last quarter gains more than {LINEAR} of the gain of its second quarter",
         ("b", "c"),
         _toprank_is_linear,
     ),

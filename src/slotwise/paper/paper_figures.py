@@ -33,24 +33,24 @@ COLOURS = {
 
 
 def names() -> dict[str, str]:
-    """The policies' names, as the paper has them."""
+    """Return the policies' names in the paper, by id."""
     return {entry.id: entry.name for entry in available_policies()}
 
 
 def regret(problem: str, results: Results) -> Figure:
-    """The paper's two panels: mean regret through time, and the distribution of final regret."""
+    """Draw the paper's two panels: mean regret through time, and the distribution of final regret."""
     return regret_figure(results, names(), f"Problem ({problem})", COLOURS)
 
 
 def between_bounds(users: Mapping[str, MNL], results: Mapping[str, Results]) -> Figure:
-    """Regret of every policy with the shape of the lower bound and the upper bounds, a panel a problem."""
+    """Draw the regret of every policy with the shape of the lower bound and the upper bounds, a panel a problem."""
     drawn = new_figure(4.6 * len(results), 4.6)
     panels = drawn.subplots(1, len(results), squeeze=False)[0]
-    for axes, (problem, found) in zip(panels, results.items(), strict=True):
-        for label, run in found.items():
+    for axes, (problem, result) in zip(panels, results.items(), strict=True):
+        for label, run in result.items():
             axes.plot(run.rounds, run.trajectory, color=COLOURS[label], label=names().get(label, label))
         items, bias = users[problem].items, users[problem].position_bias
-        rounds = np.unique(np.geomspace(max(1, found.rounds // 1000), found.rounds, 40).astype(int))
+        rounds = np.unique(np.geomspace(max(1, result.rounds // 1000), result.rounds, 40).astype(int))
         for function, style, text in (
             (theory.lower_bound_shape, ":", "shape of the lower bound, √(JTS₂/S)"),
             (theory.upper_bound_known_bias, "--", "Proposition 1, known bias"),
@@ -60,7 +60,7 @@ def between_bounds(users: Mapping[str, MNL], results: Mapping[str, Results]) -> 
             axes.plot(rounds, heights, color="0.45", linestyle=style, linewidth=1.4, label=text)
         axes.set(xscale="log", yscale="log", xlabel="round", title=f"Problem ({problem})")
         tidy(axes)
-        axes.set_ylim(bottom=max(0.5, min(run.trajectory[run.trajectory > 0].min() for run in found.values())))
+        axes.set_ylim(bottom=max(0.5, min(run.trajectory[run.trajectory > 0].min() for run in result.values())))
     panels[0].set_ylabel("mean cumulative regret")
     handles, texts = panels[0].get_legend_handles_labels()
     drawn.legend(handles, texts, loc="outside lower center", ncols=4, frameon=False, fontsize="small")
@@ -68,8 +68,8 @@ def between_bounds(users: Mapping[str, MNL], results: Mapping[str, Results]) -> 
 
 
 def coverage(measured: Sequence[Coverage]) -> Figure:
-    """The share of intervals that hold the truth, and their width, by problem and interval, over the epoch policies."""
-    problems = list(dict.fromkeys(one.problem for one in measured))
+    """Draw the coverage and width of the intervals by problem, a point for each epoch policy."""
+    problems = list(dict.fromkeys(cell.problem for cell in measured))
     shades = dict(zip(problems, ("#0072B2", "#D55E00", "#009E73"), strict=False))
     labels = list(INTERVALS)
     drawn = new_figure(11, 4.4)
@@ -78,16 +78,16 @@ def coverage(measured: Sequence[Coverage]) -> Figure:
     for shift, problem in enumerate(problems):
         offset = 0.22 * (shift - (len(problems) - 1) / 2)
         for place, label in zip(places, labels, strict=True):
-            ours = [one for one in measured if one.problem == problem and one.interval == label]
+            ours = [cell for cell in measured if cell.problem == problem and cell.interval == label]
             text = f"problem ({problem})" if label == labels[0] else None
             at = np.full(len(ours), place - offset)
-            shares.scatter([100 * one.covered for one in ours], at, s=22, color=shades[problem], label=text)
-            widths.scatter([one.median_relative_width for one in ours], at, s=22, color=shades[problem])
+            shares.scatter([100 * cell.covered for cell in ours], at, s=22, color=shades[problem], label=text)
+            widths.scatter([cell.median_relative_width for cell in ours], at, s=22, color=shades[problem])
     for place, label in zip(places, labels, strict=True):
-        promised = np.mean([100 * one.promised for one in measured if one.interval == label])
-        text = "promised, for one item" if label == labels[0] else None
+        promised = np.mean([100 * cell.promised for cell in measured if cell.interval == label])
+        text = "nominal coverage of one item" if label == labels[0] else None
         shares.plot([promised] * 2, [place - 0.4, place + 0.4], color="0.3", linewidth=1.2, linestyle=":", label=text)
-    shares.set(xlabel="intervals that hold the true attractiveness, %", yticks=places, yticklabels=labels)
+    shares.set(xlabel="coverage of the true attractiveness, %", yticks=places, yticklabels=labels)
     shares.set_xlim(right=101)
     shares.legend(frameon=False, loc="best", fontsize="small")
     widths.set(xlabel="median width, relative to the true attractiveness", xscale="log")
@@ -95,5 +95,5 @@ def coverage(measured: Sequence[Coverage]) -> Figure:
         bare(axes)
         axes.grid(axis="y", color="0.92")
         axes.set_axisbelow(True)
-    drawn.suptitle("Coverage and width of the paper's intervals; a point a policy", fontsize="medium")
+    drawn.suptitle("Coverage and width of the paper's intervals, one point per policy", fontsize="medium")
     return drawn

@@ -1,4 +1,4 @@
-"""The report on the paper's experiments: figures, tables, claims and settings on one page that needs no other file."""
+"""The report on the paper's experiments: one self-contained page of figures, tables, claims and settings."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ PACKAGES = ("slotwise", "numpy", "scipy", "numba", "joblib", "matplotlib", "pyar
 
 
 def write_report(paper: Paper, folder: Path) -> None:
-    """Write `report.html` into `folder`, from the figures that are there."""
-    verdicts = [verdict for _, found in paper.verdicts for verdict in found]
+    """Write `report.html` into `folder`, with the figures in that folder."""
+    verdicts = [verdict for _, claim_verdicts in paper.verdicts for verdict in claim_verdicts]
     figures = [*(f"regret_{name}" for name in paper.results), "bounds", "coverage"]
     write_page(
         folder / "report.html",
@@ -41,7 +41,7 @@ def write_report(paper: Paper, folder: Path) -> None:
 
 
 def _differences(paper: Paper) -> list[str]:
-    """Where the paper's words and these numbers differ, in a sentence each."""
+    """Return one sentence for each claim that was not reproduced."""
     return [
         f"Problem ({verdict.problem}). The paper: {claim.statement} Here: {verdict.evidence}."
         for claim, verdicts in paper.verdicts
@@ -66,7 +66,7 @@ def _problems(paper: Paper) -> list[dict[str, Any]]:
 
 
 def _bounds(paper: Paper) -> list[list[str]]:
-    """Problem, the lower bound's shape, both upper bounds, rounds."""
+    """Return rows of: problem, the lower bound's shape, both upper bounds, rounds."""
     shapes = (theory.lower_bound_shape, theory.upper_bound_known_bias, theory.upper_bound_unknown_bias)
     return [
         [
@@ -96,7 +96,7 @@ def _coverage(paper: Paper) -> list[list[str]]:
 
 
 def _coverage_in_words(paper: Paper) -> list[str]:
-    """For each interval: the least and the mean share covered, and how wide it was."""
+    """Return one sentence for each interval: its mean and lowest coverage, and its width."""
     sentences = []
     for interval in dict.fromkeys(one.interval for one in paper.coverage):
         ours = [one for one in paper.coverage if one.interval == interval]
@@ -104,15 +104,15 @@ def _coverage_in_words(paper: Paper) -> list[str]:
         share = float(np.mean([one.covered for one in ours]))
         width = float(np.median([one.median_relative_width for one in ours]))
         sentences.append(
-            f"{interval}: held the truth in {100 * share:.2f} % of all cases, and at the least in "
-            f"{100 * least.covered:.2f} % (problem ({least.problem}), {least.policy}), where "
-            f"{100 * least.promised:.2f} % is promised; its median width was {width:.1f} times the attractiveness."
+            f"{interval}: mean coverage {100 * share:.2f} %, lowest coverage "
+            f"{100 * least.covered:.2f} % (problem ({least.problem}), {least.policy}), nominal coverage "
+            f"{100 * least.promised:.2f} %; median width {width:.1f} times the attractiveness."
         )
     return sentences
 
 
 def _numbers(values: np.ndarray) -> str:
-    """1, 0.5, 0.5 × 3: runs of the same number written once."""
+    """Format numbers with runs of equal ones written once: 1, 0.5 × 3."""
     parts, start = [], 0
     for stop in range(1, len(values) + 1):
         if stop == len(values) or values[stop] != values[start]:

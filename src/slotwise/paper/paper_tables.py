@@ -1,4 +1,4 @@
-"""What the experiments are asked for and what they found, and the tables made of it."""
+"""The plan and the results of the paper's experiments, and tables of final regret."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, UnknownName
 from slotwise.environments import REPLICATIONS, Problem, paper_problems
-from slotwise.paper.claims import Claim, Verdict
+from slotwise.paper.claims import Claim, ClaimVerdict
 from slotwise.paper.coverage import Coverage
 from slotwise.simulation import Results
 
-#: a run to try it out: this many replications, of this part of the horizon
+#: a quick run: this many replications, this share of the horizon
 QUICK_REPLICATIONS = 4
 QUICK_PART = 0.1
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run and where to put it."""
+    """Which experiments to run, and the output folder."""
 
     problems: tuple[str, ...] = ("a", "b", "c")
     replications: int = REPLICATIONS
@@ -43,18 +43,18 @@ class Plan:
                 raise UnknownName("problem of the paper", name, paper_problems())
 
     def rounds(self, problem: Problem) -> int:
-        """The horizon: the paper's, or a part of it."""
+        """Return the horizon: the paper's, or a share of it in a quick run."""
         return max(1, round(problem.rounds * QUICK_PART)) if self.quick else problem.rounds
 
 
 @dataclass(frozen=True)
 class Paper:
-    """What the experiments found."""
+    """The results of the experiments."""
 
     plan: Plan
     users: dict[str, Any]
     results: dict[str, Results]
-    verdicts: list[tuple[Claim, list[Verdict]]]
+    verdicts: list[tuple[Claim, list[ClaimVerdict]]]
     coverage: list[Coverage]
     seconds: float
 
@@ -63,8 +63,8 @@ COLUMNS = ("policy", "mean", "low", "high", "standard_error", "median", "least",
 
 
 def table(results: Results) -> list[dict[str, Any]]:
-    """Final regret by policy, with a 95 % confidence interval of the mean (Student's t)."""
-    # here, as every command imports this file, and few draw up a table
+    """Return final regret by policy, with a 95 % confidence interval of the mean (Student's t)."""
+    # imported here because every command imports this file and few need scipy
     from scipy.special import stdtrit
 
     rows = []
@@ -88,12 +88,12 @@ def table(results: Results) -> list[dict[str, Any]]:
 
 
 def interval_of(row: Mapping[str, Any]) -> str:
-    """The confidence interval in words; a single replication has none."""
+    """Return the confidence interval as text; a single replication has none."""
     return "–" if math.isnan(row["low"]) else f"{row['low']:,.1f} to {row['high']:,.1f}"
 
 
 def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The table of final regret for a Markdown page."""
+    """Return the table of final regret as Markdown."""
     lines = ["| policy | mean regret | 95 % interval | median | least to most |", "| --- | ---: | ---: | ---: | ---: |"]
     lines += [
         f"| {row['policy']} | {row['mean']:,.1f} | {interval_of(row)} | {row['median']:,.1f} "

@@ -1,4 +1,4 @@
-"""The paper's experiments, from nothing to figures, tables, claims and a report; resumable at every replication."""
+"""Run the paper's experiments and write figures, tables, claims and a report; resumes at every replication."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from slotwise.paper import coverage, paper_figures
 from slotwise.paper.claims import CLAIMS
 from slotwise.paper.paper_report import write_report
 from slotwise.paper.paper_tables import COLUMNS, Paper, Plan, markdown, table
-from slotwise.paper.result_cache import Store, program_hash, writable_folder
+from slotwise.paper.result_cache import ResultCache, program_hash, writable_folder
 from slotwise.policies.policy_registry import get_policy
 from slotwise.simulation import Results, Run
 from slotwise.simulation.progress import Bar
@@ -27,12 +27,12 @@ from slotwise.simulation.runner import Replication, recorded_rounds, run_replica
 #: in the order of the paper's legend
 POLICIES = tuple(paper_figures.COLOURS)
 RECORDED = 200
-#: of many files in one folder that cannot be used, this many are named one by one
-NAMED_ONE_BY_ONE = 3
+#: at most this many unusable files of a folder are named one by one
+MAX_NAMED_FILES = 3
 
 
 def run(plan: Plan, *, progress: bool | None = None, say: Callable[[str], None] | None = None) -> Paper:
-    """Run what is not on disk yet, and write figures, tables and the report into `plan.out`."""
+    """Run the replications that are not on disk yet, and write figures, tables and the report into `plan.out`."""
     begin = time.perf_counter()
     problems = {name: paper_problems()[name] for name in plan.problems}
     results: dict[str, Results] = {}
@@ -46,19 +46,19 @@ def run(plan: Plan, *, progress: bool | None = None, say: Callable[[str], None] 
             plan,
             users={name: problem.users for name, problem in problems.items()},
             results=results,
-            verdicts=[(claim, found) for claim in CLAIMS if (found := claim.check(results))],
+            verdicts=[(claim, verdicts) for claim in CLAIMS if (verdicts := claim.check(results))],
             coverage=[
-                one
+                cell
                 for name, problem in problems.items()
-                for one in coverage.measure(name, problem.users, results[name])
+                for cell in coverage.measure(name, problem.users, results[name])
             ],
             seconds=time.perf_counter() - begin,
         )
         _write(paper, folder)
         write_report(paper, folder)
     except OSError as problem:
-        kept = "; what was computed before is kept there" if plan.out.is_dir() else ""
-        raise UnwritableFile(f"cannot write into {plan.out}: {problem.strerror or problem}{kept}") from problem
+        hint = "; finished replications are kept there" if plan.out.is_dir() else ""
+        raise UnwritableFile(f"cannot write into {plan.out}: {problem.strerror or problem}{hint}") from problem
     return paper
 
 
@@ -70,26 +70,26 @@ def _results(
     task = PolicyTask(problem.users.slots, problem.users.items, rounds, problem.users.position_bias)
     runs = {}
     for label in POLICIES:
-        store = _store(plan, problem, label, rounds, points)
+        cache = _cache(plan, problem, label, rounds, points)
         done, missing, complaints = [], [], []
         for index in range(plan.replications):
-            kept, complaint = store.load(f"{index:04d}")
+            numbers, complaint = cache.load(f"{index:04d}")
             if complaint:
                 complaints.append(complaint)
-            if kept is None:
+            if numbers is None:
                 missing.append(index)
             else:
-                done.append(Replication.of_numbers(index, kept))
+                done.append(Replication.of_numbers(index, numbers))
                 step_of_all()
-        for complaint in complaints[:NAMED_ONE_BY_ONE]:
+        for complaint in complaints[:MAX_NAMED_FILES]:
             tell(complaint)
-        if len(complaints) > NAMED_ONE_BY_ONE:
-            tell(f"and {len(complaints) - NAMED_ONE_BY_ONE} more in {store.folder}")
+        if len(complaints) > MAX_NAMED_FILES:
+            tell(f"and {len(complaints) - MAX_NAMED_FILES} more in {cache.folder}")
         with bar.task(f"({problem.id}) {label}", plan.replications, done=len(done), passing=True) as step:
             for replication in run_replications(
                 problem.users, get_policy(label), task, seed=plan.seed, indices=missing, jobs=plan.jobs, points=points
             ):
-                store.save(f"{replication.index:04d}", replication.numbers())
+                cache.save(f"{replication.index:04d}", replication.numbers())
                 done.append(replication)
                 step()
                 step_of_all()
@@ -98,7 +98,7 @@ def _results(
     return Results(runs, rounds=rounds, replications=plan.replications, seed=plan.seed)
 
 
-def _store(plan: Plan, problem: Problem, label: str, rounds: int, points: Any) -> Store:
+def _cache(plan: Plan, problem: Problem, label: str, rounds: int, points: Any) -> ResultCache:
     made_for = {
         "problem": {
             "position_bias": problem.users.position_bias.tolist(),
@@ -110,7 +110,7 @@ def _store(plan: Plan, problem: Problem, label: str, rounds: int, points: Any) -
         "seed": plan.seed,
         "program": program_hash(),
     }
-    return Store(writable_folder(plan.out / "replications" / problem.id / label), made_for)
+    return ResultCache(writable_folder(plan.out / "replications" / problem.id / label), made_for)
 
 
 def _write(paper: Paper, folder: Path) -> None:
@@ -122,14 +122,14 @@ def _write(paper: Paper, folder: Path) -> None:
         _write_text(folder / f"final_regret_{name}.md", markdown(rows))
     save(paper_figures.between_bounds(paper.users, paper.results), folder, "bounds")
     save(paper_figures.coverage(paper.coverage), folder, "coverage")
-    measured = [asdict(one) for one in paper.coverage]
-    write_csv(folder / "coverage.csv", tuple(measured[0]), [tuple(one.values()) for one in measured])
+    measured = [asdict(cell) for cell in paper.coverage]
+    write_csv(folder / "coverage.csv", tuple(measured[0]), [tuple(row.values()) for row in measured])
     claims = [
         {"claim": claim.id, "statement": claim.statement, "criterion": claim.criterion, **asdict(verdict)}
         for claim, verdicts in paper.verdicts
         for verdict in verdicts
     ]
-    write_csv(folder / "claims.csv", tuple(claims[0]), [tuple(one.values()) for one in claims])
+    write_csv(folder / "claims.csv", tuple(claims[0]), [tuple(row.values()) for row in claims])
 
 
 def _write_text(path: Path | os.PathLike[str], text: str) -> None:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cache
 from typing import TypeVar
 
-#: exact where p is a fraction
+#: exact if p is a fraction
 Number = TypeVar("Number", Fraction, float)
 
 
@@ -30,7 +30,7 @@ def derangements(n: int) -> int:
 def cumulant_coefficients(n: int) -> tuple[int, ...]:
     """h_n1 … h_nn of κ_n = Σ_i (-1)^(n-i) h_ni / pⁱ: h_ni = i·h_(n-1)i + (i-1)·h_(n-1)(i-1).
 
-    The first cumulant, 1/p - 1, has a constant besides; it is a mean and takes no part in central moments.
+    The first cumulant, 1/p - 1, also has a constant; it is the mean and does not enter central moments.
 
     >>> cumulant_coefficients(3), cumulant_coefficients(4)
     ((1, 3, 2), (1, 7, 12, 6))
@@ -63,11 +63,11 @@ def central_moment_coefficients(n: int) -> tuple[int, ...]:
     signed = [0] * (n + 1)
     for m in range(1, n):
         left = [(-1) ** (m + 1 - i) * h for i, h in enumerate(cumulant_coefficients(m + 1), start=1)]
-        rest = n - 1 - m
-        if rest == 0:
+        order = n - 1 - m
+        if order == 0:
             right = [1]
         else:
-            right = [0] + [(-1) ** (rest - i) * f for i, f in enumerate(central_moment_coefficients(rest), start=1)]
+            right = [0] + [(-1) ** (order - i) * f for i, f in enumerate(central_moment_coefficients(order), start=1)]
         for i, a in enumerate(left, start=1):
             for j, b in enumerate(right):
                 signed[i + j] += math.comb(n - 1, m) * a * b
@@ -111,7 +111,7 @@ def is_alternating(coefficients: tuple[int, ...]) -> bool:
 
 
 def absolute_central_moment(n: int, p: float, tail: float = 1e-18) -> float:
-    """E|X - E X|ⁿ, summed until what is left cannot matter."""
+    """E|X - E X|ⁿ, summed until the remaining terms are negligible."""
     mean = (1 - p) / p
     total, x, weight = 0.0, 0, p
     while x < mean + 10 * n / p or weight * max(1.0, abs(x - mean)) ** n > tail * max(total, 1.0):

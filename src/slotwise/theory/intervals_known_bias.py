@@ -1,16 +1,16 @@
 """Concentration with known position bias: Theorem 1 and Lemma 3 of Grant and Leslie, as intervals from a tally.
 
 An item's clicks N_j over complete epochs are a sum of geometric variables with means γ = λ_kα_j, adaptively chosen, so
-N_j - αΛ_j is a martingale with Λ_j = Σ_k λ_kÑ_kj. All of them suppose γ ≤ 1, as the paper does.
+N_j - αΛ_j is a martingale with Λ_j = Σ_k λ_kÑ_kj. All intervals assume γ ≤ 1, as the paper does.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from slotwise.core.tally import Tally
 from slotwise.core.types import FloatArray
@@ -19,10 +19,10 @@ from slotwise.estimators.uncertainty.intervals import Intervals, checked_level
 from slotwise.theory.interval_kinds import around, complete_epochs
 
 
-def theorem_1(tally: Tally, position_bias: Any, level: float = 0.95) -> Intervals:
+def theorem_1(tally: Tally, position_bias: ArrayLike, level: float = 0.95) -> Intervals:
     """The α with |N - αΛ| ≤ √(2 Σσ² log C) + 4 log C, where Σσ² = Σ_kÑ_k(γ + γ²) and 2/C = 1 - level.
 
-    σ² is taken at the candidate α, so nothing but the data enters.
+    σ² is evaluated at the candidate α, so the interval depends on the data only.
     """
     log_c = math.log(2.0 / (1.0 - checked_level(level)))
     clicks, exposure, second = _sums(tally, position_bias)
@@ -33,10 +33,10 @@ def theorem_1(tally: Tally, position_bias: Any, level: float = 0.95) -> Interval
     return _inverted(clicks, exposure, slack, level)
 
 
-def theorem_1_from_data(tally: Tally, position_bias: Any, level: float = 0.95) -> Intervals:
+def theorem_1_from_data(tally: Tally, position_bias: ArrayLike, level: float = 0.95) -> Intervals:
     """ᾱ ± (√(8 N log C) + 4 log C)/Λ with 4/C = 1 - level.
 
-    The paper grants it when Σμ ≥ 8 log C + √(8 Σσ² log C), that is after enough epochs, which the data cannot tell.
+    The paper proves it for Σμ ≥ 8 log C + √(8 Σσ² log C), that is after enough epochs; the data do not show when.
     """
     log_c = math.log(4.0 / (1.0 - checked_level(level)))
     clicks, exposure, _ = _sums(tally, position_bias)
@@ -46,7 +46,7 @@ def theorem_1_from_data(tally: Tally, position_bias: Any, level: float = 0.95) -
     return around(mean, half, level)
 
 
-def lemma_3(tally: Tally, position_bias: Any) -> Intervals:
+def lemma_3(tally: Tally, position_bias: ArrayLike) -> Intervals:
     """The α with |ᾱ - α| ≤ √(4αc/Λ) + 4c/Λ, c = log(Jl²/2) after l epochs; level 1 - 4/(Jl)."""
     c, epochs = _log_term(tally)
     clicks, exposure, _ = _sums(tally, position_bias)
@@ -57,7 +57,7 @@ def lemma_3(tally: Tally, position_bias: Any) -> Intervals:
     return _inverted(clicks, exposure, slack, max(0.0, 1.0 - 4.0 / (tally.items * epochs)))
 
 
-def lemma_3_from_data(tally: Tally, position_bias: Any) -> Intervals:
+def lemma_3_from_data(tally: Tally, position_bias: ArrayLike) -> Intervals:
     """ᾱ ± (√(8ᾱc/Λ) + 8c/Λ), c = log(Jl²/2) after l epochs; level 1 - 6/(Jl)."""
     c, epochs = _log_term(tally)
     clicks, exposure, _ = _sums(tally, position_bias)
@@ -67,7 +67,7 @@ def lemma_3_from_data(tally: Tally, position_bias: Any) -> Intervals:
     return around(mean, half, max(0.0, 1.0 - 6.0 / (tally.items * epochs)))
 
 
-def _sums(tally: Tally, position_bias: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _sums(tally: Tally, position_bias: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
     """N_j, Λ_j = Σ λÑ and Σ λ²Ñ, per item."""
     bias = known_bias(tally, position_bias).position_bias
     return tally.clicks.sum(axis=0).astype(float), bias @ tally.passes, bias**2 @ tally.passes

@@ -1,10 +1,10 @@
 """Concentration with unknown position bias: Theorem 2 and Corollary 1 of Grant and Leslie.
 
 Theorem 2 bounds how far a function of geometric data strays from its mean; Corollary 1 applies it to Algorithm 1's α.
-Three things between theorem and corollary are not so, and the measured coverage is what to believe: the estimate is not
-unbiased; β is taken at the data, not at its supremum over all data; and the clicks of an epoch are not independent.
-Besides, the paper states Theorem 2 with the smaller of two exponents. Its proof gives the first up to a certain
-deviation and the second beyond, which is the larger there; `theorem_2` is what the proof gives.
+Three assumptions of the corollary do not hold, so trust the measured coverage instead: the estimate is biased; β is taken
+at the data and not at its supremum over all data; and the clicks of an epoch are dependent. The paper states Theorem 2
+with the smaller of two exponents. Its proof gives the first up to a certain deviation and the second, larger one beyond;
+`theorem_2` follows the proof.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WORST_P = 0.5
 
 
 def smoothing_constant(p: float) -> float:
-    """M = √(1-p) / (p (1 - (1-p)^¼)): what M_G of the proof is at half of its range.
+    """M = √(1-p) / (p (1 - (1-p)^¼)): M_G of the proof at half of its range.
 
     >>> round(smoothing_constant(0.5), 2)
     8.89
@@ -49,7 +49,7 @@ def theorem_2(deviation: float, beta_1: float, beta_2: float, p: float = WORST_P
 
 
 def theorem_2_radius(level: float, beta_1: float, beta_2: float, p: float = WORST_P) -> float:
-    """The deviation that `theorem_2` allows with probability 1 - level, on either side together."""
+    """The deviation that `theorem_2` allows with probability 1 - level, both sides together."""
     _check(p, beta_1=beta_1, beta_2=beta_2)
     log_c = math.log(2.0 / (1.0 - checked_level(level)))
     spread = beta_1**2 * smoothing_constant(p)

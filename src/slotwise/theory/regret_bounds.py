@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from slotwise.click_models import MNL
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
+from slotwise.core.types import FloatArray
 
 
-def upper_bound_known_bias(items: int, rounds: int, position_bias: Any) -> float:
+def upper_bound_known_bias(items: int, rounds: int, position_bias: ArrayLike) -> float:
     """Proposition 1, for `epoch-ucb`, with the last line of its proof:
 
     (9(K+1) + 14JK/λ_min log(JT²/2)) (log T + 1) + √(192 λ_max² log(JT²) J T / λ_min).
@@ -26,11 +28,11 @@ def upper_bound_known_bias(items: int, rounds: int, position_bias: Any) -> float
     return float(logarithmic + root)
 
 
-def upper_bound_unknown_bias(items: int, rounds: int, position_bias: Any, constant: float = 1.0) -> float:
+def upper_bound_unknown_bias(items: int, rounds: int, position_bias: ArrayLike, constant: float = 1.0) -> float:
     """Proposition 3, for `epoch-ucb-upb`: 8(K+1) + √(144 C J K⁴ T log(JT²)).
 
-    C is the square of the constant of Lemma 4, of which the paper only says that there is one: with the default the
-    bound has the right shape, not a proven height.
+    C is the square of the constant of Lemma 4. The paper proves that it exists without giving its value: with the
+    default the bound has the right shape, but no proven height.
     """
     bias, items, rounds = _checked(items, rounds, position_bias)
     if not constant > 0:
@@ -39,25 +41,25 @@ def upper_bound_unknown_bias(items: int, rounds: int, position_bias: Any, consta
     return 8 * (slots + 1) + math.sqrt(144 * constant * items * slots**4 * rounds * math.log(items * rounds**2))
 
 
-def lower_bound(items: int, rounds: int, position_bias: Any) -> float:
+def lower_bound(items: int, rounds: int, position_bias: ArrayLike) -> float:
     """Proposition 2, for every policy, with the last line of its proof and the best ε in (0, ½] for it:
 
     εT/7 - εC S T/(7(J-K+1)) - ε² √(17 C S T³ / (2 S_2 (J-K+1))), C = K/S_2, S = Σλ, S_2 = Σλ².
 
-    It asks for 1 ≥ λ_1 > λ_2 > … > 0, S_2 > 1 and J ≥ 4K. Where it is below zero it says nothing: 0.
+    It requires 1 ≥ λ_1 > λ_2 > … > 0, S_2 > 1 and J ≥ 4K. Returns 0 if the expression is negative.
     """
     linear, quadratic = _lower_bound_terms(items, rounds, position_bias)
     gap = hardest_gap(items, rounds, position_bias)
     return max(0.0, linear * gap - quadratic * gap**2)
 
 
-def hardest_gap(items: int, rounds: int, position_bias: Any) -> float:
+def hardest_gap(items: int, rounds: int, position_bias: ArrayLike) -> float:
     """The ε in (0, ½] at which the lower bound is largest."""
     linear, quadratic = _lower_bound_terms(items, rounds, position_bias)
     return min(0.5, max(1e-12, linear / (2.0 * quadratic)))
 
 
-def _lower_bound_terms(items: int, rounds: int, position_bias: Any) -> tuple[float, float]:
+def _lower_bound_terms(items: int, rounds: int, position_bias: ArrayLike) -> tuple[float, float]:
     bias, items, rounds = _checked(items, rounds, position_bias)
     slots, total, squares = len(bias), float(bias.sum()), float((bias**2).sum())
     if squares <= 1.0:
@@ -72,17 +74,17 @@ def _lower_bound_terms(items: int, rounds: int, position_bias: Any) -> tuple[flo
     return linear, quadratic
 
 
-def lower_bound_shape(items: int, rounds: int, position_bias: Any) -> float:
-    """√(J T S_2 / S): how regret must grow, whatever the constant; defined for every problem."""
+def lower_bound_shape(items: int, rounds: int, position_bias: ArrayLike) -> float:
+    """√(J T S_2 / S): how regret must grow, up to a constant; defined for every problem."""
     bias, items, rounds = _checked(items, rounds, position_bias)
     return math.sqrt(items * rounds * float((bias**2).sum() / bias.sum()))
 
 
-def hard_instance(items: int, position_bias: Any, gap: float, best: Any = None) -> MNL:
+def hard_instance(items: int, position_bias: ArrayLike, gap: float, best: ArrayLike | None = None) -> MNL:
     """The problem τ_a of the lower bound's proof: every item at 1/S, those of one ranking a little above.
 
-    α_j = 1/S + ελ_k/S_2 for the item j in slot k of `best`, 1/S for the others: `best` is the best ranking, and any
-    other is hard to tell from it. By default it holds the first items in order.
+    α_j = 1/S + ελ_k/S_2 for the item j in slot k of `best`, 1/S for the others: `best` is the best ranking, and
+    every other one is hard to distinguish from it. By default `best` holds the first items in order.
 
     >>> hard_instance(6, [1.0, 0.5], gap=0.25).attractiveness.round(3).tolist()
     [0.867, 0.767, 0.667, 0.667, 0.667, 0.667]
@@ -121,8 +123,8 @@ def compute_regret_bounds(users: MNL, rounds: int) -> RegretBounds:
     unmet: str | None = None
     try:
         lower = lower_bound(items, rounds, bias)
-    except InvalidInput as problem:
-        unmet = str(problem)
+    except InvalidInput as error:
+        unmet = str(error)
     return RegretBounds(
         rounds=rounds,
         lower_bound_shape=lower_bound_shape(items, rounds, bias),
@@ -143,7 +145,7 @@ def hardest_problem(users: MNL, rounds: int) -> MNL:
     return hard_instance(items, bias, gap)
 
 
-def _checked(items: int, rounds: int, position_bias: Any) -> tuple[Any, int, int]:
+def _checked(items: int, rounds: int, position_bias: ArrayLike) -> tuple[FloatArray, int, int]:
     bias = validation.positive_vector("position_bias", position_bias, each="slot")
     validation.whole_number("items", items, at_least=len(bias))
     return bias, items, validation.whole_number("rounds", rounds, at_least=1)
