@@ -106,13 +106,13 @@ KILLED = """
 import os, signal, sys
 from slotwise.cli import main
 from slotwise.paper.result_cache import ResultCache
-save, left = Store.save, [int(sys.argv.pop(1))]
+save, left = ResultCache.save, [int(sys.argv.pop(1))]
 def save_or_die(*arguments):
     save(*arguments)
     left[0] -= 1
     if left[0] == 0:
         os.kill(os.getpid(), signal.SIGKILL)
-Store.save = save_or_die
+ResultCache.save = save_or_die
 main()
 """
 
@@ -184,17 +184,17 @@ def test_another_seed_is_another_run(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("no_figures")
 def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = Plan(problems=("b",), replications=2, out=tmp_path, quick=True)
-    save, count = Store.save, [0]
+    save, count = ResultCache.save, [0]
 
-    def until_full(self: Store, name: str, numbers: dict[str, Any]) -> None:
+    def until_full(self: ResultCache, name: str, numbers: dict[str, Any]) -> None:
         count[0] += 1
         if count[0] > 3:
             raise OSError(28, "No space left on device")
         save(self, name, numbers)
 
     with monkeypatch.context() as full:
-        full.setattr(Store, "save", until_full)
-        with pytest.raises(UnwritableFile, match="No space left on device; what was computed before is kept"):
+        full.setattr(ResultCache, "save", until_full)
+        with pytest.raises(UnwritableFile, match="No space left on device; finished replications are kept"):
             reproduction.run(plan, progress=False, say=lambda line: None)
     assert len(_arrays(tmp_path)) == 3
     reproduction.run(plan, progress=False, say=lambda line: None)
@@ -208,7 +208,7 @@ def test_figures_that_do_not_fit_lose_no_replication(whole: Path, tmp_path: Path
     limited = ["/bin/sh", "-c", 'ulimit -f 60; exec "$@"', "sh", *command]  # 60 blocks: about 30 kB
     done = subprocess.run(limited, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert f"error: cannot write into {tmp_path}: File too large; what was computed before is kept" in done.stderr
+    assert f"error: cannot write into {tmp_path}: File too large; finished replications are kept" in done.stderr
     assert "Traceback" not in done.stderr
     before = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.npz")}
     assert len(before) == 14

@@ -1,9 +1,11 @@
 """Concentration with unknown position bias: Theorem 2 and Corollary 1 of Grant and Leslie.
 
 Theorem 2 bounds how far a function of geometric data strays from its mean; Corollary 1 applies it to Algorithm 1's α.
-Three assumptions of the corollary do not hold, so trust the measured coverage instead: the estimate is biased; β is taken
+Three assumptions of the corollary do not hold, so trust the measured coverage instead: the estimate is biased; β is
+taken
 at the data and not at its supremum over all data; and the clicks of an epoch are dependent. The paper states Theorem 2
-with the smaller of two exponents. Its proof gives the first up to a certain deviation and the second, larger one beyond;
+with the smaller of two exponents. Its proof gives the first up to a certain deviation and the second, larger one
+beyond;
 `theorem_2` follows the proof.
 """
 
