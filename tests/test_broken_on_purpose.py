@@ -629,8 +629,8 @@ FAULTS = [
     Fault(
         "what was refused because it waited too long is written nevertheless",
         "service/storage/batch_writer.py",
-        "            if batch.take():\n                self._tell(",
-        "            if not batch.is_taken():\n                self._tell(",
+        "            if batch.take():\n                self._resolve(",
+        "            if not batch.is_taken():\n                self._resolve(",
         "tests/service/storage/test_batch_writer.py::test_what_waits_too_long_for_its_turn_is_refused_and_never_written",
     ),
     Fault(

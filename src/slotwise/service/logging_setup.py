@@ -1,6 +1,6 @@
-"""What is logged, on stderr: a JSON object a line for programs, plain lines for a person at a terminal.
+"""Logging to stderr: JSON lines for programs, plain lines for a terminal.
 
-Keys, tokens and bodies are never among what is logged.
+Keys, tokens and bodies are never logged.
 """
 
 from __future__ import annotations
@@ -10,16 +10,15 @@ import logging
 import os
 import sys
 from datetime import UTC, datetime
-from typing import Any
 
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message"}
 
 
 class JsonLines(logging.Formatter):
-    """Time, level, logger, event, and whatever `extra` says."""
+    """Time, level, logger, event and extra fields as a JSON object."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, Any] = {
+        line: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -33,7 +32,7 @@ class JsonLines(logging.Formatter):
 
 
 class PlainLines(logging.Formatter):
-    """The time of day here, the event, whatever `extra` says, and the level where it is worse than information."""
+    """The local time of day, the level of warnings and errors, the event, and extra fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         time = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")
@@ -43,7 +42,7 @@ class PlainLines(logging.Formatter):
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
 
-def _extra(record: logging.LogRecord) -> dict[str, Any]:
+def _extra(record: logging.LogRecord) -> dict[str, object]:
     return {key: value for key, value in vars(record).items() if key not in _OWN}
 
 
@@ -53,7 +52,7 @@ def is_for_a_person() -> bool:
 
 
 def configure(level: str) -> None:
-    """Send everything of ours and of the server's to stderr, in the form that suits who reads it."""
+    """Send the logs of slotwise and of the server to stderr, as plain lines to a terminal and as JSON otherwise."""
     person = is_for_a_person()
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(PlainLines() if person else JsonLines())
@@ -64,7 +63,7 @@ def configure(level: str) -> None:
         logger.setLevel(level.upper())
     server = logging.getLogger("uvicorn.error")
     if person and level == "info":
-        # which of its steps a server has come to tells a person nothing
+        # the steps of a server's start are noise at a terminal
         server.setLevel(logging.WARNING)
-    # an error that is answered with a 500 is logged by us, once
+    # slotwise itself logs an error that is answered with 500
     server.addFilter(lambda record: "Exception in ASGI application" not in record.getMessage())

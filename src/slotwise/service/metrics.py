@@ -1,7 +1,7 @@
-"""What is measured, in Prometheus's words.
+"""Prometheus metrics of a worker.
 
-What became of decisions is read from the store, so that it is the same whichever worker answers and goes on after a
-restart. Times are those of the worker that answers.
+Numbers of decisions come from the store, so that they are the same in every worker and survive a restart. Times are
+those of the worker that answers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from prometheus_client.registry import Collector
 from slotwise.service.placements.placement_registry import Placements
 from slotwise.service.storage.count_rows import Counters
 
-#: how old the snapshot that decisions are made from may be
+#: the published maximum age of the snapshot that decisions use
 STALENESS_BOUND_SECONDS: Final = 1.0
 
 #: buckets of a histogram of times
@@ -25,21 +25,24 @@ _SIZES: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 class WorkerMetrics:
-    """One registry per worker; what answers for it over HTTP adds its own to it."""
+    """The metrics registry of a worker; the HTTP layer adds its own metrics."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.reports = Counter(
-            "slotwise_reports", "Outcomes that came in, by what became of them.", ["verdict"], registry=self.registry
+            "slotwise_reports", "Reported outcomes, by verdict.", ["verdict"], registry=self.registry
         )
         self._propensities = Counter(
             "slotwise_propensities",
-            "Decisions whose propensities were looked for, by whether they were found.",
+            "Decisions whose propensities were computed, by whether they are known.",
             ["found"],
             registry=self.registry,
         )
         self._commits = Histogram(
-            "slotwise_commit_seconds", "Time of a transaction, to disk.", registry=self.registry, buckets=SECONDS
+            "slotwise_commit_seconds",
+            "Duration of a transaction, to disk.",
+            registry=self.registry,
+            buckets=SECONDS,
         )
         self._together = Histogram(
             "slotwise_commit_size", "Decisions and outcomes in a transaction.", registry=self.registry, buckets=_SIZES
@@ -50,16 +53,16 @@ class WorkerMetrics:
         self.registry.register(_FromStore(placements))
 
     def committed(self, size: int, seconds: float) -> None:
-        """One transaction."""
+        """Record a transaction."""
         self._commits.observe(seconds)
         self._together.observe(size)
 
     def looked_for_propensities(self, found: str, decisions: int) -> None:
-        """Of decisions, with that success."""
+        """Record a number of decisions whose propensities are known or unknown."""
         self._propensities.labels(found).inc(decisions)
 
     def text(self) -> bytes:
-        """For Prometheus to scrape."""
+        """The metrics in the text format of Prometheus."""
         return generate_latest(self.registry)
 
 
@@ -73,23 +76,23 @@ class _FromStore(Collector):
     def collect(self) -> Iterable[Metric]:
         decisions = CounterMetricFamily("slotwise_decisions", "Decisions issued.", labels=["placement", "arm"])
         outcomes = CounterMetricFamily(
-            "slotwise_outcomes", "Final decisions, by what came of them.", labels=["placement", "kind"]
+            "slotwise_outcomes", "Final decisions, by outcome.", labels=["placement", "kind"]
         )
         late = CounterMetricFamily(
             "slotwise_late", "Decisions with an outcome after their deadline.", labels=["placement"]
         )
         duplicates = CounterMetricFamily("slotwise_duplicates", "Outcomes reported again.", labels=["placement"])
-        conflicts = CounterMetricFamily("slotwise_conflicts", "Outcomes against an earlier one.", labels=["placement"])
+        conflicts = CounterMetricFamily("slotwise_conflicts", "Conflicting outcomes.", labels=["placement"])
         pending = GaugeMetricFamily("slotwise_pending", "Decisions before their deadline.", labels=["placement"])
         silent = GaugeMetricFamily(
-            "slotwise_silent_share", "Share of the no-clicks about which nothing was reported.", labels=["placement"]
+            "slotwise_silent_share", "Share of the no-clicks without a report.", labels=["placement"]
         )
         several = GaugeMetricFamily(
             "slotwise_several_clicks_share",
             "Share of the clicked lists with clicks on several items.",
             labels=["placement"],
         )
-        value = CounterMetricFamily("slotwise_value", "What clicks brought, where that was said.", labels=["placement"])
+        value = CounterMetricFamily("slotwise_value", "Sum of the reported values of clicks.", labels=["placement"])
         for name, arms in self._placements.counters.items():
             for arm, counters in arms.items():
                 decisions.add_metric([name, arm], counters.issued)
@@ -108,11 +111,11 @@ class _FromStore(Collector):
         yield from (decisions, outcomes, late, duplicates, conflicts, pending, silent, several, value)
         yield GaugeMetricFamily(
             "slotwise_snapshot_staleness_seconds",
-            "Age of the snapshot that decisions are made from.",
+            "Age of the snapshot that decisions use.",
             value=self._placements.staleness(),
         )
         yield GaugeMetricFamily(
             "slotwise_snapshot_staleness_bound_seconds",
-            "What that age is kept below while the store answers.",
+            "Upper bound of that age while the store answers.",
             value=STALENESS_BOUND_SECONDS,
         )

@@ -1,4 +1,4 @@
-"""Settings: the command line, then `SLOTWISE_*` in the environment, then a TOML file; all checked before the start."""
+"""Settings of the service: the command line, then `SLOTWISE_*` in the environment, then a TOML file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from slotwise.service.schemas.name_rules import PlacementName
 from slotwise.service.schemas.validation_errors import faults
 
 KIB, MIB = 1024, 1024 * 1024
-#: where the file is, for the workers that a server starts
+#: the variable with the path of the file, for the workers that a server starts
 CONFIG = "SLOTWISE_CONFIG"
 
 
@@ -34,12 +34,12 @@ def _networks(listed: str) -> str:
         try:
             ipaddress.ip_network(network.strip())
         except ValueError as problem:
-            raise ValueError(f"must be addresses or networks with commas between them: {problem}") from None
+            raise ValueError(f"must be addresses or networks separated by commas: {problem}") from None
     return listed
 
 
 class Settings(BaseSettings):
-    """What `slotwise serve` needs to know."""
+    """The settings of `slotwise serve`, validated before the start."""
 
     model_config = SettingsConfigDict(env_prefix="SLOTWISE_", extra="forbid", env_ignore_empty=True)
 
@@ -47,34 +47,34 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = 8000
     workers: Annotated[int, Field(ge=1, le=64)] = 1
-    #: what requests must carry; without one, only this machine is served
+    #: the API key of requests; without one, only this machine is served
     server_key: SecretStr | None = None
-    #: at the same time, per worker; more are refused, or take the place of those that ask for nothing
+    #: concurrent connections per worker; further ones are rejected, or replace idle ones
     connections: Annotated[int, Field(ge=1, le=100_000)] = 1000
-    #: how long a connection may be silent between two requests
+    #: timeout of an idle connection
     keep_alive_seconds: Annotated[int, Field(ge=1, le=3600)] = 5
-    #: of a request before its body: how long it may take, and how large it may be
+    #: timeout and maximum size of a request's head
     header_seconds: Annotated[float, Field(gt=0, le=3600)] = 10.0
     header_bytes: Annotated[int, Field(ge=1024, le=1024 * 1024)] = 16 * 1024
-    #: how long a body may take; and how large it may be, of an outcome or an item, a decision, a placement
+    #: timeout of a body, and its maximum size: of an outcome or an item, a decision, a placement
     body_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
     outcome_bytes: Annotated[int, Field(ge=1024, le=16 * MIB)] = 64 * KIB
     decision_bytes: Annotated[int, Field(ge=1024, le=64 * MIB)] = 4 * MIB
     placement_bytes: Annotated[int, Field(ge=1024, le=1024 * MIB)] = 32 * MIB
-    #: how long an answer may find nobody who reads it
+    #: timeout of a client that does not read its response
     send_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
-    #: how long what is to be written may wait for its turn, and then how long writing it may take
+    #: timeout of waiting for a write, and of the write itself
     write_seconds: Annotated[float, Field(gt=0, le=60)] = 1.5
-    #: how long reading from PostgreSQL may take, as for estimates and history
+    #: timeout of a read from PostgreSQL, such as for estimates and history
     read_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
-    #: for the requests that are being answered when the service is told to stop
+    #: time for pending requests when the service stops
     drain_seconds: Annotated[int, Field(ge=1, le=600)] = 10
-    #: the path that a proxy has the service under, as in /slotwise
+    #: the path of the service behind a proxy, as in /slotwise
     root_path: Annotated[str, AfterValidator(_path)] = ""
-    #: addresses or networks, with commas, of the proxies that are believed about whom they ask for
+    #: addresses or networks, separated by commas, of proxies whose forwarding headers are trusted
     trusted_proxies: Annotated[str, AfterValidator(_networks)] = "127.0.0.1,::1"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-    #: made at the start where there are none of that name
+    #: created at the start unless there are some of the same name
     placements: dict[PlacementName, PlacementDefinition] = {}
 
     @classmethod
@@ -86,23 +86,23 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The environment before the file, whose content is what the class is made with."""
+        """The environment takes precedence over the file, whose content is passed to the constructor."""
         return env_settings, init_settings
 
     @property
     def key(self) -> str | None:
-        """The key, for whoever has to compare it."""
+        """The API key as text, or None."""
         return self.server_key.get_secret_value() if self.server_key else None
 
 
 def load(config: Path | None = None) -> Settings:
-    """Read and check; what is wrong is named, and secrets are not."""
+    """Read and validate the settings; errors name the setting, and never a secret."""
     path = config or (Path(os.environ[CONFIG]) if os.environ.get(CONFIG) else None)
     try:
         settings = Settings(**(_read(path) if path else {}))
     except ValidationError as problem:
         fault = faults(problem, whole="settings")[0]
-        # only what cannot be a secret: a key that is mistyped is one all the same
+        # only values that are no secrets: a mistyped key is a secret too
         harmless = fault["field"].partition(".")[0] in Settings.model_fields.keys() - {"store", "server_key"}
         got = f", got {fault['value']}" if "value" in fault and harmless else ""
         raise InvalidInput(f"setting {fault['field']}: {fault['detail']}{got}") from None
@@ -126,7 +126,7 @@ def _check_key(settings: Settings) -> None:
     if settings.key is None:
         if settings.root_path:
             raise InvalidInput(
-                f"root_path is {settings.root_path!r}, so there is a proxy that passes on what others ask: "
+                f"root_path is {settings.root_path!r}, so a proxy passes on the requests of others: "
                 "set SLOTWISE_SERVER_KEY"
             )
         if not is_loopback(settings.host):
@@ -134,11 +134,11 @@ def _check_key(settings: Settings) -> None:
                 f"host is {settings.host!r}, which others can reach: set SLOTWISE_SERVER_KEY, or serve 127.0.0.1"
             )
     elif not settings.key.isascii() or not settings.key.isprintable() or " " in settings.key:
-        raise InvalidInput("server_key must be printable ASCII without spaces, as it travels in a header")
+        raise InvalidInput("server_key must be printable ASCII without spaces, because it is sent in a header")
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach it.
+    """Whether a host is reachable from this machine only.
 
     >>> is_loopback("localhost"), is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0")
     (True, True, True, False)

@@ -68,7 +68,7 @@ def run(path: Path, clock: Clock, test: Callable[[Worker], Awaitable[None]], *fi
 
 def learned(worker: Worker, name: str = "home") -> tuple[FloatArray, FloatArray]:
     """Clicks and passes of the first slot that its learner has absorbed."""
-    tally = next(known for known in worker.known() if known.name == name).learner.tally()
+    tally = next(known for known in worker.placements() if known.name == name).learner.tally()
     return tally.clicks[0].astype(float), tally.passes[0].astype(float)
 
 

@@ -133,7 +133,7 @@ def test_estimates_say_what_was_found_and_rest_on_it(tmp_path: Path) -> None:
         assert (await worker.estimates("never"))["best_list"] == ["a"]
         for name in ("changing", "never"):
             assert np.sum((await worker.estimates(name))["tally"]["clicks"]) == sum(row.clicks for row in turned)
-        known = {placement.name: placement.recent for placement in worker.known()}
+        known = {placement.name: placement.recent for placement in worker.placements()}
         assert known["never"] is None
         assert {name: found and found.decay.half_life_hours for name, found in known.items()} == {
             "changing": 24.0,

@@ -33,7 +33,7 @@ def test_a_learner_follows_counts_of_segments_that_are_no_longer_told_apart(tmp_
         clock.now += 60.0
         await worker.finalise()
         await worker.refresh()
-        (placement,) = worker.known()
+        (placement,) = worker.placements()
         return [int(placement.learner.tally(segment).clicks[0, 0]) for segment in range(len(placement.segments))]
 
     async def run() -> None:

@@ -132,7 +132,7 @@ def test_an_interruption_leaves_no_half_file_and_what_was_whole_stays(store: Sto
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        export(store, tmp_path / "log", at_once=70, tell=interrupt_on_the_second_day)
+        export(store, tmp_path / "log", at_once=70, report=interrupt_on_the_second_day)
     assert names(tmp_path / "log") == ["decisions-2026-11-14.parquet"]
     assert len(rows(tmp_path / "log")) == 100
     # and once more from the beginning

@@ -1,4 +1,4 @@
-"""What lets a browser report the outcome of one decision, and do nothing else."""
+"""Signed tokens with which a browser reports the outcome of one decision, and nothing else."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _SIGNATURE_BYTES = 32
 
 
 class ForgedToken(SlotwiseError):
-    """It was not made here."""
+    """The token was not issued by this store."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """Which decision it is for, and until when."""
+    """The decision of a token, and its deadline."""
 
     decision: str
     deadline: float
 
 
 class Signer:
-    """Makes and reads tokens with the store's secret.
+    """Signs and reads tokens with the store's secret.
 
     >>> signer = Signer(b"secret")
     >>> text = signer.sign("0" * 32, 7.0)
@@ -48,7 +48,7 @@ class Signer:
         return base64.urlsafe_b64encode(content + self._signature(content)).decode()
 
     def read(self, token: str) -> Token:
-        """The token as it was signed; whether it has expired is for the caller to see."""
+        """The content of a token; the caller checks whether it has expired."""
         try:
             raw = base64.b64decode(token, altchars=b"-_", validate=True)
         except (binascii.Error, ValueError):

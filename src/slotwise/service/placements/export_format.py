@@ -1,4 +1,4 @@
-"""A placement as a file, to be carried from store to store: its definition, its tally and its counters, by period."""
+"""The file format of a placement export: definition, tally, counters and changes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from slotwise.service.storage.placement_transfer import PlacementExport
 from slotwise.service.storage.placements_table import Change
 
 FORMAT: Final = "slotwise placement 2"
-#: millions of them fit into 64 bits together
+#: the sum of millions of them fits into 64 bits
 _Count = Annotated[int, Field(ge=0, le=10**12)]
 _Sum = Annotated[float, Field(ge=0, le=1e200, allow_inf_nan=False)]
 _Slot = Annotated[int, Field(ge=1, le=MAX_SLOTS)]
@@ -58,7 +58,7 @@ class _File(BaseModel):
     changes: list[tuple[_Version, _Sum, dict[str, Any]]]
 
     def portable(self) -> PlacementExport:
-        """As it was."""
+        """The content for a store."""
         return PlacementExport(
             self.name,
             self.definition.text(),
@@ -80,7 +80,7 @@ class _File(BaseModel):
 
 
 def to_text(placement: PlacementExport) -> str:
-    """One JSON object. Decisions that are pending stay where they are, and are not counted as issued."""
+    """A placement export as JSON. Pending decisions are left out, and are not counted as issued."""
     content: dict[str, Any] = {
         "format": FORMAT,
         "name": placement.name,
@@ -95,7 +95,7 @@ def to_text(placement: PlacementExport) -> str:
             for row in placement.periods
         ],
         "period_counters": [
-            [*astuple(one.period), one.segment, one.arm, _counted(one.counters)] for one in placement.period_counters
+            [*astuple(row.period), row.segment, row.arm, _counted(row.counters)] for row in placement.period_counters
         ],
         "changes": [[change.version, change.time, json.loads(change.what)] for change in placement.changes],
     }
@@ -111,7 +111,7 @@ def _counted(counters: Counters) -> dict[str, float]:
 
 
 def from_file(path: Path) -> PlacementExport:
-    """What `to_text` wrote; anything else is refused by name."""
+    """Read a placement export; errors name the file and the field."""
     try:
         placement = _File.model_validate_json(path.read_bytes()).portable()
     except OSError as problem:
@@ -123,7 +123,7 @@ def from_file(path: Path) -> PlacementExport:
             f"{path} is not an exported placement: {fault['field']}: {fault['detail']}{value}"
         ) from None
     except TypeError:
-        raise UnreadableFile(f"{path} is not an exported placement: counters has names that are not known") from None
+        raise UnreadableFile(f"{path} is not an exported placement: counters has unknown names") from None
     if len({(row.segment, row.slot, row.item) for row in placement.tally}) < len(placement.tally):
         raise UnreadableFile(f"{path} is not an exported placement: tally has a slot and an item twice")
     if len({(row.period, row.segment, row.arm, row.slot, row.item) for row in placement.periods}) < len(

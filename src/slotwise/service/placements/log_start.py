@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from slotwise.core.errors import InvalidInput
-from slotwise.service.placements.warm_start import Counted, from_counts
+from slotwise.service.placements.warm_start import LogCounts, from_counts
 from slotwise.service.schemas.definition import MAX_HALF_LIFE, MIN_HALF_LIFE
 from slotwise.service.schemas.segment_rules import OTHER
 from slotwise.service.storage import open_store
@@ -86,7 +86,7 @@ def _portable(fit: Fit, name: str, segment: Sequence[str]) -> PlacementExport:
         context = {key: value for key, value in values if value not in ("", OTHER)}
         for period, counted in part.by_period:
             when = None if periods is None or not math.isfinite(periods.width) else periods.at(period + 0.5)
-            parts.append(Counted(counted, counted.showings, counted.item_ids, context, when))
+            parts.append(LogCounts(counted, counted.showings, counted.item_ids, context, when))
     by_key = {key: sorted({part.context[key] for part in parts if key in part.context}) for key in segment}
     listed = {key: values for key, values in by_key.items() if values}
     return from_counts(name, parts, first, listed, _half_life_hours(fit))

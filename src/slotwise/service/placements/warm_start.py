@@ -1,4 +1,4 @@
-"""A placement that begins with what a click log has counted, instead of with nothing."""
+"""Placements that start from the counts of a click log."""
 
 from __future__ import annotations
 
@@ -23,46 +23,58 @@ from slotwise.service.storage.decision_types import hour_of
 from slotwise.service.storage.placement_transfer import PlacementExport
 
 
-class Counted(NamedTuple):
-    """What was counted of all visitors, or of those of one segment; at one time, or all in all."""
+class LogCounts(NamedTuple):
+    """Counts of all visitors or of one segment, at one time or over all time."""
 
     tally: Tally
-    #: slots × items: how often an item stood in a slot, whatever was clicked
+    #: slots × items: how often an item was in a slot
     showings: IntArray
     item_ids: Sequence[str]
-    #: what is known of these visitors, by the keys of the segments
+    #: the context of these visitors
     context: Mapping[str, str] = {}
-    #: seconds since 1970, from when on the counts fade where the placement is to forget; None for now
+    #: seconds since 1970, from which the counts decay; None for now
     time: float | None = None
 
 
 def from_counts(
     name: str,
-    parts: Sequence[Counted],
+    parts: Sequence[LogCounts],
     first: Sequence[str],
     segments: Mapping[str, Sequence[str]] | None = None,
     half_life_hours: float | None = None,
 ) -> PlacementExport:
-    """For a store: all items that were counted, those in `first` before the others, and all that was counted of them.
+    """A placement with the items and counts of a log, for a store.
 
-    The counts are of their time, or of now, and of no arm: what the service's own decisions come to is told apart from
-    them. A visitor with a value that `segments` do not list is counted among *other*.
+    The counts belong to no arm, so that they are separate from the counts of the service's own decisions.
+
+    Parameters
+    ----------
+    name
+        The name of the placement.
+    parts
+        The counts.
+    first
+        Items that come first in the control order.
+    segments
+        Listed values by key; other values count as *other*.
+    half_life_hours
+        The half-life of the counts; None for no decay.
     """
     ids = list(dict.fromkeys([*first, *(id for part in parts for id in part.item_ids)]))
     memory = None if half_life_hours is None else {"half_life_hours": half_life_hours}
-    given = {
+    options = {
         "slots": max(part.tally.slots for part in parts),
         "items": ids,
         "segments": segments or {},
         "memory": memory,
     }
     try:
-        definition = PlacementDefinition.model_validate(given)
+        definition = PlacementDefinition.model_validate(options)
     except ValidationError as problem:
         fault = faults(problem, whole="the placement")[0]
         raise InvalidInput(f"{name} cannot be served: {fault['field']}: {fault['detail']}") from None
     periods = _rows(parts, VisitorSegments(definition.segments), time.time())
-    rows = _all_in_all(periods)
+    rows = _totals(periods)
     try:
         with compiling("never"):
             try_out(definition, rows)
@@ -71,7 +83,7 @@ def from_counts(
     return PlacementExport(checked_name(name), definition.text(), rows, {}, periods)
 
 
-def _rows(parts: Sequence[Counted], segments: VisitorSegments, now: float) -> list[PeriodRow]:
+def _rows(parts: Sequence[LogCounts], segments: VisitorSegments, now: float) -> list[PeriodRow]:
     """The counts by time, segment, slot and item."""
     total: dict[tuple[CountPeriod, str, int, str], IntArray] = {}
     for part in parts:
@@ -87,8 +99,8 @@ def _rows(parts: Sequence[Counted], segments: VisitorSegments, now: float) -> li
     ]
 
 
-def _all_in_all(periods: Sequence[PeriodRow]) -> list[TallyRow]:
-    """The same counts, whenever they were."""
+def _totals(periods: Sequence[PeriodRow]) -> list[TallyRow]:
+    """The counts over all time."""
     total: dict[tuple[str, int, str], IntArray] = {}
     for row in periods:
         key = row.segment, row.slot, row.item

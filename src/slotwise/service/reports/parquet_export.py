@@ -1,4 +1,4 @@
-"""The decisions of a store as Parquet files, a day a file, a row a decision."""
+"""Export of decisions to Parquet: a file per day, a row per decision."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from slotwise.core.errors import InvalidInput, MissingExtra, UnwritableFile
 from slotwise.core.io import replacing
@@ -50,11 +50,11 @@ SCHEMA: Final = pa.schema(
 
 @dataclass
 class Exported:
-    """What was written, and what was not yet to be."""
+    """Numbers of written files and decisions, and of pending decisions."""
 
     decisions: int = 0
     files: int = 0
-    #: decisions of that time whose outcome is not final yet
+    #: decisions of the span that are not final yet
     pending: int = 0
 
 
@@ -65,35 +65,50 @@ def export(
     since: float | None = None,
     until: float | None = None,
     placement: str | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    report: Callable[[str], None] = lambda _: None,
     at_once: int = AT_ONCE,
 ) -> Exported:
-    """Write the final decisions that were issued from `since` on and before `until`; a file is whole or not there.
+    """Write the final decisions that were issued from `since` on and before `until`.
 
-    The file of a day is replaced where there is one.
+    Files are written atomically, and replace earlier files of the same day.
+
+    Parameters
+    ----------
+    store
+        The store to read.
+    folder
+        The folder of the files, created if it is missing.
+    since, until
+        Seconds since 1970; None for no bound.
+    placement
+        The placement; None for all.
+    report
+        Called with a sentence about the progress.
+    at_once
+        Decisions in memory at once.
     """
     if since is not None and until is not None and since >= until:
         raise InvalidInput(f"since must be before until, got {_time(since)} and {_time(until)}")
     after, before = least_id(since or 0.0), _LAST if until is None else least_id(until)
     _make(folder)
-    done = Exported()
+    progress = Exported()
     for day, batches in groupby(_by_day(store, after, before, placement, at_once), key=lambda batch: _day(batch[0])):
         file = folder / f"decisions-{datetime.fromtimestamp(day * DAY, UTC):%Y-%m-%d}.parquet"
         try:
             with replacing(file) as target, pq.ParquetWriter(target, SCHEMA, compression="zstd") as writer:
                 for batch in batches:
                     writer.write_batch(pa.RecordBatch.from_pylist([*map(row, batch)], SCHEMA))
-                    done.decisions += len(batch)
-                    tell(f"{done.decisions:,} decisions written, until {_time(batch[-1].decision.issued)}")
+                    progress.decisions += len(batch)
+                    report(f"{progress.decisions:,} decisions written, until {_time(batch[-1].decision.issued)}")
         except OSError as problem:
             raise UnwritableFile(f"{file}: {problem.strerror or problem}") from None
-        done.files += 1
-    done.pending = store.count_pending(after, before, placement)
-    return done
+        progress.files += 1
+    progress.pending = store.count_pending(after, before, placement)
+    return progress
 
 
-def row(logged: LoggedDecision) -> dict[str, Any]:
-    """One decision, by column."""
+def row(logged: LoggedDecision) -> dict[str, object]:
+    """One decision by column."""
     decision, outcome = logged.decision, logged.outcome
     kind = "no_click" if outcome is None else outcome.kind
     return {
@@ -117,15 +132,15 @@ def row(logged: LoggedDecision) -> dict[str, Any]:
 def _by_day(
     store: Store, after: str, before: str, placement: str | None, at_once: int
 ) -> Iterator[Sequence[LoggedDecision]]:
-    """In order of time, no more than fit into memory at once, and never of two days together."""
-    while found := store.log(after, before, at_once, placement):
-        for _, of_day in groupby(found, key=_day):
+    """Batches of decisions in order of time, each of one day."""
+    while decisions := store.log(after, before, at_once, placement):
+        for _, of_day in groupby(decisions, key=_day):
             yield [*of_day]
-        after = found[-1].decision.id
+        after = decisions[-1].decision.id
 
 
 def _day(logged: LoggedDecision) -> int:
-    # as its id has it, by which decisions are in order
+    # from its id, which orders decisions
     return int(logged.decision.id[:12], 16) // (DAY * 1_000)
 
 

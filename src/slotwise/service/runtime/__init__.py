@@ -1,4 +1,4 @@
-"""The service without HTTP: it decides, takes outcomes, learns, finalises and estimates."""
+"""The worker, which runs the service without HTTP, and its background tasks."""
 
 from slotwise.service.runtime.worker import Clock, Worker
 

@@ -1,4 +1,4 @@
-"""What a worker does by itself, for ever: whatever goes wrong is logged, and it is done again."""
+"""Background loops that log failures and retry."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from slotwise.core.errors import SlotwiseError
 
-#: after something went wrong
+#: the pause after a failure
 RECOVER_SECONDS: Final = 1.0
 
 log = logging.getLogger("slotwise.service")
@@ -18,7 +18,17 @@ log = logging.getLogger("slotwise.service")
 async def again_and_again(
     work: Callable[[], Awaitable[object]], until_next: Callable[[], Awaitable[object]], what: str
 ) -> None:
-    """Wait, and do it; `what` is a verb and its object, for the log."""
+    """Wait and work, forever.
+
+    Parameters
+    ----------
+    work
+        The task; its failures are logged.
+    until_next
+        Waits for the next turn.
+    what
+        A verb and its object, for the log.
+    """
     while True:
         await until_next()
         try:

@@ -103,7 +103,7 @@ def export_decisions(
     first = None if since is None else seconds_of("since", since)
     last = None if until is None else seconds_of("until", until)
     with opened(url) as store:
-        return export(store, folder, since=first, until=last, placement=placement, tell=progress)
+        return export(store, folder, since=first, until=last, placement=placement, report=progress)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""One process of the service, without HTTP: it decides, takes outcomes, learns, finalises and estimates."""
+"""The worker: one process of the service without HTTP. It decides, records outcomes, learns and estimates."""
 
 from __future__ import annotations
 
@@ -46,35 +46,48 @@ from slotwise.service.storage.decision_types import (
 
 Clock = Callable[[], float]
 NO_CONSTRAINTS: Final = DecisionRequest()
-#: between two looks for decisions past their deadline
+#: between two searches for decisions past their deadline
 FINALISE_SECONDS: Final = 0.1
-#: what is finalised in one transaction; decisions wait for it, so it is kept short
+#: decisions that are finalised in one transaction; new decisions wait for it, so it is short
 FINALISE_AT_ONCE: Final = 100
 #: decisions whose propensities are written in one transaction, for the same reason
 FILL_AT_ONCE: Final = 200
-#: from a look at the store, after which beliefs are new, until lists are drawn for propensities: under a load the first
-#: decisions have come in then, and all that follow are written together with theirs
+#: from a refresh, after which posteriors are new, until lists are drawn for propensities: under load the first
+#: decisions have arrived by then, and the following ones are written together with their propensities
 FILL_SECONDS: Final = 0.02
-#: between two looks whether an hour has ended
+#: between two checks whether an hour has ended
 END_SECONDS: Final = 1.0
 PROBE_SECONDS: Final = 2.0
-#: how long a reading may take
+#: timeout of a read
 READ_SECONDS: Final = 10.0
-#: a worker that has not seen the store for so long is not ready
+#: a worker whose last refresh is older than this is not ready
 MAX_STALENESS: Final = 5.0
 
 log = logging.getLogger("slotwise.service")
 
 
 class StillStarting(SlotwiseError):
-    """Not everything is read, or compiled, that the first decision needs."""
+    """The worker has not read or compiled everything that the first decision needs."""
 
 
 class Worker:
-    """Placements on a store: whatever it answers with is on disk. Times are the clock's, in seconds since 1970.
+    """Placements on a store: a result means that the change is on disk.
 
-    `placements` are put at the start where there are none of that name. Between `start` and `stop`, which is also what
-    `async with` does, deadlines are watched and other workers' changes followed in the background.
+    Between `start` and `stop`, which `async with` calls, background tasks finalise decisions and follow other workers'
+    changes.
+
+    Parameters
+    ----------
+    store
+        The address of the store, `sqlite:///FILE` or `postgresql://…`.
+    clock
+        The current time, in seconds since 1970.
+    placements
+        Placements that are created at the start unless there are some of the same name.
+    write_seconds
+        The timeout of a write.
+    read_seconds
+        The timeout of a read.
 
     >>> import tempfile
     >>> async def one_click(store):
@@ -112,21 +125,21 @@ class Worker:
         self._writer = Writer(writing, self.metrics.committed, write_seconds)
         #: puts, changes and deletes placements
         self.changing = PlacementUpdates(self._placements, self._writer, clock)
-        #: answers what the owner's dashboard asks
+        #: answers the dashboard's queries
         self.dashboard = Dashboard(store, self._placements, self._estimates, clock)
         self._tasks: list[asyncio.Task[None]] = []
         self._starting: asyncio.Task[None] | None = None
         self._is_started = False
-        #: the last one that was seen to have begun
+        #: the start of the last hour that was noticed
         self._hour = 0
 
     async def start(self) -> None:
-        """Put the first placements where they are missing, read all, and begin to finalise."""
+        """Create missing placements, read all placements, and start the background tasks."""
         self._writer.start()
         await self._start()
 
     def begin(self) -> asyncio.Task[None]:
-        """Start in the background, however long the store or a compiler takes; it is not ready before that is done."""
+        """Start in the background, however long the store or the compiler takes; the worker is not ready until then."""
         self._writer.start()
         self._starting = asyncio.create_task(self._keep_starting())
         return self._starting
@@ -146,16 +159,16 @@ class Worker:
         await self._placements.refresh()
         await self._placements.load()
         self._is_started = True
-        chores = (
+        tasks = (
             self._placements.keep_fresh(),
             again_and_again(self.finalise, partial(asyncio.sleep, FINALISE_SECONDS), "finalise"),
-            again_and_again(self.fill_propensities, self._until_refreshed, "keep propensities"),
-            again_and_again(self._keep_last_ends, partial(asyncio.sleep, END_SECONDS), "keep what is believed"),
+            again_and_again(self.fill_propensities, self._until_refreshed, "store propensities"),
+            again_and_again(self._keep_last_ends, partial(asyncio.sleep, END_SECONDS), "store summaries of estimates"),
         )
-        self._tasks = [asyncio.create_task(chore) for chore in chores]
+        self._tasks = [asyncio.create_task(task) for task in tasks]
 
     async def stop(self) -> None:
-        """Finish what was taken in, and let go of the store."""
+        """Finish pending writes, and close the store."""
         for task in (*self._tasks, *([self._starting] if self._starting is not None else [])):
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -176,36 +189,48 @@ class Worker:
         await self.stop()
 
     def names(self) -> list[str]:
-        """Of the placements that this worker knows, in order."""
+        """The names of the placements in memory, in order."""
         return self._placements.names()
 
-    def known(self) -> list[Placement]:
-        """The placements that this worker knows, in order of name."""
+    def placements(self) -> list[Placement]:
+        """The placements in memory, in order of name."""
         return self._placements.all()
 
     def broken(self) -> dict[str, str]:
-        """The placements that cannot be read, in order of name, and why."""
+        """Unreadable placements with reasons, in order of name."""
         return self._placements.broken()
 
     async def placement(self, name: str) -> Placement:
-        """From memory; where it is not there yet, from the store."""
+        """A placement from memory; if it is not there yet, from the store."""
         return await self._placements.placement(name)
 
     async def newest(self, name: str) -> Placement:
-        """As the store has it, with what another worker was told a moment ago."""
+        """A placement from the store, including changes that another worker made a moment ago."""
         return await self._placements.newest(name)
 
     async def put(self, name: str, definition: PlacementDefinition) -> tuple[Placement, bool]:
-        """Create or change; whether it is new."""
+        """Create or replace a placement; the second result is whether it is new."""
         changed = await self.changing.put(name, definition)
         return changed.placement, changed.is_new
 
-    async def decide(self, name: str, wish: DecisionRequest = NO_CONSTRAINTS, key: str | None = None) -> IssuedDecision:
-        """What to show to one visitor; with a key that was used before, the decision of then."""
+    async def decide(
+        self, name: str, request: DecisionRequest = NO_CONSTRAINTS, key: str | None = None
+    ) -> IssuedDecision:
+        """A decision for one visitor; with an idempotency key that was used before, the earlier decision.
+
+        Parameters
+        ----------
+        name
+            The placement.
+        request
+            Constraints, context and visitor.
+        key
+            An idempotency key.
+        """
         placement = self._placements.get(name) or await self._placements.placement(name)
         now, digests = self._clock(), self._digests
-        once, sticky = decide.once_for(key, wish, digests), decide.sticky_for(placement, wish, now, digests)
-        decision = await self._writer.issue(decide.decide(placement, wish, now, once, sticky))
+        once, sticky = decide.once_for(key, request, digests), decide.sticky_for(placement, request, now, digests)
+        decision = await self._writer.issue(decide.decide(placement, request, now, once, sticky))
         if decision.fate == "unknown_placement":
             raise UnknownPlacement(f"there is no placement {name!r}")
         if decision.fate == "other_request":
@@ -213,15 +238,15 @@ class Worker:
         return decision
 
     def token(self, decision: IssuedDecision) -> str:
-        """What lets a browser report the outcome of that decision."""
+        """The token with which a browser reports the outcome of a decision."""
         return self._signer.sign(decision.id, decision.deadline)
 
     async def report(self, decision: str, outcome: Outcome) -> Receipt:
-        """Take in what came of a decision, given by its id; the receipt says what became of the report."""
+        """Record the outcome of a decision, given by its id; the receipt has the verdict."""
         return await self._report(decision, outcome, self._clock())
 
     async def report_by_token(self, token: str, outcome: Outcome) -> Receipt:
-        """The same by a decision's token, which expires with it: whatever comes after the deadline is late."""
+        """Record an outcome by the decision's token, which expires at the deadline: later outcomes are late."""
         read, now = self._signer.read(token), self._clock()
         receipt = await self._report(read.decision, outcome, now)
         return receipt if now < read.deadline else Receipt("late", receipt.items, receipt.recorded)
@@ -234,33 +259,39 @@ class Worker:
         return receipt
 
     async def logged(self, decision: str) -> LoggedDecision | None:
-        """A decision and what has become of it, from the store as it is now; None where there is none of that id."""
+        """A decision with its outcome, from the store as it is now; None if there is none of that id."""
         return await self._placements.read(lambda store: store.logged(decision)) if is_id(decision) else None
 
     async def estimates(self, name: str, segment: Sequence[str] = (), **span: Unpack[SpanTexts]) -> EstimatesDocument:
-        """What is known of a placement's items and slots, from the store as it is now.
+        """The estimates of a placement, from the store as it is now.
 
-        Of everybody, or of the visitors that all of `segment` is true of, each KEY:VALUE. The uplift is since the
-        start, or between two times, or over the last hours, days or weeks, as in 24h, 7d and 4w.
+        Parameters
+        ----------
+        name
+            The placement.
+        segment
+            Filters KEY:VALUE; estimates are of the visitors that match all of them.
+        **span
+            The span of the uplift: `since` and `until` as text, or `period` as in 24h, 7d and 4w.
         """
         await self.placement(name)
         return await self._estimates.local.estimates(name, segment, Span.parse(self._clock(), **span))
 
     async def written_estimates(self, name: str, segment: Sequence[str] = (), **span: Unpack[SpanTexts]) -> bytes:
-        """The same as JSON; for a large placement from another process, so that no decision waits for it."""
+        """The estimates as JSON; of a large placement from another process, so that decisions do not wait for them."""
         estimator = self._estimates.of(await self.placement(name))
         return await estimator.estimates_json(name, segment, Span.parse(self._clock(), **span))
 
     async def history(
         self, name: str, by: By = "day", since: str | None = None, until: str | None = None
     ) -> HistoryDocument:
-        """What happened by hour or by day, from the store as it is now; times are RFC 3339, or dates."""
+        """The history by hour or by day, from the store as it is now; times are RFC 3339 texts or dates."""
         await self.placement(name)
         span = HistorySpan.of(by, since, until, self._clock())
         return await self._placements.read(lambda store: history(store, name, by, span))
 
     async def keep_ends(self, hour: int) -> None:
-        """Keep what is believed of every placement at the end of the hour that began then, where no worker has."""
+        """Store summaries of all placements' estimates at the end of the hour that began at `hour`, if missing."""
         for placement in self._placements.all():
             await self._keep_end(placement, hour)
 
@@ -271,10 +302,10 @@ class Worker:
             await self._writer.call(lambda store: store.keep_end(name, hour, summary))
 
     async def finalise(self) -> int:
-        """Count the decisions whose deadline has passed, each once; how many there were."""
+        """Count the decisions whose deadline has passed, each once; returns their number."""
         total = 0
         while True:
-            # as of now: outcomes that are in already are written before, however long they wait
+            # the current time: outcomes that arrived before it are written first
             now = self._clock()
             counted = await self._writer.call(partial(_finalise, now))
             total += counted
@@ -282,30 +313,30 @@ class Worker:
                 return total
 
     async def fill_propensities(self) -> None:
-        """Find how likely the lists were that were decided on since the last time, and keep that with the decisions."""
+        """Compute and store the propensities of the decisions since the last call."""
         async with self._filling:
             self._propensities.replenish()
-            waiting = [placement for placement in self._placements.all() if placement.pending_propensities.has_work]
-            # what can be spent may not be enough for all, and none is to be always the last
-            random.shuffle(waiting)
-            for placement in waiting:
+            placements = [placement for placement in self._placements.all() if placement.pending_propensities.has_work]
+            # the budget may not be enough for all, so the order is random
+            random.shuffle(placements)
+            for placement in placements:
                 await self._propensities.settle(placement)
-            found = self._propensities.take()
-            while found:
-                now, later = found[:FILL_AT_ONCE], found[FILL_AT_ONCE:]
+            propensities = self._propensities.take()
+            while propensities:
+                batch, others = propensities[:FILL_AT_ONCE], propensities[FILL_AT_ONCE:]
                 try:
-                    await self._writer.call(partial(_fill, found=now))
+                    await self._writer.call(partial(_fill, propensities=batch))
                 except SlotwiseError:
-                    self._propensities.give_back(found)
+                    self._propensities.give_back(propensities)
                     raise
-                found = later
+                propensities = others
 
     async def refresh(self) -> None:
-        """Take in what the store has that this worker does not know yet."""
+        """Update the placements in memory from the store."""
         await self._placements.refresh()
 
     async def probe(self) -> None:
-        """Raise unless all is read that decisions need, the store takes a write, and the snapshot is fresh."""
+        """Raise unless the worker has started, the store accepts a write, and the snapshot is fresh."""
         if not self._is_started:
             raise StillStarting("the worker is still starting")
         await asyncio.wait_for(self._writer.call(lambda store: store.probe()), PROBE_SECONDS)
@@ -313,7 +344,7 @@ class Worker:
             raise StoreUnavailable(f"the snapshot is {self._placements.staleness():.0f} seconds old")
 
     async def _keep_last_ends(self) -> None:
-        """Of the hour that has just ended, once: what was believed at the end of an earlier one is not known."""
+        """Store the summaries of the hour that has just ended, once; those of earlier hours are unknown."""
         now, before = hour_of(self._clock()), self._hour
         self._hour = max(now, before)
         if now > before:
@@ -330,5 +361,5 @@ def _finalise(now: float, store: Store) -> int:
     return store.finalise(now, FINALISE_AT_ONCE)
 
 
-def _fill(store: Store, found: Sequence[Propensity]) -> None:
-    store.fill_propensities(found)
+def _fill(store: Store, propensities: Sequence[Propensity]) -> None:
+    store.fill_propensities(propensities)

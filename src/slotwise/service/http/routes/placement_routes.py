@@ -316,7 +316,7 @@ class Api:
     async def placements(self) -> tuple[int, PlacementList]:
         """Return all placements, without their items."""
         broken: list[BrokenSummary] = [{"name": name, "detail": why} for name, why in self._worker.broken().items()]
-        return 200, {"placements": [_summary(placement) for placement in self._worker.known()], "broken": broken}
+        return 200, {"placements": [_summary(placement) for placement in self._worker.placements()], "broken": broken}
 
     async def estimates(
         self,
