@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from typing import Unpack
 
 from slotwise.core.errors import InvalidInput
 from slotwise.estimators.pooled import POOLED
@@ -32,7 +32,7 @@ class FitOptions(LogOptions, total=False):
     progress: Progress | None
 
 
-def fit(source: Any, columns: Columns | None = None, **options: Unpack[FitOptions]) -> Fit:
+def fit(source: object, columns: Columns | None = None, **options: Unpack[FitOptions]) -> Fit:
     """Fit a log of one placement; `options` are those of `fit_placements`.
 
     >>> import pyarrow as pa
@@ -55,7 +55,7 @@ def fit(source: Any, columns: Columns | None = None, **options: Unpack[FitOption
 
 
 def fit_placements(
-    source: Any,
+    source: object,
     columns: Columns | None = None,
     *,
     estimator: str = POOLED,

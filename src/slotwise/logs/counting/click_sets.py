@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -88,7 +88,7 @@ class ClickSets:
         return self.some(taken), self.some(self.times - taken)
 
 
-def click_sets(source: Any, columns: Columns | None = None, **options: Unpack[LogOptions]) -> list[ClickSets]:
+def click_sets(source: object, columns: Columns | None = None, **options: Unpack[LogOptions]) -> list[ClickSets]:
     """All clicks of each placement of a log, in order of their names; a large log is sampled.
 
     >>> log = {"items": [["tea", "milk"], ["milk", "tea"]], "clicked": [["milk", "tea"], []]}

@@ -52,7 +52,7 @@ class LogTally(Tally):
 
 
 def tally(
-    source: Any,
+    source: object,
     columns: Columns | None = None,
     *,
     multi_click: MultiClick | None = None,
@@ -81,7 +81,7 @@ def tally(
 
 
 def tallies(
-    source: Any,
+    source: object,
     columns: Columns | None = None,
     *,
     multi_click: MultiClick | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,7 +32,12 @@ class LoggedPropensities:
     if TYPE_CHECKING:
 
         def __init__(
-            self, shown: ArrayLike, clicked: ArrayLike, propensity: Any, weight: Any = None, unknown: int = 0
+            self,
+            shown: ArrayLike,
+            clicked: ArrayLike,
+            propensity: ArrayLike,
+            weight: IntArray | None = None,
+            unknown: int = 0,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -69,7 +74,7 @@ class LoggedPropensities:
         return np.ones(len(self.shown)) if self.weight is None else np.asarray(self.weight, np.float64)
 
 
-def _propensities(values: Any, shown: IntArray) -> FloatArray:
+def _propensities(values: ArrayLike, shown: IntArray) -> FloatArray:
     given = np.asarray(values, object)
     if given.ndim == 2 and given.shape != shown.shape:
         raise InvalidInput(f"propensity must have one entry per slot, {shown.shape}, got {given.shape}")

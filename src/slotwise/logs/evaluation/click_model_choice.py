@@ -70,7 +70,7 @@ class ClickModelComparison:
 
 
 def compare_click_models(
-    source: Any, columns: Columns | None = None, *, progress: Progress | None = None, **options: Unpack[LogOptions]
+    source: object, columns: Columns | None = None, *, progress: Progress | None = None, **options: Unpack[LogOptions]
 ) -> ClickModelComparison:
     """Compare click models on all clicks of a log.
 

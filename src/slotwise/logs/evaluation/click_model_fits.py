@@ -7,11 +7,10 @@ others: rarely shown items are shrunk toward the average. `slotwise.click_models
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from slotwise.core.types import EMPTY, NO_CLICK, FloatArray, IntArray
+from slotwise.core.types import EMPTY, NO_CLICK, BoolArray, FloatArray, IntArray
 from slotwise.logs.counting.click_sets import ClickSets
 from slotwise.logs.evaluation.click_model_likelihoods import (
     NEAREST,
@@ -136,13 +135,13 @@ def _mean_with_one_more(sums: FloatArray, counts: FloatArray) -> FloatArray:
     return np.asarray(np.clip((sums + middle) / (counts + 1.0), NEAREST, 1.0 - NEAREST))
 
 
-def _per_item(sets: ClickSets, marks: Any) -> FloatArray:
+def _per_item(sets: ClickSets, marks: FloatArray | BoolArray) -> FloatArray:
     """Per item, the impressions in which its slot is marked, or by how much."""
     filled = sets.shown != EMPTY
     weights = np.broadcast_to(sets.times[:, None] * marks, filled.shape)[filled]
     return _sums(sets.shown[filled], weights, sets.items)
 
 
-def _sums(places: IntArray, weights: Any, count: int) -> FloatArray:
+def _sums(places: IntArray, weights: FloatArray | IntArray, count: int) -> FloatArray:
     """Return the sum of the values at each of `count` places."""
     return np.bincount(places, weights, count).astype(np.float64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 from slotwise.core.errors import InvalidInput, UnreadableFile
 from slotwise.core.types import EMPTY
@@ -36,7 +36,7 @@ def read_mixture(file: Path) -> Mixture:
 
 
 def lists_shown(
-    source: Any, columns: Columns | None = None, *, at: str | None = None, **options: Unpack[LogOptions]
+    source: object, columns: Columns | None = None, *, at: str | None = None, **options: Unpack[LogOptions]
 ) -> Mixture:
     """Return how often a log shows each list, as a mixture. `at` is a placement.
 

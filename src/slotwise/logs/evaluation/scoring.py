@@ -101,7 +101,7 @@ class Scores:
 
 def score(
     fits: Sequence[StoredFit],
-    source: Any,
+    source: object,
     columns: Columns | None = None,
     *,
     segment: str | Sequence[str] = (),

@@ -9,11 +9,12 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, TypeGuard
 
 import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
+from ibis.backends import BaseBackend
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, MissingExtra, UnreadableFile
@@ -21,6 +22,10 @@ from slotwise.logs.reading.file_sniffing import refuse_twins, what_is_wrong
 from slotwise.logs.reading.log_files import first_line, matching, read_files
 from slotwise.logs.reading.spark_session import spark
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+FilePath = str | os.PathLike[str]
 ENGINES = ("duckdb", "spark")
 ENGINE_MODULES = ("duckdb", "psycopg", "pyspark", "py4j")
 DATABASE = (".duckdb", ".ddb", ".db")
@@ -39,12 +44,12 @@ class ReadOptions(TypedDict, total=False):
     #: what DuckDB may use, as in "2GB"; what does not fit goes to disk
     memory: str | None
     #: the clicks, where they are in a table of their own: a file, a table's name, or a data frame, as the log is
-    clicks: Any
+    clicks: object
 
 
 @contextlib.contextmanager
 def read(
-    source: Any,
+    source: object,
     *,
     table: str | None = None,
     engine: str = "duckdb",
@@ -62,13 +67,13 @@ def read(
 
 @contextlib.contextmanager
 def read_with_clicks(
-    source: Any,
+    source: object,
     *,
     table: str | None = None,
     engine: str = "duckdb",
     master: str | None = None,
     memory: str | None = None,
-    clicks: Any = None,
+    clicks: object = None,
 ) -> Iterator[tuple[ir.Table, ir.Table | None]]:
     """A log as in `read`, and the table of its clicks, where they have one of their own; both where one engine is."""
     validation.one_of("engine", engine, ENGINES)
@@ -91,7 +96,7 @@ def read_with_clicks(
 
 @contextlib.contextmanager
 def _opened(
-    source: Any, table: str | None, engine: str, master: str | None, memory: str | None, clicks: Any
+    source: object, table: str | None, engine: str, master: str | None, memory: str | None, clicks: object
 ) -> Iterator[tuple[ir.Table, ir.Table | None]]:
     if table is not None and not (isinstance(source, str | os.PathLike) and _has_tables(source)):
         raise InvalidInput(f"table is for a .duckdb file or a PostgreSQL database, got {table!r}")
@@ -102,6 +107,8 @@ def _opened(
     elif isinstance(source, str) and source.startswith(SERVERS):
         if engine == "spark":
             raise InvalidInput("a PostgreSQL table is counted by PostgreSQL itself: leave the engine out")
+        if not (clicks is None or isinstance(clicks, str)):
+            raise InvalidInput(f"clicks must name a table of the database, got {validation.short(clicks)}")
         with _postgresql(source) as connection:
             shown = without_password(source)
             yield _table(connection, table, shown), None if clicks is None else _table(connection, clicks, shown)
@@ -120,7 +127,7 @@ def _opened(
             yield log, None if clicks is None else _clicks(connection, clicks, source)
 
 
-def _clicks(connection: Any, clicks: Any, source: Any) -> ir.Table:
+def _clicks(connection: BaseBackend, clicks: object, source: object) -> ir.Table:
     """The clicks of a log that DuckDB or Spark has opened: a table of the same database, files, or a data frame."""
     if not isinstance(clicks, str | os.PathLike):
         if connection.name != "duckdb":
@@ -140,7 +147,7 @@ def without_password(address: str) -> str:
     return re.sub(r"//[^@/]*@", "//…@", address).partition("?")[0] if "://" in address else address
 
 
-def _in_memory(source: Any) -> ir.Table:
+def _in_memory(source: object) -> ir.Table:
     try:
         table = ibis.memtable(pa.table(_arrow_columns(source)) if _is_pandas(source) else source)
     except InvalidInput:
@@ -152,11 +159,11 @@ def _in_memory(source: Any) -> ir.Table:
     return table
 
 
-def _is_pandas(source: Any) -> bool:
+def _is_pandas(source: object) -> TypeGuard[pd.DataFrame]:
     return type(source).__module__.split(".")[0] == "pandas" and type(source).__name__ == "DataFrame"
 
 
-def _arrow_columns(frame: Any) -> dict[str, pa.Array]:
+def _arrow_columns(frame: pd.DataFrame) -> dict[str, pa.Array]:
     """Return the columns of a pandas data frame; raise if a column mixes numbers and text."""
     names = [str(name) for name in frame.columns]
     refuse_twins("the data frame", names)
@@ -174,20 +181,20 @@ def _arrow_columns(frame: Any) -> dict[str, pa.Array]:
     return columns
 
 
-def is_files(source: Any) -> bool:
+def is_files(source: object) -> TypeGuard[FilePath]:
     """Return whether a source is a file, a folder or a pattern, rather than a database or an object in memory."""
     return isinstance(source, str | os.PathLike) and not _has_tables(source)
 
 
-def _is_database(source: Any) -> bool:
+def _is_database(source: object) -> TypeGuard[FilePath]:
     return isinstance(source, str | os.PathLike) and str(os.fspath(source)).lower().endswith(DATABASE)
 
 
-def _has_tables(source: Any) -> bool:
+def _has_tables(source: object) -> bool:
     return _is_database(source) or str(source).startswith(SERVERS)
 
 
-def _table(connection: Any, name: str | None, where: str) -> ir.Table:
+def _table(connection: BaseBackend, name: str | None, where: str) -> ir.Table:
     tables = _tables(connection)
     if name is None:
         if len(tables) == 1:
@@ -200,7 +207,7 @@ def _table(connection: Any, name: str | None, where: str) -> ir.Table:
         raise InvalidInput(f"there is no table {name!r} in {where}, which has {', '.join(sorted(tables))}") from problem
 
 
-def _tables(connection: Any) -> list[str]:
+def _tables(connection: BaseBackend) -> list[str]:
     if connection.name == "duckdb":
         # ibis 12 looks them up under a name that DuckDB 2 no longer has
         return [name for (name,) in connection.con.execute("SHOW TABLES").fetchall()]
@@ -208,7 +215,7 @@ def _tables(connection: Any) -> list[str]:
 
 
 @contextlib.contextmanager
-def _duckdb(memory: str | None, database: Any = None) -> Iterator[Any]:
+def _duckdb(memory: str | None, database: FilePath | None = None) -> Iterator[BaseBackend]:
     # ibis writes lambdas as DuckDB 2 takes them only on request
     settings: dict[str, Any] = {"preserve_insertion_order": False, "lambda_syntax": "ENABLE_SINGLE_ARROW"}
     if memory is not None:
@@ -241,13 +248,13 @@ def _duckdb(memory: str | None, database: Any = None) -> Iterator[Any]:
         shutil.rmtree(spill, ignore_errors=True)
 
 
-def _begins_with(file: Any, magic: bytes) -> bool:
+def _begins_with(file: FilePath, magic: bytes) -> bool:
     with open(file, "rb") as stream:
         return stream.read(len(magic)) == magic
 
 
 @contextlib.contextmanager
-def _postgresql(address: str) -> Iterator[Any]:
+def _postgresql(address: str) -> Iterator[BaseBackend]:
     shown = without_password(address)
     try:
         connection = ibis.postgres.connect(**_parts(address))

@@ -7,16 +7,16 @@ import glob
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import ibis
 import ibis.expr.types as ir
+from ibis.backends import BaseBackend
 
 from slotwise.core.errors import InvalidInput, SlotwiseError, UnreadableFile
 from slotwise.logs.reading.file_sniffing import ENDINGS, FileHead, contents_of, is_log, what_is_wrong
 
 
-def read_files(connection: Any, pattern: str, *, name: str = "slotwise_log") -> ir.Table:
+def read_files(connection: BaseBackend, pattern: str, *, name: str = "slotwise_log") -> ir.Table:
     """Parquet or text: a file, a folder, a pattern, or an address that the engine knows.
 
     `name` is what Spark calls the view of them.
@@ -58,7 +58,7 @@ def refuse_partial(pattern: str, names: Iterable[str]) -> None:
             )
 
 
-def _read_by_duckdb(connection: Any, groups: dict[FileHead, list[str]]) -> ir.Table:
+def _read_by_duckdb(connection: BaseBackend, groups: dict[FileHead, list[str]]) -> ir.Table:
     if next(iter(groups)).kind == "parquet":
         return connection.read_parquet([file for group in groups.values() for file in group], union_by_name=True)
     return functools.reduce(
@@ -91,7 +91,7 @@ def _with_rows_of(first: ir.Table, other: ir.Table) -> ir.Table:
     return both[0].union(both[1])
 
 
-def _read_by_spark(connection: Any, groups: dict[FileHead, list[str]], name: str) -> ir.Table:
+def _read_by_spark(connection: BaseBackend, groups: dict[FileHead, list[str]], name: str) -> ir.Table:
     reader = connection._session.read
     if next(iter(groups)).kind == "parquet":
         frame = reader.option("mergeSchema", "true").parquet(*(file for group in groups.values() for file in group))

@@ -34,14 +34,14 @@ class LogSource:
     """
 
     #: a path, an address, a data frame, an Arrow or an ibis table
-    data: Any
+    data: object
     columns: Columns = field(default_factory=Columns)
     reading: ReadOptions = field(default_factory=ReadOptions)
     #: how reports call it
     name: str = "a click log"
 
     @classmethod
-    def of(cls, source: Any, columns: Columns | None = None, **options: Unpack[LogOptions]) -> LogSource:
+    def of(cls, source: object, columns: Columns | None = None, **options: Unpack[LogOptions]) -> LogSource:
         """Return the source with these columns and options; they take precedence over those of a `LogSource`."""
         base = source if isinstance(source, LogSource) else cls(source, name=_name(source))
         given: dict[str, Any] = dict(options)
@@ -81,7 +81,7 @@ class LogSource:
             refuse_partial(os.fspath(self.data), [name.partition(".")[0] for name in needed if name is not None])
 
 
-def _name(source: Any) -> str:
+def _name(source: object) -> str:
     """Return the last part of a path or an address, without passwords."""
     if not isinstance(source, str | os.PathLike):
         return LogSource.name

@@ -9,10 +9,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 from pyarrow import csv
@@ -28,7 +28,7 @@ _LINE = re.compile(r"\d+\t\d+\t(Q\t\d+\t\d+\t\d+|C\t\d+)")
 OPEN_BANDIT = ("position", "item_id", "click", "propensity_score")
 
 
-def recognised(path: Any) -> str | None:
+def recognised(path: str | os.PathLike[str]) -> str | None:
     """The format of a file, if it is one of `FORMATS`."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -41,7 +41,7 @@ def recognised(path: Any) -> str | None:
     return "open-bandit" if names.issuperset(OPEN_BANDIT) else None
 
 
-def load(path: Any, format: str) -> tuple[pa.Table, Columns]:
+def load(path: str | os.PathLike[str], format: str) -> tuple[pa.Table, Columns]:
     """Return a file of this format as a table, and its columns, as `slotwise.logs.fit_placements` takes them."""
     if format not in FORMATS:
         raise UnknownName("format", format, sorted(FORMATS))

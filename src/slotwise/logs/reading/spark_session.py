@@ -8,12 +8,16 @@ import shutil
 import socket
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import ibis
+from ibis.backends import BaseBackend
 
 from slotwise.core.errors import MissingExtra, UnreadableFile
 from slotwise.logs.reading.log_files import first_line
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 #: how long a Spark cluster may take to accept a connection
 SECONDS_TO_ANSWER = 10.0
@@ -23,7 +27,7 @@ JAVA = "Spark needs Java 17 or 21: apt-get install openjdk-17-jre-headless, or s
 
 
 @contextlib.contextmanager
-def spark(master: str | None) -> Iterator[Any]:
+def spark(master: str | None) -> Iterator[BaseBackend]:
     """A connection to Spark on this machine, or on a cluster; a session that runs already is used and left running."""
     try:
         from pyspark.sql import SparkSession
@@ -65,7 +69,7 @@ def spark(master: str | None) -> Iterator[Any]:
             session.stop()
 
 
-def divide_among_all(session: Any) -> None:
+def divide_among_all(session: SparkSession) -> None:
     """Use every core of a cluster after a shuffle, unless its owner set the number of partitions."""
     context = session.sparkContext
     if not context.getConf().contains("spark.sql.shuffle.partitions"):

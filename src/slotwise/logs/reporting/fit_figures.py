@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from slotwise.core.plotting import PALETTE, bare, new_figure
+from slotwise.core.types import FloatArray, IntArray
 from slotwise.logs.evaluation.holdout_comparison import HoldoutComparison
 from slotwise.logs.evaluation.log_goodness_of_fit import LogGoodnessOfFit
 from slotwise.logs.fitting.click_rate import LEVEL
@@ -140,7 +141,7 @@ def _draw_items(axes: Axes, fit: Fit) -> None:
     bare(axes)
 
 
-def _draw_intervals(axes: Axes, places: Any, middle: Any, low: Any, high: Any) -> float:
+def _draw_intervals(axes: Axes, places: IntArray, middle: FloatArray, low: FloatArray, high: FloatArray) -> float:
     """Points with upright intervals, as arrows where there is no upper end; returns where the axis should end."""
     is_finite = np.isfinite(middle)
     points = middle[is_finite]
