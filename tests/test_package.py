@@ -50,6 +50,18 @@ def test_a_command_does_not_import_what_only_tables_need() -> None:
     assert _run(_with(SOURCES, script)) == "set()"
 
 
+def test_the_version_is_that_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert slotwise.__version__ == project["version"]
+    with pytest.raises(AttributeError, match="module 'slotwise' has no attribute 'policies_of_old'"):
+        slotwise.policies_of_old  # noqa: B018
+
+
+def test_the_public_names_are_those_of_the_page_about_them() -> None:
+    listed = re.findall(r"^\| `slotwise\.(\w+)` \|", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(slotwise.__all__)
+
+
 def _build(source: Path, folder: Path) -> zipfile.ZipFile:
     """The wheel of a distribution."""
     build = f"from hatchling.build import build_wheel; print(build_wheel({str(folder)!r}))"

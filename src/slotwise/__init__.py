@@ -6,6 +6,7 @@ Names of the package are imported on first use, so that `import slotwise` is fas
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,10 +30,14 @@ __all__ = [
     "Rankings",
     "Results",
     "Tally",
+    "__version__",
     "available_policies",
     "get_policy",
     "simulate",
 ]
+
+#: the version of the installed distribution
+__version__: str
 
 _HOMES = {
     "EMPTY": "core.types",
@@ -52,9 +57,14 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name == "__version__":
+        value: Any = importlib.metadata.version(__name__)
+    elif name in _HOMES:
+        value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
