@@ -1,4 +1,4 @@
-"""Beliefs as plain Python objects: nothing to compile, and their fields can be set."""
+"""Posteriors as plain Python objects: nothing is compiled, and their fields can be set."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from slotwise.posterior import HierarchicalPosterior, hierarchical_posterior
 from slotwise.posterior.state import BiasPosterior, ItemPrior, PosteriorCounts, SegmentEffects
 
 
-def lived_plainly(task: PolicyTask, **options: Any) -> HierarchicalPosterior:
-    """`hierarchical_posterior`, to be called by kernels that run as they are written."""
+def plain_hierarchical_posterior(task: PolicyTask, **options: Any) -> HierarchicalPosterior:
+    """A hierarchical posterior that kernels run on uncompiled."""
     with interpreted():
         return hierarchical_posterior(task, **options)
 
@@ -25,7 +25,7 @@ def parts(belief: HierarchicalPosterior) -> tuple[PosteriorCounts, BiasPosterior
 
 
 def drawn_rounds(gamma: FloatArray, rounds: int, rng: np.random.Generator) -> list[tuple[Ranking, int]]:
-    """Random lists and what was clicked in them, for odds γ, slots × items."""
+    """Random lists and the slots clicked in them, for odds γ, slots × items."""
     slots, items = gamma.shape
     found = []
     for _ in range(rounds):

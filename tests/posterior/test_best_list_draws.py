@@ -10,7 +10,7 @@ from scipy import stats
 from slotwise import EMPTY, PolicyTask, Tally
 from slotwise.posterior import best_list, gamma_posterior, update_by_tally
 from slotwise.posterior.best_list_draws import best_list_probabilities as chances_of
-from tests.posterior.plain_posterior import lived_plainly
+from tests.posterior.plain_posterior import plain_hierarchical_posterior
 from tests.statistical_assertions import assert_frequencies
 
 pytestmark = pytest.mark.usefixtures("interpreting")
@@ -24,7 +24,7 @@ def best_list_probabilities(
     task = PolicyTask(tally.slots, tally.items, 1, position_bias)
     belief: Any
     if position_bias is None:
-        belief = lived_plainly(task, passes="hard")
+        belief = plain_hierarchical_posterior(task, passes="hard")
     else:
         belief = gamma_posterior(task, shape=shape, rate=rate)
     update_by_tally(belief, tally.clicks, tally.passes)
@@ -63,13 +63,13 @@ def test_values_decide() -> None:
     assert chances[2] == 1.0
 
 
-def test_what_was_never_seen_is_alike() -> None:
+def test_items_never_shown_have_equal_probabilities() -> None:
     tally, draws = Tally.empty(1, 5), 10_000
     chances = best_list_probabilities(tally, shape=0.5, rate=1.0, draws=draws, rng=np.random.default_rng(4))
     assert_frequencies(np.full(5, 0.2), chances * draws)
 
 
-def test_the_same_belief_always_has_the_same_chances() -> None:
+def test_equal_posteriors_have_equal_probabilities() -> None:
     once, again = (best_list_probabilities(TALLY, shape=0.5, rate=1.0) for _ in range(2))
     assert np.array_equal(once, again)
 

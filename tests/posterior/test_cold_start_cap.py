@@ -1,4 +1,4 @@
-"""New items take no more than their part of the slots in the long run, but what nothing else is there for."""
+"""The cold-start cap: new items take at most their share of the slots, unless nothing else can fill them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from slotwise.optimize.dynamic_constraints import impose, pins
 from slotwise.optimize.list_solver import arrange
 from slotwise.optimize.solver_factory import make_lists
 from slotwise.posterior import HierarchicalPosterior, apply_cold_start_cap, is_new, update
-from tests.posterior.plain_posterior import lived_plainly
+from tests.posterior.plain_posterior import plain_hierarchical_posterior
 
 SLOTS = 3
 
 
 def _warm(known: int, new: int, part: float = 0.2) -> HierarchicalPosterior:
     """Some items with a counted outcome, the others new, and no longer at the beginning."""
-    belief = lived_plainly(PolicyTask(SLOTS, known + new, 100), new_items_at_most=part)
+    belief = plain_hierarchical_posterior(PolicyTask(SLOTS, known + new, 100), new_items_at_most=part)
     for first in range(0, known, SLOTS):
         update(belief, np.array([(first + slot) % max(known, SLOTS) for slot in range(SLOTS)]), NO_CLICK)
     belief.cold_start.slots_left = 0.0
@@ -117,7 +117,7 @@ def test_unused_slots_are_saved_up_for_one_list_at_most() -> None:
 
 
 def test_nothing_is_held_back_from_a_cold_start_until_a_list_has_nothing_new() -> None:
-    belief, lists, rng = lived_plainly(PolicyTask(SLOTS, 7, 100)), _lists(7), np.random.default_rng(5)
+    belief, lists, rng = plain_hierarchical_posterior(PolicyTask(SLOTS, 7, 100)), _lists(7), np.random.default_rng(5)
     for _ in range(3):
         index, ranking = _index("new ones best", belief, rng), np.zeros(SLOTS, np.int64)
         with interpreted():
@@ -165,13 +165,13 @@ def test_exclusions_of_a_decision_are_kept_and_what_they_leave_is_shown() -> Non
         else:
             taken, free = taken + _new_in(belief, ranking), free + 1
     assert taken <= 0.2 * SLOTS * 60
-    # two slots for three items, one of them closed: nothing is made up
+    # two slots for three items, one of them closed
     with interpreted():
         impose(lists, worth, np.array([0, 1, 2, 3, 4, 5, 6]), pins(SLOTS, 2))
     assert sorted(_chosen(belief, lists, _index("all equal", belief, rng), rng).tolist()) == [EMPTY, 7, 8]
 
 
-def test_a_pinned_newcomer_stays_where_it_is() -> None:
+def test_a_pinned_new_item_stays_in_its_slot() -> None:
     belief, lists, rng = _warm(5, 4), _lists(9, per_decision=True), np.random.default_rng(9)
     with interpreted():
         impose(lists, np.ones(9), np.zeros(0, np.int64), pins(SLOTS, 9, {7: 1}))

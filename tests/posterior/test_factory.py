@@ -1,4 +1,4 @@
-"""The belief for pages as they are: crowds, outcomes on their way, lists that are folded, and what it starts from."""
+"""The hierarchical posterior: segments, pending rounds, lists that leave the table, and priors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from slotwise.posterior.hyperparameters import fit_bias, learn_levels, refit
 from slotwise.posterior.posterior_interface import add_pending, remove_pending, set_segment
 from slotwise.posterior.sampling import draw_for_segment, draw_shared
 from slotwise.posterior.updates import refresh
-from tests.posterior.plain_posterior import drawn_rounds, list_sum, lived_plainly, parts
+from tests.posterior.plain_posterior import drawn_rounds, list_sum, parts, plain_hierarchical_posterior
 from tests.statistical_assertions import assert_frequencies, assert_mean_is
 
 BIAS = np.array([1.0, 0.6, 0.3])
@@ -30,8 +30,11 @@ ALPHA = np.array([0.6, 0.2, 0.4, 0.1])
 
 
 def _after(segments: int, rounds: int, seed: int, **options: Any) -> HierarchicalPosterior:
-    """Crowds that prefer the items in turn, and are seen in turn."""
-    belief, rng = lived_plainly(PolicyTask(3, 4, 1_000, segments=segments), **options), np.random.default_rng(seed)
+    """Segments that prefer the items in turn, and visit in turn."""
+    belief, rng = (
+        plain_hierarchical_posterior(PolicyTask(3, 4, 1_000, segments=segments), **options),
+        np.random.default_rng(seed),
+    )
     for segment in range(segments):
         set_segment(belief, segment)
         for ranking, clicked in drawn_rounds(np.outer(BIAS, np.roll(ALPHA, segment)), rounds, rng):
@@ -42,7 +45,7 @@ def _after(segments: int, rounds: int, seed: int, **options: Any) -> Hierarchica
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """All that a plain record holds, copied, but for scratch room."""
+    """Copies of all fields of a plain record."""
     found: dict[str, Any] = {}
     for name in inspect.get_annotations(type(value)) or type(value).__slots__:
         field = getattr(value, name)
@@ -67,7 +70,7 @@ def _drawn(belief: HierarchicalPosterior, seed: int) -> tuple[FloatArray, FloatA
 
 @pytest.mark.parametrize("segments", [1, 3])
 @pytest.mark.parametrize("passes", ["hard", "soft"])
-def test_what_was_expected_and_is_settled_leaves_no_trace(segments: int, passes: str) -> None:
+def test_pending_rounds_that_are_removed_leave_no_trace(segments: int, passes: str) -> None:
     belief = _after(segments, 100, seed=1, passes=passes)
     shape, rate = _drawn(belief, 2)
     before = _fields(belief)
@@ -86,7 +89,7 @@ def test_what_was_expected_and_is_settled_leaves_no_trace(segments: int, passes:
     _assert_same(before, after)
 
 
-def test_what_is_in_flight_narrows_and_moves_nothing() -> None:
+def test_pending_rounds_narrow_the_posterior_and_keep_its_mean() -> None:
     """As if it had gone as expected: E passes more for a rate of E, and as many clicks as leave the mean."""
     belief = _after(1, 200, seed=3)
     shape, rate = _drawn(belief, 4)
@@ -101,7 +104,7 @@ def test_what_is_in_flight_narrows_and_moves_nothing() -> None:
     assert ((later_shape / later_rate**2) < (shape / rate**2)).tolist() == [True, True, True, False]
 
 
-def test_what_is_in_flight_narrows_crowds_likewise() -> None:
+def test_pending_rounds_narrow_segments_likewise() -> None:
     belief = _after(3, 60, seed=5)
     set_segment(belief, 1)
     samples = []
@@ -124,7 +127,7 @@ def test_what_is_in_flight_narrows_crowds_likewise() -> None:
 
 
 def test_a_round_is_learned_by_the_segment_that_saw_it() -> None:
-    belief, rng = lived_plainly(PolicyTask(3, 4, 1_000, segments=3)), np.random.default_rng(7)
+    belief, rng = plain_hierarchical_posterior(PolicyTask(3, 4, 1_000, segments=3)), np.random.default_rng(7)
     for segment, clicks in ((0, 20), (2, 5), (0, 3)):
         set_segment(belief, segment)
         for _ in range(clicks):
@@ -141,8 +144,8 @@ def test_a_round_is_learned_by_the_segment_that_saw_it() -> None:
         assert belief.rate == pytest.approx(expected, rel=1e-12)
 
 
-def test_crowds_that_differ_are_told_apart_and_a_new_one_starts_from_all() -> None:
-    belief = lived_plainly(PolicyTask(3, 4, 1_000, segments=3))
+def test_segments_that_differ_are_estimated_apart_and_a_new_one_starts_from_the_levels() -> None:
+    belief = plain_hierarchical_posterior(PolicyTask(3, 4, 1_000, segments=3))
     rng = np.random.default_rng(8)
     alpha = np.array([[0.8, 0.1, 0.3, 0.05], [0.1, 0.8, 0.3, 0.05]])
     for segment in (0, 1):
@@ -154,13 +157,13 @@ def test_crowds_that_differ_are_told_apart_and_a_new_one_starts_from_all() -> No
     for segment in (0, 1):
         scaled = belief.segments.mean[segment] * belief.segments.mean_bias[segment, 0]
         assert scaled == pytest.approx(alpha[segment], rel=0.25, abs=0.03)
-    # never seen: nobody's own, and the level of each item, which is between the crowds that are known
+    # never shown anything: no deviation, and the level of each item, which is between the other segments
     assert belief.segments.deviation[2].tolist() == [1.0] * 4
     assert belief.segments.mean[2] == pytest.approx(belief.segments.level, rel=1e-12)
     low, high = belief.segments.mean[:2].min(axis=0), belief.segments.mean[:2].max(axis=0)
     assert ((0.8 * low < belief.segments.mean[2]) & (belief.segments.mean[2] < 1.2 * high)).all()
     assert belief.segments.mean[2, 3] < 0.5 * belief.segments.mean[2, :3].min()
-    # as uncertain as crowds differ
+    # as uncertain as segments differ
     set_segment(belief, 2)
     draw_parameters(belief, rng)
     assert belief.shape == pytest.approx(np.full(4, belief.segments.similarity))
@@ -168,19 +171,19 @@ def test_crowds_that_differ_are_told_apart_and_a_new_one_starts_from_all() -> No
 
 
 @pytest.mark.parametrize("segments", [1, 2])
-def test_a_new_item_starts_where_its_features_say(segments: int) -> None:
+def test_a_new_item_starts_at_the_prediction_of_its_features(segments: int) -> None:
     rng, items = np.random.default_rng(9), 40
     features = rng.normal(size=(items, 2))
     features[-2:] = [[1.5, 0.0], [-1.5, 0.0]]
     alpha = np.exp(-1.5 + features @ [0.8, 0.0]) * rng.gamma(8.0, 1 / 8.0, items)
     task = PolicyTask(1, items, 1_000, np.ones(1), segments=segments, features=features)
-    belief = lived_plainly(task, passes="hard")
+    belief = plain_hierarchical_posterior(task, passes="hard")
     passes = np.full((1, items), 100.0)
     passes[:, -2:] = 0.0
     for _ in range(3):
         update_by_tally(belief, rng.poisson(alpha * passes).astype(float), passes)
     assert belief.segments.mean[0, -2:] == pytest.approx(np.exp([-1.5 + 1.2, -1.5 - 1.2]), rel=0.35)
-    # drawn with the weights: of both the log is normal around what the weights say
+    # drawn with the weights: the log of both is normal around the prediction
     drawn = []
     for _ in range(500):
         draw_shared(belief, rng)
@@ -190,7 +193,7 @@ def test_a_new_item_starts_where_its_features_say(segments: int) -> None:
     assert np.std(drawn, axis=0) == pytest.approx(np.hypot(sd[0], 1.5 * sd[1]), rel=0.35)
 
 
-def test_what_is_imagined_has_the_mode_and_spread_of_the_bias() -> None:
+def test_draws_have_the_mode_and_covariance_of_the_bias() -> None:
     belief, rng = _after(1, 150, seed=10), np.random.default_rng(11)
     drawn = []
     for _ in range(1_500):
@@ -200,8 +203,8 @@ def test_what_is_imagined_has_the_mode_and_spread_of_the_bias() -> None:
     assert_mean_is(np.diag(belief.bias.root @ belief.bias.root.T), (np.array(drawn) - belief.bias.mode) ** 2)
 
 
-def test_a_part_of_the_draws_has_all_of_its_spread() -> None:
-    """Whatever others are narrowed to, and all of them where all are to."""
+def test_a_part_of_the_draws_is_not_narrowed() -> None:
+    """For any scale of the others."""
     narrow, wide = (_after(1, 150, seed=10, bias_spread=spread, whole_draws=1.0) for spread in (0.5, 1.0))
     for belief in (narrow, wide):
         draw_shared(belief, np.random.default_rng(11))
@@ -215,9 +218,9 @@ def test_a_part_of_the_draws_has_all_of_its_spread() -> None:
 
 
 @pytest.mark.parametrize("is_whole", [False, True], ids=["narrowed", "whole"])
-def test_draws_of_weights_are_narrowed_unless_they_have_all_of_their_spread(is_whole: bool) -> None:
+def test_draws_of_weights_are_narrowed_unless_the_draw_is_full(is_whole: bool) -> None:
     task = PolicyTask(3, 4, 1_000, features=np.array([[-1.0], [0.5], [1.0], [2.0]]))
-    belief = lived_plainly(task, weights_spread=0.25, whole_draws=1.0 if is_whole else 0.0)
+    belief = plain_hierarchical_posterior(task, weights_spread=0.25, whole_draws=1.0 if is_whole else 0.0)
     use_fit(belief.items, True)
     rng, drawn = np.random.default_rng(20), []
     for _ in range(2_000):
@@ -232,10 +235,10 @@ LEVEL_SHAPE, LEVEL_MEAN, OWN = 2.0, 0.5, 4.0
 PART_CLICKED = np.array([[0.5, 0.1, 0.3], [0.3, 0.2, 0.9], [0.8, 0.1, 0.2]])
 
 
-def _three_crowds(passed: float, **options: Any) -> HierarchicalPosterior:
-    """λ is told, s, μ and κ are held, and slots are the same to all."""
+def _three_segments(passed: float, **options: Any) -> HierarchicalPosterior:
+    """λ is known, s, μ and κ are held, and all segments have the same position bias."""
     clicks = np.round(passed * PART_CLICKED)
-    belief = lived_plainly(PolicyTask(1, 3, 100, np.ones(1), segments=3), passes="hard", **options)
+    belief = plain_hierarchical_posterior(PolicyTask(1, 3, 100, np.ones(1), segments=3), passes="hard", **options)
     belief.segments.slot_similarity, belief.items.shape, belief.items.mean[:] = 1e9, LEVEL_SHAPE, LEVEL_MEAN
     belief.counts.item_rounds[:] = 1.0
     belief.counts.clicks[0], belief.counts.slot_clicks[0], belief.counts.passes[:] = (
@@ -252,10 +255,10 @@ def _three_crowds(passed: float, **options: Any) -> HierarchicalPosterior:
 
 
 @pytest.mark.parametrize("passed", [15.0, 150.0])
-def test_the_level_of_an_item_is_as_uncertain_as_what_it_is_to_crowds_leaves_it(passed: float) -> None:
+def test_the_level_of_an_item_has_its_posterior_with_deviations_integrated_out(passed: float) -> None:
     """Against the posterior of log m with ε integrated out, on a grid."""
     s, mean, own = LEVEL_SHAPE, LEVEL_MEAN, OWN
-    clicks, belief = np.round(passed * PART_CLICKED), _three_crowds(passed)
+    clicks, belief = np.round(passed * PART_CLICKED), _three_segments(passed)
     rng, drawn = np.random.default_rng(14), []
     for _ in range(2_000):
         draw_shared(belief, rng)
@@ -270,14 +273,18 @@ def test_the_level_of_an_item_is_as_uncertain_as_what_it_is_to_crowds_leaves_it(
     sd = np.sqrt((weight * (grid - centre) ** 2).sum(axis=0))
     # a Gamma leans to the left, in logs, and this posterior to the right: its mean is off by a quarter of its sd
     assert np.mean(drawn, axis=0) == pytest.approx(centre, abs=0.3 * sd.max())
-    # the error of an sd from so many draws is 1.6 %
+    # the standard error of an sd from 2,000 draws is 1.6 %
     assert np.std(drawn, axis=0) == pytest.approx(sd, rel=0.15)
 
 
 @pytest.mark.parametrize("passed", [3.0, 15.0, 150.0])
-def test_where_levels_are_not_drawn_the_evidence_says_how_uncertain_they_are(passed: float) -> None:
+def test_without_draws_of_levels_the_evidence_includes_their_uncertainty(passed: float) -> None:
     """The same means, and the same spread of log α, as with levels that are drawn and α drawn given them."""
-    settled, drawing, rng = _three_crowds(passed, draws_levels=False), _three_crowds(passed), np.random.default_rng(15)
+    settled, drawing, rng = (
+        _three_segments(passed, draws_levels=False),
+        _three_segments(passed),
+        np.random.default_rng(15),
+    )
     for segment in range(3):
         set_segment(settled, segment)
         set_segment(drawing, segment)
@@ -287,13 +294,13 @@ def test_where_levels_are_not_drawn_the_evidence_says_how_uncertain_they_are(pas
             draw_shared(drawing, rng)
             draw_for_segment(drawing, rng)
             drawn.append(rng.gamma(drawing.shape) / drawing.rate)
-        # the error of a mean from so many draws is at most 2 %, that of a variance 4 %
+        # the standard error of a mean from 2,000 draws is at most 2 %, that of a variance 4 %
         assert shape / rate == pytest.approx(np.mean(drawn, axis=0), rel=0.1)
         assert special.polygamma(1, shape) == pytest.approx(np.var(np.log(drawn), axis=0), rel=0.3)
 
 
 @pytest.mark.parametrize("shape", [0.4, 1.0, 20.0])
-def test_of_one_crowd_a_prior_is_seen_as_one_click_at_most(shape: float) -> None:
+def test_with_one_segment_a_prior_counts_as_one_click_at_most(shape: float) -> None:
     belief, rng = _after(1, 50, seed=16), np.random.default_rng(17)
     belief.items.shape = shape
     draw_shared(belief, rng)
@@ -302,9 +309,9 @@ def test_of_one_crowd_a_prior_is_seen_as_one_click_at_most(shape: float) -> None
     assert belief.rate - belief.assumed == pytest.approx(exposure + belief.draw.prior_rate * min(1.0, 1.0 / shape))
 
 
-def test_of_several_crowds_a_prior_is_seen_as_one_click_at_most() -> None:
-    """What the others say of an item was seen: as if the evidence of its level had been without the rest of s."""
-    belief, rng = _three_crowds(15.0, draws_levels=False), np.random.default_rng(18)
+def test_with_several_segments_a_prior_counts_as_one_click_at_most() -> None:
+    """The clicks of other segments count: as if the evidence of the level had been smaller by s - 1."""
+    belief, rng = _three_segments(15.0, draws_levels=False), np.random.default_rng(18)
     belief.items.shape = 8.0
     draw_shared(belief, rng)
     draw_for_segment(belief, np.random.default_rng(19))
@@ -317,7 +324,7 @@ def test_of_several_crowds_a_prior_is_seen_as_one_click_at_most() -> None:
 
 def test_lists_are_folded_without_losing_a_round() -> None:
     """At estimates that stay, passes are Σ T/(1+S) by hand, however often the table was full."""
-    belief, rng = lived_plainly(PolicyTask(3, 5, 1_000, segments=2), room=12), np.random.default_rng(12)
+    belief, rng = plain_hierarchical_posterior(PolicyTask(3, 5, 1_000, segments=2), room=12), np.random.default_rng(12)
     belief.segments.mean[:] = rng.uniform(0.1, 1.0, (2, 5))
     belief.segments.mean_bias[:] = rng.uniform(0.2, 1.0, (2, 3))
     expected, folds = np.zeros((2, 5, 3)), 0
@@ -340,9 +347,9 @@ def test_lists_are_folded_without_losing_a_round() -> None:
     assert belief.counts.passes == pytest.approx(expected, rel=1e-9)
 
 
-def test_rounds_and_a_whole_tally_come_to_the_same() -> None:
-    """With hard passes; soft ones know more than a tally tells."""
-    one, other = (lived_plainly(PolicyTask(3, 4, 1_000), passes="hard") for _ in range(2))
+def test_rounds_and_their_tally_give_the_same_posterior() -> None:
+    """With hard passes; soft ones use more than a tally has."""
+    one, other = (plain_hierarchical_posterior(PolicyTask(3, 4, 1_000), passes="hard") for _ in range(2))
     clicks, passes = np.zeros((3, 4)), np.zeros((3, 4))
     for ranking, clicked in drawn_rounds(np.outer(BIAS, ALPHA), 300, np.random.default_rng(13)):
         update(one, ranking, clicked)
@@ -360,13 +367,13 @@ def test_rounds_and_a_whole_tally_come_to_the_same() -> None:
     assert one.segments.mean == pytest.approx(other.segments.mean, rel=1e-3)
 
 
-def test_with_one_crowd_of_several_seen_a_tally_says_what_it_says_to_one() -> None:
+def test_a_tally_of_one_segment_of_two_gives_nearly_the_estimates_of_one_segment() -> None:
     rng, items, bias = np.random.default_rng(9), 40, np.array([1.0, 0.5])
     alpha, passes = np.exp(rng.normal(-1.5, 0.8, items)), np.full((2, items), 100.0)
     clicks = rng.poisson(np.outer(bias, alpha) * passes).astype(float)
     means = []
     for segments in (1, 2):
-        belief = lived_plainly(PolicyTask(2, items, 1_000, bias, segments=segments), passes="hard")
+        belief = plain_hierarchical_posterior(PolicyTask(2, items, 1_000, bias, segments=segments), passes="hard")
         update_by_tally(belief, clicks, passes)
         means.append(belief.segments.mean[0] * belief.segments.mean_bias[0, 0])
     assert means[1] == pytest.approx(means[0], rel=0.1)
@@ -404,9 +411,11 @@ def test_what_needs_it() -> None:
 
 
 def _with_pairs(features: FloatArray, alpha: FloatArray, seed: int) -> HierarchicalPosterior:
-    """After 100 passes and their clicks of every item in one slot, in all segments but for the last item's."""
+    """After 100 passes and their clicks of every item in one slot, in all segments, except of the last item."""
     rng, (segments, items) = np.random.default_rng(seed), alpha.shape
-    belief = lived_plainly(PolicyTask(1, items, 1_000, np.ones(1), segments=segments, features=features), passes="hard")
+    belief = plain_hierarchical_posterior(
+        PolicyTask(1, items, 1_000, np.ones(1), segments=segments, features=features), passes="hard"
+    )
     passes = np.full((1, items), 100.0)
     passes[:, -1] = 0.0
     for segment in range(segments):
@@ -417,7 +426,7 @@ def _with_pairs(features: FloatArray, alpha: FloatArray, seed: int) -> Hierarchi
     return belief
 
 
-def test_an_item_starts_where_features_of_it_and_the_segment_say() -> None:
+def test_an_item_starts_at_the_prediction_of_its_features_in_the_segment() -> None:
     """One feature of items and one of pairs; of an item that nobody saw both are known."""
     rng, weights, segments, items = np.random.default_rng(10), np.array([-1.5, 0.6, 0.8]), 4, 20
     scores = []
@@ -434,9 +443,9 @@ def test_an_item_starts_where_features_of_it_and_the_segment_say() -> None:
         sd = np.sqrt(np.diag(belief.items.featured.root @ belief.items.featured.root.T))
         scores.append((belief.items.featured.weights - weights) / sd)
     found = np.array(scores)
-    # the ridge and the constant's made-up items move it by less than half a standard deviation
+    # the ridge and the constant's pseudo-items move it by less than half a standard deviation
     assert_mean_is(np.clip(found.mean(axis=0), -0.5, 0.5), found)
-    # χ² of 48 scores, nearly independent: its 99.99 % interval, and a little for what is approximated
+    # χ² of 48 scores, nearly independent: its 99.99 % interval, and a margin for the approximation
     assert 0.35 < (found**2).mean() < 2.1
 
 
@@ -462,7 +471,7 @@ def test_features_that_are_the_same_in_all_segments_are_features_of_items() -> N
 )
 def test_features_that_do_not_fit_are_refused(features: FloatArray, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        lived_plainly(PolicyTask(2, 4, 10, features=features))
+        plain_hierarchical_posterior(PolicyTask(2, 4, 10, features=features))
 
 
 PRIORS = ("own_taste", "own_slots", "ridge", "bias_shape", "bias_spread", "new_items_at_most")
@@ -472,7 +481,7 @@ PRIORS = ("own_taste", "own_slots", "ridge", "bias_shape", "bias_spread", "new_i
 def test_wrong_priors_are_refused_by_name(option: str) -> None:
     for wrong in (0.0, -1.0, float("nan"), "much", None):
         with pytest.raises(InvalidInput, match=option):
-            lived_plainly(PolicyTask(2, 4, 10), **{option: wrong})
+            plain_hierarchical_posterior(PolicyTask(2, 4, 10), **{option: wrong})
     if option == "new_items_at_most":
         with pytest.raises(InvalidInput, match=r"new_items_at_most must be at most 1, got 1\.5"):
-            lived_plainly(PolicyTask(2, 4, 10), new_items_at_most=1.5)
+            plain_hierarchical_posterior(PolicyTask(2, 4, 10), new_items_at_most=1.5)

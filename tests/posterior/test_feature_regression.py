@@ -1,4 +1,4 @@
-"""What is learned of items by their features: against scipy, and what the data were drawn from."""
+"""Feature regression: against scipy, and against the parameters that the data were drawn from."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from slotwise.posterior.gamma_prior import EXTRA_ITEMS
 from slotwise.posterior.hyperparameters import refit
 from slotwise.posterior.posterior_interface import set_segment
 from slotwise.posterior.state import ItemFit
-from tests.posterior.plain_posterior import lived_plainly, parts
+from tests.posterior.plain_posterior import parts, plain_hierarchical_posterior
 from tests.statistical_assertions import assert_mean_is
 
 pytestmark = pytest.mark.usefixtures("interpreting")
@@ -36,7 +36,7 @@ def _with_features(weights: FloatArray, seed: int, items: int = 40, shape: float
     rng = np.random.default_rng(seed)
     features = rng.normal(size=(items, FEATURES))
     mean = np.exp(weights[0] + features @ weights[1:])
-    belief = lived_plainly(PolicyTask(1, items, 1_000, np.ones(1), features=features), passes="hard")
+    belief = plain_hierarchical_posterior(PolicyTask(1, items, 1_000, np.ones(1), features=features), passes="hard")
     passes = np.full((1, items), 100.0)
     update_by_tally(belief, rng.poisson(rng.gamma(shape, mean / shape) * passes).astype(float), passes)
     for _ in range(3):
@@ -45,7 +45,7 @@ def _with_features(weights: FloatArray, seed: int, items: int = 40, shape: float
 
 
 def test_weights_of_features_are_found_within_their_stated_error() -> None:
-    """The scores (β̂ - β)/sd of independent data sets have mean 0 and variance 1, but for what the ridge draws in."""
+    """The scores (β̂ - β)/sd of independent data sets have mean 0 and variance 1, up to the shrinkage of the ridge."""
     scores = []
     for seed in range(24):
         belief = _with_features(WEIGHTS, seed)
@@ -53,13 +53,13 @@ def test_weights_of_features_are_found_within_their_stated_error() -> None:
         scores.append((belief.items.featured.weights - WEIGHTS) / sd)
         assert 0.05 < sd.max() < 0.2
     found = np.array(scores)
-    # the constant's made-up items and the ridge move it by less than half a standard deviation
+    # the constant's pseudo-items and the ridge move it by less than half a standard deviation
     assert_mean_is(np.clip(found.mean(axis=0), -0.5, 0.5), found)
-    # χ² of 96 scores, nearly independent: its 99.99 % interval, and a little for what is approximated
+    # χ² of 96 scores, nearly independent: its 99.99 % interval, and a margin for the approximation
     assert 0.5 < (found**2).mean() < 1.7
 
 
-def test_features_are_relied_on_where_they_say_something() -> None:
+def test_features_are_used_if_they_predict_something() -> None:
     useful, useless = (_with_features(weights, seed=6) for weights in (WEIGHTS, NOTHING))
     assert useful.items.uses_features
     assert useful.items.mean.tolist() == useful.items.featured.mean.tolist()
@@ -74,7 +74,10 @@ def test_features_are_relied_on_where_they_say_something() -> None:
 def test_few_items_of_two_kinds_are_not_taken_for_items_that_just_differ(passes: float) -> None:
     """Though a shape that lets items differ, as before anything is known, makes features look useless."""
     kinds = np.array([[1.0], [-1.0]] * 3)
-    belief, clicks = lived_plainly(PolicyTask(1, 6, 1_000, np.ones(1), features=kinds), passes="hard"), 0.5 * passes
+    belief, clicks = (
+        plain_hierarchical_posterior(PolicyTask(1, 6, 1_000, np.ones(1), features=kinds), passes="hard"),
+        0.5 * passes,
+    )
     shown = np.full((1, 6), passes)
     update_by_tally(belief, np.where(kinds.T > 0.0, clicks, 0.1 * clicks), shown)
     for _ in range(3):
@@ -91,8 +94,8 @@ def _log_likelihood(belief: HierarchicalPosterior, shape: float, weights: FloatA
     return float((likely - (shape + clicks) * np.log(shape / mean + exposure)).sum())
 
 
-def _made_up(shape: float, constant: float) -> float:
-    """The same of the made-up items, a click in one unit of exposure each, which hold the constant."""
+def _pseudo_items(shape: float, constant: float) -> float:
+    """The same of the pseudo-items, a click in one unit of exposure each."""
     likely = math.log(shape) + shape * (math.log(shape) - constant)
     return float(EXTRA_ITEMS * (likely - (shape + 1.0) * math.log(shape * math.exp(-constant) + 1.0)))
 
@@ -100,7 +103,7 @@ def _made_up(shape: float, constant: float) -> float:
 def _information(
     fit: ItemFit, belief: HierarchicalPosterior, shape: float, weights: FloatArray, ridge: float
 ) -> FloatArray:
-    """That of the made-up items is as it is, whichever shape is tried for the others."""
+    """The information of the pseudo-items does not depend on `shape`."""
     features = belief.items.features[:, : len(weights)]
     expected = np.exp(features @ weights) * belief.segments.exposure[0]
     found = (features.T * (shape * expected / (shape + expected))) @ features
@@ -114,7 +117,7 @@ def _likely(belief: HierarchicalPosterior, fit: ItemFit, ridge: float) -> float:
     shape = fit.shape
 
     def loss(tried: FloatArray) -> float:
-        found = _log_likelihood(belief, shape, tried) + _made_up(shape, tried[0])
+        found = _log_likelihood(belief, shape, tried) + _pseudo_items(shape, tried[0])
         return 0.5 * ridge * float((tried[1:] ** 2).sum()) - found
 
     best = optimize.minimize(loss, fit.weights)
@@ -131,7 +134,7 @@ def test_the_ridge_has_the_average_variance_of_weights_given_the_clicks(weights:
 
 
 @pytest.mark.parametrize("part", [0.0, 0.2, 0.4, 1.0])
-def test_the_fit_that_makes_clicks_likelier_is_relied_on(part: float) -> None:
+def test_the_fit_with_the_larger_marginal_likelihood_is_used(part: float) -> None:
     belief = _with_features(NOTHING + part * (WEIGHTS - NOTHING), seed=9)
     by_features = special.logsumexp([_likely(belief, belief.items.featured, ridge) for ridge in RIDGES])
     lead = by_features - math.log(len(RIDGES)) - _likely(belief, belief.items.constant, RIDGE)
@@ -164,7 +167,7 @@ def test_the_shape_is_bounded_where_features_explain_everything() -> None:
 
 
 def test_the_shape_is_about_1_where_there_is_nothing_to_learn_it_by() -> None:
-    belief = lived_plainly(PolicyTask(1, 5, 1_000, np.ones(1), features=np.eye(5)[:, :2]), passes="hard")
+    belief = plain_hierarchical_posterior(PolicyTask(1, 5, 1_000, np.ones(1), features=np.eye(5)[:, :2]), passes="hard")
     for _ in range(5):
         refit(*parts(belief))
     assert belief.items.featured.shape == pytest.approx(1.0, rel=0.01)
@@ -172,26 +175,26 @@ def test_the_shape_is_about_1_where_there_is_nothing_to_learn_it_by() -> None:
     assert not belief.items.uses_features
 
 
-def test_the_shape_stays_where_it_is_with_several_crowds() -> None:
-    """How crowds differ is learned from the same clicks, which must not make items seem to be what features say."""
+def test_several_segments_do_not_bias_the_shape() -> None:
+    """Deviations of segments are estimated from the same clicks, which must not count twice."""
     rng, segments, items, own_taste, shape = np.random.default_rng(1), 4, 25, 2.0, 4.0
     features = rng.normal(size=(items, FEATURES))
     level = rng.gamma(shape, np.exp(WEIGHTS[0] + features @ WEIGHTS[1:]) / shape)
     task = PolicyTask(1, items, 1_000, np.ones(1), segments=segments, features=features)
-    belief, passes = lived_plainly(task, passes="hard"), np.full((1, items), 300.0)
+    belief, passes = plain_hierarchical_posterior(task, passes="hard"), np.full((1, items), 300.0)
     for segment in range(segments):
         set_segment(belief, segment)
         alpha = level * rng.gamma(own_taste, 1.0 / own_taste, items)
         update_by_tally(belief, rng.poisson(alpha * passes).astype(float), passes)
     for _ in range(40):
         refit(*parts(belief))
-    # the logarithm of what is learned from 25 items has a standard deviation of about 0.35
+    # the log of the shape fitted to 25 items has a standard deviation of about 0.35
     assert abs(math.log(belief.items.shape / shape)) < 4 * 0.35
 
 
-def test_features_that_say_the_same_twice_do_no_harm() -> None:
+def test_collinear_features_do_no_harm() -> None:
     features = np.random.default_rng(10).normal(size=(30, 1)) * np.array([1e7, 1e7])
-    belief = lived_plainly(PolicyTask(1, 30, 1_000, np.ones(1), features=features), passes="hard")
+    belief = plain_hierarchical_posterior(PolicyTask(1, 30, 1_000, np.ones(1), features=features), passes="hard")
     passes = np.full((1, 30), 50.0)
     update_by_tally(belief, np.random.default_rng(11).poisson(0.2 * passes).astype(float), passes)
     assert np.isfinite(belief.items.featured.weights).all()

@@ -1,4 +1,4 @@
-"""Forgetting: counts fade as they would be weighed by hand, and the half-life in use is the one that foresees best."""
+"""Forgetting: counts decay as if weighted by hand, and the half-life in use predicts best."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from slotwise.posterior.forgetting import (
 )
 from slotwise.posterior.posterior_interface import set_segment
 from slotwise.posterior.updates import refresh
-from tests.posterior.plain_posterior import drawn_rounds, list_sum, lived_plainly, parts
+from tests.posterior.plain_posterior import drawn_rounds, list_sum, parts, plain_hierarchical_posterior
 
 BIAS, ALPHA = np.array([1.0, 0.5]), np.array([0.9, 0.3, 0.6, 0.1])
 GAMMA = np.outer(BIAS, ALPHA)
@@ -51,21 +51,21 @@ def _counts(period: list[tuple[Any, int, int]], segments: int = 2) -> tuple[Floa
     return clicks, slot_clicks, passes
 
 
-def _take_in(belief: HierarchicalPosterior, period: list[tuple[Any, int, int]]) -> None:
+def _learn(belief: HierarchicalPosterior, period: list[tuple[Any, int, int]]) -> None:
     for ranking, clicked, segment in period:
         set_segment(belief, segment)
         update(belief, ranking, clicked)
 
 
 @pytest.mark.parametrize("half_life", [70.0, 2_000.0, 333.3])
-def test_counts_fade_as_if_periods_were_weighed_by_hand(half_life: float) -> None:
-    belief = lived_plainly(PolicyTask(2, 4, 10_000, segments=2), passes="hard", half_life=half_life)
+def test_counts_decay_as_if_periods_were_weighted_by_hand(half_life: float) -> None:
+    belief = plain_hierarchical_posterior(PolicyTask(2, 4, 10_000, segments=2), passes="hard", half_life=half_life)
     rounds = max(1.0, min(1_000.0, half_life / 20.0))
     assert belief.forgetting.period == rounds
     rounds = math.ceil(rounds)
     periods = _periods(6, rounds, seed=1)
     for period in periods:
-        _take_in(belief, period)
+        _learn(belief, period)
         assert belief.forgetting.rounds_left <= 0.0
         end_period(belief.forgetting, *parts(belief))
     # as many rounds as there were, even where a period ends within one
@@ -79,12 +79,12 @@ def test_counts_fade_as_if_periods_were_weighed_by_hand(half_life: float) -> Non
     assert belief.forgetting.rounds_left == belief.forgetting.period
 
 
-def test_lists_fade_likewise() -> None:
-    """With soft passes it is the rounds of each list that fade, and they are weighed by the estimates of the moment."""
-    belief = lived_plainly(PolicyTask(2, 4, 10_000, segments=2), half_life=400.0)
+def test_lists_decay_likewise() -> None:
+    """With soft passes the rounds of each list decay, and are weighed at the current estimates."""
+    belief = plain_hierarchical_posterior(PolicyTask(2, 4, 10_000, segments=2), half_life=400.0)
     periods = _periods(4, 20, seed=2)
     for period in periods:
-        _take_in(belief, period)
+        _learn(belief, period)
         end_period(belief.forgetting, *parts(belief))
     expected: dict[tuple[int, ...], float] = {}
     for age, period in enumerate(reversed(periods)):
@@ -100,12 +100,12 @@ def test_lists_fade_likewise() -> None:
     assert belief.counts.passes == pytest.approx(passes, rel=1e-12)
 
 
-def test_what_is_not_over_counts_in_full() -> None:
-    belief = lived_plainly(PolicyTask(2, 4, 10_000, segments=2), passes="hard", half_life=400.0)
+def test_the_current_period_counts_in_full() -> None:
+    belief = plain_hierarchical_posterior(PolicyTask(2, 4, 10_000, segments=2), passes="hard", half_life=400.0)
     first, second = _periods(2, 20, seed=3)
-    _take_in(belief, first)
+    _learn(belief, first)
     end_period(belief.forgetting, *parts(belief))
-    _take_in(belief, second[:13])
+    _learn(belief, second[:13])
     for found, part in ((belief.counts.clicks[0], 0), (belief.counts.passes, 2)):
         assert found == pytest.approx(_counts(first)[part] + _counts(second[:13])[part], rel=1e-12)
 
@@ -126,21 +126,21 @@ def _log_probability(
     return float(cells[exposure > 0.0].sum() + now[1][0] @ mode)
 
 
-def test_scores_are_log_probabilities_of_what_came() -> None:
-    belief = lived_plainly(PolicyTask(2, 4, 10_000), passes="hard", half_life="auto")
+def test_scores_are_predictive_log_probabilities() -> None:
+    belief = plain_hierarchical_posterior(PolicyTask(2, 4, 10_000), passes="hard", half_life="auto")
     rng, rounds = np.random.default_rng(4), 1_000
     kept = [0.5 ** (rounds / half_life) for half_life in HALF_LIFE_GRID]
     past = [[np.zeros((1, 4)), np.zeros((1, 2)), np.zeros((1, 4, 2))] for _ in HALF_LIFE_GRID]
     scores = np.zeros(len(HALF_LIFE_GRID))
     for _ in range(4):
         period = [(*one, 0) for one in drawn_rounds(GAMMA, rounds, rng)]
-        _take_in(belief, period)
+        _learn(belief, period)
         now = _counts(period, segments=1)
         for number in range(len(HALF_LIFE_GRID)):
             mode = _mode(belief, past[number])
             scores[number] = SCORE_DECAY * scores[number] + _log_probability(belief, past[number], now, mode)
             past[number] = [kept[number] * old + new for old, new in zip(past[number], now, strict=True)]
-        # what is learned of all is that of the beginning of the period, as in `refresh`
+        # the hyperparameters are those of the beginning of the period, as in `refresh`
         end_period(belief.forgetting, *parts(belief))
         # Newton's method stops within 1e-4 of the mode, which is flat
         assert belief.forgetting.scores == pytest.approx(scores, rel=1e-5)
@@ -162,9 +162,12 @@ def _mode(belief: HierarchicalPosterior, past: list[FloatArray]) -> FloatArray:
     return found
 
 
-def _lived_through(gammas: list[FloatArray], seed: int, passes: str = "soft") -> list[float]:
+def _half_lives_in_use(gammas: list[FloatArray], seed: int, passes: str = "soft") -> list[float]:
     """The half-life in use at the end of each period of a world that has these odds, one period after another."""
-    belief, rng = lived_plainly(PolicyTask(2, 4, 10_000), passes=passes, half_life="auto"), np.random.default_rng(seed)
+    belief, rng = (
+        plain_hierarchical_posterior(PolicyTask(2, 4, 10_000), passes=passes, half_life="auto"),
+        np.random.default_rng(seed),
+    )
     in_use = []
     for gamma in gammas:
         for number, (ranking, clicked) in enumerate(drawn_rounds(gamma, 1_000, rng)):
@@ -177,19 +180,21 @@ def _lived_through(gammas: list[FloatArray], seed: int, passes: str = "soft") ->
 
 
 @pytest.mark.parametrize("passes", ["hard", "soft"])
-def test_nothing_is_forgotten_until_tastes_change(passes: str) -> None:
-    """Of 30 other seeds 4 left never for one or two of the first eight periods, and all forgot after the change."""
+def test_nothing_is_forgotten_until_attractiveness_changes(passes: str) -> None:
+    """Of 30 other seeds 4 used a half-life in one or two of the first eight periods, and all did after the change."""
     reversed_taste = np.outer(BIAS, ALPHA[::-1])
-    in_use = _lived_through([GAMMA] * 8 + [reversed_taste] * 3, seed=5, passes=passes)
+    in_use = _half_lives_in_use([GAMMA] * 8 + [reversed_taste] * 3, seed=5, passes=passes)
     assert in_use[:8].count(math.inf) >= 5
     assert max(in_use[9:]) <= 30_000.0
 
 
 @pytest.mark.parametrize("passes", ["hard", "soft"])
-def test_what_may_forget_does_as_what_never_does_until_it_forgets(passes: str) -> None:
+def test_auto_is_identical_to_none_until_it_decays(passes: str) -> None:
     """To the last bit; five lists are remembered, so that others are folded on the way."""
     task, rounds = PolicyTask(2, 4, 10_000), drawn_rounds(GAMMA, 6_500, np.random.default_rng(6))
-    never, may = (lived_plainly(task, passes=passes, half_life=half_life, room=5) for half_life in ("none", "auto"))
+    never, may = (
+        plain_hierarchical_posterior(task, passes=passes, half_life=half_life, room=5) for half_life in ("none", "auto")
+    )
     for number, (ranking, clicked) in enumerate(rounds):
         for belief in (never, may):
             update(belief, ranking, clicked)
@@ -201,8 +206,8 @@ def test_what_may_forget_does_as_what_never_does_until_it_forgets(passes: str) -
     assert np.abs(may.forgetting.scores).min() > 0.0
 
 
-def test_never_is_left_only_for_a_clear_lead() -> None:
-    belief = lived_plainly(PolicyTask(2, 4, 10_000), half_life="auto")
+def test_a_half_life_is_used_only_with_a_clear_lead() -> None:
+    belief = plain_hierarchical_posterior(PolicyTask(2, 4, 10_000), half_life="auto")
     for lead, best in ((MIN_LEAD - 0.1, 0), (MIN_LEAD + 0.1, 3)):
         belief.forgetting.scores[:] = 0.0
         belief.forgetting.scores[3] = lead / SCORE_DECAY
@@ -211,7 +216,7 @@ def test_never_is_left_only_for_a_clear_lead() -> None:
         assert belief.forgetting.best == best
 
 
-def test_nothing_ends_where_nothing_is_forgotten() -> None:
+def test_without_forgetting_no_period_ends() -> None:
     half_life = start_forgetting("none", 2, 4, 2)
     assert half_life.period == half_life.rounds_left == math.inf
     assert len(half_life.half_lives) == half_life.past.size == 0

@@ -1,4 +1,4 @@
-"""What is learned of all together: against scipy, what the data were drawn from, and simpler beliefs."""
+"""Hyperparameters: against scipy, and against the parameters that the data were drawn from."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from slotwise.posterior.hyperparameters import (
     update_means,
 )
 from slotwise.posterior.posterior_interface import set_segment
-from tests.posterior.plain_posterior import drawn_rounds, list_sum, lived_plainly, parts
+from tests.posterior.plain_posterior import drawn_rounds, list_sum, parts, plain_hierarchical_posterior
 from tests.statistical_assertions import assert_mean_is
 
 pytestmark = pytest.mark.usefixtures("interpreting")
@@ -48,7 +48,9 @@ def _counts(segments: int, seed: int) -> tuple[FloatArray, FloatArray]:
 @pytest.mark.parametrize("segments", [1, 3])
 def test_the_mode_is_the_maximum(segments: int) -> None:
     """ℓ(log λ) = Σ_k [(c + N_k) log λ_k - cλ_k] - Σ_cells (a + N) log(b + Σ_k λ_k δ_k Ñ_k), by scipy."""
-    belief = _held(lived_plainly(PolicyTask(3, 4, 100, segments=segments), passes="hard", bias_shape=STRENGTH))
+    belief = _held(
+        plain_hierarchical_posterior(PolicyTask(3, 4, 100, segments=segments), passes="hard", bias_shape=STRENGTH)
+    )
     clicks, passes = _counts(segments, 1)
     rng = np.random.default_rng(2)
     if segments > 1:
@@ -82,7 +84,7 @@ def test_the_mode_is_the_maximum(segments: int) -> None:
 
 
 def _with_counts(**options: Any) -> HierarchicalPosterior:
-    belief = _held(lived_plainly(PolicyTask(3, 4, 100), passes="hard", bias_shape=STRENGTH, **options))
+    belief = _held(plain_hierarchical_posterior(PolicyTask(3, 4, 100), passes="hard", bias_shape=STRENGTH, **options))
     (clicks, passes), counts = _counts(1, 1), belief.counts
     counts.clicks[0], counts.slot_clicks[0] = clicks.sum(axis=1), clicks.sum(axis=2)
     counts.unlisted_passes[0] = counts.passes[:] = passes.transpose(0, 2, 1)
@@ -113,10 +115,12 @@ def test_draws_of_the_bias_have_the_mode_as_their_mean_and_that_spread() -> None
     assert_mean_is(np.diag(root @ root.T), (np.array(drawn) - mode) ** 2)
 
 
-def _crowds(taste: float, seed: int, segments: int = 4, items: int = 30) -> HierarchicalPosterior:
-    """Poisson clicks of crowds with ε ~ Gamma(taste, taste), λ told, and all learned that is learned of them."""
+def _segments(taste: float, seed: int, segments: int = 4, items: int = 30) -> HierarchicalPosterior:
+    """The fit to Poisson clicks of segments with ε ~ Gamma(taste, taste) and a known λ."""
     rng = np.random.default_rng(seed)
-    belief = lived_plainly(PolicyTask(2, items, 1_000, np.array([1.0, 0.5]), segments=segments), passes="hard")
+    belief = plain_hierarchical_posterior(
+        PolicyTask(2, items, 1_000, np.array([1.0, 0.5]), segments=segments), passes="hard"
+    )
     level = rng.gamma(3.0, 0.1, items)
     for segment in range(segments):
         alpha = level * (rng.gamma(taste, 1.0 / taste, items) if taste < math.inf else 1.0)
@@ -128,10 +132,10 @@ def _crowds(taste: float, seed: int, segments: int = 4, items: int = 30) -> Hier
     return belief
 
 
-def test_how_alike_crowds_are_is_learned() -> None:
-    same, near, far = (_crowds(taste, seed=4) for taste in (math.inf, 30.0, 2.0))
+def test_the_similarity_of_segments_is_estimated() -> None:
+    same, near, far = (_segments(taste, seed=4) for taste in (math.inf, 30.0, 2.0))
     assert same.segments.similarity > 100.0
-    # 120 cells say log κ to about ± 0.15
+    # the standard error of log κ from 120 cells is about 0.15
     assert near.segments.similarity == pytest.approx(30.0, rel=0.5)
     assert far.segments.similarity == pytest.approx(2.0, rel=0.5)
     assert same.segments.similarity > near.segments.similarity > far.segments.similarity
@@ -139,9 +143,9 @@ def test_how_alike_crowds_are_is_learned() -> None:
     assert same.items.shape == pytest.approx(3.0, rel=0.6)
 
 
-def test_how_alike_crowds_are_is_where_em_stays() -> None:
-    """κ maximises Σ_cells log ∫ Poisson·Gamma given the levels, and the made-up cells' expected term; by scipy."""
-    belief = _crowds(5.0, seed=5)
+def test_the_similarity_of_segments_is_the_fixed_point_of_em() -> None:
+    """κ maximises Σ_cells log ∫ Poisson·Gamma given the levels, and the expected term of the pseudo-cells; by scipy."""
+    belief = _segments(5.0, seed=5)
     clicks, exposure, level = belief.counts.clicks[0], belief.segments.exposure, belief.segments.level
     start, extra = 20.0, 2.0
 
@@ -150,7 +154,7 @@ def test_how_alike_crowds_are_is_where_em_stays() -> None:
         rate = k / level
         cells = special.gammaln(k + clicks) - special.gammaln(k)
         cells = cells + k * np.log(rate) - (k + clicks) * np.log(rate + exposure)
-        # a made-up cell has E ε = 1 and E log ε = ψ(20) - log 20
+        # a pseudo-cell has E ε = 1 and E log ε = ψ(20) - log 20
         made_up = k * math.log(k) - special.gammaln(k) + k * (special.digamma(start) - math.log(start)) - k
         return -float(cells.sum() + extra * made_up)
 
@@ -159,7 +163,9 @@ def test_how_alike_crowds_are_is_where_em_stays() -> None:
 
 
 def test_items_without_exposure_teach_nothing() -> None:
-    one, other = (lived_plainly(PolicyTask(1, items, 100, np.ones(1)), passes="hard") for items in (3, 4))
+    one, other = (
+        plain_hierarchical_posterior(PolicyTask(1, items, 100, np.ones(1)), passes="hard") for items in (3, 4)
+    )
     passes = np.array([[30.0, 20.0, 40.0, 0.0]])
     clicks = np.array([[9.0, 1.0, 4.0, 5.0]])
     update_by_tally(one, clicks[:, :3], passes[:, :3])
@@ -177,8 +183,8 @@ def _at_the_truth(belief: HierarchicalPosterior) -> None:
 
 
 def test_soft_passes_at_the_truth_are_rounds_over_one_plus_the_sum() -> None:
-    """T_A/(1+S_A) for each pair of a list, whatever was clicked: the mean of hard passes, of a smaller variance."""
-    soft = lived_plainly(PolicyTask(2, 4, 1_000))
+    """T_A/(1+S_A) for each pair of a list, clicked or not: the mean of hard passes, with a smaller variance."""
+    soft = plain_hierarchical_posterior(PolicyTask(2, 4, 1_000))
     expected, rng = np.zeros((4, 2)), np.random.default_rng(7)
     hard, counts = [], []
     for ranking, clicked in drawn_rounds(np.outer(BIAS, ALPHA), 2_000, rng):
@@ -195,7 +201,7 @@ def test_soft_passes_at_the_truth_are_rounds_over_one_plus_the_sum() -> None:
         counts.append(weight)
     assert soft.counts.passes[0] == pytest.approx(expected, rel=1e-12)
     assert soft.counts.no_clicks == pytest.approx(sum(counts), rel=1e-12)
-    # weighed anew from the table it is the same
+    # weighed again from the table it is the same
     weigh_lists(soft.counts, soft.segments, 0, soft.counts.passes)
     assert soft.counts.passes[0] == pytest.approx(expected, rel=1e-12)
     assert_mean_is(0.0, hard)
@@ -208,7 +214,7 @@ def _fixed_point(belief: HierarchicalPosterior, times: int = 100) -> None:
 
 
 def _soft(strength: float, shape: float, rate: float, rounds: list[tuple[Any, int]]) -> HierarchicalPosterior:
-    belief = _held(lived_plainly(PolicyTask(2, 4, 1_000), bias_shape=strength), shape, rate)
+    belief = _held(plain_hierarchical_posterior(PolicyTask(2, 4, 1_000), bias_shape=strength), shape, rate)
     for ranking, clicked in rounds:
         update(belief, ranking, clicked)
     _fixed_point(belief)
@@ -241,7 +247,7 @@ def test_soft_passes_with_hardly_a_prior_are_maximum_likelihood() -> None:
     scale = belief.segments.mean_bias[0, 0]
     assert belief.segments.mean_bias[0] / scale == pytest.approx(estimate.position_bias, rel=2e-3)
     assert belief.segments.mean[0] * scale == pytest.approx(estimate.attractiveness, rel=2e-3)
-    hard = _held(lived_plainly(PolicyTask(2, 4, 1_000), passes="hard", bias_shape=1e-3), 1e-3, 1e-3)
+    hard = _held(plain_hierarchical_posterior(PolicyTask(2, 4, 1_000), passes="hard", bias_shape=1e-3), 1e-3, 1e-3)
     for ranking, clicked in rounds:
         update(hard, ranking, clicked)
     _fixed_point(hard, 5)

@@ -82,7 +82,7 @@ def test_a_full_table_gives_up_the_rarest_and_finds_the_others(shown: list[tuple
         assert after[kind] == {key: count for key, count in before[kind].items() if key not in gone}
     numbers = [find_or_add(seen, key[0], np.array(key[1:])) for key in after[0]]
     assert numbers == list(range(seen.count))
-    # what was given up starts from nothing
+    # an evicted list starts from 0
     for key in gone:
         number = find_or_add(seen, key[0], np.array(key[1:]))
         assert number >= len(after[0])
@@ -98,7 +98,7 @@ def test_a_list_is_another_for_another_segment_or_order() -> None:
     assert numbers == [0, 1, 2, 3, 0]
 
 
-def test_lists_of_one_hash_are_told_apart() -> None:
+def test_lists_with_equal_hashes_are_kept_apart() -> None:
     """Items a prime apart, in the last place, have one hash."""
     seen = _seen(4)
     assert [find_or_add(seen, 0, np.array([0, 1, item])) for item in (2, 2 + 2_147_483_647, 2)] == [0, 1, 0]

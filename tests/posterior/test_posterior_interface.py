@@ -1,4 +1,4 @@
-"""What holds of every belief: rounds and tallies come to the same, and wrong priors are refused by name."""
+"""Every posterior: rounds and their tally give the same result, and wrong priors are rejected by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("interpreting")
 SHAPE, RATE = 0.7, 1.3
 
 
-def test_rounds_and_a_whole_tally_come_to_the_same() -> None:
+def test_rounds_and_their_tally_give_the_same_posterior() -> None:
     rng = np.random.default_rng(2)
     task = PolicyTask(2, 4, 50, np.array([1.0, 0.4]))
     told = [gamma_posterior(task, shape=SHAPE, rate=RATE) for _ in range(2)]
@@ -40,7 +40,7 @@ def test_rounds_and_a_whole_tally_come_to_the_same() -> None:
     assert told[0].rate == pytest.approx(told[1].rate, rel=1e-3)
 
 
-def test_a_belief_that_remembers_whole_lists_says_why_it_takes_no_tally() -> None:
+def test_a_posterior_by_list_rejects_a_tally() -> None:
     prior = {"shape": 1.0, "rate": 1.0, "bias_shape": 1.0, "bias_rate": 1.0}
     belief = joint_gibbs_posterior(PolicyTask(2, 3, 10), np.ones(3), **prior)
     with pytest.raises(InvalidInput, match="cannot be computed from a tally"):
@@ -84,7 +84,7 @@ def test_a_wrong_prior_of_the_bias_is_refused_by_name(id: str, option: str) -> N
 
 
 def test_a_prior_may_differ_by_item() -> None:
-    """What is expected of an item before it is seen decides whether it is shown first."""
+    """The prior mean of an item decides whether it is shown first."""
     eager = get_policy("posterior-sampling", bias="known", shape=[1e4, 1.0, 1.0, 1.0], rate=[1e4, 1e3, 1e3, 1e3])
     started = eager.start(PolicyTask(1, 4, 10, np.array([1.0])))
     from slotwise.policies import choose

@@ -1,4 +1,4 @@
-"""What is not known of how alike segments are: against the integral, worked out on a fine grid."""
+"""The variance due to the similarity of segments: against the integral on a fine grid."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from slotwise.core.types import FloatArray
 from slotwise.posterior import posterior_after, segment_similarity, summarize_posterior
 from slotwise.posterior.hyperparameters import SEGMENT_SIMILARITY
 from tests.logs.synthetic_impressions import rankings
-from tests.posterior.plain_posterior import lived_plainly
+from tests.posterior.plain_posterior import plain_hierarchical_posterior
 from tests.statistical_assertions import assert_mean_is
 
 BIAS = np.array([1.0, 0.6, 0.3])
@@ -24,7 +24,7 @@ def _extra_variance(clicks: Any, exposure: Any, segment: int = 0, similarity: fl
     """Of items in a segment, given the clicks and the exposure of segments × items."""
     exposure = np.array(exposure, float)
     segments, items = exposure.shape
-    belief = lived_plainly(PolicyTask(1, items, 1, segments=segments), own_taste=similarity)
+    belief = plain_hierarchical_posterior(PolicyTask(1, items, 1, segments=segments), own_taste=similarity)
     belief.counts.clicks[0] = clicks
     belief.segments.exposure[:] = exposure
     belief.items.shape = 2.0
@@ -72,14 +72,14 @@ def test_where_there_is_one_segment_or_very_many_cells_there_is_nothing_to_add()
     assert not _extra_variance(many, 9.0 * many).any()
 
 
-def test_a_segment_that_was_never_seen_is_known_the_less_the_less_alike_the_others_are() -> None:
+def test_a_segment_never_shown_anything_is_less_certain_if_the_others_differ() -> None:
     exposure = [[100.0] * 6, [100.0] * 6, [0.0] * 6]
     like, unlike = ([[20] * 6, [20, 22, 18, 21, 19, 20], [0] * 6], [[5, 40] * 3, [40, 5] * 3, [0] * 6])
     more = [_extra_variance(clicks, exposure, segment=2).mean() for clicks in (like, unlike)]
     assert more[1] > 5.0 * more[0]
 
 
-def test_eight_in_ten_intervals_of_nine_in_ten_hold_the_truth_of_two_crowds_that_were_hardly_seen() -> None:
+def test_90_percent_intervals_cover_at_least_80_percent_with_two_hardly_seen_segments() -> None:
     """The worst that was found; taken as if κ were known, it was 75 %, and it is 90 % once more was seen."""
     rng = np.random.default_rng(5)
     covered = []

@@ -1,4 +1,4 @@
-"""One belief: the same counts give the same numbers wherever they are asked for, and intervals hold what they say."""
+"""The posterior summary: equal counts give equal numbers in all interfaces, and intervals cover."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ IDS = tuple("abcdefg")
 
 
 class Said(NamedTuple):
-    """What a door says of items and slots."""
+    """The estimates of one interface."""
 
     attractiveness: list[float]
     item_ends: list[tuple[float, float]]
@@ -37,7 +37,7 @@ class Said(NamedTuple):
 
 @pytest.fixture(scope="module")
 def rounds() -> tuple[Any, Any]:
-    # 150 rounds leave one item with hardly a click, and the prior something to say
+    # 150 rounds leave one item with hardly a click, so that the prior matters
     return drawn(np.outer(BIAS, ALPHA), 150, np.random.default_rng(1))
 
 
@@ -69,7 +69,7 @@ def _document(found: dict[str, Any]) -> Said:
 
 
 @pytest.mark.usefixtures("interpreting")
-def test_a_policy_believes_the_same(tally: Tally, expected: Said) -> None:
+def test_a_policy_has_the_same_posterior(tally: Tally, expected: Said) -> None:
     started = default_policy().start(PolicyTask(3, len(ALPHA), 1_000), tally)
     belief, found = started.belief, fit_posterior(tally)
     scale = belief.position_bias[0]
@@ -80,7 +80,7 @@ def test_a_policy_believes_the_same(tally: Tally, expected: Said) -> None:
 
 
 @pytest.mark.usefixtures("interpreting")
-def test_a_policy_that_knows_the_bias_believes_the_same(tally: Tally) -> None:
+def test_a_policy_with_known_bias_has_the_same_posterior(tally: Tally) -> None:
     started = default_policy(known_bias=True).start(PolicyTask(3, len(ALPHA), 1_000, BIAS), tally)
     found = fit_posterior(tally, BIAS)
     assert (started.belief.shape / started.belief.rate).tolist() == found.estimate.attractiveness.tolist()
@@ -88,13 +88,13 @@ def test_a_policy_that_knows_the_bias_believes_the_same(tally: Tally) -> None:
 
 
 @pytest.mark.parametrize("id", [None, "posterior-sampling"])
-def test_a_ranker_says_the_same_whatever_its_policy(tally: Tally, expected: Said, id: str | None) -> None:
+def test_a_ranker_reports_the_same_with_every_policy(tally: Tally, expected: Said, id: str | None) -> None:
     found = Ranker(list(IDS), 3, tally=tally, policy=id).estimates()
     assert _document(found.to_dict()) == expected
     assert np.array_equal(found.probability_in_best_list, fit_posterior(tally).probability_in_best_list)
 
 
-def test_a_learner_that_took_the_rounds_one_by_one_says_the_same(rounds: tuple[Any, Any], expected: Said) -> None:
+def test_a_learner_reports_the_same_after_single_rounds(rounds: tuple[Any, Any], expected: Said) -> None:
     learner = Learner(IDS, 3)
     for ranking, clicked in zip(*rounds, strict=True):
         shown = [IDS[item] for item in ranking]
@@ -103,7 +103,7 @@ def test_a_learner_that_took_the_rounds_one_by_one_says_the_same(rounds: tuple[A
 
 
 def test_a_fitted_log_recommends_the_same(rounds: tuple[Any, Any], tally: Tally, expected: Said) -> None:
-    """If it is asked for the belief given a tally; by default a fit also knows what was shown together."""
+    """If it uses the posterior given a tally; by default a fit uses counts by list."""
     lists, clicked = rounds
     count, slots = lists.shape
     log = pa.table(
@@ -165,7 +165,7 @@ def test_it_is_the_mode_of_the_bias_and_the_mean_of_attractiveness_given_it(tall
     assert found.estimate.attractiveness == pytest.approx(bias[0] * mean, rel=1e-3)
 
 
-def test_with_the_bias_told_and_rare_clicks_intervals_are_those_of_the_gamma_posterior() -> None:
+def test_with_known_bias_and_rare_clicks_intervals_are_those_of_the_gamma_posterior() -> None:
     clicks, passes = np.array([[3, 0, 41], [1, 0, 20]]), np.array([[9_000, 50_000, 90_000]] * 2)
     bias = np.array([1.0, 0.5])
     found = fit_posterior(Tally(clicks, passes), bias)
@@ -194,7 +194,7 @@ def test_an_item_never_shown_is_what_the_others_let_expect() -> None:
 
 @pytest.mark.parametrize("told", [True, False], ids=["told", "learned"])
 @pytest.mark.parametrize("scale", [0.1, 0.5], ids=["few visits click", "most visits click"])
-def test_nine_in_ten_hold_the_truth(told: bool, scale: float) -> None:
+def test_90_percent_intervals_cover(told: bool, scale: float) -> None:
     """The sum of γ is about 0.4 or 2: Poisson clicks would make intervals a third too narrow in the second case."""
     rng = np.random.default_rng(3)
     covered = []
@@ -207,7 +207,7 @@ def test_nine_in_ten_hold_the_truth(told: bool, scale: float) -> None:
     assert_mean_is(np.clip(np.mean(covered), 0.88, 0.92), covered)
 
 
-def test_intervals_of_slots_that_were_hardly_seen_hold_the_truth() -> None:
+def test_intervals_of_hardly_seen_slots_cover() -> None:
     """Of 180 at 95 %, 98 % with this seed and 97 % with another; 77 % if they were symmetric on the log scale."""
     rng = np.random.default_rng(4)
     bias, held = 0.6 ** np.arange(7), []
@@ -220,7 +220,7 @@ def test_intervals_of_slots_that_were_hardly_seen_hold_the_truth() -> None:
 
 
 @pytest.mark.parametrize("own_taste", [3.0, 1e6], ids=["crowds differ", "crowds are alike"])
-def test_nine_in_ten_hold_the_truth_of_a_segment(own_taste: float) -> None:
+def test_90_percent_intervals_cover_of_a_segment(own_taste: float) -> None:
     """Six segments, one of them seen twenty times less than the others: the truth is drawn to what is true of all.
 
     Intervals may be a twentieth off, and up to a fourteenth too safe: how much segments differ is learned itself.
@@ -262,7 +262,7 @@ def test_an_item_never_seen_is_as_sure_as_its_features_are() -> None:
 
 
 @pytest.mark.parametrize("level", [0.01, 0.5, 0.999])
-def test_an_interval_holds_its_mean_whatever_the_level(level: float) -> None:
+def test_an_interval_covers_its_mean_at_every_level(level: float) -> None:
     seen = Tally(np.array([[0, 0, 9, 0]]), np.array([[5, 90, 90, 0]]))
     for told in (None, [0.7]):
         estimate = fit_posterior(seen, told).estimate

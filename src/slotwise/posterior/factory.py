@@ -33,6 +33,8 @@ from slotwise.posterior.state import (
 Passes = Literal["hard", "soft"]
 #: lists in the table of counts by list if passes are soft
 MAX_LISTS = 256
+#: the mean of attractiveness before any data
+PRIOR_MEAN = ATTRACTIVENESS_SHAPE / ATTRACTIVENESS_RATE
 #: the share of slots for items with no counted outcome
 DEFAULT_COLD_START_CAP = 0.2
 
@@ -88,12 +90,9 @@ def hierarchical_posterior(
     segments, items, slots = task.segments, task.items, task.slots
     tried = parse_half_lives(half_life)
     kinds = DECAYED + len(tried) if len(tried) else 1
-    features, segment_features = split_features(task.features, segments, items)
-    columns = features.shape[1]
-    prior_mean = ATTRACTIVENESS_SHAPE / ATTRACTIVENESS_RATE
-    known_bias = task.position_bias
+    prior = _item_prior(task, validation.positive_number("ridge", ridge))
     return HierarchicalPosterior(
-        position_bias=np.ones(slots) if known_bias is None else known_bias.copy(),
+        position_bias=_first_bias(task),
         shape=np.full(items, ATTRACTIVENESS_SHAPE),
         rate=np.full(items, ATTRACTIVENESS_RATE),
         assumed=np.zeros(items),
@@ -101,47 +100,18 @@ def hierarchical_posterior(
         segment=0,
         is_current=False,
         refit_at=0.0,
-        counts=PosteriorCounts(
-            clicks=np.zeros((kinds, segments, items)),
-            slot_clicks=np.zeros((kinds, segments, slots)),
-            unlisted_passes=np.zeros((kinds, segments, items, slots)),
-            lists=empty_list_counts(room if passes == "soft" else 0, slots, kinds),
-            passes=np.zeros((segments, items, slots)),
-            rounds=0.0,
-            no_clicks=0.0,
-            item_rounds=np.zeros(items),
-        ),
+        counts=_no_counts(task, kinds, room if passes == "soft" else 0),
         pending=Pending(rounds=0.0, by_slot=np.zeros((segments, items, slots))),
-        bias=BiasPosterior(
-            shape=validation.positive_number("bias_shape", bias_shape),
-            scale=validation.positive_number("bias_spread", bias_spread),
-            is_known=known_bias is not None,
-            mode=np.zeros(slots) if known_bias is None else np.log(known_bias),
-            root=np.zeros((slots, slots)),
-            step=np.zeros(slots),
-            at_mode=np.zeros(slots),
-            share=np.zeros(slots),
-            cholesky=np.zeros((slots, slots)),
+        bias=_bias_prior(
+            task,
+            validation.positive_number("bias_shape", bias_shape),
+            validation.positive_number("bias_spread", bias_spread),
         ),
-        items=ItemPrior(
-            features=features,
-            segment_features=segment_features,
-            constant=starting_fit(items, 1, RIDGE),
-            featured=starting_fit(items, columns, validation.positive_number("ridge", ridge)),
-            uses_features=False,
-            shape=ATTRACTIVENESS_SHAPE,
-            mean=np.full(items, prior_mean),
-            segment_mean=np.ones((segments, items)),
-        ),
-        segments=SegmentEffects(
-            level=np.full(items, prior_mean),
-            similarity=validation.positive_number("own_taste", own_taste),
-            deviation=np.ones((segments, items)),
-            slot_similarity=validation.positive_number("own_slots", own_slots),
-            slot_deviation=np.ones((segments, slots)),
-            exposure=np.zeros((segments, items)),
-            mean=np.full((segments, items), prior_mean),
-            mean_bias=np.ones((segments, slots)) * (1.0 if known_bias is None else known_bias),
+        items=prior,
+        segments=_segment_prior(
+            task,
+            validation.positive_number("own_taste", own_taste),
+            validation.positive_number("own_slots", own_slots),
         ),
         forgetting=start_forgetting(half_life, segments, items, slots),
         draw=Draw(
@@ -150,14 +120,77 @@ def hierarchical_posterior(
             draws_levels=draws_levels,
             max_decisions=keep,
             decisions_left=0,
-            position_bias=np.ones(slots) if known_bias is None else known_bias.copy(),
-            weights=np.zeros(columns),
-            level=np.full(items, prior_mean),
+            position_bias=_first_bias(task),
+            weights=np.zeros(prior.features.shape[1]),
+            level=np.full(items, PRIOR_MEAN),
             level_evidence=np.full(items, ATTRACTIVENESS_SHAPE),
             prior_rate=np.full(items, ATTRACTIVENESS_RATE),
             noise=np.zeros(slots),
         ),
         cold_start=ColdStart(max_share=validation.share("new_items_at_most", new_items_at_most), slots_left=math.inf),
+    )
+
+
+def _first_bias(task: PolicyTask) -> FloatArray:
+    """Return a fresh array of λ before the first draw: the known bias, or 1."""
+    return np.ones(task.slots) if task.position_bias is None else task.position_bias.copy()
+
+
+def _no_counts(task: PolicyTask, kinds: int, room: int) -> PosteriorCounts:
+    segments, items, slots = task.segments, task.items, task.slots
+    return PosteriorCounts(
+        clicks=np.zeros((kinds, segments, items)),
+        slot_clicks=np.zeros((kinds, segments, slots)),
+        unlisted_passes=np.zeros((kinds, segments, items, slots)),
+        lists=empty_list_counts(room, slots, kinds),
+        passes=np.zeros((segments, items, slots)),
+        rounds=0.0,
+        no_clicks=0.0,
+        item_rounds=np.zeros(items),
+    )
+
+
+def _bias_prior(task: PolicyTask, shape: float, scale: float) -> BiasPosterior:
+    slots = task.slots
+    return BiasPosterior(
+        shape=shape,
+        scale=scale,
+        is_known=task.position_bias is not None,
+        mode=np.zeros(slots) if task.position_bias is None else np.log(task.position_bias),
+        root=np.zeros((slots, slots)),
+        step=np.zeros(slots),
+        at_mode=np.zeros(slots),
+        share=np.zeros(slots),
+        cholesky=np.zeros((slots, slots)),
+    )
+
+
+def _item_prior(task: PolicyTask, ridge: float) -> ItemPrior:
+    segments, items = task.segments, task.items
+    features, segment_features = split_features(task.features, segments, items)
+    return ItemPrior(
+        features=features,
+        segment_features=segment_features,
+        constant=starting_fit(items, 1, RIDGE),
+        featured=starting_fit(items, features.shape[1], ridge),
+        uses_features=False,
+        shape=ATTRACTIVENESS_SHAPE,
+        mean=np.full(items, PRIOR_MEAN),
+        segment_mean=np.ones((segments, items)),
+    )
+
+
+def _segment_prior(task: PolicyTask, similarity: float, slot_similarity: float) -> SegmentEffects:
+    segments, items, slots = task.segments, task.items, task.slots
+    return SegmentEffects(
+        level=np.full(items, PRIOR_MEAN),
+        similarity=similarity,
+        deviation=np.ones((segments, items)),
+        slot_similarity=slot_similarity,
+        slot_deviation=np.ones((segments, slots)),
+        exposure=np.zeros((segments, items)),
+        mean=np.full((segments, items), PRIOR_MEAN),
+        mean_bias=np.ones((segments, slots)) * _first_bias(task),
     )
 
 
