@@ -46,7 +46,7 @@ def test_visitors_click_as_the_truth_says() -> None:
     total = sum(truth.visibility[slot] * truth.attractiveness[item]["mobile"] for slot, item in enumerate(shown))
     seen = clicks = 0
     for _ in range(draws):
-        visit = truth.crowd("mobile").visit(shown)
+        visit = truth.visitors("mobile").visit(shown)
         seen += visit.seen
         clicks += any(outcome.get("clicked") for outcome in visit.reports)
     wanted = total / (1.0 + total)
@@ -116,4 +116,4 @@ def test_the_same_seed_is_the_same_visitors() -> None:
     one, other = (Truth.at_first(seed=7) for _ in range(2))
     for _ in range(20):
         shown = tuple(random.Random(3).sample(one.items, 4))
-        assert one.crowd("desktop").visit(shown) == other.crowd("desktop").visit(shown)
+        assert one.visitors("desktop").visit(shown) == other.visitors("desktop").visit(shown)

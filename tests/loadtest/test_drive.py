@@ -25,7 +25,7 @@ from slotwise.client import Client, ServiceUnreachable
 from slotwise.core.errors import InvalidInput
 from slotwise.environments import problem
 from slotwise.jit import interpreted
-from slotwise.loadtest import drive
+from slotwise.loadtest import run_loadtest
 from slotwise.loadtest.expected_counts import ANSWER_KINDS
 from slotwise.loadtest.simulated_visitors import Habits
 from tests.service.process import Process, free_port, running
@@ -44,7 +44,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
 
 def test_it_counts_exactly_once_and_says_what_was_lost(service: Process) -> None:
     users, rounds = problem("b").users, 1_500
-    found = drive(
+    report = run_loadtest(
         service.url,
         users,
         policy=DEFAULT,
@@ -56,19 +56,19 @@ def test_it_counts_exactly_once_and_says_what_was_lost(service: Process) -> None
         segments=False,
         habits=Habits(late=0.2, conflicting=0.2),
     )
-    assert found.differences == []
-    assert found.exactly_once is True
-    assert found.ended_by == "rounds"
-    assert found.ledger.decisions["issued"] == rounds + found.ledger.renewed
+    assert report.differences == []
+    assert report.exactly_once is True
+    assert report.ended_by == "rounds"
+    assert report.expected.decisions["issued"] == rounds + report.expected.renewed
     # all that can happen did: of the rarest, a conflict, 43 are expected even of the worst list
-    assert min(found.ledger.answers[kind] for kind in ANSWER_KINDS) > 0
+    assert min(report.expected.answers[kind] for kind in ANSWER_KINDS) > 0
     # that it learns makes it lose no more than lists at random: 6 standard deviations
     lost = np.array([regret(users, list(shown)) for shown in itertools.permutations(range(users.items), users.slots)])
-    assert 0.0 < found.regret < rounds * lost.mean() + 6.0 * math.sqrt(rounds) * lost.std()
+    assert 0.0 < report.regret < rounds * lost.mean() + 6.0 * math.sqrt(rounds) * lost.std()
     # how late it learned is known but where the machine was too busy for being asked
     # a few rounds, which are over before a loop with that lag would be compiled
     with interpreted():
-        simulated = found.simulated_with_lag(replications=2) or found.simulated(replications=2)
+        simulated = report.simulated_with_lag(replications=2) or report.simulated(replications=2)
     assert simulated is not None
     assert 0.0 < simulated.low <= simulated.mean <= simulated.high < rounds * lost.max()
 
@@ -86,9 +86,9 @@ def test_a_service_comes_to_show_the_best_list(service: Process) -> None:
         client.put_placement("converging", slots=2, items=list("abcde"), window_seconds=0.2)
 
     def is_learned() -> bool:
-        found = drive(service.url, LIKE_ONE, placement="converging", visitors=8, rounds=200, seconds=FOR_EVER)
-        assert found.differences == []
-        ending = found.ending(share=0.5)
+        report = run_loadtest(service.url, LIKE_ONE, placement="converging", visitors=8, rounds=200, seconds=FOR_EVER)
+        assert report.differences == []
+        ending = report.ending(share=0.5)
         return ending is not None and ending.mean_worth > 0.8
 
     wait_for(is_learned, "lists that are worth 0.8 of the best one")
@@ -96,20 +96,20 @@ def test_a_service_comes_to_show_the_best_list(service: Process) -> None:
 
 def test_known_bias_is_told(service: Process) -> None:
     users = problem("b").users
-    found = drive(
-        service.url, users, policy=get_policy("random-bound", bias="known"), visitors=4, rounds=200, window=0.1
+    report = run_loadtest(
+        service.url, users, policy=policy("random-bound", bias="known"), visitors=4, rounds=200, window=0.1
     )
-    assert found.exactly_once is True
+    assert report.exactly_once is True
 
 
 def test_it_is_bounded_in_time_and_rate(service: Process) -> None:
     began = time.monotonic()
-    found = drive(
+    report = run_loadtest(
         service.url, problem("b").users, policy=DEFAULT, visitors=4, rate=50.0, seconds=1.0, window=0.1, rounds=10**6
     )
-    assert found.ended_by == "seconds"
-    assert 1 <= found.ledger.decisions["issued"] <= 50.0 * (time.monotonic() - began) + 4 + found.ledger.renewed
-    assert found.exactly_once is True
+    assert report.ended_by == "seconds"
+    assert 1 <= report.expected.decisions["issued"] <= 50.0 * (time.monotonic() - began) + 4 + report.expected.renewed
+    assert report.exactly_once is True
 
 
 def test_an_interrupt_prints_what_was_found(service: Process) -> None:
@@ -137,14 +137,14 @@ def test_an_interrupt_prints_what_was_found(service: Process) -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=FOR_EVER)
     assert process.returncode == 0, err
-    found = json.loads(out)
-    assert found["ended_by"] == "interrupt"
+    report = json.loads(out)
+    assert report["ended_by"] == "interrupt"
     with Client(service.url, timeout=FOR_EVER) as client:
         assert {one["name"] for one in client.placements()} <= before, "what the drive made was not removed"
-    assert found["exactly_once"] is True
-    assert found["rounds"] > 0
-    assert {"decide", "report"} == set(found["milliseconds"])
-    assert found["simulated"]["low"] <= found["simulated"]["mean"] <= found["simulated"]["high"]
+    assert report["exactly_once"] is True
+    assert report["rounds"] > 0
+    assert {"decide", "report"} == set(report["milliseconds"])
+    assert report["simulated"]["low"] <= report["simulated"]["mean"] <= report["simulated"]["high"]
 
 
 def test_a_table_for_people(service: Process) -> None:
@@ -171,12 +171,12 @@ def test_a_table_for_people(service: Process) -> None:
 )
 def test_what_cannot_be_driven_is_refused(url: str, more: dict[str, float], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        drive(url, problem("b").users, policy=DEFAULT, **more)  # type: ignore[arg-type]
+        run_loadtest(url, problem("b").users, policy=DEFAULT, **more)  # type: ignore[arg-type]
 
 
 def test_nobody_there() -> None:
     with pytest.raises(ServiceUnreachable, match="cannot be reached"):
-        drive(f"http://127.0.0.1:{free_port()}", problem("b").users, policy=DEFAULT)
+        run_loadtest(f"http://127.0.0.1:{free_port()}", problem("b").users, policy=DEFAULT)
 
 
 def test_a_killed_service_is_not_accused(tmp_path: Path) -> None:
@@ -197,14 +197,14 @@ def test_a_killed_service_is_not_accused(tmp_path: Path) -> None:
     try:
         first.wait_until_ready()
         thread.start()
-        found = drive(
+        report = run_loadtest(
             first.url, problem("b").users, policy=DEFAULT, rounds=1_500, rate=800.0, window=0.3, seconds=FOR_EVER
         )
     finally:
         first.kill()
         thread.join()
         again[0].stop()
-    assert found.ended_by == "rounds"
-    assert found.ledger.decisions["issued"] == 1_500 + found.ledger.renewed
-    assert 0 <= found.ledger.unanswered <= 2 * found.visitors
-    assert found.exactly_once is not False, found.differences
+    assert report.ended_by == "rounds"
+    assert report.expected.decisions["issued"] == 1_500 + report.expected.renewed
+    assert 0 <= report.expected.unanswered <= 2 * report.visitors
+    assert report.exactly_once is not False, report.differences

@@ -5,19 +5,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise.loadtest.expected_counts import Counts, Ledger, differences
+from slotwise.loadtest.expected_counts import ExpectedCounts, OutcomeCounts, differences
 
 
 @pytest.fixture
-def ledger() -> Ledger:
-    found = Ledger()
-    found.issued(("a", "b"), seen=True, segment=(("device", "mobile"),))
-    found.ended(("a", "b"), {"clicked": "b"}, (("device", "mobile"),))
-    found.issued(("c", "a"), seen=True, segment=(("device", "other"),))
-    found.ended(("c", "a"), None, (("device", "other"),))
-    found.issued(("c", "b"), seen=False, segment=(("device", "mobile"),))
-    found.ended(("c", "b"), {"shown": False}, (("device", "mobile"),))
-    return found
+def expected() -> ExpectedCounts:
+    report = ExpectedCounts()
+    report.issued(("a", "b"), seen=True, segment=(("device", "mobile"),))
+    report.ended(("a", "b"), {"clicked": "b"}, (("device", "mobile"),))
+    report.issued(("c", "a"), seen=True, segment=(("device", "other"),))
+    report.ended(("c", "a"), None, (("device", "other"),))
+    report.issued(("c", "b"), seen=False, segment=(("device", "mobile"),))
+    report.ended(("c", "b"), {"shown": False}, (("device", "mobile"),))
+    return report
 
 
 @pytest.fixture
@@ -33,40 +33,40 @@ def document() -> dict[str, Any]:
     }
 
 
-def _differences(document: dict[str, Any], ledger: Ledger, at_least: bool = False) -> list[str]:
-    return differences(Counts.published(document), ledger.everybody, at_least=at_least)
+def _differences(document: dict[str, Any], expected: ExpectedCounts, at_least: bool = False) -> list[str]:
+    return differences(OutcomeCounts.published(document), expected.everybody, at_least=at_least)
 
 
-def test_one_count_too_many_is_noticed(ledger: Ledger, document: dict[str, Any]) -> None:
-    assert _differences(document, ledger) == []
+def test_one_count_too_many_is_noticed(expected: ExpectedCounts, document: dict[str, Any]) -> None:
+    assert _differences(document, expected) == []
     for counts in ("clicks", "passes"):
         for slot, item in np.ndindex(2, 4):
             document["tally"][counts][slot][item] += 1
-            assert len(_differences(document, ledger)) == 1
+            assert len(_differences(document, expected)) == 1
             # of a placement that others use, too
-            assert _differences(document, ledger, at_least=True) == []
+            assert _differences(document, expected, at_least=True) == []
             document["tally"][counts][slot][item] -= 1
     document["decisions"]["late"] += 1
-    assert _differences(document, ledger) == ["late: 1 at the service, 0 with the visitors"]
+    assert _differences(document, expected) == ["late: 1 at the service, 0 with the visitors"]
 
 
-def test_one_count_too_few_is_noticed_whoever_else_is_there(ledger: Ledger, document: dict[str, Any]) -> None:
+def test_one_count_too_few_is_noticed_whoever_else_is_there(expected: ExpectedCounts, document: dict[str, Any]) -> None:
     document["tally"]["clicks"][1][1] = 0
     for at_least in (False, True):
-        assert _differences(document, ledger, at_least) == [
+        assert _differences(document, expected, at_least) == [
             "clicks of b in slot 2: 0 at the service, 1 with the visitors"
         ]
 
 
-def test_segments_are_counted_by_themselves_and_add_up(ledger: Ledger) -> None:
-    ledger.came_late((("device", "other"),))
-    mobile, other = ledger.by_segment["device", "mobile"], ledger.by_segment["device", "other"]
+def test_segments_are_counted_by_themselves_and_add_up(expected: ExpectedCounts) -> None:
+    expected.came_late((("device", "other"),))
+    mobile, other = expected.by_segment["device", "mobile"], expected.by_segment["device", "other"]
     assert dict(mobile.lines()) == {
         "issued": 2, "clicked": 1, "no_click": 0, "not_shown": 1, "late": 0, "clicks of b in slot 2": 1
     }  # fmt: skip
     assert other.decisions["late"] == 1
-    assert mobile + other == ledger.everybody
-    assert differences(ledger.everybody - other, mobile) == []
-    assert differences(ledger.everybody, mobile, " of device:mobile")[0] == (
+    assert mobile + other == expected.everybody
+    assert differences(expected.everybody - other, mobile) == []
+    assert differences(expected.everybody, mobile, " of device:mobile")[0] == (
         "issued of device:mobile: 3 at the service, 2 with the visitors"
     )

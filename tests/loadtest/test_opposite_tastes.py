@@ -7,7 +7,7 @@ from pathlib import Path
 
 from slotwise import MNL
 from slotwise.click_models import best_ranking
-from slotwise.loadtest.simulated_visitors import Habits, Visitors
+from slotwise.loadtest.simulated_visitors import Habits, SimulatedVisitors
 from tests.service.serving import serving
 from tests.waiting import wait_for
 
@@ -27,7 +27,7 @@ def test_each_segment_comes_to_its_own_best_list(tmp_path: Path) -> None:
 
     A service that does not tell them apart never comes to two lists that have nothing in common.
     """
-    visitors = {device: Visitors(users, ITEMS, random.Random(7), QUIET) for device, users in USERS.items()}
+    visitors = {device: SimulatedVisitors(users, ITEMS, random.Random(7), QUIET) for device, users in USERS.items()}
     wanted = {device: [ITEMS[item] for item in best_ranking(users)] for device, users in USERS.items()}
     came = 0
     with serving(f"sqlite:///{tmp_path}/store.db") as client:
@@ -44,9 +44,9 @@ def test_each_segment_comes_to_its_own_best_list(tmp_path: Path) -> None:
             client.wait_for_snapshot()
             known = {}
             for device in USERS:
-                found = client.get("/v1/placements/home/estimates", params={"segment": f"device:{device}"}).json()
-                assert found["decisions"]["issued"] == came
-                known[device] = found["best_list"]
+                report = client.get("/v1/placements/home/estimates", params={"segment": f"device:{device}"}).json()
+                assert report["decisions"]["issued"] == came
+                known[device] = report["best_list"]
             return known == wanted
 
         wait_for(both_are_known, "the best list of each device")

@@ -7,8 +7,8 @@ import pytest
 
 from slotwise import MNL
 from slotwise.click_models import click_probabilities, regret
-from slotwise.loadtest.simulated_visitors import Habits, Visit, Visitors
-from tests.statistical_assertions import assert_frequencies
+from slotwise.loadtest.simulated_visitors import Habits, SimulatedVisitors, Visit
+from tests.chance import assert_frequencies
 
 ITEMS = ["a", "b", "c", "d"]
 #: everybody reports all they do, in time
@@ -23,7 +23,7 @@ def _stands(visit: Visit) -> str | None:
 
 @pytest.mark.parametrize("habits", [PLAIN, Habits(unseen=0.1, late=0.5, twice=0.5, conflicting=0.5, hesitant=0.5)])
 def test_clicks_are_those_of_the_model_whatever_the_habits(small: MNL, habits: Habits) -> None:
-    visitors = Visitors(small, ITEMS, random.Random(1), habits)
+    visitors = SimulatedVisitors(small, ITEMS, random.Random(1), habits)
     shown = ("d", "a", "b")
     visits = [visitors.visit(shown) for _ in range(20_000)]
     counts = Counter(_stands(visit) for visit in visits if visit.seen)
@@ -31,7 +31,7 @@ def test_clicks_are_those_of_the_model_whatever_the_habits(small: MNL, habits: H
 
 
 def test_regret_is_the_models(small: MNL) -> None:
-    visitors = Visitors(small, ITEMS, random.Random(1))
+    visitors = SimulatedVisitors(small, ITEMS, random.Random(1))
     assert visitors.regret(("d", "a", "b")) == pytest.approx(regret(small, [3, 0, 1]))
     # the second slot is the worst
     assert visitors.regret(("d", "a", "b")) == pytest.approx(0.0)
@@ -39,7 +39,7 @@ def test_regret_is_the_models(small: MNL) -> None:
 
 
 def test_every_habit_is_somebodys(small: MNL) -> None:
-    visitors = Visitors(small, ITEMS, random.Random(1))
+    visitors = SimulatedVisitors(small, ITEMS, random.Random(1))
     visits = [visitors.visit(("d", "a", "b")) for _ in range(5_000)]
     assert any(not visit.seen for visit in visits)
     assert any(not visit.reports for visit in visits)
@@ -53,14 +53,14 @@ def test_every_habit_is_somebodys(small: MNL) -> None:
 
 
 def test_items_that_came_later_are_shown_and_not_clicked(small: MNL) -> None:
-    visitors = Visitors(small, ITEMS, random.Random(1), PLAIN)
+    visitors = SimulatedVisitors(small, ITEMS, random.Random(1), PLAIN)
     # the fourth slot came later, too
     visits = [visitors.visit(("new", "newer", "a", "b")) for _ in range(300)]
     assert {_stands(visit) for visit in visits} == {"a", None}
 
 
 def test_requests_have_keys_of_their_own_and_are_asked_again(small: MNL) -> None:
-    visitors = Visitors(small, ITEMS, random.Random(1), keys="k")
+    visitors = SimulatedVisitors(small, ITEMS, random.Random(1), keys="k")
     requests = [visitors.request() for _ in range(2_000)]
     keys = [request.key for request in requests if request.key is not None]
     assert len(set(keys)) == len(keys)

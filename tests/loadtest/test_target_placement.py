@@ -1,4 +1,4 @@
-"""What is driven: a placement of the drive's own, or one that is there; and what the check notices of each."""
+"""The placement of a load test, temporary or existing, and the check of its counts."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from slotwise.cli.command_app import app_of
 from slotwise.client import Client, ServiceProblem, ServiceUnreachable
 from slotwise.core.errors import InvalidInput
 from slotwise.environments import problem
-from slotwise.loadtest import drive
-from slotwise.loadtest.expected_counts import Ledger
+from slotwise.loadtest import run_loadtest
+from slotwise.loadtest.expected_counts import ExpectedCounts
 from slotwise.loadtest.simulated_visitors import Habits
-from slotwise.loadtest.target_placement import existing, made
+from slotwise.loadtest.target_placement import existing_placement, temporary_placement
 from slotwise.loadtest.visitor_segments import DEVICES
 from tests.loadtest.faulty_proxy import meddling
 from tests.service.process import Process, free_port, running
@@ -43,8 +43,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
 
 @pytest.fixture
 def client(service: Process) -> Iterator[Client]:
-    with Client(service.url, timeout=FOR_EVER) as found:
-        yield found
+    with Client(service.url, timeout=FOR_EVER) as report:
+        yield report
 
 
 def _there(client: Client, window: float = 1.0, **more: Any) -> str:
@@ -54,35 +54,38 @@ def _there(client: Client, window: float = 1.0, **more: Any) -> str:
 
 
 def test_segments_features_and_keys_are_checked(service: Process, client: Client) -> None:
-    found = drive(service.url, USERS, visitors=4, rounds=150, window=1.0, habits=ALL_KEYED)
-    assert found.exactly_once is True
-    assert found.driven.has_features
-    assert set(found.ledger.by_segment) == {("device", value) for value in ("mobile", "desktop", "other")}
-    assert sum(counts.decisions["issued"] for counts in found.ledger.by_segment.values()) == 150 + found.ledger.renewed
+    report = run_loadtest(service.url, USERS, visitors=4, rounds=150, window=1.0, habits=ALL_KEYED)
+    assert report.exactly_once is True
+    assert report.target.has_features
+    assert set(report.expected.by_segment) == {("device", value) for value in ("mobile", "desktop", "other")}
+    assert (
+        sum(counts.decisions["issued"] for counts in report.expected.by_segment.values())
+        == 150 + report.expected.renewed
+    )
     # on a slow machine the window may be over
-    assert found.ledger.repeated + found.ledger.renewed + found.ledger.missed >= 150
-    assert found.driven.name not in {one["name"] for one in client.placements()}
+    assert report.expected.repeated + report.expected.renewed + report.expected.missed >= 150
+    assert report.target.name not in {one["name"] for one in client.placements()}
 
 
 def test_a_policy_that_takes_all_for_alike_is_driven_without_segments(service: Process) -> None:
-    found = drive(service.url, USERS, policy=get_policy("pbm-ucb"), visitors=2, rounds=20, window=0.2)
-    assert (found.driven.audience.segments, found.driven.has_features) == ({}, False)
-    assert found.exactly_once is True
+    report = run_loadtest(service.url, USERS, policy=policy("pbm-ucb"), visitors=2, rounds=20, window=0.2)
+    assert (report.target.audience.segments, report.target.has_features) == ({}, False)
+    assert report.exactly_once is True
 
 
 def test_a_placement_that_is_there_is_checked_and_left_as_it_is(service: Process, client: Client) -> None:
     name = _there(client, segments=SEGMENTS)
     with Client(service.url, timeout=FOR_EVER) as somebody:
         somebody.outcome(somebody.decide(name, context={"device": "mobile"}), clicked=None)
-    assert existing(client, name).verdict(client, Ledger()).differences == []
+    assert existing_placement(client, name).check(client, ExpectedCounts()).differences == []
     before = client.placement(name), client.version(name)
-    found = drive(service.url, placement=name, visitors=4, rounds=100)
-    assert (found.differences, found.verdict and found.verdict.notes) == ([], [])
-    assert found.exactly_once is True
+    report = run_loadtest(service.url, placement=name, visitors=4, rounds=100)
+    assert (report.differences, report.verdict and report.verdict.notes) == ([], [])
+    assert report.exactly_once is True
     assert (client.placement(name), client.version(name)) == before
-    assert client.estimates(name)["decisions"]["issued"] == 101 + found.ledger.renewed
-    assert ("visitor", "new") in found.ledger.by_segment
-    assert found.simulated() is None
+    assert client.estimates(name)["decisions"]["issued"] == 101 + report.expected.renewed
+    assert ("visitor", "new") in report.expected.by_segment
+    assert report.simulated() is None
 
 
 def test_others_who_use_it_meanwhile_are_mentioned(service: Process, client: Client) -> None:
@@ -99,13 +102,13 @@ def test_others_who_use_it_meanwhile_are_mentioned(service: Process, client: Cli
     thread = threading.Thread(target=use)
     thread.start()
     try:
-        found = drive(service.url, placement=name, visitors=2, rounds=60)
+        report = run_loadtest(service.url, placement=name, visitors=2, rounds=60)
     finally:
         thread.join()
-    assert found.differences == []
-    assert found.exactly_once is None
-    assert found.verdict is not None
-    assert "others used" in found.verdict.notes[0]
+    assert report.differences == []
+    assert report.exactly_once is None
+    assert report.verdict is not None
+    assert "others used" in report.verdict.notes[0]
 
 
 def test_a_window_too_long_to_wait_for_is_mentioned(service: Process, client: Client) -> None:
@@ -114,7 +117,7 @@ def test_a_window_too_long_to_wait_for_is_mentioned(service: Process, client: Cl
         app_of(), ["drive", service.url, "--placement", name, "--rounds", "20"], env={"COLUMNS": "200"}
     )
     assert done.exit_code == 0, done.output
-    assert "cannot be told" in done.output
+    assert "unknown" in done.output
     assert f"the window of {name} is 1,800 s, too long to wait for" in done.output
 
 
@@ -124,54 +127,57 @@ class Lying(Client):
     field: str
 
     def estimates(self, placement: str, segment: Mapping[str, str] | None = None, **more: Any) -> dict[str, Any]:
-        found = super().estimates(placement, segment, **more)
+        report = super().estimates(placement, segment, **more)
         if segment == {"device": "mobile"}:
             if self.field == "tally":
-                found["tally"]["clicks"][0][0] += 1
+                report["tally"]["clicks"][0][0] += 1
             else:
-                found["decisions"]["issued"] -= 1
-        return found
+                report["decisions"]["issued"] -= 1
+        return report
 
 
 @pytest.mark.parametrize("field", ["tally", "decisions"])
 def test_a_segment_that_is_off_by_one_is_noticed(service: Process, field: str) -> None:
-    with Lying(service.url) as client, made(client, USERS, get_policy("random-bound"), 0.2, DEVICES) as driven:
+    with (
+        Lying(service.url) as client,
+        temporary_placement(client, USERS, policy("random-bound"), 0.2, DEVICES) as target,
+    ):
         client.field = field
-        found = driven.verdict(client, Ledger()).differences
-    assert len(found) == 2
-    assert "of device:mobile" in found[0]
-    assert "by device added up" in found[1]
+        report = target.check(client, ExpectedCounts()).differences
+    assert len(report) == 2
+    assert "of device:mobile" in report[0]
+    assert "by device added up" in report[1]
 
 
 def test_a_lost_answer_is_asked_for_again_by_its_key(service: Process, client: Client) -> None:
     """Within a window that no machine is too slow for."""
     name = _there(client, window=1800.0)
     # one more than there should be: whoever does not ask again asks with new keys, for ever if all of these were lost
-    with meddling(service.url, "loses answers", most=16) as proxy:
-        found = drive(proxy.url, placement=name, visitors=3, rounds=15, habits=ALL_KEYED, seconds=3600.0)
-    assert len(proxy.lost) == 15, "an answer was lost that was not asked for again"
-    assert found.differences == []
+    with meddling(service.url, "loses answers", most=16) as meddler:
+        report = run_loadtest(meddler.url, placement=name, visitors=3, rounds=15, habits=ALL_KEYED, seconds=3600.0)
+    assert len(meddler.lost) == 15, "an answer was lost that was not asked for again"
+    assert report.differences == []
     # each once for the answer that was lost, and once as these visitors do
-    assert (found.ledger.repeated, found.ledger.unanswered) == (30, 0)
+    assert (report.expected.repeated, report.expected.unanswered) == (30, 0)
     assert client.estimates(name)["decisions"]["issued"] == 15
 
 
 def test_a_key_that_is_not_heeded_is_noticed(service: Process, client: Client) -> None:
     name = _there(client, window=1800.0)
-    with meddling(service.url, "strips keys") as proxy:
-        found = drive(proxy.url, placement=name, visitors=3, rounds=15, habits=ALL_KEYED, seconds=3600.0)
-    assert found.exactly_once is False
-    assert found.differences == ["15 × same key answered with another decision"]
+    with meddling(service.url, "strips keys") as meddler:
+        report = run_loadtest(meddler.url, placement=name, visitors=3, rounds=15, habits=ALL_KEYED, seconds=3600.0)
+    assert report.exactly_once is False
+    assert report.differences == ["15 × same key answered with another decision"]
 
 
 def test_what_was_made_is_removed_whatever_happens(service: Process, client: Client) -> None:
     before = {one["name"] for one in client.placements()}
     for failure in (KeyboardInterrupt, ServiceUnreachable, RuntimeError):
-        with pytest.raises(failure), made(client, USERS, get_policy("random-bound"), 0.2, None):
+        with pytest.raises(failure), temporary_placement(client, USERS, policy("random-bound"), 0.2, None):
             raise failure
     # a limit so short that no decision is made in it
     with pytest.raises(ServiceUnreachable, match="made no decision"):
-        drive(service.url, USERS, seconds=1e-9, rate=0.001)
+        run_loadtest(service.url, USERS, seconds=1e-9, rate=0.001)
     assert {one["name"] for one in client.placements()} == before
 
 
@@ -188,12 +194,12 @@ def test_what_was_made_is_removed_whatever_happens(service: Process, client: Cli
 )
 def test_a_placement_keeps_what_it_has(service: Process, client: Client, more: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        drive(service.url, placement=_there(client), **more)
+        run_loadtest(service.url, placement=_there(client), **more)
 
 
 def test_a_placement_that_is_not_there(service: Process) -> None:
     with pytest.raises(ServiceProblem, match="nowhere"):
-        drive(service.url, placement="nowhere")
+        run_loadtest(service.url, placement="nowhere")
 
 
 def test_tastes_must_be_named() -> None:
@@ -201,4 +207,4 @@ def test_tastes_must_be_named() -> None:
     assert isinstance(refused.exception, InvalidInput)
     assert "--problem or --placement" in str(refused.exception)
     with pytest.raises(InvalidInput, match="users"):
-        drive("http://127.0.0.1:9")
+        run_loadtest("http://127.0.0.1:9")

@@ -1,4 +1,4 @@
-"""`slotwise drive`: visitors with known tastes put a service under load, and its counts are checked."""
+"""`slotwise drive`: a load test by simulated visitors, which checks the service's counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from slotwise.cli.shared.command_options import AsJson, example
 from slotwise.client import ClientError
 from slotwise.core.errors import InvalidInput, SlotwiseError
 from slotwise.environments import problem
-from slotwise.loadtest import drive as run_drive
+from slotwise.loadtest import run_loadtest
 from slotwise.loadtest.loadtest_run import DEFAULT_WINDOW
 from slotwise.policies.policy_registry import parse
 
@@ -25,44 +25,41 @@ MISCOUNTED_EXIT = 1
     "slotwise drive http://127.0.0.1:8000 --placement home --rounds 500",
 )
 def drive(
-    url: Annotated[str, typer.Argument(metavar="URL", help="Where the service is: http://127.0.0.1:8000")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="Address of the service: http://127.0.0.1:8000")],
     problem_name: Annotated[
-        str | None, typer.Option("--problem", metavar="NAME", help="The tastes of the visitors: a to k, or FILE.json.")
+        str | None,
+        typer.Option("--problem", metavar="NAME", help="The visitors' tastes: a to k, or FILE.json."),
     ] = None,
     placement: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="An existing placement, which learns from the visitors and stays."),
+        typer.Option(metavar="NAME", help="An existing placement, which learns from the visitors."),
     ] = None,
-    users: Annotated[
-        int, typer.Option(metavar="N", help="Visitors at a time, each with a connection of their own.")
-    ] = 32,
-    rounds: Annotated[int, typer.Option(metavar="N", help="Decisions to ask for.")] = 10_000,
-    rate: Annotated[float | None, typer.Option(metavar="N", help="Decisions per second, at most.")] = None,
+    users: Annotated[int, typer.Option(metavar="N", help="Concurrent visitors, each with its own connection.")] = 32,
+    rounds: Annotated[int, typer.Option(metavar="N", help="Number of decisions.")] = 10_000,
+    rate: Annotated[float | None, typer.Option(metavar="N", help="Maximum number of decisions per second.")] = None,
     seconds: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Time limit, not counting the wait for the last deadlines.")
+        float, typer.Option(metavar="SECONDS", help="Time limit, without the wait for the last deadlines.")
     ] = 60.0,
     window: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", help=f"Until a decision is counted; by default {DEFAULT_WINDOW:g}."),
+        typer.Option(metavar="SECONDS", help=f"Window of a decision; by default {DEFAULT_WINDOW:g}."),
     ] = None,
-    policy: Annotated[str | None, typer.Option(metavar="ID", help="A policy's id; by default the default one.")] = None,
-    replications: Annotated[int, typer.Option(metavar="N", help="Simulations to compare with.")] = 40,
+    policy: Annotated[str | None, typer.Option(metavar="ID", help="Policy id; by default the default one.")] = None,
+    replications: Annotated[int, typer.Option(metavar="N", help="Number of simulations to compare with.")] = 40,
     key: Annotated[
-        str | None, typer.Option(metavar="KEY", envvar="SLOTWISE_SERVER_KEY", help="The service's key.")
+        str | None, typer.Option(metavar="KEY", envvar="SLOTWISE_SERVER_KEY", help="API key of the service.")
     ] = None,
     alike: Annotated[bool, typer.Option("--alike", help="Use no segments and no item features.")] = False,
     anywhere: Annotated[bool, typer.Option("--anywhere", help="Allow a service on another machine.")] = False,
-    seed: Annotated[
-        int, typer.Option(metavar="N", help="Seed of the visitors; the service has its own randomness.")
-    ] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed of the visitors; the service has its own.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Put a service under load, and check what it counted.
+    """Run a load test, and check the service's counts.
 
-    Simulated visitors with the tastes of a problem ask for decisions, click, stay silent, and report twice, late or in
-    contradiction to themselves. The exit code is 1 if the service counted anything else than they reported.
-    They use a temporary placement, or with --placement an existing one; then their tastes are drawn from the seed,
-    unless a problem of the same size is named.
+    Simulated visitors with the tastes of a problem request decisions, click, stay silent, and report twice, late or
+    with conflicts. The exit code is 1 if the service's counts differ from the visitors'. They use a temporary
+    placement, or an existing one with --placement; then their tastes are drawn from the seed, unless --problem names a
+    problem with the same number of slots and items.
     """
     if problem_name is None and placement is None:
         raise InvalidInput("--problem or --placement must be given")
@@ -75,7 +72,7 @@ def drive(
     if replications < 1:
         raise InvalidInput(f"replications must be at least 1, got {replications}")
     try:
-        session = run_drive(
+        report = run_loadtest(
             url,
             tastes,
             placement=placement,
@@ -92,8 +89,8 @@ def drive(
         )
     except ClientError as error:
         raise SlotwiseError(str(error)) from error
-    summary = session.summary()
-    for name, simulation in (("simulated", session.simulated), ("simulated_with_lag", session.simulated_with_lag)):
+    summary = report.summary()
+    for name, simulation in (("simulated", report.simulated), ("simulated_with_lag", report.simulated_with_lag)):
         try:
             regrets = simulation(replications, seed)
             summary[name] = None if regrets is None else vars(regrets)
@@ -129,11 +126,11 @@ def _table(summary: dict[str, Any]) -> Table:
         table.add_row(f"  {segment}", _listed(counts))
     table.add_row("reports", _listed(summary["reports"]))
     if summary["repeated"]:
-        table.add_row("asked again", f"{summary['repeated']:,} by their key, each the same decision as before")
-    table.add_row("trouble", _trouble(summary))
+        table.add_row("retried", f"{summary['repeated']:,} with the same idempotency key, each with the same decision")
+    table.add_row("errors", _errors(summary))
     table.add_row("regret", f"{summary['regret']:,.1f}")
     if summary["simulated"] is not None:
-        table.add_row("  simulated", _simulated(summary["simulated"], "outcomes known at once"))
+        table.add_row("  simulated", _simulated(summary["simulated"], "outcomes known immediately"))
     if summary["lag"] is not None and summary["simulated_with_lag"] is not None:
         lag = summary["lag"]
         late = f"outcomes known {lag['rounds']:,} rounds late, every {lag['every']:,}"
@@ -146,7 +143,7 @@ def _table(summary: dict[str, Any]) -> Table:
             f"{', '.join(ending['list'])} in {ending['share']:.0%} of the last {ending['rounds']:,}: {which}; "
             f"all of them {ending['mean_worth']:.1%}",
         )
-    verdict = {True: "yes, tally and counts are the visitors'", False: "NO", None: "unknown"}
+    verdict = {True: "yes, the counts are the visitors'", False: "NO", None: "unknown"}
     table.add_row("exactly once", verdict[summary["exactly_once"]])
     for line in [*(summary["differences"] or [])[:20], *summary["notes"]]:
         table.add_row("", line)
@@ -157,16 +154,16 @@ def _listed(counts: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in counts.items())
 
 
-def _trouble(summary: dict[str, Any]) -> str:
+def _errors(summary: dict[str, Any]) -> str:
     parts = [f"{count:,} × {status}" for status, count in summary["unexpected"].items()]
     if summary["renewed"]:
-        parts.append(f"{summary['renewed']:,} asked again after the window, which made new decisions")
+        parts.append(f"{summary['renewed']:,} retried after the window, which made new decisions")
     if summary["unanswered"]:
         parts.append(f"{summary['unanswered']:,} requests unanswered")
     if summary["missed"]:
-        parts.append(f"{summary['missed']:,} reports that arrived after the window")
+        parts.append(f"{summary['missed']:,} reports arrived after the window")
     return ", ".join(parts) or "none"
 
 
-def _simulated(regrets: dict[str, float], how: str) -> str:
-    return f"{regrets['mean']:,.1f}, 5–95 % {regrets['low']:,.1f}–{regrets['high']:,.1f}, {how}"
+def _simulated(regret: dict[str, float], how: str) -> str:
+    return f"{regret['mean']:,.1f}, 5–95 % {regret['low']:,.1f}–{regret['high']:,.1f}, {how}"

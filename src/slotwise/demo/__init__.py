@@ -1,1 +1,1 @@
-"""A shop that is made up, on a real service, for whoever wants to watch it learn."""
+"""The demo: a simulated shop on a real service."""

@@ -1,4 +1,4 @@
-"""Time goes by faster in the shop, so that days can be watched in minutes."""
+"""The shop's clock, which runs faster than the viewer's."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-#: seconds in the shop for each of the viewer's: an hour goes by in ten seconds, a day in four minutes
+#: seconds in the shop for each of the viewer's: an hour takes ten seconds, a day four minutes
 PACE: Final = 360.0
 HOUR: Final = 3600.0
 
 
 @dataclass(frozen=True)
 class ShopClock:
-    """The service's clock: it shows the right time in the beginning, and runs ahead from then on.
+    """The service's clock: it starts with the current time, and runs faster.
 
     >>> seconds = iter([100.0, 110.0])
     >>> clock = ShopClock(0.0, lambda: next(seconds), began=100.0)
@@ -31,15 +31,15 @@ class ShopClock:
         return self.opened + PACE * self.seconds()
 
     def seconds(self) -> float:
-        """How long the viewer has been watching."""
+        """Return the viewer's seconds since the start."""
         return self.monotonic() - self.began
 
 
 def in_shop(seconds: float) -> float:
-    """How long that is in the shop, in seconds."""
+    """Convert the viewer's seconds to the shop's."""
     return seconds * PACE
 
 
 def hours_in_shop(seconds: float) -> float:
-    """The same in hours."""
+    """Convert the viewer's seconds to the shop's hours."""
     return in_shop(seconds) / HOUR

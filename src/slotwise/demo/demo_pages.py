@@ -1,4 +1,4 @@
-"""The demo over HTTP: its page, what is on it, and what the viewer changes."""
+"""Routes of the demo: its page, its state, and the viewer's changes."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ class _Change(BaseModel):
 
 
 class Traffic(_Change):
-    """How many visitors come."""
+    """Number of visitors."""
 
     visitors_per_second: Annotated[float, Field(ge=0.0, le=MAX_TRAFFIC)]
 
 
 class Mobile(_Change):
-    """Which share of the visitors is on a phone."""
+    """Share of the visitors on a phone."""
 
     share: Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 class Popular(_Change):
-    """What everybody comes to like."""
+    """The item that becomes popular."""
 
     item: str
 
@@ -52,19 +52,19 @@ class Swap(_Change):
 
 
 class Memory(_Change):
-    """After how many of the viewer's seconds a count weighs half; null for never."""
+    """Half-life of counts in the viewer's seconds; null for none."""
 
     half_life_seconds: Annotated[float, Field(ge=MIN_HALF_LIFE, le=MAX_HALF_LIFE)] | None
 
 
 class Said(TypedDict):
-    """What was changed, in words."""
+    """The change as text."""
 
     said: str
 
 
 class DemoPages:
-    """Everything under /demo, beside the service's own pages."""
+    """The routes under /demo."""
 
     def __init__(self, shop: Shop) -> None:
         self._shop = shop
@@ -74,14 +74,14 @@ class DemoPages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        # a proxy has it under no path of its own
+        # there is no proxy
         templates.globals["root"] = ""
         self._page = templates.get_template("demo.html").render(
             minutes_a_second=f"{PACE / 60:g}", window=f"{WINDOW_SECONDS:g}"
         )
 
     def routes(self) -> list[BaseRoute]:
-        """None of them is part of the service's contract."""
+        """Return the routes; the OpenAPI document leaves them out."""
         changes: list[tuple[str, Any]] = [
             ("traffic", self.traffic),
             ("mobile", self.mobile),
@@ -108,19 +108,19 @@ class DemoPages:
         ]
 
     async def page(self, _: Request) -> Response:
-        """The page, which asks for the rest itself."""
+        """Return the page, which requests its data itself."""
         return HTMLResponse(self._page, headers=HEADERS)
 
     async def state(self) -> tuple[int, State]:
-        """The shop as it is now."""
+        """Return the shop's state."""
         return 200, state(self._shop)
 
     async def traffic(self, change: Traffic) -> tuple[int, Said]:
-        """Let more or fewer visitors come."""
+        """Change the number of visitors."""
         return 200, {"said": self._shop.set_traffic(change.visitors_per_second)}
 
     async def mobile(self, change: Mobile) -> tuple[int, Said]:
-        """Let more or fewer of the visitors be on a phone."""
+        """Change the share of visitors on a phone."""
         return 200, {"said": self._shop.set_mobile_share(change.share)}
 
     async def popular(self, change: Popular) -> tuple[int, Said]:
@@ -128,11 +128,11 @@ class DemoPages:
         return 200, {"said": self._shop.make_popular(change.item)}
 
     async def swap(self, change: Swap) -> tuple[int, Said]:
-        """Swap how visible two slots are."""
+        """Swap the visibility of two slots."""
         return 200, {"said": self._shop.swap(change.first, change.second)}
 
     async def memory(self, change: Memory) -> tuple[int, Said]:
-        """Let the service forget faster, or slower, or never."""
+        """Change the half-life of counts."""
         return 200, {"said": await self._shop.set_memory(change.half_life_seconds)}
 
     async def items(self) -> tuple[int, Said]:

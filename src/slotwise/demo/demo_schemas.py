@@ -1,4 +1,4 @@
-"""What the page is told: a shop as it is at the moment, in numbers and names."""
+"""The state of the shop for the demo's page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from slotwise.demo.shop_engine import (
 
 
 class Learned(TypedDict):
-    """What the service believes, with the ends of an interval that holds the truth with 95 %."""
+    """An estimate of the service with its 95 % credible interval."""
 
     estimate: float
     low: float
@@ -29,14 +29,14 @@ class Learned(TypedDict):
 
 
 class LearnedOfItem(Learned):
-    """The same of an item."""
+    """An estimate of an item."""
 
     probability_in_best_list: float
     shown: int
 
 
 class ItemState(TypedDict):
-    """A product, with what is true and what is believed of it; both are of the first slot."""
+    """A product with its true and its estimated attractiveness in the first slot."""
 
     id: str
     name: str
@@ -46,7 +46,7 @@ class ItemState(TypedDict):
 
 
 class SlotState(TypedDict):
-    """A slot, with what is true and what is believed of it; both are relative to the first."""
+    """A slot with its true and its estimated visibility relative to the first."""
 
     slot: int
     truth: float
@@ -54,21 +54,21 @@ class SlotState(TypedDict):
 
 
 class PlaceState(TypedDict):
-    """An item in a slot, and the share of the last visitors who were shown it there."""
+    """An item in a slot, with its share of the recent lists there."""
 
     id: str
     share: float
 
 
 class ListState(TypedDict):
-    """What visitors on a device are shown, and what would be best."""
+    """The typical recent list on a device, and the best list."""
 
     now: list[PlaceState]
     best: list[str]
 
 
 class LossState(TypedDict):
-    """Clicks in expectation: those of the best lists, and what was lost of them by each way of choosing."""
+    """Expected clicks of the best lists, and the regret of each way to choose lists."""
 
     visitors: int
     best: float
@@ -78,26 +78,26 @@ class LossState(TypedDict):
 
 
 class MarkState(TypedDict):
-    """Something that the viewer changed."""
+    """A change by the viewer."""
 
     seconds: float
     said: str
 
 
 class State(TypedDict):
-    """All that is on the page."""
+    """The state of the shop."""
 
     placement: str
     seconds: float
-    """Of the viewer's, since the shop opened."""
+    """The viewer's seconds since the shop opened."""
     pace: float
     shop_time: float
-    """What the shop's clock shows, in seconds since 1970."""
+    """Time of the shop's clock, in seconds since 1970."""
     window_seconds: float
     visitors: int
     visitors_per_second: float
     is_full: bool
-    """Whether fewer come than that, because this machine is too busy."""
+    """Whether fewer visitors come because this machine is too slow."""
     most_visitors_per_second: float
     mobile_share: float
     half_life_seconds: float | None
@@ -110,14 +110,14 @@ class State(TypedDict):
     losses: LossState
     latest: LossState
     curve: list[list[float]]
-    """Seconds, visitors, then clicks lost by what was learned, by the fixed list and by lists at random."""
+    """Seconds, visitors, then the regret of learned lists, of the control order and of random lists."""
     marks: list[MarkState]
     uplift: dict[str, Any] | None
     trouble: str | None
 
 
 def state(shop: Shop) -> State:
-    """Of a shop, now."""
+    """Return the state of a shop."""
     next_product, everybody = shop.next_product(), shop.learned.get(None)
     return {
         "placement": PLACEMENT,
@@ -156,7 +156,7 @@ def state(shop: Shop) -> State:
 
 
 def _items(shop: Shop) -> list[ItemState]:
-    known: dict[Device, dict[str, LearnedOfItem]] = {
+    estimates: dict[Device, dict[str, LearnedOfItem]] = {
         device: {
             item["id"]: {
                 "estimate": item["attractiveness"],
@@ -175,16 +175,16 @@ def _items(shop: Shop) -> list[ItemState]:
             "name": product.name,
             "price": product.price,
             "truth": {device: shop.truth.attractiveness_in_first_slot(product.id, device) for device in DEVICES},
-            "learned": {device: items[product.id] for device, items in known.items() if product.id in items},
+            "learned": {device: items[product.id] for device, items in estimates.items() if product.id in items},
         }
         for product in shop.products
-        # one that the service is being told of is not there yet
+        # a product that is just being added is missing
         if product.id in shop.truth.attractiveness
     ]
 
 
 def _slots(shop: Shop) -> list[SlotState]:
-    known: dict[Device, list[Learned]] = {
+    estimates: dict[Device, list[Learned]] = {
         device: [
             {"estimate": slot["estimate"], "low": slot["low"], "high": slot["high"]}
             for slot in learned["position_bias"]
@@ -195,8 +195,8 @@ def _slots(shop: Shop) -> list[SlotState]:
         {
             "slot": slot,
             "truth": shop.truth.visibility_beside_first(slot),
-            # not that of everybody: where crowds differ, their counts added up tell of neither
-            "learned": {device: slots[slot - 1] for device, slots in known.items() if slot <= len(slots)},
+            # by segment: if segments differ, the bias of all visitors fits none of them
+            "learned": {device: slots[slot - 1] for device, slots in estimates.items() if slot <= len(slots)},
         }
         for slot in range(1, shop.truth.slots + 1)
     ]

@@ -1,4 +1,4 @@
-"""A demo from its first visitor to its last: a service of its own, in this process, on a store that is thrown away."""
+"""Runs the demo: a service in this process, on a temporary store."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.service_settings import Settings
 
 HOST: Final = "127.0.0.1"
-#: between two looks whether anybody is looking
+#: seconds between two checks for viewers
 LOOK_SECONDS: Final = 0.5
 READY_SECONDS: Final = 0.05
 
 
 class _Settings(Settings):
-    """Told by nobody but this program: where the environment says which store is the real one, that is not for us."""
+    """Settings that ignore the environment, which may name a real store."""
 
     @classmethod
     def settings_customise_sources(
@@ -58,9 +58,24 @@ class _Settings(Settings):
 def run(
     port: int, *, minutes: float, browser: bool, say: Callable[[str], None], presence: Presence | None = None
 ) -> None:
-    """Keep a shop open until told to stop, or until nobody has looked at it for so many minutes; port 0 is any."""
+    """Run a shop until it is stopped, or until nobody has looked at it for some minutes.
+
+    Parameters
+    ----------
+    port
+        port to listen on; 0 for any free one
+    minutes
+        time without a viewer after which the shop closes
+    browser
+        whether to open a browser
+    say
+        prints a line
+    presence
+        tracks viewers
+
+    """
     logging_setup.configure("warning")
-    # a dozen items are ranked fast enough as they are, and the shop opens at once
+    # fast enough for a dozen items without compilation, so the shop opens at once
     os.environ.setdefault(COMPILE, "never")
     asyncio.run(_run(_listening(port), 60.0 * minutes, browser, say, presence or Presence()))
 
@@ -70,13 +85,13 @@ async def _run(
 ) -> None:
     url = f"http://{HOST}:{listening.getsockname()[1]}"
     stop = asyncio.Event()
-    for one in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(one, stop.set)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
     with tempfile.TemporaryDirectory(prefix="slotwise-demo-") as folder:
         clock = ShopClock()
         shop = Shop(Calls(url), clock)
         server = _server(Path(folder), clock, shop, presence)
-        # it is this program that is told to stop
+        # this program handles the signals
         server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign, assignment]
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         opened = asyncio.create_task(_stay_open(shop, f"{url}/demo", patience, browser, say))
@@ -85,13 +100,13 @@ async def _run(
         await asyncio.wait([serving, opened, stopping], return_when=asyncio.FIRST_COMPLETED)
         for task in (opened, watching, stopping):
             task.cancel()
-        # who has not gone a second later is cut off, and nobody has to be told
+        # open connections are cut after a second, without messages
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         server.should_exit = True
         failures = [
-            found
-            for found in await asyncio.gather(serving, opened, watching, return_exceptions=True)
-            if isinstance(found, Exception)
+            result
+            for result in await asyncio.gather(serving, opened, watching, return_exceptions=True)
+            if isinstance(result, Exception)
         ]
         if failures:
             raise failures[0]
@@ -108,8 +123,8 @@ def _server(folder: Path, clock: ShopClock, shop: Shop, presence: Presence) -> u
     app = application(settings, clock)
     app.router.routes.extend(DemoPages(shop).routes())
     app.add_middleware(NotesPresence, presence)
-    told = {**options(settings), "timeout_graceful_shutdown": 1}
-    return uvicorn.Server(uvicorn.Config(app, lifespan="on", server_header=False, **told))
+    server_options = {**options(settings), "timeout_graceful_shutdown": 1}
+    return uvicorn.Server(uvicorn.Config(app, lifespan="on", server_header=False, **server_options))
 
 
 async def _stay_open(shop: Shop, address: str, patience: float, browser: bool, say: Callable[[str], None]) -> None:
@@ -129,7 +144,7 @@ async def _watch(presence: Presence, patience: float, stop: asyncio.Event) -> No
 
 
 def has_desktop() -> bool:
-    """Whether there is a screen on which a browser could show itself."""
+    """Return whether there is a screen for a browser."""
     if sys.platform in ("darwin", "win32"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

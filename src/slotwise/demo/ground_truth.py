@@ -1,4 +1,4 @@
-"""What is true of the visitors, and what lists are worth because of it."""
+"""The visitors' true tastes, and the regret of lists."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from slotwise.click_models import MNL
 from slotwise.core.errors import InvalidInput
 from slotwise.demo.shop import DEVICES, FIRST, VISIBILITY, Device, Product
 from slotwise.jit import interpreted
-from slotwise.loadtest.simulated_visitors import Habits, Visitors
+from slotwise.loadtest.simulated_visitors import Habits, SimulatedVisitors
 
-#: how attractive an item is that becomes popular, beside the most attractive of the others
+#: attractiveness of a popular item relative to the most attractive other item
 POPULAR: Final = 1.5
-#: nobody waits to come late, or asks twice for the same list
+#: no late reports and no idempotency keys
 HABITS: Final = Habits(late=0.0, keyed=0.0, conflicting=0.0)
 
 
 @dataclass(frozen=True)
 class Truth:
-    """What visitors like, by device, and how visible the slots are. It does not change: a change makes a new one.
+    """Attractiveness of items by device, and visibility of slots; immutable.
 
     >>> truth = Truth.at_first()
     >>> truth.best_list("mobile")
@@ -34,35 +34,35 @@ class Truth:
     ('mug', 'lamp', 'kettle', 'plant')
     """
 
-    #: by item, in the order in which the placement lists them
+    #: by item, in the control order
     attractiveness: Mapping[str, Mapping[Device, float]]
     #: λ per slot
     visibility: tuple[float, ...]
-    #: what the visitors draw their clicks from
+    #: random seed of the visitors
     rng: random.Random = field(default_factory=random.Random, repr=False, compare=False)
 
     @classmethod
     def at_first(cls, seed: int | None = None) -> Truth:
-        """When the shop opens."""
+        """Return the tastes when the shop opens."""
         return cls({product.id: product.attractiveness for product in FIRST}, VISIBILITY, random.Random(seed))
 
     @property
     def items(self) -> tuple[str, ...]:
-        """Their ids."""
+        """Ids of the items."""
         return tuple(self.attractiveness)
 
     @property
     def slots(self) -> int:
-        """How many there are."""
+        """Number of slots."""
         return len(self.visibility)
 
     @property
     def fixed_list(self) -> tuple[str, ...]:
-        """What the holdout sees: the first items, as they are listed."""
+        """The list of the holdout: the first items of the control order."""
         return self.items[: self.slots]
 
     def made_popular(self, item: str) -> Truth:
-        """Everybody likes an item better than all others."""
+        """Return the tastes after an item becomes the most attractive."""
         if item not in self.attractiveness:
             raise InvalidInput(f"item must be one of {', '.join(self.items)}, got {item!r}")
         others = [tastes for id, tastes in self.attractiveness.items() if id != item]
@@ -70,7 +70,7 @@ class Truth:
         return replace(self, attractiveness={**self.attractiveness, item: liked})
 
     def swapped(self, first: int, second: int) -> Truth:
-        """Two slots, counted from 1, change places in how visible they are."""
+        """Return the tastes after the visibility of two slots, from 1, is swapped."""
         for name, slot in (("first", first), ("second", second)):
             if not 1 <= slot <= self.slots:
                 raise InvalidInput(f"{name} must be a slot from 1 to {self.slots}, got {slot!r}")
@@ -81,19 +81,19 @@ class Truth:
         return replace(self, visibility=tuple(visibility))
 
     def with_product(self, product: Product) -> Truth:
-        """One more item, at the end of the list."""
+        """Return the tastes with another item at the end."""
         return replace(self, attractiveness={**self.attractiveness, product.id: product.attractiveness})
 
-    def crowd(self, device: Device) -> Visitors:
-        """The visitors on a device, who click as the truth says."""
-        return self._crowds[device]
+    def visitors(self, device: Device) -> SimulatedVisitors:
+        """Return simulated visitors on a device."""
+        return self._visitors[device]
 
     @cached_property
-    def _crowds(self) -> dict[Device, Visitors]:
-        # nothing here is worth waiting for a compiler
+    def _visitors(self) -> dict[Device, SimulatedVisitors]:
+        # not worth a compilation
         with interpreted():
             return {
-                device: Visitors(
+                device: SimulatedVisitors(
                     MNL(position_bias=self.visibility, attractiveness=self._tastes(device)),
                     self.items,
                     self.rng,
@@ -106,23 +106,23 @@ class Truth:
         return [tastes[device] for tastes in self.attractiveness.values()]
 
     def best_list(self, device: Device) -> tuple[str, ...]:
-        """The list that gets the most clicks."""
-        return tuple(self.items[number] for number in self.crowd(device).users.best_ranking())
+        """Return the list with the most expected clicks."""
+        return tuple(self.items[number] for number in self.visitors(device).users.best_ranking())
 
     def best_rate(self, device: Device) -> float:
-        """How likely a visitor is to click something on the best list."""
-        return self.crowd(device).best_reward
+        """Return the click probability of the best list."""
+        return self.visitors(device).best_reward
 
     def lost(self, device: Device, shown: Sequence[str]) -> float:
-        """The clicks per visitor that a list gives away against the best one: regret."""
-        return self.crowd(device).regret(tuple(shown))
+        """Return the expected regret of a list."""
+        return self.visitors(device).regret(tuple(shown))
 
     def lost_by_fixed(self, device: Device) -> float:
-        """The same of the list that never changes."""
+        """Return the expected regret of the control order."""
         return self.lost(device, self.fixed_list)
 
     def lost_at_random(self, device: Device) -> float:
-        """The same of lists drawn at random, all of them being as likely, on average."""
+        """Return the expected regret of a uniformly random list."""
         return self.best_rate(device) - self._rates_at_random[device]
 
     @cached_property
@@ -135,9 +135,9 @@ class Truth:
         return found
 
     def attractiveness_in_first_slot(self, item: str, device: Device) -> float:
-        """As the service's estimates measure it: relative to how visible the first slot is."""
+        """Return the attractiveness on the scale of the service's estimates."""
         return self.attractiveness[item][device] * self.visibility[0]
 
     def visibility_beside_first(self, slot: int) -> float:
-        """As the service's estimates measure it, of a slot that is counted from 1."""
+        """Return the visibility of a slot, from 1, relative to the first."""
         return self.visibility[slot - 1] / self.visibility[0]

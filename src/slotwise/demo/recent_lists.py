@@ -1,4 +1,4 @@
-"""What the last visitors were shown, as one list."""
+"""The typical list of the recent visitors."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ MAX_LISTS: Final = 60
 
 
 class Place(NamedTuple):
-    """An item in its slot, and to which share of the last visitors it was shown there."""
+    """An item in its slot, with its share of the recent lists there."""
 
     item: str
     share: float
 
 
 class RecentLists:
-    """The last lists that were shown.
+    """The recent lists.
 
     >>> recent = RecentLists()
     >>> for shown in (["tea", "milk"], ["tea", "milk"], ["milk", "tea"]):
@@ -34,11 +34,11 @@ class RecentLists:
         self._lists: deque[tuple[str, ...]] = deque(maxlen=MAX_LISTS)
 
     def add(self, shown: Sequence[str]) -> None:
-        """One more."""
+        """Add a list."""
         self._lists.append(tuple(shown))
 
     def typical(self) -> list[Place]:
-        """The list of distinct items that agrees with as many as possible of what stood in each slot."""
+        """Return the list of distinct items that agrees with most slots of the recent lists."""
         items = sorted({item for shown in self._lists for item in shown})
         slots = max(map(len, self._lists), default=0)
         counts = np.zeros((slots, len(items)))

@@ -1,4 +1,4 @@
-"""What was lost so far, by the service and by what could have been done instead, at the same visitors."""
+"""Regret over time, of the service and of two baselines for the same visitors."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from slotwise.demo.ground_truth import Truth
 from slotwise.demo.shop import Device
 
 MAX_POINTS: Final = 400
-#: seconds between two points, as long as there are few
+#: seconds between two points at first
 FIRST_SPACING: Final = 0.5
-#: over which the latest losses are taken
+#: period of the latest losses
 LATEST_SECONDS: Final = 10.0
 
 
 class Losses(NamedTuple):
-    """Clicks, in expectation: of how many visitors, what the best lists would have got, and what was lost of that."""
+    """Number of visitors, expected clicks of the best lists, and regret of each way to choose lists."""
 
     visitors: int = 0
     best: float = 0.0
@@ -27,7 +27,7 @@ class Losses(NamedTuple):
     at_random: float = 0.0
 
     def plus(self, truth: Truth, device: Device, shown: Sequence[str]) -> Losses:
-        """With one more visitor."""
+        """Return the losses with one more visitor."""
         return Losses(
             self.visitors + 1,
             self.best + truth.best_rate(device),
@@ -37,13 +37,13 @@ class Losses(NamedTuple):
         )
 
     def since(self, before: Losses) -> Losses:
-        """Those of the visitors who came after."""
+        """Return the losses since an earlier state."""
         return Losses(*(now - then for now, then in zip(self, before, strict=True)))  # type: ignore[arg-type]
 
 
 @dataclass
 class Curve:
-    """Losses through time, at even distances, which double whenever there are too many points.
+    """Losses over time, at equal distances, which double when there are too many points.
 
     >>> curve = Curve()
     >>> for second in range(10_000):
@@ -52,13 +52,13 @@ class Curve:
     (True, 32.0, 32, 9999)
     """
 
-    #: seconds from one point to the next, and from the beginning to the first
+    #: seconds between two points, and before the first
     spacing: float = FIRST_SPACING
     points: list[Losses] = field(default_factory=list)
     _latest: deque[tuple[float, Losses]] = field(default_factory=deque)
 
     def add(self, seconds: float, losses: Losses) -> None:
-        """Up to a time after the last one; where none were added for a while, nothing was known in between."""
+        """Add the losses up to a time; a gap leaves out points."""
         while int(seconds / self.spacing) >= MAX_POINTS:
             self.points, self.spacing = self.points[1::2], 2.0 * self.spacing
         number = int(seconds / self.spacing)
@@ -69,11 +69,11 @@ class Curve:
             self._latest.popleft()
 
     def latest(self) -> Losses:
-        """Those of the last seconds."""
+        """Return the losses of the last seconds."""
         if not self._latest:
             return Losses()
         return self._latest[-1][1].since(self._latest[0][1])
 
     def seconds(self) -> list[float]:
-        """When each point was reached."""
+        """Return the times of the points."""
         return [self.spacing * (number + 1) for number in range(len(self.points))]

@@ -1,4 +1,4 @@
-"""Requests to the service, as a shop's page and its owner send them: over HTTP, on connections that stay open."""
+"""HTTP requests to the service, on persistent connections."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import json
 from typing import Any, Final
 
 from slotwise.client import ServiceProblem, ServiceUnreachable
-from slotwise.loadtest.http_connection import Address, Connection, Unanswered
+from slotwise.loadtest.http_connection import Address, HttpConnection, Unanswered
 
-#: marks what nobody at a browser sent
+#: header of requests that no browser sent
 HEADER: Final = "X-Slotwise-Demo"
 TIMEOUT_SECONDS: Final = 30.0
 
 
 class Calls:
-    """As many connections as there are requests at a time."""
+    """A pool of connections, one for each concurrent request."""
 
     def __init__(self, url: str) -> None:
         self._address = Address(url)
-        self._idle: list[Connection] = []
-        #: how many requests wait for their answers
+        self._idle: list[HttpConnection] = []
+        #: number of requests without a response yet
         self.unanswered = 0
 
     async def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """What is answered; a refusal is an error."""
-        connection = self._idle.pop() if self._idle else Connection(self._address, TIMEOUT_SECONDS)
+        """Send a request, and return the document of the response; an error response raises `ServiceProblem`."""
+        connection = self._idle.pop() if self._idle else HttpConnection(self._address, TIMEOUT_SECONDS)
         head = self._address.head(method, path, f"{HEADER}: 1")
         self.unanswered += 1
         try:
@@ -40,6 +40,6 @@ class Calls:
         return answer
 
     def close(self) -> None:
-        """Let go of all connections that nobody is using."""
+        """Close the idle connections."""
         for connection in self._idle:
             connection.close()

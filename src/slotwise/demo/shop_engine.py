@@ -1,4 +1,4 @@
-"""The shop at work: visitors come, are shown what the service says, and click; a viewer changes what they like."""
+"""Runs the shop: simulated visitors request lists and click; the viewer changes their tastes."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from slotwise.demo.regret_curve import Curve, Losses
 from slotwise.demo.service_calls import Calls
 from slotwise.demo.shop import DEVICES, FIRST, HOLDOUT, LATER, PLACEMENT, VISIBILITY, Device, Product
 
-#: of the viewer's seconds, as all of these
+#: in the viewer's seconds, like the other times here
 WINDOW_SECONDS: Final = 5.0
-#: how long a visitor looks at the list before anything happens, on average and at the most
+#: time that a visitor looks at the list: mean and maximum
 LOOK_SECONDS, MAX_LOOK_SECONDS = 0.4, 1.2
 FIRST_HALF_LIFE: Final = 90.0
 MIN_HALF_LIFE, MAX_HALF_LIFE = 10.0, 3600.0
 FIRST_TRAFFIC, MAX_TRAFFIC = 40.0, 100.0
-#: between two looks at how many visitors have come, at what was lost, and at what the service has learned
+#: seconds between two arrivals, points of the regret curve, and requests for estimates
 ARRIVE_SECONDS: Final = 0.05
 POINT_SECONDS: Final = 0.5
 LEARNED_SECONDS: Final = 0.8
-#: requests that wait for their answers; where a machine is too busy for more, nobody else comes in
+#: maximum number of pending requests; on a slow machine further visitors are turned away
 MAX_UNANSWERED: Final = 20
-#: seconds since somebody had to stay outside, for which the shop is called full
+#: seconds after a visitor was turned away for which the shop counts as full
 FULL_SECONDS: Final = 3.0
-#: what a service answers to a report after the deadline, with a key and with a token
+#: statuses of late reports, by API key and by token
 LATE: Final = frozenset({403, 410})
-#: changes that are remembered
+#: changes that the chart marks
 MAX_MARKS: Final = 50
 
 
 def definition() -> dict[str, Any]:
-    """The placement as it is put when the shop opens."""
+    """Return the placement's definition when the shop opens."""
     return {
         "slots": len(VISIBILITY),
         "items": [product.item() for product in FIRST],
@@ -54,46 +54,46 @@ def definition() -> dict[str, Any]:
 
 
 class Shop:
-    """Visitors with known tastes, and what the service makes of them. Times are in the viewer's seconds."""
+    """Simulated visitors and the service's estimates. Times are in the viewer's seconds."""
 
     def __init__(self, calls: Calls, clock: ShopClock, *, seed: int | None = None) -> None:
         self._calls, self._clock = calls, clock
         self._rng = np.random.default_rng(seed)
         self._visits: set[asyncio.Task[None]] = set()
-        #: when somebody had to stay outside
+        #: when a visitor was turned away last
         self._turned_away: float | None = None
         self.truth = Truth.at_first(seed)
         self.products: list[Product] = [*FIRST]
         self.visitors_per_second = FIRST_TRAFFIC
         self.mobile_share = 0.5
         self.half_life_seconds: float | None = FIRST_HALF_LIFE
-        #: all who came, whatever they were shown
+        #: number of visitors
         self.visitors = 0
-        #: of those who were shown what was learned, and saw it
+        #: losses of visitors who saw learned lists
         self.losses = Losses()
         self.curve = Curve()
         self.recent = {device: RecentLists() for device in DEVICES}
-        #: what the viewer changed, and when
+        #: changes by the viewer, with their times
         self.marks: list[tuple[float, str]] = []
-        #: the service's estimates by device, and of everybody under None, as they were last read
+        #: the latest estimates by device; None: of all visitors
         self.learned: dict[Device | None, Mapping[str, Any]] = {}
-        #: the last thing that went wrong with a visit
+        #: the last error of a visit
         self.trouble: str | None = None
 
     def is_full(self) -> bool:
-        """Whether somebody had to stay outside a moment ago, because this machine is too busy."""
+        """Return whether visitors were turned away recently, because this machine is too slow."""
         return self._turned_away is not None and self.seconds() - self._turned_away < FULL_SECONDS
 
     def seconds(self) -> float:
-        """Since the shop opened."""
+        """Return the seconds since the shop opened."""
         return self._clock.seconds()
 
     def time(self) -> float:
-        """What the shop's clock shows, in seconds since 1970."""
+        """Return the time of the shop's clock, in seconds since 1970."""
         return self._clock()
 
     async def is_ready(self) -> bool:
-        """Whether the service answers, and the next decision takes no time."""
+        """Return whether the service is ready."""
         try:
             await self._calls.ask("GET", "/readyz")
         except ClientError:
@@ -101,7 +101,7 @@ class Shop:
         return True
 
     async def stay_open(self) -> None:
-        """Let visitors come, until cancelled."""
+        """Simulate visitors until cancelled."""
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._let_in())
@@ -113,35 +113,35 @@ class Shop:
             self._calls.close()
 
     def set_traffic(self, visitors_per_second: float) -> str:
-        """How many come; what was changed, in words."""
+        """Change the number of visitors, and return the change as text."""
         if not 0.0 <= visitors_per_second <= MAX_TRAFFIC:
             raise InvalidInput(f"visitors_per_second must be from 0 to {MAX_TRAFFIC:g}, got {visitors_per_second!r}")
         self.visitors_per_second = visitors_per_second
         return self._mark(f"{visitors_per_second:g} visitors per second")
 
     def set_mobile_share(self, share: float) -> str:
-        """Which share of them is on a phone."""
+        """Change the share of visitors on a phone."""
         if not 0.0 <= share <= 1.0:
             raise InvalidInput(f"share must be from 0 to 1, got {share!r}")
         self.mobile_share = share
         return self._mark(f"{share:.0%} on mobile")
 
     def make_popular(self, item: str) -> str:
-        """Everybody comes to like an item better than all others."""
+        """Make an item the most attractive."""
         self.truth = self.truth.made_popular(item)
         return self._mark(f"{self._name(item)} becomes popular")
 
     def swap(self, first: int, second: int) -> str:
-        """Two slots change places in how visible they are."""
+        """Swap the visibility of two slots."""
         self.truth = self.truth.swapped(first, second)
         return self._mark(f"slots {first} and {second} swap visibility")
 
     async def add_item(self) -> str:
-        """One more product, which the service is told of as by any owner."""
+        """Add the next product to the placement."""
         product = self.next_product()
         if product is None:
             raise InvalidInput(f"all {len(self.products)} products are in the shop already")
-        # at once, so that a second request adds another one
+        # before the request, so that a second one adds another product
         self.products.append(product)
         try:
             await self._change("PUT", f"{_PATH}/items/{quote(product.id, safe='')}", product.settings())
@@ -159,14 +159,11 @@ class Shop:
             raise SlotwiseError(str(error)) from error
 
     async def set_memory(self, half_life_seconds: float | None) -> str:
-        """After which time what was seen counts half; None where nothing is forgotten."""
+        """Change the half-life of counts; None for none."""
         if half_life_seconds is None:
-            memory, said = None, "it forgets nothing"
+            memory, text = None, "no half-life"
         elif MIN_HALF_LIFE <= half_life_seconds <= MAX_HALF_LIFE:
-            memory, said = (
-                {"half_life_hours": hours_in_shop(half_life_seconds)},
-                f"what was seen {half_life_seconds:g} s ago counts half",
-            )
+            memory, text = {"half_life_hours": hours_in_shop(half_life_seconds)}, f"half-life {half_life_seconds:g} s"
         else:
             raise InvalidInput(
                 f"half_life_seconds must be null or from {MIN_HALF_LIFE:g} to {MAX_HALF_LIFE:g}, "
@@ -174,18 +171,18 @@ class Shop:
             )
         await self._change("PATCH", _PATH, {"memory": memory})
         self.half_life_seconds = half_life_seconds
-        return self._mark(said)
+        return self._mark(text)
 
     def next_product(self) -> Product | None:
-        """The one that may be added."""
+        """Return the next product that may be added."""
         return next((product for product in LATER if product not in self.products), None)
 
     def _name(self, item: str) -> str:
         return next(product.name for product in self.products if product.id == item)
 
-    def _mark(self, said: str) -> str:
-        self.marks = [*self.marks, (self.seconds(), said)][-MAX_MARKS:]
-        return said
+    def _mark(self, text: str) -> str:
+        self.marks = [*self.marks, (self.seconds(), text)][-MAX_MARKS:]
+        return text
 
     async def _let_in(self) -> None:
         before = self.seconds()
@@ -195,7 +192,7 @@ class Shop:
             arriving = int(self._rng.poisson(self.visitors_per_second * (now - before)))
             before, room = now, MAX_UNANSWERED - self._calls.unanswered
             if arriving > room:
-                # they would report too late, and it would be taken for no click
+                # their reports would be late, and count as no clicks
                 arriving, self._turned_away = max(0, room), now
             for _ in range(arriving):
                 visit = asyncio.create_task(self._visit())
@@ -203,21 +200,21 @@ class Shop:
                 visit.add_done_callback(self._visits.discard)
 
     async def _visit(self) -> None:
-        """One visitor, from the first request to the last report."""
+        """Simulate a visit, and keep its error."""
         try:
             await self.visit("mobile" if self._rng.random() < self.mobile_share else "desktop")
         except ServiceProblem as problem:
-            # on a busy machine a report may come late, which is refused as it should be
+            # on a slow machine a report may be late
             if problem.status not in LATE:
                 self.trouble = str(problem)
         except ClientError as problem:
             self.trouble = str(problem)
 
     async def visit(self, device: Device) -> None:
-        """What one visitor on a device does: ask for a list, look at it, and click something or nothing."""
+        """Simulate a visit: request a list, look at it, and report a click or no click."""
         decision = await self._calls.ask("POST", f"{_PATH}/decisions", {"context": {"device": device}})
         shown = tuple(decision["items"])
-        visit = self.truth.crowd(device).visit(shown)
+        visit = self.truth.visitors(device).visit(shown)
         self.visitors += 1
         if decision["arm"] == "learned":
             self.recent[device].add(shown)
@@ -240,11 +237,11 @@ class Shop:
             began = self.seconds()
             with contextlib.suppress(ClientError):
                 await self.read_learned(device)
-            # estimates take as long as a hundred decisions, which are not to wait for them all the time
+            # estimates take as long as a hundred decisions: leave half of the time for those
             await asyncio.sleep(max(LEARNED_SECONDS, 2.0 * (self.seconds() - began)))
 
     async def read_learned(self, device: Device | None) -> None:
-        """Ask the service what it knows by now of the visitors on a device, or of everybody."""
+        """Read the service's estimates for a device, or for all visitors."""
         segment = "" if device is None else f"?segment=device:{device}"
         self.learned[device] = await self._calls.ask("GET", f"{_PATH}/estimates{segment}")
 

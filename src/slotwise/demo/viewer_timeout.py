@@ -1,4 +1,4 @@
-"""Whether anybody is looking: a demo that was left alone ends."""
+"""Ends the demo if nobody looks at it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MARK = HEADER.lower().encode()
 
 
 class Presence:
-    """Notes the requests of browsers, which are all that the visitors of the shop did not send."""
+    """Tracks the requests of browsers: those that simulated visitors did not send."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -21,21 +21,21 @@ class Presence:
         self._open = 0
 
     def alone_for(self) -> float:
-        """Seconds since the last browser was answered; 0 while one is."""
+        """Return the seconds since the last response to a browser; 0 during a request."""
         return 0.0 if self._open else self._clock() - self._last
 
     def came(self) -> None:
-        """Somebody asks for something."""
+        """Count a request that begins."""
         self._open += 1
 
     def went(self) -> None:
-        """It was answered."""
+        """Count a request that ends."""
         self._open -= 1
         self._last = self._clock()
 
 
 class NotesPresence:
-    """ASGI middleware that tells a `Presence` of each request."""
+    """ASGI middleware that reports requests to a `Presence`."""
 
     def __init__(self, app: ASGIApp, presence: Presence) -> None:
         self._app, self._presence = app, presence

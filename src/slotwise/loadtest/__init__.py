@@ -1,6 +1,6 @@
-"""A load test with a verdict: visitors with known tastes use a service over HTTP, and its counts are checked."""
+"""Load test: simulated visitors use a service over HTTP, and its counts are checked."""
 
-from slotwise.loadtest.loadtest_report import Drive
-from slotwise.loadtest.loadtest_run import drive
+from slotwise.loadtest.loadtest_report import LoadTestReport
+from slotwise.loadtest.loadtest_run import run_loadtest
 
-__all__ = ["Drive", "drive"]
+__all__ = ["LoadTestReport", "run_loadtest"]

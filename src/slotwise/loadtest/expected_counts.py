@@ -1,4 +1,4 @@
-"""What visitors were told, and so what the service must have counted."""
+"""The counts that the service must have, from the responses to the visitors."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from typing import Any, Self
 from slotwise.loadtest.simulated_visitors import Outcome
 from slotwise.loadtest.visitor_segments import Segment
 
-#: what may become of a decision: both the visitors and the service count these
+#: kinds of decisions, which both the visitors and the service count
 DECISION_KINDS = ("issued", "clicked", "no_click", "not_shown", "late")
-#: what may be answered to a report
+#: kinds of responses to a report
 ANSWER_KINDS = ("recorded", "duplicate", "conflict", "late")
 
 
-def answer_due(stands: Outcome | None, outcome: Outcome) -> str:
-    """How a report that comes in time must be answered, given the outcome that stands.
+def expected_response(recorded: Outcome | None, outcome: Outcome) -> str:
+    """Return the kind of response to a report in time, given the recorded outcome.
 
-    >>> answer_due({"clicked": None}, {"clicked": "a"}), answer_due({"clicked": "a"}, {"clicked": None})
+    >>> expected_response({"clicked": None}, {"clicked": "a"}), expected_response({"clicked": "a"}, {"clicked": None})
     ('recorded', 'conflict')
     """
-    if stands is None or (stands == {"clicked": None} and outcome.get("clicked") is not None):
+    if recorded is None or (recorded == {"clicked": None} and outcome.get("clicked") is not None):
         return "recorded"
-    return "duplicate" if stands == outcome else "conflict"
+    return "duplicate" if recorded == outcome else "conflict"
 
 
 @dataclass
-class Counts:
-    """Decisions by what became of them, and clicks and passes by slot, from 0, and item.
+class OutcomeCounts:
+    """Decisions by kind, and clicks and passes by slot (from 0) and item.
 
-    They are not a `Tally`: a check of the service must not rest on the code that it checks.
+    This is not a `Tally`: a check of the service must not use the code that it checks.
     """
 
     decisions: Counter[str] = field(default_factory=Counter)
@@ -41,7 +41,7 @@ class Counts:
 
     @classmethod
     def published(cls, estimates: Mapping[str, Any]) -> Self:
-        """The service's own, from its estimates."""
+        """Return the service's counts from its estimates."""
         tally = estimates["tally"]
         cells = (
             Counter(
@@ -56,25 +56,25 @@ class Counts:
         )
         return cls(Counter({kind: estimates["decisions"][kind] for kind in DECISION_KINDS}), *cells)
 
-    def __add__(self, other: Counts) -> Counts:
-        total = Counts()
-        for mine, one, two in zip(total._each(), self._each(), other._each(), strict=True):
-            mine.update(one)
-            mine.update(two)
+    def __add__(self, other: OutcomeCounts) -> OutcomeCounts:
+        total = OutcomeCounts()
+        for sums, *parts in zip(total._each(), self._each(), other._each(), strict=True):
+            for part in parts:
+                sums.update(part)
         return total
 
-    def __sub__(self, other: Counts) -> Counts:
-        rest = self + Counts()
-        for mine, less in zip(rest._each(), other._each(), strict=True):
-            mine.subtract(less)
-        return rest
+    def __sub__(self, other: OutcomeCounts) -> OutcomeCounts:
+        difference = self + OutcomeCounts()
+        for counter, subtracted in zip(difference._each(), other._each(), strict=True):
+            counter.subtract(subtracted)
+        return difference
 
-    def only_issued(self) -> Counts:
-        """Without all that becomes known later."""
-        return Counts(Counter(issued=self.decisions["issued"]))
+    def only_issued(self) -> OutcomeCounts:
+        """Return the number of issued decisions alone."""
+        return OutcomeCounts(Counter(issued=self.decisions["issued"]))
 
     def lines(self) -> Iterator[tuple[str, int]]:
-        """Each count with its name."""
+        """Yield each count with its name."""
         for kind in DECISION_KINDS:
             yield kind, self.decisions[kind]
         for name, cells in (("clicks", self.clicks), ("passes", self.passes)):
@@ -82,7 +82,7 @@ class Counts:
                 yield f"{name} of {item} in slot {slot + 1}", cells[slot, item]
 
     def end(self, shown: tuple[str, ...], outcome: Outcome | None) -> None:
-        """Count a decision; without an outcome nothing was clicked."""
+        """Count a decision; without an outcome it is a no-click."""
         if outcome is not None and "shown" in outcome:
             self.decisions["not_shown"] += 1
             return
@@ -98,39 +98,44 @@ class Counts:
         return self.decisions, self.clicks, self.passes
 
 
-def differences(service: Counts, visitors: Counts, where: str = "", *, at_least: bool = False) -> list[str]:
-    """Where the service's counts are not the visitors', or, with `at_least`, are less than theirs; in a line each."""
+def differences(
+    service: OutcomeCounts, visitors: OutcomeCounts, where: str = "", *, at_least: bool = False
+) -> list[str]:
+    """Return the differences between the service's counts and the visitors', one per line.
+
+    With `at_least`, only counts of the service that are too small are differences.
+    """
     theirs, ours = dict(service.lines()), dict(visitors.lines())
-    found = []
+    lines = []
     for name in theirs | ours:
         there, here = theirs.get(name, 0), ours.get(name, 0)
         if there < here or (there > here and not at_least):
-            found.append(f"{name}{where}: {there:,} at the service, {here:,} with the visitors")
-    return found
+            lines.append(f"{name}{where}: {there:,} at the service, {here:,} with the visitors")
+    return lines
 
 
 @dataclass
-class Ledger:
-    """The visitors' own counts: a decision is entered once the last answer about it is in."""
+class ExpectedCounts:
+    """The visitors' counts: a decision is counted after the last response about it."""
 
-    everybody: Counts = field(default_factory=Counts)
-    #: of the visitors that a key and its value are true of
-    by_segment: defaultdict[tuple[str, str], Counts] = field(default_factory=lambda: defaultdict(Counts))
-    #: what was answered to reports, by `ANSWER_KINDS`
+    everybody: OutcomeCounts = field(default_factory=OutcomeCounts)
+    #: by key and value of the context
+    by_segment: defaultdict[tuple[str, str], OutcomeCounts] = field(default_factory=lambda: defaultdict(OutcomeCounts))
+    #: responses to reports, by `ANSWER_KINDS`
     answers: Counter[str] = field(default_factory=Counter)
-    #: answers that are not what such a request must get
+    #: wrong responses
     wrong: Counter[str] = field(default_factory=Counter)
-    #: statuses that no visitor expects
+    #: unexpected statuses
     unexpected: Counter[int] = field(default_factory=Counter)
-    #: decisions that were asked for again by their key, and were the same
+    #: repeated requests with an idempotency key that returned the same decision
     repeated: int = 0
-    #: those that were asked for again after the window, when their key was free for another decision
+    #: repeated requests after the window, which made a new decision
     renewed: int = 0
-    #: clicks that were made within the window and arrived after it, as the service was too slow
+    #: clicks within the window that arrived after it, because the service was slow
     missed: int = 0
-    #: requests without an answer: nobody knows what became of them
+    #: requests without a response: their effect is unknown
     unanswered: int = 0
-    #: the lists, by number, in the order in which they were answered; without those that nobody saw
+    #: numbers of the lists that visitors saw, in order
     shown: array[int] = field(default_factory=lambda: array("l"))
     lists: dict[tuple[str, ...], int] = field(default_factory=dict)
     #: seconds
@@ -139,17 +144,17 @@ class Ledger:
 
     @property
     def decisions(self) -> Counter[str]:
-        """Of everybody, by `DECISION_KINDS`."""
+        """Decisions of all visitors, by `DECISION_KINDS`."""
         return self.everybody.decisions
 
     def answered(self, wanted: str, answer: str) -> None:
-        """Enter the answer to a report. On a slow network any report may be late."""
+        """Count the response to a report. On a slow network any report may be late."""
         self.answers[answer] += 1
         if answer not in (wanted, "late"):
             self.wrong[f"{wanted} answered as {answer}"] += 1
 
     def issued(self, shown: tuple[str, ...], seen: bool, segment: Segment = ()) -> None:
-        """Enter a decision."""
+        """Count an issued decision."""
         for counts in self._of(segment):
             counts.decisions["issued"] += 1
         number = self.lists.setdefault(shown, len(self.lists))
@@ -157,18 +162,18 @@ class Ledger:
             self.shown.append(number)
 
     def ended(self, shown: tuple[str, ...], outcome: Outcome | None, segment: Segment = ()) -> None:
-        """Close a decision on which nothing more will be reported in time; `outcome` is the last one acknowledged."""
+        """Count a decision after its last report in time; `outcome` is the recorded one."""
         for counts in self._of(segment):
             counts.end(shown, outcome)
 
     def came_late(self, segment: Segment = ()) -> None:
-        """Enter that a decision has had a report after its deadline."""
+        """Count a report after the deadline of a decision."""
         for counts in self._of(segment):
             counts.decisions["late"] += 1
 
     def wrong_answers(self) -> list[str]:
-        """What was answered as it must not be, in a line each."""
+        """Return the wrong responses, one per line."""
         return [f"{count:,} × {what}" for what, count in self.wrong.items()]
 
-    def _of(self, segment: Segment) -> list[Counts]:
+    def _of(self, segment: Segment) -> list[OutcomeCounts]:
         return [self.everybody, *(self.by_segment[pair] for pair in segment)]

@@ -1,4 +1,4 @@
-"""HTTP/1.1 over one connection that stays open: a minimal client, so that asking costs less than answering."""
+"""A minimal HTTP/1.1 client with a persistent connection, which costs less CPU time than the service."""
 
 from __future__ import annotations
 
@@ -11,44 +11,44 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True)
 class Address:
-    """Where a service is, and its key."""
+    """Address of a service, and its API key."""
 
     url: str
     key: str | None = None
 
     def head(self, method: str, path: str, *headers: str) -> bytes:
-        """A request up to the length of its body; each of `headers` is a line."""
+        """Return a request up to the length of its body; each of `headers` is a line."""
         parts = urlsplit(self.url)
         key = f"Authorization: Bearer {self.key}\r\n" if self.key else ""
-        more = "".join(f"{header}\r\n" for header in headers)
+        lines = "".join(f"{header}\r\n" for header in headers)
         return (
             f"{method} {parts.path.rstrip('/')}{path} HTTP/1.1\r\nHost: {parts.netloc}\r\n"
-            f"Content-Type: application/json\r\n{key}{more}Content-Length: "
+            f"Content-Type: application/json\r\n{key}{lines}Content-Length: "
         ).encode()
 
 
 class Unanswered(Exception):
-    """The connection could not be made, or was lost, or no answer came in time."""
+    """There was no connection, it was lost, or the response timed out."""
 
-    #: whether the request was sent: what was not sent was not done
+    #: whether the request was sent
     sent = True
 
 
 class NotSent(Unanswered):
-    """The connection could not be made."""
+    """There was no connection."""
 
     sent = False
 
 
-class Connection:
-    """One visitor's connection; made when it is first needed, and again after it was lost."""
+class HttpConnection:
+    """One visitor's connection, opened on first use and again after a loss."""
 
     def __init__(self, address: Address, timeout: float) -> None:
         self._address, self._timeout = address, timeout
         self._wire: _Wire | None = None
 
     async def ask(self, head: bytes, body: bytes = b"") -> tuple[int, bytes]:
-        """Status and body; `head` is an `Address.head`."""
+        """Send a request with an `Address.head`, and return the status and body of the response."""
         connected = False
         try:
             async with asyncio.timeout(self._timeout):
@@ -92,13 +92,13 @@ class _Wire(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
-        head, found, body = self._buffer.partition(b"\r\n\r\n")
-        if not found:
+        head, separator, body = self._buffer.partition(b"\r\n\r\n")
+        if not separator:
             return None
         lowered = head.lower()
         length = lowered.partition(b"content-length:")[2].partition(b"\r\n")[0].strip()
         if not length.isdigit():
-            return self._end(ValueError("an answer without its length"))
+            return self._end(ValueError("a response without a content length"))
         if len(body) < int(length):
             return None
         self._buffer = b""

@@ -1,4 +1,4 @@
-"""A whole drive: many visitors at a time, up to a number of decisions or a time limit; then the counts are checked."""
+"""Runs a load test: concurrent visitors up to a number of decisions or a time limit, then a check of the counts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,19 @@ from slotwise.click_models import MNL
 from slotwise.client import Client, ServiceUnreachable
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
-from slotwise.loadtest.expected_counts import Ledger
+from slotwise.loadtest.expected_counts import ExpectedCounts
 from slotwise.loadtest.http_connection import Address
-from slotwise.loadtest.loadtest_report import Drive
-from slotwise.loadtest.session import Course
-from slotwise.loadtest.simulated_visitors import Habits, Visitors
-from slotwise.loadtest.target_placement import MAX_WINDOW, MIN_WINDOW, Driven, existing, made, tastes_for
+from slotwise.loadtest.loadtest_report import LoadTestReport
+from slotwise.loadtest.session import Session
+from slotwise.loadtest.simulated_visitors import Habits, SimulatedVisitors
+from slotwise.loadtest.target_placement import (
+    MAX_WINDOW,
+    MIN_WINDOW,
+    TargetPlacement,
+    draw_users,
+    existing_placement,
+    temporary_placement,
+)
 from slotwise.loadtest.visitor_segments import DEVICES
 from slotwise.policies import PolicySpec, default_policy
 from slotwise.simulation.progress import Bar
@@ -28,11 +35,11 @@ from slotwise.simulation.progress import Bar
 MAX_USERS: Final = 1_000
 MAX_ROUNDS: Final = 10_000_000
 MAX_SECONDS: Final = 86_400.0
-#: seconds, of a placement that is made for the drive
+#: seconds, of a temporary placement
 DEFAULT_WINDOW: Final = 0.5
 
 
-def drive(
+def run_loadtest(
     url: str,
     users: MNL | None = None,
     *,
@@ -49,15 +56,41 @@ def drive(
     habits: Habits | None = None,
     seed: int = 0,
     progress: bool | None = None,
-) -> Drive:
-    """Let `visitors` at a time use a placement until `rounds` decisions have been made or `seconds` are over.
+) -> LoadTestReport:
+    """Run a load test, and check the service's counts.
 
-    `rate` limits the decisions per second. An interrupt ends the drive early, a second one also the wait for the last
-    deadlines. The placement is a new one, drive-…, and is deleted in the end. With `segments` it tells visitors apart
-    and its items have features, if the policy can learn from them; the visitors like the same whoever they are.
+    An interrupt ends the test early, a second one also the wait for the last deadlines. By default the test uses a
+    temporary placement.
 
-    Or it is the `placement` of that name, with its own items, slots, segments, policy and window. It is not changed,
-    but learns from what the visitors do. Without `users` their tastes are drawn from the seed.
+    Parameters
+    ----------
+    url
+        address of the service
+    users
+        tastes of the visitors; by default drawn from the seed for an existing placement
+    placement
+        name of an existing placement, whose definition stays unchanged
+    policy, window
+        policy and window of a temporary placement
+    visitors
+        number of concurrent visitors
+    rounds, seconds
+        the test ends after this many decisions or seconds
+    rate
+        maximum number of decisions per second
+    key
+        API key of the service
+    anywhere
+        allow a service on another machine
+    segments
+        use segments and item features, if the policy learns from them; tastes do not depend on them
+    habits
+        shares of visitors who stay silent, report twice and so on
+    seed
+        random seed of the visitors
+    progress
+        whether to show a progress bar; by default at a terminal
+
     """
     validation.whole_number("users", visitors, at_least=1, at_most=MAX_USERS)
     validation.whole_number("rounds", rounds, at_least=1, at_most=MAX_ROUNDS)
@@ -69,72 +102,74 @@ def drive(
     if rate is not None:
         validation.positive_number("rate", rate)
     if placement is None and users is None:
-        raise InvalidInput("users must be given where no placement is")
-    for name, given in (("policy", policy), ("window", window)):
-        if placement is not None and given is not None:
-            raise InvalidInput(f"{name} is {str(given)!r}, but placement {placement!r} has its own, which stays")
+        raise InvalidInput("users must be given without a placement")
+    for name, value in (("policy", policy), ("window", window)):
+        if placement is not None and value is not None:
+            raise InvalidInput(f"{name} is {str(value)!r}, but placement {placement!r} has its own")
     # the first decision under a policy may wait for the compiler
     with Client(url, key, timeout=120.0, retries=2) as client:
         if not anywhere and not _is_this_machine(url):
-            raise InvalidInput(f"url is {url!r}, which is not this machine: say --anywhere if you may load it")
+            raise InvalidInput(f"url is {url!r}, which is not this machine: add --anywhere if you may load it")
         with contextlib.ExitStack() as stack:
             if placement is not None:
-                driven = existing(client, placement)
-                users = users or tastes_for(driven, seed)
-                _check_size(driven, users)
+                target = existing_placement(client, placement)
+                users = users or draw_users(target, seed)
+                _check_size(target, users)
             else:
                 assert users is not None
                 chosen = policy or default_policy()
                 audience = DEVICES if segments and chosen.pools else None
-                driven = stack.enter_context(made(client, users, chosen, window or DEFAULT_WINDOW, audience))
-            drawn = _visitors(driven, users, habits or Habits(), seed)
-            course = Course(
-                Address(client.url, key), driven.name, drawn, Ledger(), rounds, rate, seconds, driven.window
+                target = stack.enter_context(
+                    temporary_placement(client, users, chosen, window or DEFAULT_WINDOW, audience)
+                )
+            simulated = _visitors(target, users, habits or Habits(), seed)
+            session = Session(
+                Address(client.url, key), target.name, simulated, ExpectedCounts(), rounds, rate, seconds, target.window
             )
             with Bar(progress) as bar, bar.task("decisions", rounds) as step:
-                course.step = step
+                session.step = step
                 with contextlib.suppress(KeyboardInterrupt):
-                    asyncio.run(course.run(visitors))
-            if not course.ledger.decisions["issued"]:
-                raise ServiceUnreachable(f"{client.url} made no decision: {course.trouble()}")
+                    asyncio.run(session.run(visitors))
+            if not session.expected.decisions["issued"]:
+                raise ServiceUnreachable(f"{client.url} made no decision: {session.failure()}")
             verdict = None
             with contextlib.suppress(KeyboardInterrupt, ServiceUnreachable):
-                if course.complete:
-                    verdict = driven.verdict(client, course.ledger)
-    return Drive(
-        driven=driven,
+                if session.complete:
+                    verdict = target.check(client, session.expected)
+    return LoadTestReport(
+        target=target,
         users=users,
         visitors=visitors,
-        ledger=course.ledger,
-        regrets=[drawn.regret(shown) for shown in course.ledger.lists],
-        best_reward=drawn.best_reward,
-        seconds=course.seconds_taken,
-        ended_by=course.ended_by,
-        lag=course.lag(),
+        expected=session.expected,
+        regrets=[simulated.regret(shown) for shown in session.expected.lists],
+        best_reward=simulated.best_reward,
+        seconds=session.seconds_taken,
+        ended_by=session.ended_by,
+        lag=session.lag(),
         verdict=verdict,
     )
 
 
-def _visitors(driven: Driven, users: MNL, habits: Habits, seed: int) -> Visitors:
-    if not driven.is_awaited:
-        # nobody waits so long to come late
+def _visitors(target: TargetPlacement, users: MNL, habits: Habits, seed: int) -> SimulatedVisitors:
+    if not target.has_short_window:
+        # too long to wait for late reports
         habits = replace(habits, late=0.0)
     keys = f"drive-{random.randrange(16**12):012x}"
-    return Visitors(users, driven.items, random.Random(seed), habits, driven.audience, keys)
+    return SimulatedVisitors(users, target.items, random.Random(seed), habits, target.audience, keys)
 
 
-def _check_size(driven: Driven, users: MNL) -> None:
-    if (users.slots, users.items) != (driven.slots, len(driven.items)):
+def _check_size(target: TargetPlacement, users: MNL) -> None:
+    if (users.slots, users.items) != (target.slots, len(target.items)):
         raise InvalidInput(
-            f"users are of {users.slots} slots and {users.items} items, but placement {driven.name!r} has "
-            f"{driven.slots} and {len(driven.items)}"
+            f"users have {users.slots} slots and {users.items} items, but placement {target.name!r} has "
+            f"{target.slots} and {len(target.items)}"
         )
 
 
 def _is_this_machine(url: str) -> bool:
     parts = urlsplit(url)
     try:
-        found = socket.getaddrinfo(parts.hostname, parts.port or 80, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(parts.hostname, parts.port or 80, type=socket.SOCK_STREAM)
     except OSError:
         return False
-    return all(ipaddress.ip_address(address[0]).is_loopback for *_, address in found)
+    return all(ipaddress.ip_address(address[0]).is_loopback for *_, address in addresses)

@@ -1,4 +1,4 @@
-"""A drive in progress: each visitor is a coroutine with a connection of its own."""
+"""A running load test: each visitor is a coroutine with its own connection."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote
 
-from slotwise.loadtest.expected_counts import Ledger, answer_due
-from slotwise.loadtest.http_connection import Address, Connection, Unanswered
+from slotwise.loadtest.expected_counts import ExpectedCounts, expected_response
+from slotwise.loadtest.http_connection import Address, HttpConnection, Unanswered
 from slotwise.loadtest.loadtest_report import Lag
-from slotwise.loadtest.simulated_visitors import Outcome, Request, Visitors
+from slotwise.loadtest.simulated_visitors import Outcome, Request, SimulatedVisitors
 from slotwise.loadtest.visitor_segments import Segment
 
-#: between two looks at the service's metrics
-LOOK_SECONDS: Final = 0.25
-#: how many times a report, or a request with a key, is sent before it is given up as unanswered
-TRIES: Final = 5
+#: between two requests for the service's metrics
+METRICS_SECONDS: Final = 0.25
+#: tries of a report, or of a request with an idempotency key, before it counts as unanswered
+MAX_TRIES: Final = 5
 PAUSE_SECONDS: Final = 0.2
-#: waited after the end of the window, as the service's clock and this one may differ
+#: wait after the end of the window, because the clocks may differ
 MARGIN_SECONDS: Final = 0.05
 
 
@@ -40,13 +40,13 @@ class _Late:
 
 
 @dataclass
-class Course:
-    """A drive in progress."""
+class Session:
+    """A running load test."""
 
     address: Address
     placement: str
-    visitors: Visitors
-    ledger: Ledger
+    visitors: SimulatedVisitors
+    expected: ExpectedCounts
     rounds: int
     rate: float | None
     seconds: float
@@ -54,12 +54,12 @@ class Course:
     step: Callable[[], None] = lambda: None
     ended_by: str = "rounds"
     seconds_taken: float = 0.0
-    #: whether every visitor got to report everything
+    #: whether all visitors have reported
     complete: bool = False
     _taken: int = 0
     _late: deque[_Late] = field(default_factory=deque)
-    #: pending decisions and the age of the snapshot, each time the service was asked
-    _looks: list[tuple[float, float]] = field(default_factory=list)
+    #: pending decisions and the age of the snapshot, from the metrics
+    _metrics: list[tuple[float, float]] = field(default_factory=list)
     _why: str = ""
 
     async def run(self, visitors: int) -> None:
@@ -72,32 +72,32 @@ class Course:
         if threading.current_thread() is threading.main_thread():
             loop.add_signal_handler(signal.SIGINT, self._interrupted)
         timer = loop.call_later(self.seconds, self._end, "seconds")
-        looking = asyncio.create_task(self._look())
-        latecomers = asyncio.create_task(self._come_late())
+        polling = asyncio.create_task(self._poll_metrics())
+        late_reports = asyncio.create_task(self._report_late())
         try:
             await asyncio.gather(*(self._visitor() for _ in range(visitors)))
             self.seconds_taken = time.perf_counter() - self._began
             self._stop.set()
-            await latecomers
+            await late_reports
             self.complete = True
         finally:
             self.seconds_taken = self.seconds_taken or time.perf_counter() - self._began
             timer.cancel()
-            looking.cancel()
+            polling.cancel()
 
     def lag(self) -> Lag | None:
-        """How far the service's knowledge was behind its decisions, leaving out the first moments."""
-        looks = self._looks[int((self.window + 1.0) / LOOK_SECONDS) :]
-        if not looks:
+        """Return the delay of the service's learning, without the first moments."""
+        samples = self._metrics[int((self.window + 1.0) / METRICS_SECONDS) :]
+        if not samples:
             return None
-        pending, age = (sum(column) / len(looks) for column in zip(*looks, strict=True))
-        # ages are spread evenly from 0 to the time between two snapshots
-        every = 2.0 * age * self.ledger.decisions["issued"] / self.seconds_taken
+        pending, age = (sum(column) / len(samples) for column in zip(*samples, strict=True))
+        # ages are uniform from 0 to the time between two snapshots
+        every = 2.0 * age * self.expected.decisions["issued"] / self.seconds_taken
         return Lag(rounds=round(pending), every=max(1, round(every)))
 
-    def trouble(self) -> str:
-        """Why there was no decision."""
-        statuses = ", ".join(f"{count} × {status}" for status, count in self.ledger.unexpected.items())
+    def failure(self) -> str:
+        """Return the reason why there was no decision."""
+        statuses = ", ".join(f"{count} × {status}" for status, count in self.expected.unexpected.items())
         return statuses or self._why or "there was no time"
 
     def _interrupted(self) -> None:
@@ -110,7 +110,7 @@ class Course:
             self._stop.set()
 
     async def _visitor(self) -> None:
-        connection = Connection(self.address, timeout=30.0)
+        connection = HttpConnection(self.address, timeout=30.0)
         try:
             while not self._stop.is_set() and self._taken < self.rounds:
                 self._taken += 1
@@ -129,8 +129,8 @@ class Course:
             if (wait := due - time.perf_counter()) > 0:
                 await asyncio.wait_for(self._stop.wait(), wait)
 
-    async def _visit(self, connection: Connection) -> bool:
-        """Ask for one decision and report on it in time; False if there was no decision."""
+    async def _visit(self, connection: HttpConnection) -> bool:
+        """Request a decision and report its outcome in time; return whether there was a decision."""
         request = self.visitors.request()
         began = time.perf_counter()
         decision = await self._ask_for_decision(connection, request)
@@ -139,24 +139,24 @@ class Course:
         now = time.perf_counter()
         shown = tuple(decision["items"])
         visit = self.visitors.visit(shown)
-        self.ledger.issued(shown, visit.seen, request.segment)
+        self.expected.issued(shown, visit.seen, request.segment)
         if request.again == "at once":
             await self._ask_again(connection, request, decision, began)
-        stands: Outcome | None = None
+        recorded: Outcome | None = None
         late = False
         for outcome in visit.reports:
-            wanted = "late" if late else answer_due(stands, outcome)
+            wanted = "late" if late else expected_response(recorded, outcome)
             answer = await self._report(connection, decision, visit.browser, outcome, wanted)
             if not answer:
-                # nobody knows which outcome stands now
+                # the recorded outcome is unknown now
                 break
             if answer in ("recorded", "duplicate"):
-                stands = outcome
+                recorded = outcome
             late |= answer == "late"
-        self.ledger.ended(shown, stands, request.segment)
+        self.expected.ended(shown, recorded, request.segment)
         if late:
-            self.ledger.came_late(request.segment)
-        self.ledger.missed += late and (stands is None or stands.get("clicked") is None)
+            self.expected.came_late(request.segment)
+        self.expected.missed += late and (recorded is None or recorded.get("clicked") is None)
         if visit.too_late is not None:
             due = now + self.window + MARGIN_SECONDS
             self._late.append(_Late(due, decision, visit.browser, visit.too_late, request.segment))
@@ -165,12 +165,12 @@ class Course:
         self.step()
         return True
 
-    async def _ask_for_decision(self, connection: Connection, request: Request) -> dict[str, Any] | None:
-        """The decision, or None; with a key it is asked for again while there is no answer."""
+    async def _ask_for_decision(self, connection: HttpConnection, request: Request) -> dict[str, Any] | None:
+        """Request a decision; with an idempotency key, retry while there is no response."""
         began = time.perf_counter()
         lost = False
-        for _ in range(TRIES if request.key else 1):
-            asked = time.perf_counter()
+        for _ in range(MAX_TRIES if request.key else 1):
+            sent = time.perf_counter()
             try:
                 status, body = await self._send(connection, request)
             except Unanswered as failure:
@@ -181,69 +181,69 @@ class Course:
                 continue
             now = time.perf_counter()
             if status == 201 or (status == 200 and lost):
-                # once its window is over a key is free again, and then the lost request may have made a decision too
-                self.ledger.unanswered += lost and status == 201 and now - began >= self.window
-                self.ledger.repeated += lost and status == 200
-                self.ledger.decide_seconds.append(now - asked)
+                # after the window the key is free again, so the lost request may have made a decision, too
+                self.expected.unanswered += lost and status == 201 and now - began >= self.window
+                self.expected.repeated += lost and status == 200
+                self.expected.decide_seconds.append(now - sent)
                 decision: dict[str, Any] = json.loads(body)
                 return decision
             if status == 200:
-                self.ledger.wrong["new request answered with an old decision"] += 1
+                self.expected.wrong["new request answered with an old decision"] += 1
             else:
-                self.ledger.unexpected[status] += 1
+                self.expected.unexpected[status] += 1
             break
-        self.ledger.unanswered += lost
+        self.expected.unanswered += lost
         return None
 
     async def _ask_again(
-        self, connection: Connection, request: Request, decision: dict[str, Any], began: float
+        self, connection: HttpConnection, request: Request, decision: dict[str, Any], began: float
     ) -> None:
-        """Ask with the key of a decision that was first asked for when it `began`: it must be the same."""
+        """Repeat a request that `began` earlier: its decision must be the same."""
         try:
             status, body = await self._send(connection, request)
         except Unanswered as failure:
-            self.ledger.unanswered += failure.sent
+            self.expected.unanswered += failure.sent
             return
         in_time = time.perf_counter() - began < self.window
         if status not in (200, 201):
-            self.ledger.unexpected[status] += 1
+            self.expected.unexpected[status] += 1
             return
         answer = json.loads(body)
         if status == 200 and answer == decision:
-            self.ledger.repeated += 1
+            self.expected.repeated += 1
             return
         if in_time or status == 200:
-            self.ledger.wrong["same key answered with another decision"] += 1
-        self.ledger.renewed += status == 201
+            self.expected.wrong["same key answered with another decision"] += 1
+        self.expected.renewed += status == 201
         if status == 201:
-            # nobody will report on it
+            # it gets no reports
             shown = tuple(answer["items"])
-            self.ledger.issued(shown, seen=False, segment=request.segment)
-            self.ledger.ended(shown, None, request.segment)
+            self.expected.issued(shown, seen=False, segment=request.segment)
+            self.expected.ended(shown, None, request.segment)
 
-    async def _send(self, connection: Connection, request: Request) -> tuple[int, bytes]:
+    async def _send(self, connection: HttpConnection, request: Request) -> tuple[int, bytes]:
         head = self._plain
         if request.key is not None:
             head = self.address.head("POST", self._path, f"Idempotency-Key: {request.key}")
         return await connection.ask(head, json.dumps({"context": request.context} if request.context else {}).encode())
 
     async def _report(
-        self, connection: Connection, decision: dict[str, Any], browser: bool, outcome: Outcome, wanted: str
+        self, connection: HttpConnection, decision: dict[str, Any], browser: bool, outcome: Outcome, wanted: str
     ) -> str:
-        """What the service answered: recorded, duplicate, conflict or late; empty if that is not known."""
+        """Return the kind of response: recorded, duplicate, conflict or late; empty if unknown."""
         if browser:
             head, body = self._beacon, json.dumps({"token": decision["token"], **outcome}).encode()
         else:
             head = self.address.head("PUT", f"/v1/decisions/{decision['id']}/outcome")
             body = json.dumps(outcome).encode()
-        for attempt in range(TRIES):
+        for attempt in range(MAX_TRIES):
             began = time.perf_counter()
             try:
                 status, content = await connection.ask(head, body)
             except Unanswered:
                 await asyncio.sleep(PAUSE_SECONDS)
                 continue
-            self.ledger.report_seconds.append(time.perf_counter() - began)
+            self.expected.report_seconds.append(time.perf_counter() - began)
             if status == 200:
                 verdict = "duplicate" if json.loads(content)["duplicate"] else "recorded"
             else:
@@ -251,7 +251,7 @@ class Course:
             if status == 503:
                 await asyncio.sleep(PAUSE_SECONDS)
             elif not verdict:
-                self.ledger.unexpected[status] += 1
+                self.expected.unexpected[status] += 1
                 return ""
             elif verdict == "late" and attempt:
                 # an earlier try may have been recorded in time
@@ -259,13 +259,13 @@ class Course:
             else:
                 # an earlier try may have been recorded
                 repeated = attempt and (wanted, verdict) == ("recorded", "duplicate")
-                self.ledger.answered(verdict if repeated else wanted, verdict)
+                self.expected.answered(verdict if repeated else wanted, verdict)
                 return verdict
-        self.ledger.unanswered += 1
+        self.expected.unanswered += 1
         return ""
 
-    async def _come_late(self) -> None:
-        connection = Connection(self.address, timeout=30.0)
+    async def _report_late(self) -> None:
+        connection = HttpConnection(self.address, timeout=30.0)
         try:
             while self._late or not self._stop.is_set():
                 if not self._late:
@@ -275,13 +275,13 @@ class Course:
                 await asyncio.sleep(max(0.0, late.due - time.perf_counter()))
                 answer = await self._report(connection, late.decision, late.browser, late.outcome, "late")
                 if answer == "late":
-                    self.ledger.came_late(late.segment)
+                    self.expected.came_late(late.segment)
         finally:
             connection.close()
 
-    async def _look(self) -> None:
-        """Keep asking for the metrics that tell how late the service learns."""
-        connection = Connection(self.address, timeout=5.0)
+    async def _poll_metrics(self) -> None:
+        """Poll the metrics of the service's delay of learning."""
+        connection = HttpConnection(self.address, timeout=5.0)
         head = self.address.head("GET", "/metrics")
         wanted = re.compile(
             rb'^slotwise_pending\{placement="%b"\} (\S+)$.*^slotwise_snapshot_staleness_seconds (\S+)$'
@@ -290,10 +290,10 @@ class Course:
         )
         try:
             while True:
-                await asyncio.sleep(LOOK_SECONDS)
+                await asyncio.sleep(METRICS_SECONDS)
                 with contextlib.suppress(Unanswered):
-                    found = wanted.search((await connection.ask(head))[1])
-                    if found and not self._stop.is_set():
-                        self._looks.append((float(found[1]), float(found[2])))
+                    values = wanted.search((await connection.ask(head))[1])
+                    if values and not self._stop.is_set():
+                        self._metrics.append((float(values[1]), float(values[2])))
         finally:
             connection.close()

@@ -1,4 +1,4 @@
-"""Visitors with known tastes. Some of them stay silent, report twice or late, or contradict themselves."""
+"""Simulated visitors with known tastes. Some stay silent, report twice or late, or report conflicts."""
 
 from __future__ import annotations
 
@@ -9,71 +9,71 @@ from itertools import accumulate
 from typing import Any, Literal
 
 from slotwise.click_models import MNL, best_ranking, reward
-from slotwise.loadtest.visitor_segments import Audience, Segment
+from slotwise.loadtest.visitor_segments import Segment, VisitorSegments
 
 
 @dataclass(frozen=True)
 class Habits:
-    """Which share of the visitors does what. None of it changes what they click within the window."""
+    """Shares of the visitors by behaviour. It does not change their clicks within the window."""
 
-    #: of all: the list was never in view
+    #: of all: do not see the list
     unseen: float = 0.02
-    #: of those who click nothing: they do not report it, so the deadline decides
+    #: of those without a click: report nothing
     silent: float = 0.5
-    #: of the silent: they come back after the deadline, with a click
+    #: of the silent: report a click after the deadline
     late: float = 0.02
-    #: of those who report: they report the same once more
+    #: of those who report: report the same again
     twice: float = 0.05
-    #: of those who report a click: they report another outcome afterwards, which must not count
+    #: of those who report a click: report a different outcome later, which must not count
     conflicting: float = 0.02
-    #: of those who click: they report no click first, which the click replaces
+    #: of those who click: report no click first, which the click replaces
     hesitant: float = 0.05
-    #: of all: the outcome is sent with the decision's token instead of the key
+    #: of all: report with the decision's token instead of the API key
     browser: float = 0.5
-    #: of all: the decision is asked for with an Idempotency-Key
+    #: of all: send an idempotency key
     keyed: float = 0.3
-    #: of those with a key: they ask again, half of them at once and half after their reports
+    #: of those with an idempotency key: repeat the request, half of them at once and half after their reports
     again: float = 0.2
 
 
-#: an outcome as it is sent: {"clicked": item}, {"clicked": None} or {"shown": False}
+#: an outcome in a request: {"clicked": item}, {"clicked": None} or {"shown": False}
 Outcome = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Request:
-    """How one visitor asks for a decision."""
+    """A visitor's request for a decision."""
 
     context: dict[str, str]
-    #: where the service must count them
+    #: the segment in which the service must count it
     segment: Segment
-    #: for the Idempotency-Key
+    #: idempotency key
     key: str | None
     again: Literal["never", "at once", "after reports"]
 
 
 @dataclass(frozen=True)
 class Visit:
-    """What one visitor is going to do."""
+    """The reports of one visitor."""
 
-    #: within the window, one after the other
+    #: within the window, in order
     reports: Sequence[Outcome]
-    #: once the window is over
+    #: after the window
     too_late: Outcome | None
     seen: bool
     browser: bool
 
 
 @dataclass
-class Visitors:
-    """Draws visits; `items` are the names of what the users know by number."""
+class SimulatedVisitors:
+    """Draws requests and visits; `items` are the names of the users' items."""
 
     users: MNL
     items: Sequence[str]
     rng: random.Random
     habits: Habits = field(default_factory=Habits)
-    audience: Audience = field(default_factory=Audience)
-    #: what the keys begin with, new for each drive
+    audience: VisitorSegments = field(default_factory=VisitorSegments)
+    #: prefix of the idempotency keys, new for each load test
     keys: str = ""
     _requests: int = 0
     _bounds: dict[tuple[str, ...], list[float]] = field(default_factory=dict)
@@ -84,12 +84,12 @@ class Visitors:
         self.best_reward = float(reward(self.users, best_ranking(self.users)))
 
     def regret(self, shown: tuple[str, ...]) -> float:
-        """What a list gives away against the best one, in expectation."""
+        """Return the expected regret of a list."""
         weight = self._weights(shown)[-1]
         return self.best_reward - weight / (1.0 + weight)
 
     def request(self) -> Request:
-        """How the next visitor asks."""
+        """Draw the next visitor's request."""
         rng, habits = self.rng, self.habits
         context, segment = self.audience.draw(rng)
         self._requests += 1
@@ -101,7 +101,7 @@ class Visitors:
         return Request(context, segment, key, "at once" if rng.random() < 0.5 else "after reports")
 
     def visit(self, shown: tuple[str, ...]) -> Visit:
-        """What a visitor who is shown this list does."""
+        """Draw the visit of a visitor who gets this list."""
         rng, habits = self.rng, self.habits
         browser = rng.random() < habits.browser
         if rng.random() < habits.unseen:
@@ -126,14 +126,14 @@ class Visitors:
         return next((item for item, bound in zip(shown, bounds, strict=False) if drawn < bound), None)
 
     def _weights(self, shown: tuple[str, ...]) -> list[float]:
-        """The sums of γ up to each slot."""
-        found = self._bounds.get(shown)
-        if found is None:
+        """Return the sums of γ up to each slot."""
+        sums = self._bounds.get(shown)
+        if sums is None:
             pairs = zip(self._position_bias, shown, strict=False)
-            # somebody may have added items since they were read: nobody is known to like them
+            # items that were added later have no attractiveness
             gammas = (bias * self._attractiveness.get(item, 0.0) for bias, item in pairs)
-            found = self._bounds[shown] = list(accumulate(gammas)) or [0.0]
-        return found
+            sums = self._bounds[shown] = list(accumulate(gammas)) or [0.0]
+        return sums
 
     def _perhaps_twice(self, reports: list[Outcome]) -> list[Outcome]:
         return [*reports, reports[-1]] if self.rng.random() < self.habits.twice else reports

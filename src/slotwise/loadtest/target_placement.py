@@ -1,4 +1,4 @@
-"""The placement that is driven: one made for the drive and removed after it, or one that is there and stays."""
+"""The placement of a load test: a temporary one, or an existing one."""
 
 from __future__ import annotations
 
@@ -12,135 +12,135 @@ from typing import Any, Final
 from slotwise.click_models import MNL
 from slotwise.client import Client, ServiceProblem, ServiceUnreachable
 from slotwise.core.errors import InvalidInput
-from slotwise.loadtest.expected_counts import Counts, Ledger, differences
-from slotwise.loadtest.visitor_segments import Audience
+from slotwise.loadtest.expected_counts import ExpectedCounts, OutcomeCounts, differences
+from slotwise.loadtest.visitor_segments import VisitorSegments
 from slotwise.policies import PolicySpec, default_policy
 from slotwise.policies.policy_registry import parse
 
 MIN_WINDOW, MAX_WINDOW = 0.1, 60.0
-#: how long after the last deadline everything must have been counted
+#: time after the last deadline within which all decisions must be counted
 SETTLE_SECONDS: Final = 15.0
-LOOK_AGAIN_SECONDS: Final = 0.2
+POLL_SECONDS: Final = 0.2
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What the service counted, beside what the visitors were told."""
+class CountCheck:
+    """The comparison of the service's counts with the visitors'."""
 
-    #: in a line each
+    #: one per line
     differences: Sequence[str]
-    #: why less than everything could be checked
+    #: reasons why the check is partial
     notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
-class Driven:
-    """A placement as it was before the first visitor came."""
+class TargetPlacement:
+    """A placement before the first visitor."""
 
     name: str
     items: Sequence[str]
     slots: int
     policy: PolicySpec
     window: float
-    audience: Audience
-    #: whether there was nothing before, and nobody else knows of it
+    audience: VisitorSegments
+    #: whether it is temporary, so that nobody else uses it
     is_new: bool
     #: whether its items have features
     has_features: bool = False
-    before: Counts = field(default_factory=Counts)
-    before_by_segment: Mapping[tuple[str, str], Counts] = field(default_factory=dict)
-    #: decisions of others that were not counted yet
+    before: OutcomeCounts = field(default_factory=OutcomeCounts)
+    before_by_segment: Mapping[tuple[str, str], OutcomeCounts] = field(default_factory=dict)
+    #: pending decisions of others
     pending: int = 0
 
     @property
-    def is_awaited(self) -> bool:
-        """Whether its window is short enough to wait for the last deadline."""
+    def has_short_window(self) -> bool:
+        """Whether the load test waits for the last deadline."""
         return self.window <= MAX_WINDOW
 
-    def verdict(self, client: Client, ledger: Ledger) -> Verdict:
+    def check(self, client: Client, expected: ExpectedCounts) -> CountCheck:
         """Wait for the last deadline, if it is near, and compare the counts."""
-        estimates = self._settled(client) if self.is_awaited else client.estimates(self.name)
-        everybody = Counts.published(estimates) - self.before
-        more = {kind: everybody.decisions[kind] - ledger.decisions[kind] for kind in ("issued", "late")}
-        others = not self.is_new and bool(self.pending or max(more.values()) > 0)
-        wrong, notes = ledger.wrong_answers(), []
+        estimates = self._settled(client) if self.has_short_window else client.estimates(self.name)
+        everybody = OutcomeCounts.published(estimates) - self.before
+        surplus = {kind: everybody.decisions[kind] - expected.decisions[kind] for kind in ("issued", "late")}
+        others = not self.is_new and bool(self.pending or max(surplus.values()) > 0)
+        wrong, notes = expected.wrong_answers(), []
         if others:
             notes.append(
-                f"others used {self.name} meanwhile ({more['issued']:,} more decisions, {self.pending:,} pending "
-                "before): what is missing is listed, but nobody can tell whether anything was counted twice"
+                f"others used {self.name} meanwhile ({surplus['issued']:,} more decisions, {self.pending:,} pending "
+                "before): missing counts are listed, but decisions that were counted twice cannot be detected"
             )
-        if not self.is_awaited:
+        if not self.has_short_window:
             notes.append(
                 f"the window of {self.name} is {self.window:,g} s, too long to wait for: only issued is checked"
             )
-            return Verdict(
-                [*differences(everybody.only_issued(), ledger.everybody.only_issued(), at_least=others), *wrong], notes
-            )
+            issued = differences(everybody.only_issued(), expected.everybody.only_issued(), at_least=others)
+            return CountCheck([*issued, *wrong], notes)
         by_segment = self.counts_by_segment(client)
-        found = differences(everybody, ledger.everybody, at_least=others) + wrong
+        lines = differences(everybody, expected.everybody, at_least=others) + wrong
         for (key, value), counts in by_segment.items():
-            ours = ledger.by_segment[key, value]
-            found += differences(
-                counts - self.before_by_segment.get((key, value), Counts()), ours, f" of {key}:{value}", at_least=others
-            )
-        return Verdict([*found, *self._unequal_sums(Counts.published(estimates), by_segment, others)], notes)
+            service = counts - self.before_by_segment.get((key, value), OutcomeCounts())
+            visitors = expected.by_segment[key, value]
+            lines += differences(service, visitors, f" of {key}:{value}", at_least=others)
+        return CountCheck([*lines, *self._unequal_sums(OutcomeCounts.published(estimates), by_segment, others)], notes)
 
     def _settled(self, client: Client) -> dict[str, Any]:
-        """The estimates once nothing is pending, or as they are when nothing should be pending any more."""
+        """Return the estimates once no decision is pending, or after a time limit."""
         until = time.monotonic() + self.window + SETTLE_SECONDS
         while client.estimates(self.name)["decisions"]["pending"] and time.monotonic() < until:
-            time.sleep(LOOK_AGAIN_SECONDS)
-        # once more: its counts may be a moment ahead of its tally
+            time.sleep(POLL_SECONDS)
+        # again: the counts may be a moment ahead of the tally
         return client.estimates(self.name)
 
-    def counts_by_segment(self, client: Client) -> dict[tuple[str, str], Counts]:
-        """What the service has counted by now for each key and value that a visitor may have."""
+    def counts_by_segment(self, client: Client) -> dict[tuple[str, str], OutcomeCounts]:
+        """Return the service's counts for each key and value of the visitors' contexts."""
         return {
-            (key, value): Counts.published(client.estimates(self.name, {key: value}))
+            (key, value): OutcomeCounts.published(client.estimates(self.name, {key: value}))
             for key, value in self.audience.pairs()
         }
 
     def _unequal_sums(
-        self, everybody: Counts, by_segment: Mapping[tuple[str, str], Counts], others: bool
+        self, everybody: OutcomeCounts, by_segment: Mapping[tuple[str, str], OutcomeCounts], others: bool
     ) -> Iterator[str]:
-        """Where the segments do not add up to everybody; while others count, nobody can tell."""
+        """Yield the differences between the sum of the segments and all visitors, unless others use the placement."""
         for key in () if others else self.audience.segments:
             if self.audience.is_whole(key):
-                total = sum((counts for (one, _), counts in by_segment.items() if one == key), Counts())
+                total = sum((counts for (name, _), counts in by_segment.items() if name == key), OutcomeCounts())
                 here, there = dict(total.lines()), dict(everybody.lines())
-                for name in here | there:
-                    if here.get(name, 0) != there.get(name, 0):
-                        yield f"{name}: {here.get(name, 0):,} by {key} added up, {there.get(name, 0):,} of everybody"
+                for kind in here | there:
+                    if here.get(kind, 0) != there.get(kind, 0):
+                        yield f"{kind}: {here.get(kind, 0):,} by {key} added up, {there.get(kind, 0):,} of everybody"
 
 
 @contextlib.contextmanager
-def made(client: Client, users: MNL, policy: PolicySpec, window: float, audience: Audience | None) -> Iterator[Driven]:
-    """A placement with items enough for the users, which is deleted in the end, whatever happens meanwhile.
+def temporary_placement(
+    client: Client, users: MNL, policy: PolicySpec, window: float, audience: VisitorSegments | None
+) -> Iterator[TargetPlacement]:
+    """Create a placement with the users' items, and delete it at the end.
 
-    With an audience it tells segments apart and its items have features; the policy must be one that can.
+    With an audience it has segments, and its items have features; the policy must support them.
     """
     name = f"drive-{random.randrange(16**8):08x}"
     items = [f"item-{number}" for number in range(users.items)]
-    described: list[str | dict[str, Any]] = [*items]
+    settings: list[str | dict[str, Any]] = [*items]
     if audience is not None:
-        described = [{"id": item, "features": features_of(number)} for number, item in enumerate(items)]
+        settings = [{"id": item, "features": features_of(number)} for number, item in enumerate(items)]
     try:
         client.put_placement(
             name,
             slots=users.slots,
-            items=described,
+            items=settings,
             policy=str(policy),
             window_seconds=window,
             position_bias=users.position_bias.tolist() if policy.knows_bias else None,
             segments=None if audience is None else audience.segments,
         )
-        yield Driven(
+        yield TargetPlacement(
             name,
             items,
             users.slots,
             policy,
             window,
-            audience or Audience(),
+            audience or VisitorSegments(),
             is_new=True,
             has_features=audience is not None,
         )
@@ -150,39 +150,39 @@ def made(client: Client, users: MNL, policy: PolicySpec, window: float, audience
 
 
 def features_of(number: int) -> dict[str, float | str]:
-    """What is said of an item of a drive: a number and a text, neither of which tells what visitors like."""
+    """Return an item's features: a number and a text, which are independent of its attractiveness."""
     return {"number": float(number), "parity": "odd" if number % 2 else "even"}
 
 
-def existing(client: Client, name: str) -> Driven:
-    """A placement that is there, and its counts by now."""
-    found = client.placement(name)
-    window = found["window_seconds"]
-    audience = Audience(found.get("segments") or {})
-    if not found["items"]:
+def existing_placement(client: Client, name: str) -> TargetPlacement:
+    """Return an existing placement with its current counts."""
+    definition = client.placement(name)
+    window = definition["window_seconds"]
+    audience = VisitorSegments(definition.get("segments") or {})
+    if not definition["items"]:
         raise InvalidInput(f"placement {name!r} has no items to show")
-    driven = Driven(
+    target = TargetPlacement(
         name,
-        [item if isinstance(item, str) else item["id"] for item in found["items"]],
-        found["slots"],
-        parse(found["policy"]) if found["policy"] else default_policy(),
+        [item if isinstance(item, str) else item["id"] for item in definition["items"]],
+        definition["slots"],
+        parse(definition["policy"]) if definition["policy"] else default_policy(),
         float(window["at_most"] if isinstance(window, dict) else window),
         audience,
         is_new=False,
     )
     estimates = client.estimates(name)
     return replace(
-        driven,
-        before=Counts.published(estimates),
-        before_by_segment=driven.counts_by_segment(client) if driven.is_awaited else {},
+        target,
+        before=OutcomeCounts.published(estimates),
+        before_by_segment=target.counts_by_segment(client) if target.has_short_window else {},
         pending=estimates["decisions"]["pending"],
     )
 
 
-def tastes_for(driven: Driven, seed: int) -> MNL:
-    """Users for as many items and slots, of whom nothing is known but the seed."""
+def draw_users(target: TargetPlacement, seed: int) -> MNL:
+    """Draw users for the placement's items and slots."""
     rng = random.Random(seed)
     return MNL(
-        position_bias=[(slot + 1.0) ** -0.5 for slot in range(driven.slots)],
-        attractiveness=[rng.uniform(0.02, 0.5) for _ in driven.items],
+        position_bias=[(slot + 1.0) ** -0.5 for slot in range(target.slots)],
+        attractiveness=[rng.uniform(0.02, 0.5) for _ in target.items],
     )

@@ -1,4 +1,4 @@
-"""Who visits: what a request says of a visitor, and so the segment in which the service must count them."""
+"""Segments of the visitors: the context of a request, and the segment in which the service must count it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-#: where the service counts visitors of whom a key says nothing, or nothing that is listed
+#: the service's segment of visitors without a listed value
 OTHER: Final = "other"
-#: values of a key that visitors have, so that a check asks for few segments whatever the placement lists
+#: values of a key that visitors have: the check requests estimates of each
 MAX_VALUES: Final = 10
 
 #: a value for each key of the segments
@@ -18,19 +18,19 @@ Segment = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class Audience:
-    """Visitors by segment. Each value of a key is as frequent as the next, but for *other*.
+class VisitorSegments:
+    """Visitors by segment. All values of a key are equally frequent, except *other*.
 
-    >>> Audience({"device": ["mobile", "desktop"]}, other=0.2).shares()
+    >>> VisitorSegments({"device": ["mobile", "desktop"]}, other=0.2).shares()
     {(('device', 'mobile'),): 0.4, (('device', 'desktop'),): 0.4, (('device', 'other'),): 0.2}
     """
 
     segments: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    #: per key, the share of the visitors of whom nothing is said, or what is not listed
+    #: share of the visitors without a listed value, for each key
     other: float = 0.2
 
     def draw(self, rng: random.Random) -> tuple[dict[str, str], Segment]:
-        """What the next visitor's request says, and their segment."""
+        """Draw the context of the next request, and its segment."""
         context: dict[str, str] = {}
         segment = []
         for key, listed in self.segments.items():
@@ -43,33 +43,33 @@ class Audience:
         return context, tuple(segment)
 
     def shares(self) -> dict[Segment, float]:
-        """Which share of the visitors is in each segment."""
+        """Return the share of the visitors in each segment."""
         each = []
         for key, listed in self.segments.items():
-            known = listed[:MAX_VALUES]
-            share = (1.0 - self.other) / len(known)
-            each.append([*(((key, value), share) for value in known), ((key, OTHER), self.other)])
-        found = {}
+            values = listed[:MAX_VALUES]
+            share = (1.0 - self.other) / len(values)
+            each.append([*(((key, value), share) for value in values), ((key, OTHER), self.other)])
+        shares = {}
         for combination in itertools.product(*each):
             share = 1.0
-            for _, one in combination:
-                share *= one
-            found[tuple(pair for pair, _ in combination)] = share
-        return found
+            for _, factor in combination:
+                share *= factor
+            shares[tuple(pair for pair, _ in combination)] = share
+        return shares
 
     def pairs(self) -> Iterator[tuple[str, str]]:
-        """Each key with each value that a visitor may have."""
+        """Yield each key with each value of the visitors."""
         for key, listed in self.segments.items():
             for value in (*listed[:MAX_VALUES], OTHER):
                 yield key, value
 
     def is_whole(self, key: str) -> bool:
-        """Whether the values of this key that visitors may have are all that there are."""
+        """Return whether visitors have all values of this key."""
         return len(self.segments[key]) <= MAX_VALUES
 
 
-#: of the placement that a drive makes
-DEVICES: Final = Audience({"device": ("mobile", "desktop")})
+#: segments of a temporary placement
+DEVICES: Final = VisitorSegments({"device": ("mobile", "desktop")})
 
 
 def _unlisted(listed: Sequence[str]) -> str:
