@@ -106,7 +106,7 @@ def test_a_port_that_is_taken_is_said_in_one_line(tmp_path: Path) -> None:
         (tmp_path / "second").mkdir()
         with demo(tmp_path / "second", "--port", str(port)) as second:
             assert second.end() == 2
-            said = rf"error: port {port} of 127\.0\.0\.1 is taken by another program; \d+ is free: --port \d+\n"
+            said = rf"error: port {port} of 127\.0\.0\.1 is in use by another program; \d+ is free: --port \d+\n"
             assert re.fullmatch(said, second.said), second.said
 
 

@@ -114,5 +114,5 @@ def test_a_body_that_breaks_off_is_refused() -> None:
     async def receive() -> dict[str, Any]:
         return {"type": "http.disconnect"}
 
-    with pytest.raises(Refusal, match="before it was whole"):
+    with pytest.raises(Refusal, match="the body is incomplete"):
         asyncio.run(read_body({"headers": []}, receive, BodyLimit(100)))

@@ -45,8 +45,8 @@ def test_a_person_is_told_where_everything_is_and_what_to_do_next(tmp_path: Path
         assert url is not None, said
         assert f"  dashboard  {url[1]}/\n" in said
         assert f"the file {tmp_path.resolve()}/slotwise.db\n" in said
-        assert "key        none, so only this machine is served" in said
-        assert "1 placement: demo. Nothing was decided yet" in said
+        assert "API key    none, so only requests of this machine are allowed" in said
+        assert "1 placement: demo. There are no decisions yet" in said
         assert '{"time"' not in said
         assert httpx.get(f"{url[1]}/", timeout=FOR_EVER).status_code == 200
         # the lines to copy work as they stand
@@ -68,7 +68,7 @@ def test_a_port_that_is_taken_is_said_with_one_that_is_free(tmp_path: Path) -> N
         with at_a_terminal(["serve", "--port", str(port)], tmp_path) as terminal:
             assert terminal.end() == 2
             found = re.fullmatch(
-                rf"error: port {port} of 127\.0\.0\.1 is taken by another program; (\d+) is free: --port (\d+)\n",
+                rf"error: port {port} of 127\.0\.0\.1 is in use by another program; (\d+) is free: --port (\d+)\n",
                 terminal.text,
             )
             assert found is not None, terminal.text
@@ -87,7 +87,7 @@ def test_programs_are_told_in_json_lines(tmp_path: Path) -> None:
     try:
         wait_for(lambda: '"event": "ready"' in process.log.read_text(), "readiness")
         lines = [json.loads(line) for line in process.log.read_text().splitlines()]
-        assert any("no SLOTWISE_SERVER_KEY is set" in line["event"] for line in lines)
+        assert any("SLOTWISE_SERVER_KEY is not set" in line["event"] for line in lines)
     finally:
         process.stop()
 
