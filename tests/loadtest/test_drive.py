@@ -97,7 +97,7 @@ def test_a_service_comes_to_show_the_best_list(service: Process) -> None:
 def test_known_bias_is_told(service: Process) -> None:
     users = problem("b").users
     report = run_loadtest(
-        service.url, users, policy=policy("random-bound", bias="known"), visitors=4, rounds=200, window=0.1
+        service.url, users, policy=get_policy("random-bound", bias="known"), visitors=4, rounds=200, window=0.1
     )
     assert report.exactly_once is True
 

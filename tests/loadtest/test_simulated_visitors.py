@@ -8,7 +8,7 @@ import pytest
 from slotwise import MNL
 from slotwise.click_models import click_probabilities, regret
 from slotwise.loadtest.simulated_visitors import Habits, SimulatedVisitors, Visit
-from tests.chance import assert_frequencies
+from tests.statistical_assertions import assert_frequencies
 
 ITEMS = ["a", "b", "c", "d"]
 #: everybody reports all they do, in time

@@ -68,7 +68,7 @@ def test_segments_features_and_keys_are_checked(service: Process, client: Client
 
 
 def test_a_policy_that_takes_all_for_alike_is_driven_without_segments(service: Process) -> None:
-    report = run_loadtest(service.url, USERS, policy=policy("pbm-ucb"), visitors=2, rounds=20, window=0.2)
+    report = run_loadtest(service.url, USERS, policy=get_policy("pbm-ucb"), visitors=2, rounds=20, window=0.2)
     assert (report.target.audience.segments, report.target.has_features) == ({}, False)
     assert report.exactly_once is True
 
@@ -140,7 +140,7 @@ class Lying(Client):
 def test_a_segment_that_is_off_by_one_is_noticed(service: Process, field: str) -> None:
     with (
         Lying(service.url) as client,
-        temporary_placement(client, USERS, policy("random-bound"), 0.2, DEVICES) as target,
+        temporary_placement(client, USERS, get_policy("random-bound"), 0.2, DEVICES) as target,
     ):
         client.field = field
         report = target.check(client, ExpectedCounts()).differences
@@ -173,7 +173,7 @@ def test_a_key_that_is_not_heeded_is_noticed(service: Process, client: Client) -
 def test_what_was_made_is_removed_whatever_happens(service: Process, client: Client) -> None:
     before = {one["name"] for one in client.placements()}
     for failure in (KeyboardInterrupt, ServiceUnreachable, RuntimeError):
-        with pytest.raises(failure), temporary_placement(client, USERS, policy("random-bound"), 0.2, None):
+        with pytest.raises(failure), temporary_placement(client, USERS, get_policy("random-bound"), 0.2, None):
             raise failure
     # a limit so short that no decision is made in it
     with pytest.raises(ServiceUnreachable, match="made no decision"):

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from slotwise.loadtest.visitor_segments import MAX_VALUES, OTHER, VisitorSegments
-from tests.chance import assert_frequencies
+from tests.statistical_assertions import assert_frequencies
 
 TWO_KEYS = VisitorSegments({"device": ["mobile", "desktop"], "visitor": ["new", "unlisted-0"]}, other=0.3)
 
