@@ -16,7 +16,7 @@ from slotwise.environments import (
     Segment,
     World,
     problem,
-    random_lived_problem,
+    random_changing_problem,
     random_problem,
 )
 from slotwise.simulation import simulate
@@ -127,6 +127,6 @@ def stationary(seed: int, number: int, *, at_most: int) -> Case:
 
 
 def lived(seed: int, number: int, *, at_most: int) -> Case:
-    """A world of `random_lived_problem`, of so many rounds at most."""
-    drawn = random_lived_problem(stream_of(LIVED, seed, number))
+    """A world of `random_changing_problem`, of so many rounds at most."""
+    drawn = random_changing_problem(stream_of(LIVED, seed, number))
     return Case(drawn.users, min(drawn.rounds, at_most))

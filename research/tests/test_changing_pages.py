@@ -20,7 +20,7 @@ from research.changing_pages.plan import LEFT, OURS, PARTS, PLAIN, POLICIES, VAR
 from research.changing_pages.wrappers import untold, watched
 from slotwise import MNL, simulate
 from slotwise.core.errors import InvalidInput
-from slotwise.environments import Segment, World, random_lived_problem
+from slotwise.environments import Segment, World, random_changing_problem
 from slotwise.jit.interpreter_mode import interpreted
 from slotwise.policies.policy_registry import parse
 from slotwise.simulation.world_items import draw_items
@@ -245,7 +245,7 @@ def test_tastes_change_when_they_should() -> None:
 
 
 def test_random_worlds_have_each_part_as_often_as_stated() -> None:
-    drawn = [random_lived_problem(np.random.default_rng([9, number])) for number in range(MANY)]
+    drawn = [random_changing_problem(np.random.default_rng([9, number])) for number in range(MANY)]
     worlds = [one.users for one in drawn]
     assert all(5_000 <= one.rounds <= 40_000 for one in drawn)
 

@@ -51,9 +51,9 @@ def test_printed_it_fits_a_terminal_whatever_its_policies_are_called() -> None:
 
 
 def test_the_summary_is_json(results: Results, small: MNL) -> None:
-    summary = json.loads(json.dumps(results.summary(), allow_nan=False))
+    summary = json.loads(json.dumps(results.to_dict(), allow_nan=False))
     assert summary["policies"]["pbm-ucb"]["final_regret"] == results["pbm-ucb"].final_regret.tolist()
-    single = simulate(small, "epoch-ucb", rounds=10).summary()
+    single = simulate(small, "epoch-ucb", rounds=10).to_dict()
     assert json.loads(json.dumps(single, allow_nan=False))["policies"]["epoch-ucb"]["standard_error"] is None
 
 

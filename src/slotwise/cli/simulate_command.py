@@ -71,7 +71,7 @@ def simulate(
         jobs=jobs,
     )
     if as_json:
-        print(json.dumps(results.summary(), allow_nan=False))
+        print(json.dumps(results.to_dict(), allow_nan=False))
     else:
         Console().print(_table(results))
     # after the numbers are out: a file that cannot be written must not lose them

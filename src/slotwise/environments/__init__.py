@@ -12,7 +12,7 @@ from slotwise.environments.catalog import (
 )
 from slotwise.environments.contextual import ContextualMNL
 from slotwise.environments.dynamics import Churn, Cycle, Delay, Jump, Segment, Walk
-from slotwise.environments.random_worlds import random_lived_problem
+from slotwise.environments.random_worlds import random_changing_problem
 from slotwise.environments.world import World
 
 __all__ = [
@@ -31,6 +31,6 @@ __all__ = [
     "other_users",
     "paper_problems",
     "problem",
-    "random_lived_problem",
+    "random_changing_problem",
     "random_problem",
 ]

@@ -1,9 +1,8 @@
-"""When items are there: from their arrival on, until their departure."""
+"""When items are available: from their arrival until their departure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -11,12 +10,12 @@ from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import IntArray
 
-#: the round of what does not happen; rounds are 64-bit integers
+#: the round of an event that never happens; rounds are 64-bit integers
 NEVER = 2**62
 
 
-def rounds_per_item(name: str, values: Any, items: int, otherwise: int) -> IntArray:
-    """A round for each item, `otherwise` where nothing is said."""
+def rounds_per_item(name: str, values: object, items: int, otherwise: int) -> IntArray:
+    """Return a round for each item, `otherwise` if none is given."""
     if values is None:
         return np.full(items, otherwise)
     if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str):
@@ -32,8 +31,8 @@ def rounds_per_item(name: str, values: Any, items: int, otherwise: int) -> IntAr
     )
 
 
-def check_presence(arrivals: IntArray, departures: IntArray | None, *, others_at_start: int, churn: Any) -> None:
-    """Refuse items that leave before they come, and rounds in which there is no item."""
+def check_presence(arrivals: IntArray, departures: IntArray | None, *, others_at_start: int, churn: object) -> None:
+    """Raise InvalidInput for items that leave before they arrive, and for rounds without any item."""
     if departures is not None:
         for item in np.flatnonzero(departures <= arrivals):
             raise InvalidInput(
@@ -47,7 +46,7 @@ def check_presence(arrivals: IntArray, departures: IntArray | None, *, others_at
 
 
 def keep_one(arrivals: IntArray, departures: IntArray) -> None:
-    """Let the last item stay until another arrives, in place: a page is never without any."""
+    """Let the last item stay until another arrives, in place: a page always has an item."""
     for gone in _without_any(arrivals, departures):
         # of those that leave now, the one that came last
         leaving = np.flatnonzero(departures == gone)
@@ -57,7 +56,7 @@ def keep_one(arrivals: IntArray, departures: IntArray) -> None:
 
 
 def _without_any(arrivals: IntArray, departures: IntArray) -> IntArray:
-    """The rounds of departures that leave no item."""
+    """Return the rounds of departures that leave no item."""
     rounds = np.unique(departures[departures < NEVER])
     come = np.searchsorted(np.sort(arrivals), rounds, side="right")
     left = np.searchsorted(np.sort(departures), rounds, side="right")

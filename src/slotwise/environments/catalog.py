@@ -23,7 +23,7 @@ REPLICATIONS = 40
 
 @dataclass(frozen=True)
 class Problem:
-    """Users or a world, for how long they are simulated, and what for, if not for clicks."""
+    """An environment, the number of rounds to simulate, and a goal if it is not clicks."""
 
     id: str
     #: or a `World`
@@ -33,7 +33,7 @@ class Problem:
 
 
 def paper_problems() -> dict[str, Problem]:
-    """The problems (a), (b) and (c)."""
+    """Return the problems (a), (b) and (c) of the paper."""
     return {
         "a": Problem(
             "a",
@@ -63,7 +63,7 @@ def further_problems() -> dict[str, Problem]:
     counts; (h) rare clicks; (i) hardly ever no click; (j) slots that hardly differ, out of order; (k) one star.
     """
     ranks = np.arange(1, 101)
-    made: list[tuple[str, ArrayLike, ArrayLike, int]] = [
+    sizes: list[tuple[str, ArrayLike, ArrayLike, int]] = [
         ("d", 1.0 / np.arange(1, 6), 0.5 * ranks**-0.7, 50_000),
         ("e", 0.8 ** np.arange(10), np.linspace(0.5, 0.05, 20), 50_000),
         ("f", [1.0], np.linspace(0.3, 0.12, 10), 50_000),
@@ -75,7 +75,7 @@ def further_problems() -> dict[str, Problem]:
     ]
     return {
         id: Problem(id, MNL(position_bias=bias, attractiveness=attractiveness), rounds)
-        for id, bias, attractiveness, rounds in made
+        for id, bias, attractiveness, rounds in sizes
     }
 
 
@@ -101,11 +101,11 @@ def random_problem(rng: np.random.Generator) -> Problem:
 def shop() -> Problem:
     """A shop: all that may change does, at once.
 
-    A page of 6 slots, λ_k = 0.8^k; 3 crowds with 60, 30 and 10 percent of the visits, whose tastes correlate by 0.7;
+    A page of 6 slots, λ_k = 0.8^k; 3 segments with 60, 30 and 10 percent of the visits, whose tastes correlate by 0.7;
     30 items at the start, 1 more per 1,000 rounds on average, each for 30,000 rounds on average, so that there are
     about 30 at any time; attractiveness log-normal around 0.1, its logarithm spread by 0.8; 6 features that explain
     half of its variance; a walk with a standard deviation of 0.3 and a correlation time of 50,000 rounds; a daily cycle
-    of 10,000 rounds with an amplitude of 0.3; outcomes on their way for 500 rounds on average, told every 200.
+    of 10,000 rounds with an amplitude of 0.3; outcomes delayed by 500 rounds on average, delivered every 200.
     """
     return Problem(
         "shop",
@@ -136,20 +136,20 @@ ATTRACTION = 0.5 * 0.825 ** np.arange(12)
 DECAY = 0.8 ** np.arange(4)
 
 
-def _position_based() -> Any:
+def _position_based() -> PositionBased:
     return PositionBased(position_bias=DECAY, attraction=ATTRACTION)
 
 
-def _cascade() -> Any:
+def _cascade() -> Cascade:
     return Cascade(slots=4, attraction=ATTRACTION)
 
 
-def _dependent_click() -> Any:
+def _dependent_click() -> DependentClick:
     return DependentClick(continuation=0.7 * DECAY, attraction=ATTRACTION)
 
 
-def _user_browsing() -> Any:
-    # the further above the last click was, the less is looked at; whoever has not clicked yet gives up by and by
+def _user_browsing() -> UserBrowsing:
+    # examination falls with the distance to the last click, and with the slot while there is no click
     near = [[0.9**distance for distance in range(slot)] + [DECAY[slot]] for slot in range(4)]
     return UserBrowsing(examination=near, attraction=ATTRACTION)
 
@@ -159,7 +159,7 @@ def _mixture() -> Any:
     return mixture(shares=[0.5, 0.25, 0.25], users=[calm, _position_based(), _cascade()])
 
 
-def _contextual() -> Any:
+def _contextual() -> ContextualMNL:
     return ContextualMNL(position_bias=0.3 * DECAY, weights=[2.0, -2.0, 1.0, -1.0, 2.0, -1.0], items=12, fixed=3)
 
 
@@ -177,7 +177,7 @@ OTHER_USERS: dict[str, Callable[[], Any]] = {
 def other_users() -> dict[str, Problem]:
     """Pages of 4 slots and 12 items whose visitors click by another model, and one of visitors with features.
 
-    The items are as attractive in each but the last, from 0.5 down to 0.06; the crowds of the mixture agree on them.
+    The items are as attractive in each but the last, from 0.5 down to 0.06; the segments of the mixture agree on them.
     """
     return {id: Problem(id, make(), DEFAULT_ROUNDS) for id, make in OTHER_USERS.items()}
 
@@ -186,24 +186,33 @@ DEFAULT_ROUNDS = 50_000
 
 
 def problem(name: str, *, of_mnl: bool = False) -> Problem:
-    """A problem by its name, or one from a JSON file by its path; with `of_mnl`, of multinomial logit users only.
+    """Return a problem by its name, or from a JSON file by its path.
 
+    Parameters
+    ----------
+    name : str
+        A letter from a to k, `shop`, a name of `OTHER_USERS`, or the path of a problem file.
+    of_mnl : bool
+        Whether to accept only users who choose by multinomial logit.
+
+    Examples
+    --------
     >>> problem("b").users.items
     4
     >>> len(problem("shop").users.segments)
     3
     """
-    known = paper_problems() | further_problems() | {"shop": shop()}
-    if name in known:
-        found = known[name]
+    by_name = paper_problems() | further_problems() | {"shop": shop()}
+    if name in by_name:
+        chosen = by_name[name]
     elif name in OTHER_USERS:
-        found = Problem(name, OTHER_USERS[name](), DEFAULT_ROUNDS)
+        chosen = Problem(name, OTHER_USERS[name](), DEFAULT_ROUNDS)
     elif name.endswith(".json") or os.path.sep in name or os.path.exists(name):
         users, goal, rounds = read_problem(name)
-        found = Problem(name, users, DEFAULT_ROUNDS if rounds is None else rounds, goal)
+        chosen = Problem(name, users, DEFAULT_ROUNDS if rounds is None else rounds, goal)
     else:
-        raise UnknownName("problem", name, [*known, *OTHER_USERS, "FILE.json"])
-    if of_mnl and not isinstance(found.users, MNL):
-        kind = "a world that changes" if isinstance(found.users, World) else type(found.users).__name__
+        raise UnknownName("problem", name, [*by_name, *OTHER_USERS, "FILE.json"])
+    if of_mnl and not isinstance(chosen.users, MNL):
+        kind = "a world that changes" if isinstance(chosen.users, World) else type(chosen.users).__name__
         raise InvalidInput(f"{name} must be of users who choose by multinomial logit, got {kind}")
-    return found
+    return chosen

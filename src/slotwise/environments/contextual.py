@@ -1,4 +1,4 @@
-"""Contextual linear multinomial logit: what attracts a visitor follows from features that are drawn afresh for him."""
+"""Contextual multinomial logit: attractiveness is log-linear in features that are drawn for every visitor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from slotwise.core.errors import InvalidInput
 from slotwise.core.policy_task import PolicyTask
 from slotwise.optimize import Goal
 
-#: what a problem file has as its "model"
+#: the "model" of a problem file
 CONTEXTUAL = "contextual"
 
 
@@ -20,9 +20,8 @@ class ContextualMNL:
 
     In every round each item has d features x_j, independent and uniform on (-1/√d, 1/√d), so that |x_j| ≤ 1. The first
     `fixed` of them are the item's own: drawn once, before the first round, and the same in all rounds. The others are
-    drawn afresh: they are of this visitor and this item together. Policies are told x before they choose
-    (`see_features`), and its fixed part also beforehand (`PolicyTask.features`); θ they are not told. Regret is against
-    the best list for the visitor who is there.
+    drawn for every visitor and item. Policies get x before they choose (`see_features`), and its fixed part before the
+    first round (`PolicyTask.features`); they do not know θ. Regret is against the best list for the current visitor.
 
     Without context-free differences between items, `fixed=0`, no policy that ignores features can learn anything. With
     `fixed` = d nothing but the items differs, and features are at best a shortcut.
@@ -63,7 +62,7 @@ class ContextualMNL:
         return len(self.position_bias)
 
     def task(self, rounds: int, goal: Goal | None = None) -> PolicyTask:
-        """What a policy is told, but for the fixed features, which each replication draws for itself."""
+        """Return the task of a policy, without the fixed features, which each replication draws."""
         if goal is not None:
             raise InvalidInput("a goal needs users who choose by multinomial logit, got ContextualMNL")
         return PolicyTask(self.slots, self.items, rounds, position_bias=self.position_bias, context=len(self.weights))

@@ -1,7 +1,7 @@
-"""What may change in a world: outcomes come late, items come and go, crowds differ, tastes drift.
+"""Dynamics of a world: delays, churn, segments, and drift of attractiveness.
 
-Each has the fields of its object in a problem file, and checks them by name. Rounds count from 0: what happens at round
-r happens before the list of round r is chosen. docs/environments.md has the formulas.
+Each class has the fields of its object in a problem file, and checks them by name. Rounds count from 0: an event of
+round r happens before the list of round r is chosen. docs/environments.md has the formulas.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from slotwise.environments.availability import NEVER
 MAX_ITEMS = 100_000
 #: rounds are 64-bit integers, and one in 10¹⁶ waits 37 times as long as the mean
 MAX_MEAN = 1e15
-#: in size of logarithms: beyond it, what is drawn need not be finite
+#: in size of logarithms: beyond it, draws need not be finite
 WIDEST = 20.0
 #: of a list, and of an item's attractiveness
 HEAVIEST = 1e100
@@ -26,7 +26,7 @@ HEAVIEST = 1e100
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """A crowd: its share of the visits, what attracts it, and its position bias, if it has one of its own."""
+    """A segment: its share of the visits, its attractiveness per item, and its own position bias, if it has one."""
 
     share: float
     attractiveness: Any = None
@@ -35,11 +35,11 @@ class Segment:
 
 @dataclass(frozen=True)
 class Delay:
-    """How late outcomes are told.
+    """The delay of outcomes.
 
-    An outcome is on its way while `rounds` further rounds are shown, and then for a geometric number of rounds, from 0
-    on, with the mean `mean_rounds`. Of those that have arrived, all are told at once, before the rounds whose number is
-    a multiple of `every`.
+    An outcome is pending for `rounds` further rounds, and then for a geometric number of rounds, from 0 on, with the
+    mean `mean_rounds`. All that have arrived are delivered together, before the rounds whose number is a multiple of
+    `every`.
     """
 
     rounds: int = 0
@@ -54,13 +54,13 @@ class Delay:
 
 @dataclass(frozen=True)
 class Churn:
-    """Items that come and go at random, all drawn by one law, anew in each replication.
+    """Items that come and go at random, drawn independently in each replication.
 
     `start` of them are there at round 0, and `arrivals` more are expected in `every` rounds: a Poisson process. Each
     stays for a geometric number of rounds with the mean `lifetime`. Attractiveness is log-normal: its median is
     `middle`, and its logarithm has the standard deviation `spread`. The logarithms of two segments have the correlation
-    `agreement`. Each item has so many `features`, independent standard normal numbers, in which the logarithm is linear
-    but for a rest: `explained` is their part of its variance.
+    `agreement`. Each item has `features` independent standard normal numbers; the logarithm is linear in them plus a
+    residual, and `explained` is their share of its variance.
     """
 
     middle: float
@@ -88,7 +88,7 @@ class Churn:
             raise InvalidInput(f"churn.explained must be 0 without features, got {self.explained!r}")
 
     def most_arrivals(self, rounds: int) -> int:
-        """Room for the arrivals of so many rounds: more come about once in 10⁸ simulations, and are left out."""
+        """Return a bound on arrivals, exceeded about once in 10⁸ simulations; arrivals beyond it are dropped."""
         if not self.arrivals:
             return 0
         expected = self.arrivals * rounds / self.every
@@ -135,12 +135,12 @@ class Cycle:
         validation.positive_number("cycle.period", self.period)
 
 
-def _positive(name: str, value: Any, *, at_most: float) -> float:
+def _positive(name: str, value: float, *, at_most: float) -> float:
     if validation.positive_number(name, value) > at_most:
         raise InvalidInput(f"{name} must be at most {at_most:g}, got {value!r}")
     return float(value)
 
 
-def _not_negative(name: str, value: Any, *, at_most: float) -> None:
+def _not_negative(name: str, value: float, *, at_most: float) -> None:
     if isinstance(value, bool) or value != 0:
         _positive(name, value, at_most=at_most)

@@ -1,4 +1,4 @@
-"""A problem in a file: users, and what their clicks are for.
+"""Problem files: users or a world, a goal and a number of rounds as JSON.
 
     {"position_bias": [1, 0.5], "attractiveness": [0.2, 0.4, 0.1]}
 
@@ -7,14 +7,14 @@ items with features, as in a `ContextualMNL`); and, if it is not for clicks
 alone, any of "values", "pinned" {"item": slot}, "excluded", "groups", "at_most" and "may_be_empty", as in a `Goal`.
 Items and slots count from 0. A world that changes has any of "segments", "delay", "arrivals", "departures", "churn",
 "drift", "walk", "cycle", "features", "step" and "choosing", as in a `World`; docs/environments.md has an example of
-each. With "model" its users are of that model. "rounds" is for how long it is simulated, if nothing else is said.
+each. With "model" its users are of that model. "rounds" is the default number of rounds.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import MISSING, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from slotwise.click_models import ChoiceModelEntry, choice_model
 from slotwise.core import validation
@@ -24,6 +24,8 @@ from slotwise.environments.contextual import CONTEXTUAL, ContextualMNL
 from slotwise.environments.dynamics import Churn, Cycle, Delay, Jump, Segment, Walk
 from slotwise.environments.world import World
 from slotwise.optimize import Goal
+
+Kind = TypeVar("Kind")
 
 MODEL, DEFAULT_MODEL = "model", "mnl"
 GOAL = ("values", "pinned", "excluded", "groups", "at_most", "may_be_empty")
@@ -39,7 +41,7 @@ WORLD = (
 
 
 class Content(NamedTuple):
-    """What a file holds."""
+    """The content of a problem file."""
 
     #: or a `World`
     users: Any
@@ -48,7 +50,7 @@ class Content(NamedTuple):
 
 
 def read_problem(path: str) -> Content:
-    """The users or the world, the goal and the rounds in a file; whatever is wrong with it is named."""
+    """Return the users or the world, the goal and the rounds in a file; errors name the key and the value."""
     content = _read(path)
     if not isinstance(content, dict):
         raise InvalidInput(f'{path} must hold an object with "position_bias" and "attractiveness", got {content!r}')
@@ -59,11 +61,11 @@ def read_problem(path: str) -> Content:
     for key in model.fields:
         if key not in content and not is_world:
             raise InvalidInput(f'{path} lacks the key "{key}"; it has {", ".join(map(repr, content)) or "none"}')
-    # those who choose by multinomial logit have a position bias, whatever the others have
-    known = (*model.fields, *(["position_bias"] if "choosing" in content else []), *GOAL, MODEL, ROUNDS, *WORLD)
+    # visitors who choose by multinomial logit need a position bias
+    keys = (*model.fields, *(["position_bias"] if "choosing" in content else []), *GOAL, MODEL, ROUNDS, *WORLD)
     for key in content:
-        if key not in known:
-            raise InvalidInput(f'{path} has an unknown key "{key}"; there are {", ".join(known)}')
+        if key not in keys:
+            raise InvalidInput(f'{path} has an unknown key "{key}"; there are {", ".join(keys)}')
     try:
         goal = _goal({key: content[key] for key in GOAL if key in content})
         users: Any
@@ -114,37 +116,38 @@ def _world(content: dict[str, Any], model: ChoiceModelEntry) -> World:
         elif key in LISTS:
             if not isinstance(value, list) or not value:
                 raise InvalidInput(f"{key} must be a list of at least one object, got {validation.short(value)}")
-            given[key] = [_record(LISTS[key], f"{key}[{place}]", one) for place, one in enumerate(value)]
+            given[key] = [_record(LISTS[key], f"{key}[{place}]", entry) for place, entry in enumerate(value)]
         else:
             given[key] = value
     return World(**given)
 
 
-def _record(kind: type, name: str, value: Any) -> Any:
-    """An object of a file as a record of this kind."""
-    known = [field.name for field in fields(kind)]
+def _record(kind: type[Kind], name: str, value: object) -> Kind:
+    """Return an object of a file as an instance of `kind`."""
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     if not isinstance(value, dict) or not value:
-        raise InvalidInput(f"{name} must be an object with {', '.join(known)}, got {validation.short(value)}")
+        raise InvalidInput(f"{name} must be an object with {', '.join(names)}, got {validation.short(value)}")
     for key in value:
-        if key not in known:
-            raise InvalidInput(f'{name} has an unknown key "{key}"; there are {", ".join(known)}')
-    for field in fields(kind):
+        if key not in names:
+            raise InvalidInput(f'{name} has an unknown key "{key}"; there are {", ".join(names)}')
+    for field in fields(kind):  # type: ignore[arg-type]
         if field.default is MISSING and field.name not in value:
             raise InvalidInput(f'{name} lacks the key "{field.name}"; it has {", ".join(map(repr, value))}')
     return kind(**value)
 
 
-def _model(path: str, id: Any) -> ChoiceModelEntry:
+def _model(path: str, id: object) -> ChoiceModelEntry:
     try:
         return choice_model(id if isinstance(id, str) else repr(id))
     except UnknownName as problem:
         raise InvalidInput(f"{path}: {problem}") from None
 
 
-def _read(path: str) -> Any:
+def _read(path: str) -> object:
     try:
         with open(path, encoding="utf-8") as file:
-            return json.load(file, object_pairs_hook=_without_repetition)
+            content: object = json.load(file, object_pairs_hook=_without_repetition)
+            return content
     except FileNotFoundError:
         raise UnreadableFile(f"there is no file {path}") from None
     except (OSError, UnicodeDecodeError) as problem:
@@ -157,12 +160,12 @@ def _read(path: str) -> Any:
 
 def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """JSON would let the last of two equal keys win: an item pinned to two slots would pass unnoticed."""
-    found: dict[str, Any] = {}
+    content: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in content:
             raise InvalidInput(f'the key "{key}" is given twice')
-        found[key] = value
-    return found
+        content[key] = value
+    return content
 
 
 def _goal(fields: dict[str, Any]) -> Goal | None:

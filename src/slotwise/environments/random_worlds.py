@@ -1,4 +1,4 @@
-"""Worlds drawn at random, for choosing between policies where things change."""
+"""Changing environments drawn at random, to compare policies in."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ DELAYS = ("none", "fixed", "geometric", "batches")
 DRIFTS = ("none", "walk", "jumps", "cycle")
 
 
-def random_lived_problem(rng: np.random.Generator) -> Problem:
-    """One of a wide family of worlds, of which each part is there by chance.
+def random_changing_problem(rng: np.random.Generator) -> Problem:
+    """Return one of a wide family of changing environments; each kind of change is there by chance.
 
     Items, slots, biases, and the middle and spread of attractiveness are drawn as by `random_problem`; 5,000 to 40,000
     rounds. Every other world has 2 to 6 segments, their shares uniform among all that sum to 1, whose logarithms of
@@ -28,8 +28,8 @@ def random_lived_problem(rng: np.random.Generator) -> Problem:
     items) or cycle (amplitude 0.1 to 0.5, a period of 1,000 rounds to all), one as likely as the other; where items
     come and go those that would jump walk. Times are log-uniform, all else is uniform.
 
-    >>> found = random_lived_problem(np.random.default_rng(1))
-    >>> 5_000 <= found.rounds <= 40_000
+    >>> problem = random_changing_problem(np.random.default_rng(1))
+    >>> 5_000 <= problem.rounds <= 40_000
     True
     """
     page = random_problem(rng).users
@@ -61,15 +61,15 @@ def random_lived_problem(rng: np.random.Generator) -> Problem:
             features=int(rng.integers(7, 11)) if has_features else 0,
             explained=float(rng.uniform(0.2, 0.9)) if has_features else 0.0,
         )
-        crowds = [Segment(float(share)) for share in shares]
+        parts = [Segment(float(share)) for share in shares]
     else:
         tastes = _tastes(rng, middle, spread, agreement, segments, page.items)
-        crowds = [Segment(float(share), taste) for share, taste in zip(shares, tastes, strict=True)]
+        parts = [Segment(float(share), taste) for share, taste in zip(shares, tastes, strict=True)]
         if drift == "jumps":
             times = np.unique(rng.integers(1, rounds, size=int(rng.integers(1, 5))))
             changes["drift"] = [Jump(int(time), tastes[:, rng.permutation(page.items)].tolist()) for time in times]
-    world = World(position_bias=page.position_bias, segments=crowds, delay=delay, **changes)
-    return Problem("random lived", world, rounds)
+    world = World(position_bias=page.position_bias, segments=parts, delay=delay, **changes)
+    return Problem("random changing", world, rounds)
 
 
 def _delay(rng: np.random.Generator) -> Delay:

@@ -1,4 +1,4 @@
-"""A world to simulate in, with the fields of a problem file; whatever is wrong with one is named."""
+"""A changing environment, with the fields of a problem file; errors name the field and the value."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ AT_ONCE = Delay()
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """Users who choose by multinomial logit or click by another model, in segments, and all that may change.
+    """A changing environment: users in segments, and the dynamics of outcomes, items and attractiveness.
 
-    Made, `attractiveness` is segments × items, `segments` have arrays of their own, and `position_bias` is the one that
-    all segments share, or None. Of a click model's `users` an item of attractiveness α attracts with probability
-    α/(1 + α), so that whatever changes α does so for them too.
+    After construction `attractiveness` is segments × items, `segments` have arrays of their own, and `position_bias` is
+    the one that all segments share, or None. For the `users` of a click model an item of attractiveness α attracts with
+    probability α/(1 + α), so that every change of α applies to them too.
 
     >>> world = World(position_bias=[1.0, 0.5], attractiveness=[0.2, 0.4, 0.1], delay=Delay(rounds=100))
     >>> world.slots, world.items
@@ -39,7 +39,7 @@ class World:
     #: of a click model, such as `PositionBased` or `Cascade`; without them visitors choose by multinomial logit. Their
     #: items are given items, unless segments have attractiveness of their own
     users: Any = None
-    #: beside `users`: the part of the visitors who choose by multinomial logit all the same
+    #: with `users`: the share of the visitors who choose by multinomial logit
     choosing: float = 0.0
     #: of the items that are given, if all visitors are alike; without it each segment has its own
     attractiveness: Any = None
@@ -55,7 +55,7 @@ class World:
     cycle: Cycle | None = None
     #: a row per item that is given, of numbers or text, or such rows for each segment; made, as `encode` has them
     features: Any = None
-    #: walks and cycles move every so many rounds
+    #: rounds between two moves of walks and cycles
     step: int = 100
 
     def __post_init__(self) -> None:
@@ -194,7 +194,7 @@ class World:
         return leaves or churns or bool((self.arrivals > 0).any())
 
     def items_in(self, rounds: int) -> int:
-        """J, of all items that there may be within so many rounds."""
+        """Return J, the number of all items that can be there within `rounds`."""
         churn = self.churn
         total = self.items + (churn.start + churn.most_arrivals(rounds) if churn else 0)
         if total > MAX_ITEMS:
@@ -202,7 +202,7 @@ class World:
         return total
 
     def task(self, rounds: int) -> PolicyTask:
-        """What policies are told, but for the features of items that are drawn."""
+        """Return the task of a policy, without the features of items that a replication draws."""
         return PolicyTask(
             slots=self.slots,
             items=self.items_in(rounds),
@@ -226,7 +226,7 @@ def _odds(attraction: FloatArray) -> FloatArray:
 
 
 def _segments(world: World) -> tuple[Segment, ...]:
-    """The segments, each with a share and arrays of its own; one of all visitors where none are given."""
+    """Return the segments, each with a share and arrays of its own; one of all visitors if none are given."""
     given = world.segments
     if not isinstance(given, Sequence) or not all(isinstance(segment, Segment) for segment in given):
         raise InvalidInput(f"segments must be a list of segments, got {validation.short(given)}")
@@ -236,19 +236,19 @@ def _segments(world: World) -> tuple[Segment, ...]:
         given = [Segment(1.0, world.attractiveness)]
     elif world.attractiveness is not None:
         raise InvalidInput("attractiveness must not be given beside segments: each has its own")
-    made = tuple(
+    segments = tuple(
         _segment(segment, f"segments[{number}]." if world.segments else "", world)
         for number, segment in enumerate(given)
     )
-    for number, segment in enumerate(made):
+    for number, segment in enumerate(segments):
         for name, each in (("position_bias", "slots"), ("attractiveness", "items")):
-            own, first = len(getattr(segment, name)), len(getattr(made[0], name))
+            own, first = len(getattr(segment, name)), len(getattr(segments[0], name))
             if own != first:
                 raise InvalidInput(f"segments[{number}].{name} must have {first} {each}, as the first has, got {own}")
-    total = sum(segment.share for segment in made)
+    total = sum(segment.share for segment in segments)
     if abs(total - 1.0) > SHARES_OFF_BY:
         raise InvalidInput(f"share must sum to 1 over segments, got {total:g}")
-    return made
+    return segments
 
 
 def _segment(segment: Segment, prefix: str, world: World) -> Segment:
@@ -269,11 +269,11 @@ def _segment(segment: Segment, prefix: str, world: World) -> Segment:
     )
 
 
-def _jumps(given: Any, segments: int, items: int) -> tuple[Jump, ...]:
-    """In order of rounds, attractiveness segments × items."""
+def _jumps(given: object, segments: int, items: int) -> tuple[Jump, ...]:
+    """Return the jumps in order of rounds, with attractiveness segments × items."""
     if not isinstance(given, Sequence) or not all(isinstance(jump, Jump) for jump in given):
         raise InvalidInput(f"drift must be a list of jumps, got {validation.short(given)}")
-    made = []
+    jumps = []
     for number, jump in enumerate(given):
         name = f"drift[{number}]"
         at = validation.whole_number(f"{name}.round", jump.round, at_least=0, at_most=NEVER)
@@ -285,15 +285,15 @@ def _jumps(given: Any, segments: int, items: int) -> tuple[Jump, ...]:
         for row in attractiveness:
             if len(row) != items:
                 raise InvalidInput(f"{name}.attractiveness must have one entry per item, {items}, got {len(row)}")
-        made.append(Jump(at, np.array(attractiveness)))
-    made.sort(key=lambda jump: jump.round)
-    for before, after in itertools.pairwise(made):
+        jumps.append(Jump(at, np.array(attractiveness)))
+    jumps.sort(key=lambda jump: jump.round)
+    for before, after in itertools.pairwise(jumps):
         if before.round == after.round:
             raise InvalidInput(f"drift must have each round once, got {after.round} twice")
-    return tuple(made)
+    return tuple(jumps)
 
 
-def _check_phases(given: Any, items: int) -> None:
+def _check_phases(given: object, items: int) -> None:
     phases = validation.number_vector("cycle.phases", given)
     if len(phases) != items or not np.isfinite(phases).all():
         raise InvalidInput(
@@ -301,12 +301,12 @@ def _check_phases(given: Any, items: int) -> None:
         )
 
 
-def _is_list(value: Any) -> bool:
+def _is_list(value: object) -> bool:
     return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
 
 
 def _numbers(features: Any) -> FloatArray:
-    """As numbers, items × features, or segments × items × features where each segment has rows of its own."""
+    """Return features as numbers, items × features, or segments × items × features if they differ by segment."""
     if isinstance(features, np.ndarray) and features.dtype == np.float64 and features.ndim in (2, 3):
         if not np.isfinite(features).all():
             raise InvalidInput("features must be finite")
@@ -319,10 +319,10 @@ def _numbers(features: Any) -> FloatArray:
     return encode(rows).reshape(len(features), len(features[0]), -1)
 
 
-def _is_by_segment(features: Any) -> bool:
-    found = features
+def _is_by_segment(features: object) -> bool:
+    rows = features
     for _ in range(2):
-        if isinstance(found, str) or not isinstance(found, Sequence | np.ndarray) or len(found) == 0:
+        if isinstance(rows, str) or not isinstance(rows, Sequence | np.ndarray) or len(rows) == 0:
             return False
-        found = found[0]
-    return isinstance(found, list | tuple | np.ndarray)
+        rows = rows[0]
+    return isinstance(rows, list | tuple | np.ndarray)

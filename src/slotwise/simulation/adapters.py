@@ -1,4 +1,4 @@
-"""Objects of one's own, in plain Python, in place of a policy or of users: what they must answer, and what they may."""
+"""Adapters for policies and users that are plain Python objects: required and optional methods, and checks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from slotwise.core.errors import InvalidInput, InvalidRanking
 from slotwise.core.policy_task import PolicyTask
 from slotwise.jit import is_record
 
-#: what a policy may answer beside `choose` and `learn`; see `slotwise.policies.interface`
+#: optional methods of a policy, next to `choose` and `learn`; see `slotwise.policies.interface`
 MAY_ANSWER = (
     "learn_clicks",
     "see_features",
@@ -28,7 +28,7 @@ MAY_ANSWER = (
 
 
 class CheckedPolicy:
-    """A user's own policy, its rankings checked before anything is done with them."""
+    """A policy in plain Python whose rankings are checked."""
 
     def __init__(self, policy: Any, label: str, task: PolicyTask) -> None:
         for method in ("choose", "learn", *(["impose_rules"] if task.rules_per_decision else [])):
@@ -41,7 +41,7 @@ class CheckedPolicy:
             self.check = partial(validation.ranking_of, may_be_empty=True)
 
     def choose(self, rng: np.random.Generator) -> Any:
-        """The policy's ranking, checked."""
+        """Return the policy's ranking; raise InvalidRanking if it is not one."""
         ranking = self.policy.choose(rng)
         try:
             return self.check(ranking, slots=self.task.slots, items=self.task.items).copy()
@@ -49,26 +49,27 @@ class CheckedPolicy:
             raise InvalidRanking(f"policy {self.label}: {problem}") from None
 
     def learn(self, ranking: Any, clicked: int) -> None:
-        """Let the policy learn from a copy, as that of an outcome that was on its way is used again."""
+        """Let the policy learn from a copy, because the array of a pending outcome is used again."""
         self.policy.learn(ranking.copy(), clicked)
 
     def __getattr__(self, name: str) -> Any:
-        """What else it answers, if it does."""
+        """Return an optional method, which gets copies of arrays."""
         if name not in MAY_ANSWER:
             raise AttributeError(name)
         answer = getattr(self.policy, name)
-        return lambda *given: answer(*(one.copy() if isinstance(one, np.ndarray) else one for one in given))
+        return lambda *given: answer(*(value.copy() if isinstance(value, np.ndarray) else value for value in given))
 
 
-def check_users(users: Any) -> None:
-    """Refuse an object that answers too little of what `slotwise.click_models.base` has."""
+def check_users(users: object) -> None:
+    """Raise InvalidInput for users that lack required methods of `slotwise.click_models.base`."""
     if is_record(users):
         return
     for size in ("slots", "items"):
         if not isinstance(getattr(users, size, None), int) or getattr(users, size) < 1:
             raise InvalidInput(f"users must have slots and items, whole numbers from 1 on, got {users!r}")
-    if users.slots > users.items:
-        raise InvalidInput(f"users have {users.slots} slots but only {users.items} items to fill them")
+    slots, items = getattr(users, "slots"), getattr(users, "items")  # noqa: B009
+    if slots > items:
+        raise InvalidInput(f"users have {slots} slots but only {items} items to fill them")
     draws = draw.is_answered_by(users) or draw_clicks.is_answered_by(users)
     if not click_probabilities.is_answered_by(users) and not (draws and reward.is_answered_by(users)):
         raise InvalidInput(

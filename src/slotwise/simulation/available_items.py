@@ -1,8 +1,6 @@
-"""Which items are there: what a list may hold, and how policies are told."""
+"""Items that are available in a round: which lists may be shown, and how policies learn of it."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -14,24 +12,24 @@ from slotwise.policies.interface import end_epoch, impose_rules
 
 @record
 class Everyone:
-    """All items are there all the time, and there is nothing to tell."""
+    """All items are available in every round."""
 
     items: int
 
 
 @record
 class ComingAndGoing:
-    """Items come and go: room for what policies are told of it."""
+    """Items come and go: buffers for the rules that policies get."""
 
     values: FloatArray
     excluded: IntArray
     pin: IntArray
-    #: what was shown last, for policies that hold a list
+    #: the last list, for policies that hold one
     last: Ranking
 
 
-def presence_of(slots: int, items: int, comes_and_goes: bool) -> Any:
-    """Of the two the one that it takes: a policy that cannot be told is not asked to compile that."""
+def presence_of(slots: int, items: int, comes_and_goes: bool) -> Everyone | ComingAndGoing:
+    """Return `Everyone` unless items come and go, so that policies without rules need not compile them."""
     if not comes_and_goes:
         return Everyone(items=items)
     return ComingAndGoing(
@@ -44,7 +42,7 @@ def presence_of(slots: int, items: int, comes_and_goes: bool) -> Any:
 
 @inlined
 def can_be_shown(is_there: IntArray, there: int, ranking: Ranking) -> bool:
-    """Whether a list, of distinct items, holds only items that are there, in as many of the first slots as can be."""
+    """Whether a list of distinct items holds only available items and fills as many of the first slots as it can."""
     for slot in range(len(ranking)):
         if (ranking[slot] == EMPTY) != (slot >= there):
             return False
@@ -54,12 +52,12 @@ def can_be_shown(is_there: IntArray, there: int, ranking: Ranking) -> bool:
 
 
 @generic(default=lambda presence, is_there, there, policy: None)  # noqa: ARG005
-def tell_presence(presence: Any, is_there: IntArray, there: int, policy: Any) -> None:
-    """Tell a policy which items may be shown from here on."""
+def tell_presence(presence: object, is_there: IntArray, there: int, policy: object) -> None:
+    """Impose on a policy the rule to show only available items from now on."""
 
 
 @tell_presence.register(ComingAndGoing)
-def _tell_presence(presence: ComingAndGoing, is_there: IntArray, there: int, policy: Any) -> None:
+def _tell_presence(presence: ComingAndGoing, is_there: IntArray, there: int, policy: object) -> None:
     absent = 0
     for item in range(len(is_there)):
         if is_there[item] == 0:
@@ -75,8 +73,8 @@ def _tell_presence(presence: ComingAndGoing, is_there: IntArray, there: int, pol
 
 
 @generic(default=lambda presence, ranking: None)  # noqa: ARG005
-def remember_shown(presence: Any, ranking: Ranking) -> None:
-    """Keep what was shown last, where that matters."""
+def remember_shown(presence: object, ranking: Ranking) -> None:
+    """Store the last list if items come and go."""
 
 
 @remember_shown.register(ComingAndGoing)

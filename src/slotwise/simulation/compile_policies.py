@@ -1,4 +1,4 @@
-"""`python -m slotwise.simulation.compile_policies`: compile policies into the cache, for whoever would rather wait now.
+"""`python -m slotwise.simulation.compile_policies`: compile policies into the kernel cache ahead of time.
 
 Without an argument it compiles every policy but the rivals, which are compiled at their first use; with ids of
 policies it compiles these.

@@ -1,9 +1,8 @@
-"""The loop for visitors with features: draw a visitor, show his features, choose, click or not, learn."""
+"""The loop for visitors with features: draw a visitor, show the features, choose, click or not, learn."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from slotwise.simulation.loop import Trace, is_ranking, record_regret
 
 @record
 class Visits:
-    """The visitor who is there."""
+    """The current visitor."""
 
     position_bias: FloatArray
     #: slots by decreasing bias
@@ -37,7 +36,7 @@ class Visits:
 
 
 def first_visit(users: ContextualMNL, rng: np.random.Generator) -> Visits:
-    """Items with their own features drawn, before anybody has come."""
+    """Draw the fixed features of the items, before the first visitor."""
     count = len(users.weights)
     lasting = rng.uniform(-1.0, 1.0, (users.items, users.fixed)) / math.sqrt(count)
     features = np.zeros((users.items, count))
@@ -56,17 +55,17 @@ def first_visit(users: ContextualMNL, rng: np.random.Generator) -> Visits:
 
 @jit
 def advance_contextual(
-    policy: Any,
+    policy: object,
     visits: Visits,
     rng: np.random.Generator,
     visit_rng: np.random.Generator,
     trace: Trace,
     rounds: int,
 ) -> bool:
-    """Play `rounds` more rounds; False if the policy returned something that is not a ranking.
+    """Play `rounds` more rounds; return False if the policy returned something that is not a ranking.
 
-    Visitors are drawn from `visit_rng`, so that all policies have the same; what a policy draws and what visitors click
-    comes from `rng`.
+    Visitors are drawn from `visit_rng`, so that all policies have the same ones; the policy and the clicks draw from
+    `rng`.
     """
     total = trace.total_regret
     until_recorded = trace.record_at[trace.recorded]
@@ -90,7 +89,7 @@ def advance_contextual(
 
 @inlined
 def draw_visitor(visits: Visits, rng: np.random.Generator) -> None:
-    """New features of visitor and items, and what attracts him."""
+    """Draw the features of a visitor, and compute the attractiveness of every item."""
     features, weights = visits.features, visits.weights
     items, count = features.shape
     fixed, scale = visits.lasting.shape[1], 1.0 / math.sqrt(count)
@@ -104,11 +103,11 @@ def draw_visitor(visits: Visits, rng: np.random.Generator) -> None:
 
 @inlined
 def best_reward(visits: Visits) -> float:
-    """Of the most attractive items, the k-th in the slot of the k-th largest bias."""
+    """Return the reward of the best list: the k-th most attractive item in the slot of the k-th largest bias."""
     attractiveness, top = visits.attractiveness, visits.top
-    found = 0
+    count = 0
     for item in range(len(attractiveness)):
-        found = keep_if_top(attractiveness, item, top, found, len(top))
+        count = keep_if_top(attractiveness, item, top, count, len(top))
     weight = 0.0
     for place in range(len(top)):
         weight += visits.position_bias[visits.slot_order[place]] * attractiveness[top[place]]
@@ -117,7 +116,7 @@ def best_reward(visits: Visits) -> float:
 
 @inlined
 def reward_of(visits: Visits, ranking: Ranking) -> float:
-    """The probability that this visitor clicks."""
+    """Return the probability that this visitor clicks."""
     weight = 0.0
     for slot in range(len(ranking)):
         weight += visits.position_bias[slot] * visits.attractiveness[ranking[slot]]

@@ -1,8 +1,6 @@
-"""Rounds to estimate from, with every ranking kept: shown at random, or by a policy that learns meanwhile."""
+"""Simulated data to estimate from, with every ranking: shown at random, or by a policy that learns."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +15,7 @@ from slotwise.policies.policy_registry import parse
 
 
 def at_random(users: MNL, rounds: int, rng: np.random.Generator) -> Rankings:
-    """Rounds of uniformly random rankings.
+    """Return rounds of uniformly random rankings.
 
     >>> at_random(MNL(position_bias=[1.0], attractiveness=[0.5, 1.0]), 100, np.random.default_rng(0)).rounds
     100
@@ -27,7 +25,7 @@ def at_random(users: MNL, rounds: int, rng: np.random.Generator) -> Rankings:
 
 
 def by_policy(users: MNL, policy: str, rounds: int, rng: np.random.Generator) -> Rankings:
-    """Rounds in which a registered policy acts, given by its id."""
+    """Return rounds in which a registered policy, given by its id, chooses the rankings."""
     task = PolicyTask(users.slots, users.items, rounds, users.position_bias)
     shown, clicked = np.zeros((rounds, users.slots), np.int64), np.zeros(rounds, np.int64)
     _play(parse(policy).start(task), users, rng, shown, clicked)
@@ -35,7 +33,7 @@ def by_policy(users: MNL, policy: str, rounds: int, rng: np.random.Generator) ->
 
 
 @jit
-def _play(policy: Any, users: Any, rng: np.random.Generator, shown: IntArray, clicked: IntArray) -> None:
+def _play(policy: object, users: object, rng: np.random.Generator, shown: IntArray, clicked: IntArray) -> None:
     for now in range(len(shown)):
         ranking = choose(policy, rng)
         shown[now, :] = ranking

@@ -1,4 +1,4 @@
-"""Outcomes on their way: a heap by the round at which they are told, and by the round of their list."""
+"""Pending outcomes: a heap ordered by the round before which a policy learns them, then by the round of their list."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from slotwise.jit import inlined, jit, record
 
 @record
 class Waiting:
-    """The outcomes that were not told yet; arrays have room to spare, and grow where that does not do."""
+    """The pending outcomes; the arrays have spare rows and grow when they are full."""
 
-    #: how many there are
+    #: number of pending outcomes
     count: int
     #: a permutation of rows: the first `count` are a heap, the others are free
     heap: IntArray
-    #: per row: before which round it is told, and the round, the segment, the list and the clicks it is of
+    #: per row: the round before which it is due, and the round, segment, list and clicks of the outcome
     due: IntArray
     shown: IntArray
     segment: IntArray
@@ -25,7 +25,7 @@ class Waiting:
 
 
 def nothing_waiting(slots: int, room: int = 64) -> Waiting:
-    """No outcome on its way."""
+    """Return a queue without outcomes."""
     return Waiting(
         count=0,
         heap=np.arange(room),
@@ -39,13 +39,13 @@ def nothing_waiting(slots: int, room: int = 64) -> Waiting:
 
 @inlined
 def is_due(waiting: Waiting, now: int) -> bool:
-    """Whether there is an outcome to be told before round `now`."""
+    """Whether an outcome is due before round `now`."""
     return waiting.count > 0 and bool(waiting.due[waiting.heap[0]] <= now)
 
 
 @jit
 def put(waiting: Waiting, due: int, shown: int, segment: int, ranking: Ranking, clicks: BoolArray) -> None:
-    """Let an outcome wait until round `due`."""
+    """Add an outcome that is due before round `due`."""
     if waiting.count == len(waiting.heap):
         _grow(waiting)
     heap, place = waiting.heap, waiting.count
@@ -63,7 +63,7 @@ def put(waiting: Waiting, due: int, shown: int, segment: int, ranking: Ranking, 
 
 @jit
 def take(waiting: Waiting) -> int:
-    """The row of the outcome to be told first, which holds until the next is put."""
+    """Remove the first outcome and return its row, which is valid until the next `put`."""
     heap = waiting.heap
     first = heap[0]
     waiting.count -= 1
@@ -91,7 +91,7 @@ def _is_before(waiting: Waiting, row: int, other: int) -> bool:
 
 @jit
 def _grow(waiting: Waiting) -> None:
-    """Twice the room."""
+    """Double the number of rows."""
     room = len(waiting.heap)
     waiting.heap = np.concatenate((waiting.heap, np.arange(room, 2 * room)))
     waiting.due = np.concatenate((waiting.due, waiting.due))

@@ -57,7 +57,7 @@ class Environment(Protocol):
 
 
 @singledispatch
-def environment_of(users: Any) -> Environment:
+def environment_of(users: object) -> Environment:
     """Return the environment that `simulate` was given as its users.
 
     >>> users = MNL(position_bias=[1.0], attractiveness=[0.5, 0.25])

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from slotwise.click_models.base import allowed, draw, draw_clicks, first_click, may_be_empty, may_click_several, reward
+from slotwise.click_models.base import (
+    allowed,
+    draw,
+    draw_clicks,
+    first_click,
+    may_be_empty,
+    may_click_several,
+    reward,
+)
 from slotwise.core.tally import count_round
-from slotwise.core.types import EMPTY, BoolArray, FloatArray, IntArray, Ranking
+from slotwise.core.types import EMPTY, BoolArray, ClickModel, FloatArray, IntArray, Ranking
 from slotwise.jit import generic, inlined, jit, record
 from slotwise.policies.interface import choose, learn, learn_clicks
 
 
 @record
 class Trace:
-    """What one replication keeps: its tally, and its cumulative regret at chosen rounds."""
+    """The record of one replication: its tally, and its cumulative regret at some rounds."""
 
     #: rounds played so far
     round: int
@@ -34,7 +40,7 @@ class Trace:
 
 
 def trace(slots: int, items: int, best_reward: float, record_at: IntArray) -> Trace:
-    """An empty trace."""
+    """Return an empty trace."""
     return Trace(
         round=0,
         best_reward=best_reward,
@@ -50,7 +56,7 @@ def trace(slots: int, items: int, best_reward: float, record_at: IntArray) -> Tr
 
 @inlined
 def is_ranking(ranking: Ranking, slots: int, shown: IntArray, now: int, empty: bool) -> bool:
-    """Whether these are distinct items, one a slot; `shown` has per item the last round that showed it."""
+    """Whether `ranking` has one distinct item per slot; `shown` has the last round of each item."""
     if len(ranking) != slots:
         return False
     for slot in range(slots):
@@ -65,7 +71,7 @@ def is_ranking(ranking: Ranking, slots: int, shown: IntArray, now: int, empty: b
 
 @inlined
 def record_regret(trace: Trace, total: float) -> int:
-    """Put down what was lost until now; the round in which it is to be done next, 0 if it is not."""
+    """Record the cumulative regret; return the next round to record at, or 0 after the last."""
     trace.regret[trace.recorded] = total
     trace.recorded += 1
     return trace.record_at[trace.recorded] if trace.recorded < len(trace.record_at) else 0
@@ -85,46 +91,49 @@ class SeveralClicks:
     clicks: BoolArray
 
 
-def outcome_of(users: Any) -> Any:
+def outcome_of(users: ClickModel) -> SingleClick | SeveralClicks:
     """Return the record of one round's outcome: its type selects how users click and policies learn."""
-    slots = int(users.slots)
-    return SeveralClicks(clicks=np.zeros(slots, np.bool_)) if may_click_several(users) else SingleClick(slots=slots)
+    if may_click_several(users):
+        return SeveralClicks(clicks=np.zeros(users.slots, np.bool_))
+    return SingleClick(slots=users.slots)
 
 
 @generic()
-def draw_outcome(outcome: Any, users: Any, ranking: Ranking, rng: np.random.Generator) -> int:  # type: ignore[empty-body]
+def draw_outcome(outcome: object, users: object, ranking: Ranking, rng: np.random.Generator) -> int:  # type: ignore[empty-body]
     """Let one user look at `ranking`; return the first slot that is clicked, or NO_CLICK."""
 
 
 @draw_outcome.register(SingleClick)
-def _draw_outcome(outcome: SingleClick, users: Any, ranking: Ranking, rng: np.random.Generator) -> int:  # noqa: ARG001
+def _draw_outcome(outcome: SingleClick, users: object, ranking: Ranking, rng: np.random.Generator) -> int:  # noqa: ARG001
     return draw(users, ranking, rng)  # type: ignore[no-any-return]
 
 
 @draw_outcome.register(SeveralClicks)
-def _draw_several(outcome: SeveralClicks, users: Any, ranking: Ranking, rng: np.random.Generator) -> int:
+def _draw_several(outcome: SeveralClicks, users: object, ranking: Ranking, rng: np.random.Generator) -> int:
     draw_clicks(users, ranking, outcome.clicks, rng)
     return first_click(outcome.clicks)
 
 
 @generic()
-def teach(outcome: Any, policy: Any, ranking: Ranking, clicked: int) -> None:
+def teach(outcome: object, policy: object, ranking: Ranking, clicked: int) -> None:
     """Let a policy learn the outcome: the click, or all of several clicks."""
 
 
 @teach.register(SingleClick)
-def _teach(outcome: SingleClick, policy: Any, ranking: Ranking, clicked: int) -> None:  # noqa: ARG001
+def _teach(outcome: SingleClick, policy: object, ranking: Ranking, clicked: int) -> None:  # noqa: ARG001
     learn(policy, ranking, clicked)
 
 
 @teach.register(SeveralClicks)
-def _teach_several(outcome: SeveralClicks, policy: Any, ranking: Ranking, clicked: int) -> None:  # noqa: ARG001
+def _teach_several(outcome: SeveralClicks, policy: object, ranking: Ranking, clicked: int) -> None:  # noqa: ARG001
     learn_clicks(policy, ranking, outcome.clicks)
 
 
 @jit
-def advance(policy: Any, users: Any, rng: np.random.Generator, outcome: Any, trace: Trace, rounds: int) -> bool:
-    """Play `rounds` more rounds; False if the policy returned something that is not a ranking, or not allowed.
+def advance(
+    policy: object, users: object, rng: np.random.Generator, outcome: object, trace: Trace, rounds: int
+) -> bool:
+    """Play `rounds` more rounds; return False if the policy returned something that is not a ranking, or not allowed.
 
     The tally counts the first click of a round.
     """

@@ -14,21 +14,21 @@ from slotwise.core.types import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run:
-    """One policy's replications."""
+    """The replications of one policy."""
 
     policy: str
     #: the rounds at which regret was recorded
     rounds: IntArray
     #: cumulative regret, replications × recorded rounds
     regret: FloatArray
-    #: what was shown and clicked, per replication
+    #: clicks and passes, per replication
     tallies: list[Tally]
     #: the time that the replications took, added up over workers, without compiling
     seconds: float
 
     @classmethod
     def of(cls, policy: str, rounds: IntArray, replications: Sequence[Any]) -> Run:
-        """The run that these replications make, whatever order they ended in."""
+        """Return the run of these replications, given in any order."""
         ordered = sorted(replications, key=lambda replication: replication.index)
         return cls(
             policy=policy,

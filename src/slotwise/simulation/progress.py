@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Bar:
-    """A bar per task on stderr, with the time left; `show=None` shows it on a terminal only."""
+    """A progress bar per task on stderr, with the time left; `show=None` shows it on a terminal only."""
 
     def __init__(self, show: bool | None) -> None:
         self._progress: Any = None

@@ -1,4 +1,4 @@
-"""What a simulation found: regret by policy, round and replication."""
+"""The results of a simulation: regret by policy, round and replication."""
 
 from __future__ import annotations
 
@@ -18,13 +18,21 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-#: of what is printed, in columns
+#: columns of printed text
 WIDTH = 80
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Results(Mapping[str, Run]):
-    """A `Run` per policy, by its label, and what they have in common; printed, a table of final regret."""
+    """A `Run` per policy, by its label; printed, a table of final regret.
+
+    Attributes
+    ----------
+    runs : dict of str to Run
+        The replications of each policy.
+    rounds, replications, seed : int
+        The arguments of `simulate`.
+    """
 
     runs: dict[str, Run]
     rounds: int
@@ -41,7 +49,7 @@ class Results(Mapping[str, Run]):
         return len(self.runs)
 
     def table(self) -> list[tuple[str, ...]]:
-        """Final regret by policy in words: a row of headings, then a row per policy."""
+        """Return final regret by policy as text: a row of headings, then a row per policy."""
         rows: list[tuple[str, ...]] = [("policy", "mean", "± s.e.", "5 %", "median", "95 %", "seconds")]
         for label, run in self.items():
             error = f"{run.standard_error:.1f}" if self.replications > 1 else "–"
@@ -51,7 +59,7 @@ class Results(Mapping[str, Run]):
 
     @property
     def title(self) -> str:
-        """What the table is of."""
+        """The title of the table."""
         return f"Regret after {self.rounds:,} rounds, {counted(self.replications)}, seed {self.seed}"
 
     def __repr__(self) -> str:
@@ -66,8 +74,12 @@ class Results(Mapping[str, Run]):
             lines += [label] * alone + [("" if alone else label).ljust(name) + numbers]
         return "\n".join(lines)
 
-    def summary(self) -> dict[str, Any]:
-        """Final regret by policy, as plain numbers that JSON can hold."""
+    def summary(self) -> str:
+        """Return the table of final regret by policy as text."""
+        return repr(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return final regret by policy as plain numbers that JSON can hold."""
         return {
             "rounds": self.rounds,
             "replications": self.replications,
@@ -84,7 +96,7 @@ class Results(Mapping[str, Run]):
         }
 
     def columns(self) -> dict[str, Any]:
-        """Every recorded number, one row per policy, replication and round."""
+        """Return every recorded number, one row per policy, replication and round."""
         points = len(next(iter(self.values())).rounds)
         return {
             "policy": np.repeat(list(self), self.replications * points),
@@ -94,7 +106,7 @@ class Results(Mapping[str, Run]):
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """A pandas data frame of `columns`."""
+        """Return a pandas data frame of `columns`."""
         return frame(self.columns())
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
@@ -108,5 +120,5 @@ class Results(Mapping[str, Run]):
             pq.write_table(pa.table(self.columns()), file)
 
     def plot(self) -> Figure:
-        """Mean cumulative regret through time, and the distribution of final regret, by policy."""
+        """Draw mean cumulative regret through time, and the distribution of final regret, by policy."""
         return figure(self)

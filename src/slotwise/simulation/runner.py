@@ -1,4 +1,4 @@
-"""Replications: the same simulation from independent seeds, spread over threads, processes or machines by joblib."""
+"""`simulate`: replications from independent seeds, spread over threads, processes or machines by joblib."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from slotwise.simulation.progress import Bar
 from slotwise.simulation.results import Results
 
 RECORDED_ROUNDS = 200
-#: how long a stretch of compiled rounds aims to take: as long as Ctrl-C may have to wait
+#: target time of a stretch of compiled rounds: Ctrl-C waits at most about this long
 STRETCH_SECONDS = 0.2
 
-#: a registered policy, its id, or a function (a class, say) from a PolicyTask to an object with `choose` and `learn`
+#: a registered policy, its id, or a function or class from a PolicyTask to an object with `choose` and `learn`
 PolicyLike = str | PolicySpec | Callable[[PolicyTask], Any]
 
 
 def simulate(
-    users: Any,
+    users: object,
     policies: PolicyLike | Sequence[PolicyLike],
     *,
     rounds: int,
@@ -48,21 +48,42 @@ def simulate(
     record_at: int | Iterable[int] = RECORDED_ROUNDS,
     progress: bool | None = None,
 ) -> Results:
-    """Let each policy act on `users` for `rounds` rounds, `replications` times over, and record its regret.
+    """Simulate policies in an environment and return their regret.
 
-    `users` may be a `World`, in which outcomes come late, items come and go, and tastes differ and drift, or a
-    `ContextualMNL`, whose items have features that are drawn afresh for each visitor. They may also
-    be an object of your own that answers what `slotwise.click_models` asks, at the speed of plain Python. Of users who
-    may
-    click several times in a round, policies with `learn_clicks` are told all clicks, and others the first.
-    `policies` are ids of registered policies, `policy(id, option=…)`, or your own: a function or class that is called
-    with a `PolicyTask` and returns an object with `choose(rng)` and `learn(ranking, clicked)`. Replication i of every
-    policy has the i-th stream of `seed`; the numbers do not depend on `jobs`, nor on joblib's backend.
-    With a `goal`, regret is in expected value, against the best list that the goal allows. With a `start`, every policy
-    has absorbed that tally before its first round; the tallies of the results are without it.
-    `record_at` is a number of evenly spaced rounds, or the rounds; the last round is always recorded.
-    `progress` shows a bar on stderr; None does so on a terminal.
+    Parameters
+    ----------
+    users : MNL, another click model, World or ContextualMNL
+        The environment. In a `World` outcomes are delayed, items come and go, segments differ and attractiveness
+        drifts. A `ContextualMNL` draws features for every visitor. A plain Python object with the methods of
+        `slotwise.click_models` works too, at the speed of plain Python. If users can click several slots in a round,
+        policies with `learn_clicks` learn all clicks, and others the first.
+    policies : str, PolicyEntry, callable, or a sequence of them
+        Ids of registered policies, `get_policy(id, option=…)`, or functions or classes that take a `PolicyTask` and
+        return an object with `choose(rng)` and `learn(ranking, clicked)`.
+    rounds : int
+        Rounds of each replication.
+    goal : Goal, optional
+        Values and constraints. Regret is then in expected value, against the best list that the goal allows.
+    start : Tally, optional
+        Counts that every policy absorbs before its first round. The tallies of the results do not include them.
+    replications : int
+        Replications of each policy.
+    seed : int
+        Replication i of every policy has the i-th stream of the seed.
+    jobs : int
+        Parallel jobs, -1 for one per core. The numbers depend neither on it nor on joblib's backend.
+    record_at : int or iterable of int
+        A number of evenly spaced rounds, or the rounds. The last round is always recorded.
+    progress : bool, optional
+        Whether to show a progress bar on stderr; by default on a terminal only.
 
+    Returns
+    -------
+    Results
+        A `Run` per policy.
+
+    Examples
+    --------
     >>> from slotwise import MNL, simulate
     >>> users = MNL(position_bias=[1.0, 0.2, 0.9], attractiveness=[0.05, 0.1, 0.15, 0.2])
     >>> results = simulate(users, ["epoch-ucb", "toprank"], rounds=2_000, replications=4, seed=1)
@@ -121,18 +142,18 @@ class Replication:
     seconds: float
 
     def numbers(self) -> dict[str, Any]:
-        """All but its index, to be kept."""
+        """Return the arrays to store: every field except the index."""
         return {name: np.asarray(value) for name, value in vars(self).items() if name != "index"}
 
     @classmethod
     def of_numbers(cls, index: int, numbers: Mapping[str, Any]) -> Replication:
-        """The replication whose `numbers` these are."""
-        kept = {name: numbers[name] for name in ("regret", "clicks", "passes")}
-        return cls(index, **kept, seconds=float(numbers["seconds"]))
+        """Return the replication with these `numbers`."""
+        arrays = {name: numbers[name] for name in ("regret", "clicks", "passes")}
+        return cls(index, **arrays, seconds=float(numbers["seconds"]))
 
 
 def run_replications(
-    users: Any,
+    users: object,
     policy: PolicyLike,
     task: PolicyTask,
     *,
@@ -142,7 +163,7 @@ def run_replications(
     points: IntArray,
     start: Tally | None = None,
 ) -> Iterator[Replication]:
-    """Run the replications with these numbers and yield each as it ends, in whatever order."""
+    """Run the replications with these indices and yield each when it ends, in any order."""
     if not indices:
         return
     environment = environment_of(users)
@@ -179,8 +200,8 @@ def _replicate(
         left -= min(stretch, left)
         if time.perf_counter() - since < STRETCH_SECONDS / 4:
             stretch *= 4
-    kept = simulation.trace
-    return Replication(index, kept.regret, kept.clicks, kept.passes, time.perf_counter() - begin)
+    trace = simulation.trace
+    return Replication(index, trace.regret, trace.clicks, trace.passes, time.perf_counter() - begin)
 
 
 class _Simulation:
@@ -219,7 +240,7 @@ class _Simulation:
             )
 
 
-def _started(policy: PolicyLike, task: PolicyTask, start: Tally | None) -> Any:
+def _started(policy: PolicyLike, task: PolicyTask, start: Tally | None) -> object:
     if isinstance(policy, PolicySpec):
         return policy.start(task, start)
     started = policy(task)  # type: ignore[operator]
@@ -247,7 +268,7 @@ def _label(policy: PolicyLike) -> str:
 
 
 def recorded_rounds(record_at: int | Iterable[int], rounds: int) -> IntArray:
-    """The rounds to record at: a number of evenly spaced ones, or those given; always the last one."""
+    """Return the rounds to record at: evenly spaced or given, always with the last one."""
     if isinstance(record_at, Iterable):
         points = np.array([validation.whole_number("record_at", point, at_least=1) for point in record_at], np.int64)
         if points.size and points.max() > rounds:

@@ -1,4 +1,4 @@
-"""How visitors of a world click: by multinomial logit, from slot to slot as click models have it, or some of each."""
+"""How visitors of a world click: by multinomial logit, by a click model that goes from slot to slot, or a mixture."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from slotwise.jit import inlined, record
 
 @record
 class Visitors:
-    """One record for all of them, so that a policy is compiled once."""
+    """One record for all click models, so that a policy is compiled once."""
 
-    #: the part who choose by multinomial logit
+    #: the share of visitors who choose by multinomial logit
     choosing: float
     #: of the others: segments × slots × distances, and per slot, as in `Browsing`
     examination: FloatArray
@@ -29,7 +29,7 @@ class Visitors:
 
 
 def visitors_of(world: World) -> Visitors:
-    """The visitors of a world, before the first of them."""
+    """Return the visitors of a world before its first round."""
     slots, segments = world.slots, world.segments
     examination, continuation, sorts = np.zeros((len(segments), slots, slots)), np.ones(slots), True
     if world.users is not None:
@@ -60,7 +60,7 @@ def visit(
     ranking: Ranking,
     rng: np.random.Generator,
 ) -> int:
-    """What one visitor does: `visitors.clicks` is filled; the first slot that is clicked, or NO_CLICK."""
+    """Draw the clicks of one visitor into `visitors.clicks`; return the first clicked slot, or NO_CLICK."""
     if visitors.choosing >= 1.0 or (visitors.choosing > 0.0 and rng.random() < visitors.choosing):
         clicked = draw_slot(position_bias, attractiveness, ranking, True, rng)
         mark_one_click(visitors.clicks, clicked)
@@ -72,7 +72,7 @@ def visit(
 def expected_of_visit(
     visitors: Visitors, segment: int, position_bias: FloatArray, attractiveness: FloatArray, ranking: Ranking
 ) -> float:
-    """The clicks expected of a visitor."""
+    """Return the expected number of clicks of a visitor."""
     total = 0.0
     if visitors.choosing > 0.0:
         weight = 0.0

@@ -1,4 +1,4 @@
-"""What is drawn of a world before its first round: the items of its churn, when they come and go, and what they are."""
+"""The items of one replication of a world: attractiveness, features, arrivals and departures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from slotwise.environments.world import World
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """All items of one replication: those that are given, those of the start, and arrivals in order."""
+    """All items of one replication: the given items, those of the start, and arrivals in order."""
 
     arrivals: IntArray
     departures: IntArray
@@ -28,20 +28,20 @@ class Drawn:
 
 
 def draw_items(world: World, rounds: int, rng: np.random.Generator) -> Drawn:
-    """Draw the items of one replication of so many rounds."""
+    """Draw the items of one replication."""
     churn, items = world.churn, world.items_in(rounds)
     arrivals, attractiveness, features = world.arrivals, world.attractiveness, world.features
     departures = np.full(world.items, NEVER) if world.departures is None else world.departures.copy()
     if churn is not None:
-        more = items - world.items
-        drawn, described = draw_attractiveness(churn, len(world.segments), more, rng)
+        new_items = items - world.items
+        drawn, described = draw_attractiveness(churn, len(world.segments), new_items, rng)
         attractiveness = np.concatenate([attractiveness, drawn], axis=1)
         if churn.features:
             features = described if features is None else np.concatenate([features, described])
-        arrivals = np.concatenate([arrivals, draw_arrivals(churn, more, rng)])
+        arrivals = np.concatenate([arrivals, draw_arrivals(churn, new_items, rng)])
         stays = draw_lifetimes(churn, items, rng)
         given = 0 if world.departures is None else world.items
-        departures = np.concatenate([departures, np.full(more, NEVER)])
+        departures = np.concatenate([departures, np.full(new_items, NEVER)])
         # written so that nothing overflows
         departures[given:] = NEVER - np.maximum(NEVER - arrivals[given:] - stays[given:], 0)
         keep_one(arrivals, departures)
@@ -54,7 +54,7 @@ def draw_items(world: World, rounds: int, rng: np.random.Generator) -> Drawn:
 
 
 def draw_arrivals(churn: Churn, items: int, rng: np.random.Generator) -> IntArray:
-    """When items come: those of the start at once, the others as a Poisson process."""
+    """Draw arrival rounds: 0 for the items of the start, a Poisson process for the others."""
     arrivals = np.zeros(items, np.int64)
     if items > churn.start:
         times = np.cumsum(rng.exponential(churn.every / churn.arrivals, items - churn.start))
@@ -63,7 +63,7 @@ def draw_arrivals(churn: Churn, items: int, rng: np.random.Generator) -> IntArra
 
 
 def draw_lifetimes(churn: Churn, items: int, rng: np.random.Generator) -> IntArray:
-    """For how many rounds items stay: geometric from 1 on, or NEVER."""
+    """Draw the number of rounds that each item stays: geometric from 1 on, or NEVER."""
     if churn.lifetime is None:
         return np.full(items, NEVER)
     stays: IntArray = np.minimum(rng.geometric(1.0 / churn.lifetime, items), NEVER)
@@ -73,15 +73,15 @@ def draw_lifetimes(churn: Churn, items: int, rng: np.random.Generator) -> IntArr
 def draw_attractiveness(
     churn: Churn, segments: int, items: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Attractiveness, segments × items, and features, items × features.
+    """Draw attractiveness, segments × items, and features, items × features.
 
     log α_sj = log middle + spread·(√explained w_s·f_j + √(1 - explained) z_sj), with weights w_s of length 1, and both
     w_s·w_t and the correlation of z_sj and z_tj equal to the agreement.
     """
     agreement = churn.agreement if segments > 1 else 1.0
     features = rng.standard_normal((items, churn.features))
-    rest = _agreeing(agreement, rng.standard_normal((segments + 1, items)))
-    logarithm = math.sqrt(1.0 - churn.explained) * rest
+    residual = _agreeing(agreement, rng.standard_normal((segments + 1, items)))
+    logarithm = math.sqrt(1.0 - churn.explained) * residual
     if churn.features:
         # orthonormal rows, as many as there can be; one is enough where all segments agree
         rows = min(segments + 1, churn.features)
@@ -95,6 +95,6 @@ def draw_attractiveness(
 
 
 def _agreeing(agreement: float, rows: FloatArray) -> FloatArray:
-    """A row per segment, of the first row, which is common, and one of its own."""
+    """Return a row per segment: a mixture of the first row, which is common, and one of its own."""
     mixed: FloatArray = math.sqrt(agreement) * rows[0] + math.sqrt(1.0 - agreement) * rows[1:]
     return mixed

@@ -1,8 +1,6 @@
-"""The loop in a world that changes: what happens, what is told, then choose, show, click or not."""
+"""The loop in a changing world: apply changes, deliver due outcomes, choose, show, click or not."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -20,17 +18,17 @@ from slotwise.simulation.world_state import Living, change, draw_due, draw_segme
 
 @jit
 def live(
-    policy: Any,
+    policy: object,
     living: Living,
     rng: np.random.Generator,
     world_rng: np.random.Generator,
     trace: Trace,
     rounds: int,
 ) -> bool:
-    """Play `rounds` more rounds; False if the policy returned something that cannot be shown.
+    """Play `rounds` more rounds; return False if the policy returned a list that cannot be shown.
 
-    Everything about the world is drawn from `world_rng`, so that all policies live in the same one; what a policy draws
-    and what visitors click comes from `rng`. The tally counts the first click of a visit; the policy is told all.
+    The world draws from `world_rng`, so that all policies have the same one; the policy and the clicks draw from `rng`.
+    The tally counts the first click of a visit; the policy learns all of them.
     """
     clicks, passes, shown = trace.clicks, trace.passes, trace.shown
     slots = len(clicks)
@@ -81,7 +79,7 @@ def live(
 
 @inlined
 def _mark(clicks: FloatArray, passes: FloatArray, ranking: Ranking, clicked: int, count: float) -> None:
-    """Set the tally of one round, and put it back to zeros: only what it counts is touched."""
+    """Set the counts of one round in a tally of zeros, or reset them."""
     if clicked != NO_CLICK:
         clicks[clicked, ranking[clicked]] = count
         return

@@ -1,4 +1,4 @@
-"""A world as one replication lives through it: who is there, what attracts whom now, and the best list for each."""
+"""The state of a world in one replication: available items, current attractiveness, and the best list per segment."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Living:
     #: rounds between moves of walk and cycle; the next, NEVER if there is neither
     step: int
     next_move: int
-    #: per item where its walk is; what is kept of that in a step, and the spread of what is added
+    #: per item the value of its walk; the factor that a step keeps, and the spread of the noise that it adds
     walked: FloatArray
     walk_keeps: float
     walk_adds: float
@@ -72,13 +72,13 @@ class Living:
 
 
 def begin(world: World, drawn: Drawn, rng: np.random.Generator) -> Living:
-    """The world before its first round, with the items that were drawn for this replication."""
+    """Return the world before its first round, with the items of this replication."""
     segments, items = drawn.attractiveness.shape
     slots = world.slots
     biases = np.array([segment.position_bias for segment in world.segments])
     rounds = np.concatenate([drawn.arrivals, drawn.departures])
     arrives = np.repeat([1, 0], items)
-    # whoever comes does so before others leave
+    # arrivals come before departures
     happens = np.flatnonzero((rounds > 0) & (rounds < NEVER))
     in_order = happens[np.lexsort((-arrives[happens], rounds[happens]))]
     is_there = (drawn.arrivals == 0).astype(np.int64)
@@ -129,7 +129,7 @@ def begin(world: World, drawn: Drawn, rng: np.random.Generator) -> Living:
 
 @jit
 def change(living: Living, now: int, rng: np.random.Generator) -> bool:
-    """Let everything happen that does at round `now`; whether items came or went, or it is the first round."""
+    """Apply the changes of round `now`; return whether items came or went, or it is the first round."""
     came_or_went = now == 0
     while living.next_event < len(living.event_round) and living.event_round[living.next_event] <= now:
         item, arrives = living.event_item[living.next_event], living.event_arrives[living.next_event]
@@ -164,7 +164,7 @@ def change(living: Living, now: int, rng: np.random.Generator) -> bool:
 
 @inlined
 def _move(living: Living, now: int) -> None:
-    """Attractiveness as it is now."""
+    """Compute the current attractiveness."""
     segments, items = living.base.shape
     # a cycle is where it was at its last move
     at = now - now % living.step
@@ -179,9 +179,10 @@ def _move(living: Living, now: int) -> None:
 
 @inlined
 def _find_best(living: Living) -> None:
-    """Per segment, the most attractive items that are there in the most visible of the first slots, and the reward.
+    """Find the best list of each segment and its reward.
 
-    Where that need not be the best list, it is where to climb from.
+    The most attractive available items go into the most visible of the first slots. If that need not be the best list,
+    a local search starts from it.
     """
     segments, items = living.attractiveness.shape
     slots = living.position_bias.shape[1]
@@ -189,11 +190,11 @@ def _find_best(living: Living) -> None:
     top = np.zeros(slots, np.int64)
     for segment in range(segments):
         attractiveness, best = living.attractiveness[segment], living.best[segment]
-        found = 0
+        count = 0
         for item in range(items):
             if living.is_there[item] == 0:
                 continue
-            found = keep_if_top(attractiveness, item, top, found, wanted)
+            count = keep_if_top(attractiveness, item, top, count, wanted)
         place = 0
         for slot in living.slot_order[segment]:
             best[slot] = EMPTY
@@ -207,7 +208,7 @@ def _find_best(living: Living) -> None:
 
 @jit
 def _climb(living: Living, segment: int, best: Ranking, wanted: int) -> None:
-    """Exchange two slots, or an item for one that is there and not shown, as long as that gains."""
+    """Exchange two slots, or an item for an available one that is not shown, as long as that gains reward."""
     gained = True
     while gained:
         gained = False
@@ -237,14 +238,14 @@ def _climb(living: Living, segment: int, best: Ranking, wanted: int) -> None:
 
 @inlined
 def reward_now(living: Living, segment: int, ranking: Ranking) -> float:
-    """The clicks that are expected of a visitor of this segment, now."""
+    """Return the expected number of clicks of a visitor of this segment in this round."""
     bias, attractiveness = living.position_bias[segment], living.attractiveness[segment]
     return expected_of_visit(living.visitors, segment, bias, attractiveness, ranking)
 
 
 @inlined
 def draw_segment(living: Living, rng: np.random.Generator) -> int:
-    """Who looks next; where all are alike, nothing is drawn."""
+    """Draw the segment of the next visitor; with one segment nothing is drawn."""
     last = len(living.shares) - 1
     if last == 0:
         return 0
@@ -256,7 +257,7 @@ def draw_segment(living: Living, rng: np.random.Generator) -> int:
 
 @inlined
 def draw_due(living: Living, now: int, rng: np.random.Generator) -> int:
-    """Before which round the outcome of round `now` is told: the next one, if at once."""
+    """Draw the round before which the outcome of round `now` is due: the next one if there is no delay."""
     due = now + 1 + living.delay_rounds
     if living.delay_log_stay < 0.0:
         due += int(math.log(1.0 - rng.random()) / living.delay_log_stay)
