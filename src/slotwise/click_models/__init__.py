@@ -22,7 +22,7 @@ from slotwise.click_models.position_based import PositionBased
 from slotwise.click_models.user_browsing import UserBrowsing
 from slotwise.core.registry import import_modules
 
-import_modules(__name__, __path__)
+import_modules(__name__, __path__, "slotwise.click_models")
 
 __all__ = [
     "MNL",

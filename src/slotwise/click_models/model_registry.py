@@ -29,7 +29,7 @@ class ChoiceModelEntry:
         return tuple(self.example)
 
 
-REGISTRY = Registry[ChoiceModelEntry]("choice model")
+REGISTRY = Registry[ChoiceModelEntry]("choice model", group="slotwise.click_models")
 
 
 def register(id: str, *, name: str, citation: str, example: Mapping[str, Any]) -> Callable[[Model], Model]:

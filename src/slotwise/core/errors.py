@@ -24,6 +24,10 @@ class UnknownName(SlotwiseError, LookupError):
         super().__init__(f"unknown {kind} {name!r}: {hint}")
 
 
+class PluginError(SlotwiseError, ImportError):
+    """An entry point of another distribution cannot be imported; the message names both."""
+
+
 class InvalidRanking(SlotwiseError, ValueError):
     """A ranking does not hold K distinct items."""
 

@@ -17,7 +17,7 @@ from slotwise.estimators.maximum_likelihood_estimator import maximum_likelihood
 from slotwise.estimators.uncertainty.intervals import EstimateIntervals, Intervals
 from slotwise.estimators.uncertainty.sensitivity import sensitivity
 
-import_modules(__name__, __path__)
+import_modules(__name__, __path__, "slotwise.estimators")
 
 #: the estimators of attractiveness and unknown position bias from the data alone, by id; each takes `Rankings`, and all
 #: that need no more a `Tally` as well

@@ -52,7 +52,9 @@ class EstimatorEntry:
         return self.estimate(counts, *told, **self.try_with)
 
 
-REGISTRY = Registry[EstimatorEntry]("estimator", order=lambda entry: (entry.legend, entry.id))
+REGISTRY = Registry[EstimatorEntry](
+    "estimator", order=lambda entry: (entry.legend, entry.id), group="slotwise.estimators"
+)
 
 
 def register(

@@ -1,9 +1,7 @@
-"""Policies: what to show next, one a file. Every module of this folder is imported, and registers what it defines."""
-
-import importlib
-import pkgutil
+"""Policies, one per file. Every module of this folder and its subfolders is imported and registers its policy."""
 
 from slotwise.core.policy_task import PolicyTask
+from slotwise.core.registry import import_modules
 from slotwise.policies.interface import (
     choose,
     choose_several,
@@ -20,8 +18,7 @@ from slotwise.policies.interface import (
 )
 from slotwise.policies.policy_registry import PolicySpec, available_policies, default_policy, get_policy
 
-for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
-    importlib.import_module(_module.name)
+import_modules(__name__, __path__, "slotwise.policies")
 
 __all__ = [
     "PolicySpec",

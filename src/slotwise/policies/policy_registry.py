@@ -10,6 +10,7 @@ from typing import Any, Literal
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, UnknownName
 from slotwise.core.policy_task import PolicyTask
+from slotwise.core.registry import check_plugin
 from slotwise.core.tally import Tally
 from slotwise.policies.interface import update_from_tally
 
@@ -227,6 +228,7 @@ def get_policy(id: str, **options: Any) -> PolicySpec:
     """
     if id not in _registered:
         base = _registered.get(id.removesuffix("-known"))
+        check_plugin("slotwise.policies", id)
         is_renamed = base is not None and base.position_bias == "either"
         raise UnknownName("policy", id, [f"{base.id}:bias=known"] if base and is_renamed else sorted(_registered))
     found = _registered[id]
