@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise import MNL, NO_CLICK, PolicyTask, Tally, available_policies, simulate
-from slotwise.click_models import PositionBased, draw, regret
-from slotwise.core.validation import ranking_of
+from slotwise import MNL, PolicyTask, Tally, available_policies, simulate
+from slotwise.click_models import PositionBased, regret
 from slotwise.environments import Delay, World
-from slotwise.policies import PolicySpec, choose, learn
+from slotwise.policies import PolicySpec, choose
+from slotwise.testing import check_policy
 from tests.plain_python import uncompiled
 from tests.registered_components import compiled_first, is_compiled_first, variants
 from tests.statistical_assertions import assert_frequencies, assert_mean_is
@@ -33,27 +33,9 @@ def _task(users: MNL, rounds: int) -> PolicyTask:
     return PolicyTask(users.slots, users.items, rounds, users.position_bias)
 
 
-@pytest.mark.usefixtures("interpreting")
 @every_policy
-@pytest.mark.parametrize(("slots", "items"), [(3, 6), (4, 4), (1, 5), (1, 1)], ids=["K<J", "K=J", "K=1", "K=J=1"])
-def test_rankings_are_rankings(chosen: PolicySpec, slots: int, items: int) -> None:
-    users = MNL(position_bias=np.linspace(1.0, 0.3, slots), attractiveness=np.linspace(0.1, 0.9, items))
-    rng = np.random.default_rng(1)
-    started = chosen.start(_task(users, 120))
-    for _ in range(120):
-        ranking = ranking_of(choose(started, rng), slots=slots, items=items).copy()
-        learn(started, ranking, draw(users, ranking, rng))
-
-
-@pytest.mark.usefixtures("interpreting")
-@every_policy
-@pytest.mark.parametrize("outcome", [NO_CLICK, 0, 1], ids=["never a click", "always the first slot", "always the last"])
-def test_users_of_one_habit_are_survived(chosen: PolicySpec, outcome: int) -> None:
-    rng = np.random.default_rng(2)
-    started = chosen.start(PolicyTask(2, 4, 200, np.array([1.0, 0.5])))
-    for now in range(200):
-        ranking = ranking_of(choose(started, rng), slots=2, items=4).copy()
-        learn(started, ranking, NO_CLICK if now % 7 == 6 else outcome)
+def test_the_checks_for_third_parties_pass(chosen: PolicySpec) -> None:
+    check_policy(chosen)
 
 
 @pytest.mark.usefixtures("interpreting")
