@@ -795,7 +795,7 @@ FAULTS = [
         "logs/evaluation/click_model_choice.py",
         "has_several = any(fit.tally.multi_click for fit in largest)",
         "has_several = False",
-        "tests/logs/evaluation/test_click_model_choice.py::test_where_some_click_several_times_all_clicks_are_read_and_both_are_said",
+        "tests/logs/evaluation/test_click_model_choice.py::test_all_clicks_are_read_again_if_some_impressions_have_several",
     ),
     Fault(
         "every placement is divided by the same draws",

@@ -62,7 +62,7 @@ def test_from_sessions_to_users(sessions: Path) -> None:
         (["--click-model", "pbm", "--format", "yandax"], "unknown format 'yandax': did you mean yandex"),
     ],
 )
-def test_what_makes_no_sense_is_refused(sessions: Path, options: list[str], message: str) -> None:
+def test_invalid_options_are_rejected(sessions: Path, options: list[str], message: str) -> None:
     assert message in " ".join(run("fit", "sessions.txt", *options, code=2).split())
 
 

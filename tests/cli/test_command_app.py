@@ -16,7 +16,7 @@ def test_version_and_help() -> None:
 
 
 def test_the_package_is_the_command() -> None:
-    """For whoever has not got the folder of scripts on the path."""
+    """For users without the scripts folder on the path."""
     wrong = subprocess.run([sys.executable, "-m", "slotwise", "nonsense"], capture_output=True, text=True)
     assert wrong.returncode == 2
     assert "python -m slotwise --help" in wrong.stderr

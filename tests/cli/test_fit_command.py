@@ -17,7 +17,7 @@ from tests.logs.strata import drawn
 
 
 def run(*arguments: str, code: int = 0) -> str:
-    """What the command prints, or says when it fails."""
+    """Return the output of the command, or its error."""
     done = slotwise(*arguments)
     assert done.returncode == code, done.stderr
     return done.stderr if code else done.stdout
@@ -88,7 +88,7 @@ def test_names_are_printed_as_they_are(folder: Path) -> None:
     assert ":x:" in screen
 
 
-def test_the_whole_list_and_what_cannot_be_said_are_on_the_screen(folder: Path) -> None:
+def test_the_whole_list_and_limitations_are_printed(folder: Path) -> None:
     """Five slots, each with items of its own, so that nothing can be compared; names with commas."""
     rows = [f'{one},{slot},"tea, {slot}",{int(one % 9 == slot)}' for one in range(90) for slot in range(1, 6)]
     (folder / "apart.csv").write_text("\n".join(["impression,slot,item,clicked", *rows]))
@@ -101,7 +101,7 @@ def test_the_whole_list_and_what_cannot_be_said_are_on_the_screen(folder: Path) 
     assert json.loads(run("evaluate", "apart.csv", "--ranking", '["tea, 1", "tea, 2"]', "--json"))["by_model"]
 
 
-def test_several_clicks_are_said_first(folder: Path) -> None:
+def test_several_clicks_come_first(folder: Path) -> None:
     """Every fourth impression clicks both items, the lower one first; every fourth the upper one alone."""
     rows = []
     for one in range(400):
@@ -139,7 +139,7 @@ def test_a_log_that_was_counted_already(folder: Path) -> None:
 def test_clicks_in_a_table_of_their_own(folder: Path) -> None:
     shown = [f"{one},{slot},{'ab'[(one + slot) % 2]}" for one in range(40) for slot in (1, 2)]
     (folder / "shown.csv").write_text("\n".join(["impression,slot,item", *shown]))
-    # one impression has two clicks on the same item, one a click on what was not there
+    # one impression has two clicks on the same item, one a click on an item that was not shown
     clicks = ["0,a,5", "0,a,6", "1,b,5", "2,a,5", "3,z,5"]
     (folder / "clicks.csv").write_text("\n".join(["impression,item,when", *clicks]))
     found = json.loads(run("fit", "shown.csv", "--clicks", "clicks.csv", "--order", "when", "--json"))
@@ -162,7 +162,7 @@ def test_evaluate(folder: Path) -> None:
     assert "simulated on the fitted model" in " ".join(by_policy.split())
 
 
-def test_evaluate_what_logs_really_hold(folder: Path) -> None:
+def test_evaluate_item_propensities_mixtures_and_logs(folder: Path) -> None:
     """Propensities of items in slots; a mixture from a file; what another log shows."""
     (folder / "mixture.json").write_text(
         json.dumps({"lists": [{"items": ["2", "0", "1"], "probability": p} for p in (0.25, 0.75)]})
@@ -183,7 +183,7 @@ def test_evaluate_what_logs_really_hold(folder: Path) -> None:
     assert itself["by_propensity"]["matching"] == 500 == len(wide)
     for name in ("plain", "self_normalised", "doubly_robust"):
         assert itself["by_propensity"][name]["click_rate"] == pytest.approx(itself["observed"], abs=0.06)
-    # the other log need not say how likely it was to show what it shows
+    # the other log needs no propensities
     other = run("evaluate", "by_item.parquet", "--target-log", "clean.parquet", "--item-propensity", "p", "--json")
     assert json.loads(other) == itself
     screen = run("evaluate", "by_item.parquet", "--ranking", "2,0,1", "--item-propensity", "p")
@@ -245,7 +245,7 @@ def test_a_position_bias_that_is_known(folder: Path) -> None:
     assert "must be a file of numbers" in run("fit", "clean.parquet", "--position-bias", "bias.txt", code=2)
 
 
-def test_for_whom_and_when(folder: Path) -> None:
+def test_segments_and_times(folder: Path) -> None:
     pq.write_table(drawn(1, 8_000, differ=True, change=True).log, folder / "days.parquet")
     told = run("fit", "days.parquet", "--segment", "device", "--time", "at", "--out", "out")
     assert "Do segments differ?" in told

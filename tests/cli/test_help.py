@@ -1,4 +1,4 @@
-"""What the command line says of itself, at the width of a terminal."""
+"""The help of every command, at the width of a terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WIDTH = 80
 
 
 def help_of(*arguments: str) -> str:
-    # None takes a variable away: with it, lines would be as wide as it says, and not as in a terminal
+    # None removes a variable, which would set the width
     done = CliRunner().invoke(app_of(), [*arguments, "--help"], env={"COLUMNS": str(WIDTH), "TERMINAL_WIDTH": None})
     assert done.exit_code == 0, done.output
     return done.output
@@ -91,7 +91,7 @@ def test_policies_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(policy.citation in shown for policy in available_policies())
 
 
-def test_what_is_listed_is_what_logs_take() -> None:
+def test_listed_estimators_are_those_of_logs() -> None:
     assert ESTIMATOR_IDS == pytest.importorskip("slotwise.logs").ESTIMATOR_NAMES
     models = importlib.import_module("slotwise.logs.evaluation.click_model_fits").CLICK_MODELS
     *most, last = models

@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_another_log_is_scored_beside_simple_models(folder: Path) -> None:
+def test_another_log_is_scored_against_simple_models(folder: Path) -> None:
     done = slotwise("score", "fit.json", "second.parquet", "--placement", "page", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -43,8 +43,8 @@ def test_another_log_is_scored_beside_simple_models(folder: Path) -> None:
     assert "slots only" in said
 
 
-def test_a_fit_that_does_not_hold_is_said_not_to(folder: Path) -> None:
-    """The second log is of people who want the opposite; and of so few that nothing can be told."""
+def test_a_fit_that_predicts_badly_is_reported(folder: Path) -> None:
+    """The second log is of users with opposite tastes; the third is too short to decide."""
     log = generated(2_000, pages=1, seed=3)
     opposite = pa.array((3 - np.array(log["item"])).tolist())
     pq.write_table(log, "first.parquet")
@@ -58,7 +58,7 @@ def test_a_fit_that_does_not_hold_is_said_not_to(folder: Path) -> None:
     assert "Undecided:" in " ".join(slotwise("score", "one.json", "few.parquet").stdout.split())
 
 
-def test_what_is_no_log_of_the_same_page_is_asked_about(folder: Path) -> None:
+def test_a_log_of_another_page_is_questioned(folder: Path) -> None:
     log = generated(50, pages=1, seed=5)
     pq.write_table(log, "one.parquet")
     slotwise("fit", "one.parquet", "--save", "one.json")
@@ -74,7 +74,7 @@ def test_what_is_no_log_of_the_same_page_is_asked_about(folder: Path) -> None:
         assert said in " ".join(slotwise("score", "one.json", "two.parquet").stdout.split())
 
 
-def test_what_was_left_out_of_the_second_log_is_said(folder: Path) -> None:
+def test_cleaning_of_the_second_log_is_reported(folder: Path) -> None:
     log = generated(100, pages=1, seed=4)
     pq.write_table(log, "one.parquet")
     slotwise("fit", "one.parquet", "--save", "one.json")
@@ -111,7 +111,7 @@ def test_segments_are_kept_and_predict_their_own(tmp_path: Path, monkeypatch: py
     assert "the fit has no segments" in done.stderr
 
 
-def test_what_is_not_a_fit_is_refused(folder: Path) -> None:
+def test_a_file_that_is_no_fit_is_rejected(folder: Path) -> None:
     assert [one.placement for one in load_fits("fit.json")] == ["0", "1"]
     (folder / "other.json").write_text("{}")
     (folder / "torn.json").write_text((folder / "fit.json").read_text()[:200])

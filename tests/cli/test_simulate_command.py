@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("interpreting")
 
 
 def test_simulate_json_is_one_object_and_nothing_else() -> None:
-    """As a process, whatever else it says or imports."""
+    """As a separate process."""
     command = (
         *(COMMAND, "simulate", "--problem", "b", "--policy", "epoch-ucb", "--policy", "toprank"),
         *("--rounds", "500", "--replications", "3", "--seed", "7", "--jobs", "2", "--json"),

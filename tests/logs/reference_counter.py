@@ -90,7 +90,7 @@ def table(rows: list[list[Any]]) -> pa.Table:
 
 
 class Plain:
-    """What is to be counted, worked out slowly."""
+    """A reference counter, slow and simple."""
 
     def __init__(self, rows: list[list[Any]], rule: str) -> None:
         self.counts = Counter(dict.fromkeys(RULES, 0))

@@ -52,7 +52,7 @@ def drawn(seed: int, impressions: int, *, differ: bool = False, change: bool = F
 
 
 def check_alike(one: Fit, other: Fit) -> None:
-    """Two fits of one log with its segments and times, by whichever engine: every count is the same."""
+    """Two fits of one log with its segments and times, by any engine: every count is the same."""
     assert one.tally == other.tally
     assert list(one.segments) == list(other.segments)
     for mine, theirs in zip(one.segments.values(), other.segments.values(), strict=True):

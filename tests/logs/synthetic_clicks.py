@@ -1,4 +1,4 @@
-"""Impressions in which chance decides what is shown, clicked as a fitted click model says."""
+"""Impressions with random lists, clicked by a fitted click model."""
 
 from __future__ import annotations
 

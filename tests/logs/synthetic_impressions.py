@@ -1,4 +1,4 @@
-"""Impressions in which chance decides what is shown, under any odds of slot and item."""
+"""Impressions with random lists, under any odds of slot and item."""
 
 from __future__ import annotations
 

@@ -31,13 +31,13 @@ class Nasty:
     log: str | bytes | pa.Table | dict[str, str | bytes]
     name: str = "log.csv"
     columns: Columns = field(default_factory=Columns)
-    #: where it is counted: how often each rule was needed, besides the rows that were read
+    #: if it is counted: how often each rule was needed, without the rows that were read
     cleaned: dict[str, int] | None = None
     #: and the ids, clicks and passes, where they are not those of PLAIN
     ids: tuple[str, ...] = ("a", "b")
     clicks: Any = field(default_factory=lambda: CLICKS)
     passes: Any = field(default_factory=lambda: PASSES)
-    #: where it is refused: what is said
+    #: if it is rejected: the error
     said: tuple[str, ...] = ()
 
 
@@ -62,7 +62,7 @@ def quoted(items: list[str], clicked: list[str]) -> str:
 STRUCTS = [[{"id": item, "price": 2} for item in one] for one in LISTS]
 
 NASTY = {
-    # what a file holds, whatever it is called
+    # the content of a file, under any name
     "a byte order mark": counted("\ufeff" + PLAIN),
     "lines end as on Windows": counted(PLAIN.replace("\n", "\r\n")),
     "no end of the last line": counted(PLAIN.rstrip("\n")),
@@ -282,7 +282,7 @@ def write(nasty: Nasty, folder: Path) -> Path:
 
 
 def check_nasty(nasty: Nasty, folder: Path, engine: str = "duckdb") -> None:
-    """Count the log, or be refused, as it says."""
+    """Count the log, or be rejected, as expected."""
     path = write(nasty, folder)
     if nasty.said:
         with pytest.raises(SlotwiseError) as caught:

@@ -21,11 +21,11 @@ def shown_by(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> str:
     return written.getvalue()
 
 
-def test_a_bar_says_what_is_being_done_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_shows_a_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "reading [the] log …" in shown_by(True, monkeypatch)
 
 
-def test_nothing_is_said_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_progress_bar_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown_by(False, monkeypatch) == "at 0.0\nat 0.5\nat 1.0\n"
 
 

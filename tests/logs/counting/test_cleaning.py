@@ -121,7 +121,7 @@ def test_a_gap_is_an_empty_slot() -> None:
     assert counted.passes.tolist() == [[1, 1], [1, 0], [0, 1]]
 
 
-def test_a_click_that_is_not_said_is_none() -> None:
+def test_a_missing_click_is_no_click() -> None:
     counted = tally(log_of([*REGULAR, (3, 1, "a", None)]))
     assert counted.cleaning["null_clicked"] == 1
     assert counted.no_click == 2

@@ -1,4 +1,4 @@
-"""Impressions told apart by segment and time: what is counted of each, and what is refused."""
+"""Strata by segment and time: their counts, and invalid columns."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_segments_are_named_after_their_values_and_placements_have_their_own() -
     assert y.segments["desk, (none)"].tally.clicks.tolist() == [[1, 0], [0, 0]]
 
 
-def test_lists_and_tables_of_clicks_are_told_apart_too() -> None:
+def test_wide_logs_and_separate_clicks_have_strata_too() -> None:
     wide = {
         "items": [["a", "b"], ["b", "a"], ["a", "b"]],
         "clicked": ["a", None, "b"],
@@ -118,9 +118,7 @@ def test_an_impression_is_of_the_time_at_which_it_began_and_is_left_out_without_
         ({}, {"segment": "device", "estimator": "scaling"}, "segment and time are for the estimator pooled"),
     ],
 )
-def test_what_cannot_be_told_apart_is_refused_by_name(
-    changed: dict[str, Any], options: dict[str, Any], said: str
-) -> None:
+def test_invalid_strata_are_rejected_by_name(changed: dict[str, Any], options: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         fit_placements(pa.table(LOG | changed), **options)
 

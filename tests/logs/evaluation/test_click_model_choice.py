@@ -22,7 +22,7 @@ def _log(id: str, impressions: int, seed: int) -> tuple[pa.Table, ClickSets]:
     return pa.table({"items": shown, "clicked": clicked}), sets
 
 
-def test_where_people_click_once_the_lists_that_were_kept_are_enough() -> None:
+def test_the_log_is_not_read_again_if_all_impressions_have_one_click() -> None:
     log, sets = _log("mnl", 4_000, 1)
     found = fit_placements(log, Columns())
     compared = choose_click_model(found, LogSource.of("no such file, as the log is not read again.csv"))
@@ -36,7 +36,7 @@ def test_where_people_click_once_the_lists_that_were_kept_are_enough() -> None:
     assert sorted(kept.rankings.passes.tolist()) == sorted(sets.rankings.passes.tolist())
 
 
-def test_where_some_click_several_times_all_clicks_are_read_and_both_are_said(tmp_path: Path) -> None:
+def test_all_clicks_are_read_again_if_some_impressions_have_several(tmp_path: Path) -> None:
     log, _ = _log("ubm", 6_000, 2)
     found = fit_placements(log, Columns())
     compared = choose_click_model(found, LogSource.of(log))
@@ -50,13 +50,13 @@ def test_where_some_click_several_times_all_clicks_are_read_and_both_are_said(tm
     assert "“User browsing” describes all clicks together" in page
 
 
-def test_nothing_is_said_of_a_handful_of_impressions() -> None:
+def test_a_handful_of_impressions_has_no_click_model() -> None:
     log = pa.table({"items": [["tea", "milk"]], "clicked": [["tea"]]})
     assert choose_click_model(fit_placements(log), LogSource.of(log)) is None
 
 
 @pytest.mark.parametrize("clicked", [[], ["a"], ["a", "b"]])
-def test_logs_of_which_nothing_can_be_told_do_no_harm(clicked: list[str]) -> None:
+def test_logs_without_information_do_no_harm(clicked: list[str]) -> None:
     log = pa.table({"items": [["a", "b"]] * 40, "clicked": pa.array([clicked] * 40, pa.list_(pa.string()))})
     found = fit_placements(log)
     compared = choose_click_model(found, LogSource.of(log))

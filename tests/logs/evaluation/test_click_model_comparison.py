@@ -87,9 +87,7 @@ def _sets(shown: list[list[int]], clicks: list[list[int]], items: int = 4) -> Cl
         ("cascade", [[0, 1], [0, 2]], [[0, 0], [0, 0]], "no impression has a click"),
     ],
 )
-def test_what_a_log_cannot_identify_is_refused(
-    id: str, shown: list[list[int]], clicks: list[list[int]], why: str
-) -> None:
+def test_an_unidentified_model_is_rejected(id: str, shown: list[list[int]], clicks: list[list[int]], why: str) -> None:
     sets = _sets(shown, clicks)
     assert why in str(why_not(id, sets))
     with pytest.raises(InvalidInput, match=f"cannot be fitted from home: {why}"):
@@ -100,7 +98,7 @@ def test_a_slot_that_was_always_empty_is_not_asked_for() -> None:
     assert why_not("pbm", _sets([[0, -1, 1], [1, -1, 0]], [[1, 0, 0], [0, 0, 1]])) is None
 
 
-def test_too_few_impressions_to_hold_any_out_are_said_to_be() -> None:
+def test_too_few_impressions_to_hold_out_are_reported() -> None:
     found = compare(_sets([[0, 1]], [[1, 0]]).some(np.array([1])))
     assert found.models == ()
     assert found.in_words() == ["There are too few impressions to hold any out, so that no model can be judged."]

@@ -71,7 +71,7 @@ def test_a_fit_is_near_the_users_that_clicked(id: str) -> None:
 
 @every_model
 def test_no_users_fit_better_than_the_fit(id: str) -> None:
-    """The likelihood of a fit is that of its maximum, but for the made-up impressions: above that of the truth."""
+    """The likelihood of a fit is its maximum, up to the pseudo-impressions: above that of the truth."""
     true = TRUE[id]
     sets = drawn_sets(true, 5_000, np.random.default_rng(8))
     of_fit, of_truth = (

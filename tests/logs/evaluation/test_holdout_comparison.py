@@ -47,7 +47,7 @@ def test_the_true_model_predicts_best(truth: str) -> None:
 
 
 def test_differences_are_paired_by_impression() -> None:
-    """The standard error says how much the difference varies from one held-out part to another of the same size."""
+    """The standard error is how much the difference varies from one held-out part to another of the same size."""
     rng = np.random.default_rng(2)
     odds = np.outer(BIAS, ITEMS)
     differences, errors = [], []

@@ -68,7 +68,7 @@ def test_many_lists_are_matched_like_few() -> None:
 @pytest.mark.parametrize(
     ("value", "said"), [(0.0, "0.0"), (1.5, "1.5"), (None, "null"), (float("nan"), "null"), (-0.1, "-0.1")]
 )
-def test_what_is_no_probability_is_named(value: Any, said: str) -> None:
+def test_an_invalid_probability_is_named(value: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=f"at most 1, got {said} for impression 2 .1 of 3 are not"):
         LoggedPropensities([[0], [1], [0]], [0, NO_CLICK, 0], [0.5, value, 0.5])
 
@@ -100,7 +100,7 @@ def test_a_rate_of_nothing_has_an_interval() -> None:
     assert rate.high == pytest.approx(1.96**2 / (200 + 1.96**2), rel=1e-3)
 
 
-#: the probability of a click on each slot, whatever is in the other, as propensities of items in slots take for granted
+#: the probability of a click on each slot, independent of the other, as propensities of items in slots take for granted
 ALONE = np.array([[0.3, 0.1, 0.4], [0.1, 0.05, 0.2]])
 #: of each item to be in each slot, over LISTS
 IN_SLOTS = np.array([[CHANCES[LISTS[:, slot] == item].sum() for item in range(3)] for slot in range(2)])
@@ -115,7 +115,7 @@ def logged_by_item(impressions: int, rng: np.random.Generator) -> LoggedPropensi
 
 @pytest.mark.parametrize("odds", [ODDS, np.outer([1.0, 1.0], [0.1, 0.1, 0.1])])
 @pytest.mark.parametrize("by_item", [False, True])
-def test_every_estimate_is_right_on_average_whatever_the_model(by_item: bool, odds: Any) -> None:
+def test_every_estimate_is_unbiased_under_any_model(by_item: bool, odds: Any) -> None:
     """Plain and doubly robust without bias, and intervals that hold the truth; the model is right, or very wrong."""
     rng = np.random.default_rng(5)
     lists, shares = LISTS[[3, 5]], np.array([0.4, 0.6])
@@ -157,7 +157,7 @@ def test_no_interval_collapses_without_clicks(by_item: bool) -> None:
 
 @pytest.mark.parametrize("clicks", [1, 3, 10])
 def test_with_few_clicks_intervals_hold_the_truth(clicks: int) -> None:
-    """At least as often as they say, as these limits do; false alarms: see tests/statistical_assertions.py."""
+    """At least at their level, as these limits are conservative; false alarms: see tests/statistical_assertions.py."""
     rng = np.random.default_rng(clicks)
     covered = []
     for _ in range(600):
@@ -180,7 +180,7 @@ def test_impressions_that_stand_for_several() -> None:
         assert getattr(found, name) == pytest.approx(getattr(wanted, name))
 
 
-def test_a_slot_that_never_held_what_is_asked_for_is_named() -> None:
+def test_a_slot_that_never_held_the_target_item_is_named() -> None:
     data = LoggedPropensities([[0, 1], [0, 1]], [0, NO_CLICK], [[1.0, 1.0], [1.0, 1.0]])
     found = inverse_propensity(data, np.array([[0, 2]]), np.ones(1))
     assert found.unseen == (2,)

@@ -27,7 +27,7 @@ def test_p_values_are_uniform_if_the_model_is_true(estimator: str) -> None:
 
 
 def test_maximum_likelihood_expects_the_clicks_of_every_slot() -> None:
-    """Its equations say so: what can be off is the pairs."""
+    """By its equations: only the pairs can be off."""
     found = goodness(Fit.of_rankings(rankings(ODDS, 3_000, np.random.default_rng(2)), estimator="maximum-likelihood"))
     assert found is not None
     assert found.fitted == pytest.approx(found.observed, rel=1e-6)
@@ -46,7 +46,7 @@ def test_an_item_that_gains_in_one_slot_shows() -> None:
     assert not found.in_words().startswith("Yes")
 
 
-def test_the_excess_is_what_was_put_in() -> None:
+def test_the_excess_equals_the_simulated_one() -> None:
     """Pairs that are off by 20 %, give or take: the estimate of it is within a fifth, eight standard errors or so."""
     rng = np.random.default_rng(4)
     odds = np.outer(np.linspace(1.0, 0.3, 8), np.geomspace(0.02, 0.2, 40)) * np.exp(0.2 * rng.normal(size=(8, 40)))
@@ -55,7 +55,7 @@ def test_the_excess_is_what_was_put_in() -> None:
     assert found.test.excess == pytest.approx(0.2, rel=0.2)
 
 
-def test_nothing_to_test_is_said_so() -> None:
+def test_a_log_without_testable_pairs_is_undecided() -> None:
     found = goodness(Fit.of_rankings(Rankings([[0, 1]], [[30, 20]], [50], items=2)))
     assert found is not None
     assert np.isnan(found.test.p_value)

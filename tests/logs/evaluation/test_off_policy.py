@@ -116,7 +116,7 @@ def test_warnings_when_the_log_cannot_answer() -> None:
 
 
 def test_the_model_extrapolates_and_says_so() -> None:
-    """Item 2 was never in slot 1, but items 0 and 1 say what the slots are worth."""
+    """Item 2 was never in slot 1, but items 0 and 1 determine the position bias."""
     shown = [[0, 1], [1, 0], [0, 2], [1, 2]]
     weights = np.outer([1.0, 0.5], [0.4, 0.6, 0.5])
     clicks = [[round(4_000 * weights[k, row[k]]) for k in range(2)] for row in shown]
@@ -141,7 +141,7 @@ def test_a_million_items_are_no_obstacle() -> None:
     assert evaluate(fit, [str(item) for item in shown[0]]).by_model.high <= 1.0
 
 
-def test_what_a_log_shows_does_not_depend_on_what_was_clicked() -> None:
+def test_lists_shown_do_not_depend_on_clicks() -> None:
     log = pa.table({"items": [["a", "b"], ["b", "a"]], "clicked": [["a", "b"], []]})
     assert lists_shown(log) == {("a", "b"): 0.5, ("b", "a"): 0.5}
 
@@ -158,7 +158,7 @@ def test_what_a_log_shows_does_not_depend_on_what_was_clicked() -> None:
     ],
     ids=["lists", "text", "long", "stray", "odd"],
 )
-def test_what_a_log_shows_needs_no_clicks(log: dict[str, Any]) -> None:
+def test_lists_shown_need_no_clicks(log: dict[str, Any]) -> None:
     assert lists_shown(pa.table(log)) == {("a", "b"): 0.5, ("b", "a"): 0.5}
 
 

@@ -55,7 +55,7 @@ def test_a_mixture_is_between_its_lists(small: MNL) -> None:
     assert same == pytest.approx(one)
 
 
-def test_an_item_without_clicks_adds_what_its_silence_allows() -> None:
+def test_an_item_without_clicks_adds_its_upper_bound() -> None:
     """One slot, item 1 passed n times: the upper end is where (1 + α)^-n = (1 - level)/2."""
     estimate = scaling(Tally(np.array([[30, 0]]), np.array([[70, 20]])))
     found = rate(estimate, [1], level=0.9)
@@ -64,7 +64,7 @@ def test_an_item_without_clicks_adds_what_its_silence_allows() -> None:
     assert found.high == pytest.approx(odds / (1 + odds))
 
 
-def test_what_cannot_be_compared_is_not_answered() -> None:
+def test_pairs_that_cannot_be_compared_have_no_rate() -> None:
     seen = Rankings([[0, 2], [1, 3]], [[5, 3], [4, 2]], [9, 8], items=5)
     for estimator in ESTIMATORS.values():
         estimate = estimator(seen)

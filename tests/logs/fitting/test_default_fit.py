@@ -1,4 +1,4 @@
-"""Segments of a log, pooled: known tastes are recovered, as far as the data say."""
+"""Segments of a log, pooled: known tastes are recovered."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.statistical_assertions import FALSE_ALARM
 
 
 def error(fits: dict[str, Fit], made: Drawn) -> float:
-    """The root of the mean square of log α of all segments, beside the truth."""
+    """The root mean square error of log α over all segments."""
     off = [np.log(fits[name].estimate.attractiveness / made.before[place]) for place, name in enumerate(DEVICES)]
     return float(np.sqrt(np.mean(np.square(off))))
 
@@ -42,7 +42,7 @@ def test_segments_that_are_alike_are_pooled() -> None:
     assert error(pooled, made) < 0.85 * error(alone, made)
 
 
-def test_intervals_of_segments_hold_what_is_true() -> None:
+def test_intervals_of_segments_cover_the_truth() -> None:
     """Eight logs, 192 intervals of 95 %, some of them alike: no fewer than binomial chance allows at 90 %."""
     held: list[Any] = []
     for seed in range(8):
@@ -52,7 +52,7 @@ def test_intervals_of_segments_hold_what_is_true() -> None:
     assert sum(held) >= stats.binom.ppf(FALSE_ALARM, len(held), 0.9)
 
 
-def test_what_a_segment_likes_is_named() -> None:
+def test_preferences_of_a_segment_are_named() -> None:
     found = fit(drawn(0, 12_000, differ=True).log, segment="device")
     named = {(one.item, one.segment): one.times for one in segment_preferences(found)}
     assert list(named)[:2] == [("item 1", "desk"), ("item 0", "desk")]
@@ -63,8 +63,8 @@ def test_what_a_segment_likes_is_named() -> None:
     assert [row[0] for row in segment_rows(found)] == ["phone", "desk", "tablet"]
 
 
-def test_what_a_segment_likes_is_named_where_slots_are_hardly_known() -> None:
-    """One item is always in slot 1, so that nothing says what the others would get there; but desks want a more."""
+def test_preferences_of_a_segment_are_named_with_imprecise_slots() -> None:
+    """One item is always in slot 1, so the position bias is imprecise; but desks prefer a."""
     rng = np.random.default_rng(6)
     rows: dict[str, list[Any]] = {"items": [], "clicked": [], "device": []}
     for one in range(4_000):
@@ -84,14 +84,14 @@ def test_what_a_segment_likes_is_named_where_slots_are_hardly_known() -> None:
     )
 
 
-def test_nothing_is_made_of_segments_that_are_alike() -> None:
+def test_similar_segments_have_no_preferences() -> None:
     found = fit(drawn(2, 6_000).log, segment="device")
     assert not segment_preferences(found)
     assert segments_in_words(found)[0].startswith("Do segments differ? Not detectably")
     assert not segments_in_words(fit(drawn(2, 500).log))
 
 
-def test_of_several_placements_it_is_said_of_all() -> None:
+def test_strata_of_several_placements_are_summarised() -> None:
     made = drawn(3, 2_000, differ=True)
     pages = made.log.append_column("page", pc.cast(pc.bit_wise_and(made.log["impression"], 1), "string"))
     found = fit_placements(pages, placement="page", segment="device", time="at")

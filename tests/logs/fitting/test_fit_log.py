@@ -20,7 +20,7 @@ PAGES = Columns(placement="page")
 
 
 def generated(impressions: int, pages: int, seed: int) -> pa.Table:
-    """A log of users that choose as USERS say, from lists at random, on pages that know nothing of each other."""
+    """A log of users that choose by USERS, from random lists, on independent pages."""
     rng = np.random.default_rng(seed)
     lists = np.argsort(rng.random((impressions * pages, 4)), axis=1)[:, :3]
     odds = np.asarray(USERS.position_bias) * np.asarray(USERS.attractiveness)[lists]

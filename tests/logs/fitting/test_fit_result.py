@@ -1,4 +1,4 @@
-"""What a fit says of itself."""
+"""The results of a fit."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def test_json_is_as_documented(fit: Fit) -> None:
     assert fits_to_dict([fit]) == fit.to_dict()
 
 
-def test_what_is_only_a_guess_is_not_recommended() -> None:
-    """Always the same list: nothing tells its slots apart from its items."""
+def test_a_guess_is_not_recommended() -> None:
+    """Always the same list: its slots and its items cannot be separated."""
     found = Fit.of_rankings(Rankings([[0, 1]], [[30, 20]], [50], items=2)).to_dict()
     assert found["best"]["recommended"] is False
     unclicked = Fit.of_rankings(Rankings([[0, 1], [1, 0]], [[0, 0], [0, 0]], [50, 50], items=2)).to_dict()
@@ -58,7 +58,7 @@ def test_what_is_only_a_guess_is_not_recommended() -> None:
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_what_is_not_finite_is_null(estimator: str) -> None:
+def test_infinite_numbers_are_null(estimator: str) -> None:
     """Item 2 was never shown; slot 2 cannot be compared."""
     seen = Rankings([[0, 1]], [[3, 2]], [4], items=3)
     fit = Fit.of_rankings(seen, estimator=estimator, placement="home")
@@ -103,7 +103,7 @@ def test_the_best_list_is_the_best(fit: Fit) -> None:
 
 
 def test_luck_does_not_make_the_best_item() -> None:
-    """Shown three times and clicked twice, beside thirty that were shown some hundred times."""
+    """Shown three times and clicked twice, with thirty others that were shown some hundred times."""
     rng = np.random.default_rng(2)
     known = rankings(np.outer([1.0, 0.5], np.linspace(0.1, 0.4, 30)), 3_000, rng)
     lists = Rankings(known.shown, known.clicks, known.passes, items=31)

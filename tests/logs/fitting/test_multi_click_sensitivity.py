@@ -1,4 +1,4 @@
-"""What each rule for several clicks makes of the answer is what a fit under that rule says."""
+"""The outcome of each rule for several clicks equals a fit under that rule."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGES = Columns(placement="page", order="turn")
 
 
 def both_clicked(pages: int = 1) -> pa.Table:
-    """Lists of which every third is clicked twice, the lower item first."""
+    """Lists; every third is clicked twice, the lower item first."""
     rng = np.random.default_rng(3)
     rows = []
     for one in range(600 * pages):
@@ -51,7 +51,7 @@ def test_the_rate_of_the_rule_that_counts_is_the_one_that_is_recommended() -> No
     assert f"by rule: first {rate};" in words[1]
 
 
-def test_a_rule_that_leaves_no_click_is_said_to() -> None:
+def test_a_rule_that_leaves_no_click_is_reported() -> None:
     log = both_clicked()
     single = np.array(log["impression"]) % 3 == 1
     log = log.set_column(4, "clicked", pa.array(np.array(log["clicked"]) & ~single))
@@ -66,19 +66,19 @@ def words_of(found: list[Fit]) -> str:
     return words
 
 
-def test_several_placements_are_told_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_placements_are_summarised_together(monkeypatch: pytest.MonkeyPatch) -> None:
     log = both_clicked(2)
     words = words_of(fit_placements(log, PAGES, each_rule=True))
     assert words.startswith("33.3 % of the impressions have clicks on several items")
     assert "Here the first click counts." in words
     assert "lists changed" in words or "for the same lists" in words
     assert "in the middle of the placements: first " in words
-    # where the log is not read again, what to do is said
+    # if the log is not read again, the sentence names a remedy
     monkeypatch.setattr(multi_click_sensitivity, "MAX_READ_AGAIN", 100)
     assert "again with --multi-click" in words_of(fit_placements(log, PAGES, each_rule=True))
 
 
-def test_what_is_wrong_with_a_log_does_not_keep_it_from_being_fitted_again() -> None:
+def test_a_log_with_errors_can_be_fitted_again() -> None:
     found = fit_placements(table(dirty_rows(6)), PAGES, each_rule=True)
     assert all(found[0].tally.rule in one.by_rule for one in found)
 

@@ -1,4 +1,4 @@
-"""What is found of a log in time: tastes that are known to change, and tastes that do not."""
+"""Drift over the time of a log: tastes that change, and tastes that do not."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_change_is_found_with_its_items_and_its_day() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_nothing_is_said_to_change_where_nothing_does(seed: int) -> None:
+def test_a_log_without_drift_has_no_changes(seed: int) -> None:
     """Any item is named with a probability of DRIFT_LEVEL; none of 300 such series of counts had a half-life."""
     found = fit(drawn(10 + seed, 3_000).log, time="at")
     assert DRIFT_LEVEL == 0.001
@@ -46,7 +46,7 @@ def test_nothing_is_said_to_change_where_nothing_does(seed: int) -> None:
     )
 
 
-def test_one_time_says_nothing_of_change() -> None:
+def test_a_single_time_is_undecided() -> None:
     made = drawn(1, 50)
     found = fit(made.log.set_column(5, "at", pa.array(["2026-03-01"] * len(made.log))), time="at")
     assert found.changes is not None

@@ -67,7 +67,7 @@ def test_an_item_may_be_called_like_a_list() -> None:
     assert found.clicks.tolist() == [[1, 1], [0, 0]]
 
 
-def test_what_is_wrong_with_wide_logs_is_counted() -> None:
+def test_errors_in_wide_logs_are_counted() -> None:
     lists = [*LISTS, ["a", "a"], ["a", "b"], ["a", "b"], ["a", "b"], [], None, ["a", None]]
     clicked = [["b"], [], ["a"], [], ["z"], ["b", "a"], ["a", "z"], [], [], []]
     found = tally(pa.table({"items": lists, "clicked": clicked}))

@@ -137,7 +137,7 @@ def test_a_password_is_not_repeated() -> None:
 
 
 def test_a_spark_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Said at once, by its address; Spark itself would try for more than a minute."""
+    """The error comes at once, with the address; Spark itself would try for more than a minute."""
     session = pytest.importorskip("pyspark.sql").SparkSession
     monkeypatch.setattr(session, "getActiveSession", lambda: None)
     monkeypatch.setenv("JAVA_HOME", "not asked for")
@@ -213,7 +213,7 @@ def test_an_engine_that_fails_says_so_in_a_line(tmp_path: Path) -> None:
         ("broken.parquet", {"memory": "much"}, InvalidInput, "memory must be like 500MB or 4GB, got 'much'"),
     ],
 )
-def test_what_cannot_be_read(
+def test_unreadable_sources(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     source: Any,

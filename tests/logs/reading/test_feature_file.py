@@ -1,4 +1,4 @@
-"""What is known of items, from a file."""
+"""Item features from a file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_files_of_every_kind_say_the_same(tmp_path: Path, kind: str) -> None:
         ("item,day\na,2026-11-16\n", "day of item a must be a number or text"),
     ],
 )
-def test_what_cannot_be_used_is_named(tmp_path: Path, text: str, named: str) -> None:
+def test_invalid_features_are_named(tmp_path: Path, text: str, named: str) -> None:
     path = tmp_path / "items.csv"
     path.write_text(text)
     with pytest.raises(InvalidInput, match=named):

@@ -83,12 +83,12 @@ def test_an_ordinary_log_is_none_of_them(tmp_path: Path) -> None:
         ("1\t0\tQ\t7\t0\t11\t12\n1\t5\tX\t13\n", r"file, line 2: expected a query \(Q\) or a click \(C\), got '1"),
     ],
 )
-def test_what_is_no_session_is_named(tmp_path: Path, text: str, message: str) -> None:
+def test_a_malformed_session_is_named(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         load(_written(tmp_path, text), "yandex")
 
 
-def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="unknown format 'yandax': did you mean yandex"):
         load(tmp_path, "yandax")
     with pytest.raises(UnreadableFile, match="there is no file"):

@@ -1,4 +1,4 @@
-"""What a log cannot say, in words."""
+"""Limitations of a log, in words."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_slots_without_clicks_or_items() -> None:
     assert "One item was never shown: no data on 3." in text
 
 
-def test_names_that_differ_by_case_or_blanks_alone_are_asked_about() -> None:
+def test_names_that_differ_by_case_or_blanks_are_listed() -> None:
     seen = Rankings([[0, 1], [1, 0], [2, 0], [1, 2]], [[30, 20]] * 4, [50] * 4, items=3)
     (said,) = limitations(Fit.of_rankings(seen, item_ids=["Tea", "milk", "tea "]))
     assert said.startswith("Some names differ only by case or blanks: 'Tea' and 'tea '.")

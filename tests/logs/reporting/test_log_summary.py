@@ -1,4 +1,4 @@
-"""Several placements together: what is said of all is what their own reports come to."""
+"""Several placements together: the summary agrees with their own reports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_the_largest_come_first_and_a_guess_is_called_one(every: LogSummary) -> 
     assert [len(begins_with(one)) for one in every.placements] == [3, 3, 4]
 
 
-def test_what_is_said_first(every: LogSummary) -> None:
+def test_the_main_findings_come_first(every: LogSummary) -> None:
     words = every.in_words()
     assert words[0].startswith("4,620 impressions of 3 placements; ")
     assert words[1].startswith("How much is each slot worth? Of the clicks that an item gets in slot 1, the same item ")

@@ -128,14 +128,14 @@ def test_no_item_is_torn_from_its_place(fit: Fit, tmp_path: Path, monkeypatch: p
     assert re.search(r"What to show\? 1\.&nbsp;item \d+&emsp; 2\.&nbsp;item \d+&emsp; 3\.&nbsp;item \d+<", page)
 
 
-def test_what_slots_are_worth_is_not_claimed_where_it_was_said() -> None:
+def test_a_given_position_bias_is_not_reported_as_estimated() -> None:
     log = pa.table({"items": [["a", "b"], ["b", "a"]] * 40, "clicked": ["a", "b", None, "a"] * 20})
     words = PlacementReport(logs.fit(log, position_bias=[1.0, 0.5])).in_words()
     assert words[1].startswith("How much is each slot worth? As given, the best place is slot 1. Of the clicks")
     assert not any("As was said" in line for line in PlacementReport(logs.fit(log)).in_words())
 
 
-def test_slots_that_are_alike_are_said_to_be() -> None:
+def test_equal_slots_are_reported_as_equal() -> None:
     seen = rankings(np.outer(np.ones(2), [0.3, 0.4, 0.5]), 200_000, np.random.default_rng(3))
     assert (
         "How much is each slot worth? The slots are worth about the same."
@@ -144,7 +144,7 @@ def test_slots_that_are_alike_are_said_to_be() -> None:
 
 
 def test_a_fixed_order_gets_no_recommendation() -> None:
-    """Always the same list, clicked so often that a gain might be promised of another one."""
+    """Always the same list, with enough clicks to promise a gain from another one."""
     words = " ".join(PlacementReport(Fit.of_rankings(Rankings([[0, 1]], [[300, 9_000]], [700], items=2))).in_words())
     assert "What to show? This log does not determine it" in words
     assert "Keep what you show, and let some items change places for a while." in words
@@ -153,7 +153,7 @@ def test_a_fixed_order_gets_no_recommendation() -> None:
     assert "1,000 impressions" not in words
 
 
-def test_figures_show_what_they_say(fit: Fit) -> None:
+def test_figures_show_their_data(fit: Fit) -> None:
     axes = fit_figures.position_bias(fit).axes[0]
     assert axes.lines[0].get_ydata() == pytest.approx(fit.estimate.position_bias)
     labels = [label.get_text() for label in fit_figures.items(fit).axes[0].get_yticklabels()]

@@ -11,7 +11,7 @@ BIAS, ALPHA = np.array([1.0, 0.5, 0.25]), np.array([0.1, 0.2, 0.8, 0.05])
 
 
 def fit_of(shares: dict[tuple[int, ...], int]) -> Fit:
-    """Lists with as many clicks as are expected of them, for so many visits without one."""
+    """Lists with their expected clicks, for this many visits without one."""
     lists = np.array(list(shares))
     passes = np.array(list(shares.values()))
     clicks = np.round(passes[:, None] * BIAS * ALPHA[lists]).astype(int)
