@@ -1,4 +1,4 @@
-"""Where placements, decisions and tallies are kept: one store, two databases."""
+"""Durable storage of placements, decisions and tallies, in SQLite or PostgreSQL."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ POSTGRESQL = ("postgresql://", "postgres://")
 
 
 def open_existing(url: str) -> Store:
-    """Open a store that is there already: a name mistyped must not make a new one."""
+    """Open an existing store; a mistyped name is an error."""
     if url.startswith(SQLITE) and not path_of(url).exists():
         raise StoreRefused(f"there is no store {path_of(url)}")
     return open_store(url)

@@ -1,4 +1,4 @@
-"""What one transaction adds to counters and tallies, gathered before it is written."""
+"""Sums of one transaction for counters and tallies, before they are written."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _Pair = tuple[int, str]
 
 
 class CountKey(NamedTuple):
-    """Under which a decision is counted."""
+    """The key under which a decision is counted."""
 
     placement: str
-    #: the beginning of the hour in which it was issued
+    #: the start of the hour in which it was issued
     start: int
     segment: str
     arm: Arm
@@ -29,7 +29,7 @@ class CountKey(NamedTuple):
 
 @dataclass
 class _Pairs:
-    """Per slot and item: clicks, passes and shows, then how many clicks said what they brought, its sum and squares."""
+    """Counts per slot and item: clicks, passes, shows, clicks with a value, sum of values, sum of their squares."""
 
     counts: dict[_Pair, list[Any]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0, 0, 0.0, 0.0]))
 
@@ -80,7 +80,7 @@ class Accumulator:
         self._counters[CountKey(placement, start, segment, arm)]["issued"] += 1
 
     def finalise(self, where: CountKey, items: Sequence[str], outcome: Outcome | None, times: int = 1) -> None:
-        """Count one decision as what was reported of it; silence is a no-click, and may be that of several at once."""
+        """Count final decisions with the same list by their outcome; without a report they are no-clicks."""
         kind = "no_click" if outcome is None else outcome.kind
         counters = self._counters[where]
         counters[kind] += times
@@ -96,11 +96,11 @@ class Accumulator:
         pairs[where].add(items, outcome, times)
 
     def delay(self, placement: str, at_most: float, seconds: float) -> None:
-        """Count how long a click took, of a decision that waited for `at_most` seconds."""
+        """Count the delay of a click, of a decision that waited for `at_most` seconds."""
         self._delays[placement, at_most, number_of(seconds)] += 1
 
     def placements(self) -> list[str]:
-        """Those with something final, in order."""
+        """The placements with final decisions, in order."""
         return sorted(self._pairs)
 
     def tally(self, placement: str) -> list[tuple[Any, ...]]:

@@ -1,4 +1,4 @@
-"""What is counted of decisions, over all time and by period: the rows of tallies and counters."""
+"""Rows of the tally and of counters, over all time and by period."""
 
 from __future__ import annotations
 
@@ -12,72 +12,72 @@ from slotwise.service.storage.decision_types import Arm
 
 @dataclass(frozen=True, slots=True)
 class TallyRow:
-    """One item in one slot, counted from 0, over all final decisions of a segment that somebody saw."""
+    """Counts of an item in a slot, counted from 0, over the final decisions of a segment that were seen."""
 
     slot: int
     item: str
     clicks: int = 0
     passes: int = 0
-    #: how often it stood there, whatever was clicked
+    #: how often it was there
     shows: int = 0
-    #: the clicks that said what they brought, what that was together, and the sum of its squares
+    #: clicks with a value, the sum of the values, and of their squares
     valued: int = 0
     value: float = 0.0
     squares: float = 0.0
     segment: str = ""
 
 
-#: what a row counts, in the order of its fields
+#: the names of the counts, in the order of the fields
 TALLY_COUNTS: Final = ("clicks", "passes", "shows", "valued", "value", "squares")
 
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """How many decisions of one arm came to what."""
+    """Numbers of decisions by outcome."""
 
     issued: int = 0
     clicked: int = 0
     no_click: int = 0
-    #: those of `no_click` about which nothing was reported
+    #: decisions of `no_click` without a report
     silent: int = 0
     not_shown: int = 0
-    #: decisions with an outcome after their deadline; this and the next two are never learned
+    #: decisions with an outcome after their deadline; this and the next two do not affect learning
     late: int = 0
     duplicates: int = 0
     conflicts: int = 0
-    #: those of `clicked` with clicks on more than one item
+    #: decisions of `clicked` with clicks on more than one item
     several: int = 0
-    #: what the clicks brought, where that was said, and the sum of its squares
+    #: the sum of the reported values, and of their squares
     value: float = 0.0
     squares: float = 0.0
 
     @property
     def final(self) -> int:
-        """Past their deadline, and counted."""
+        """Decisions past their deadline, which are counted."""
         return self.clicked + self.no_click + self.not_shown
 
     @property
     def pending(self) -> int:
-        """Waiting for their deadline."""
+        """Decisions before their deadline."""
         return self.issued - self.final
 
     def all(self) -> tuple[float, ...]:
-        """Every one, in the order of their names."""
+        """All counters, in the order of `COUNTERS`."""
         return tuple(getattr(self, name) for name in COUNTERS)
 
     def __add__(self, other: Counters) -> Counters:
-        return Counters(*(mine + more for mine, more in zip(self.all(), other.all(), strict=True)))  # type: ignore[arg-type]
+        return Counters(*(first + second for first, second in zip(self.all(), other.all(), strict=True)))  # type: ignore[arg-type]
 
 
-#: a time that never comes
+#: later than any time
 LAST: Final = 2**62
-#: the names of all of them
+#: the names of all counters
 COUNTERS = tuple(Counters.__dataclass_fields__)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class CountPeriod:
-    """When decisions were issued: an hour or a day, UTC; with no length, what was counted elsewhere, as of then."""
+    """An hour or a day, UTC, in which decisions were issued; with 0 hours, imported counts as of that time."""
 
     #: seconds since 1970
     start: int
@@ -86,11 +86,11 @@ class CountPeriod:
 
 @dataclass(frozen=True, slots=True)
 class PeriodRow:
-    """What a tally's row counts, of the decisions of one arm that were issued in a period."""
+    """Counts of an item in a slot, of the decisions of one arm and period."""
 
     period: CountPeriod
     segment: str
-    #: empty in what was counted before arms were told apart
+    #: empty in imported counts
     arm: Arm | Literal[""]
     slot: int
     item: str
@@ -104,7 +104,7 @@ class PeriodRow:
 
 
 class PeriodColumns(NamedTuple):
-    """Rows of periods by column, without arms and shows, where there are too many to make something of each."""
+    """Rows of periods by column, without arms and shows: fast for many rows."""
 
     start: Sequence[int]
     hours: Sequence[int]
@@ -116,12 +116,12 @@ class PeriodColumns(NamedTuple):
 
     @classmethod
     def of(cls, rows: Sequence[tuple[Any, ...]]) -> Self:
-        """Of rows with these fields in this order."""
+        """Columns from rows with these fields in this order."""
         return cls(*(zip(*rows, strict=True) if rows else repeat((), len(cls._fields))))
 
 
 class HistoryRow(NamedTuple):
-    """One item in one slot, over all decisions that were issued in a period and that somebody saw."""
+    """Counts of an item in a slot, over the decisions of a period that were seen."""
 
     period: CountPeriod
     slot: int
@@ -132,7 +132,7 @@ class HistoryRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PeriodCounters:
-    """What became of the decisions of one segment and arm that were issued in a period."""
+    """Counters of one segment, arm and period."""
 
     period: CountPeriod
     segment: str
@@ -141,10 +141,10 @@ class PeriodCounters:
 
 
 class ArmCounts(NamedTuple):
-    """What the decisions of one arm that were issued in a period came to."""
+    """Outcomes of one arm and period."""
 
     period: CountPeriod
-    #: "" where all segments were asked for together
+    #: "" for all segments together
     segment: str
     arm: Arm
     clicked: int
@@ -154,7 +154,7 @@ class ArmCounts(NamedTuple):
 
 
 class ItemClicks(NamedTuple):
-    """Clicks on an item, in whichever slot, of the decisions of one arm that were issued in a period."""
+    """Clicks on an item in any slot, of one arm and period."""
 
     period: CountPeriod
     segment: str

@@ -1,4 +1,4 @@
-"""Decisions as they were made and what came of them, to be read one by one or in order."""
+"""The log of decisions and outcomes, read by id or in order."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _SELECT: Final = (
 
 
 def outcome_of(kind: Kind | None, clicked: str | None, then: str | None, value: float | None) -> Outcome | None:
-    """What was reported of a decision, from its columns."""
+    """The outcome of a decision from its columns, or None."""
     return None if kind is None else Outcome(kind, clicked, tuple(read(then)) if then else (), value)
 
 
 class DecisionLog(Database):
-    """The part of a store that looks back."""
+    """The part of a store that reads past decisions."""
 
-    def fill_propensities(self, found: Sequence[tuple[str, Sequence[float]]]) -> None:
+    def fill_propensities(self, propensities: Sequence[tuple[str, Sequence[float]]]) -> None:
         """Store the propensities of decisions, given by their ids: by slot, the probability of the item in it."""
-        rows = sorted((id, written(values)) for id, values in found)
+        rows = sorted((id, written(values)) for id, values in propensities)
         with self.transaction():
             if self.for_update:
                 for ids in chunks([id for id, _ in rows]):
@@ -35,7 +35,7 @@ class DecisionLog(Database):
             self.many(
                 "WITH filled (id, propensities) AS (VALUES ROWS) UPDATE decisions "
                 "SET propensities = filled.propensities FROM filled WHERE decisions.id = filled.id "
-                # what was drawn for it was not shown
+                # a sticky list has the propensities of the decision that it was drawn for
                 "AND decisions.list_of IS NULL",
                 rows,
             )

@@ -1,4 +1,4 @@
-"""A decision, what may come of it, and what the store says to that."""
+"""Decisions, outcomes, reports and receipts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Final, Literal
 
 Arm = Literal["learned", "holdout", "shadow"]
 Kind = Literal["clicked", "no_click", "not_shown"]
-#: what became of a decision that was to be issued: it was; its key had been used, and that decision is given back; its
-#: key had been used for another request; its placement was deleted a moment ago
+#: the result of issuing a decision: issued; its key was used before, and the earlier decision is returned; its key was
+#: used for another request; its placement was deleted
 Fate = Literal["issued", "repeated", "other_request", "unknown_placement"]
-#: what the store says to an outcome
+#: the store's answer to a report
 Verdict = Literal["recorded", "duplicate", "conflict", "late", "unknown_decision", "unknown_item"]
 
 _ID: Final = re.compile(r"[0-9a-f]{32}", re.ASCII)
@@ -24,7 +24,7 @@ DAY: Final = 24 * HOUR
 
 
 def hour_of(time: float) -> int:
-    """The beginning of its hour.
+    """The start of the hour of a time.
 
     >>> hour_of(7300.5)
     7200
@@ -33,7 +33,7 @@ def hour_of(time: float) -> int:
 
 
 def new_id(now: float) -> str:
-    """An id that nobody guesses; ids sort by the time they were made.
+    """A random id; ids sort by time.
 
     >>> len(new_id(0.0)), new_id(1.0) < new_id(2.0)
     (32, True)
@@ -42,40 +42,40 @@ def new_id(now: float) -> str:
 
 
 def is_id(text: str) -> bool:
-    """Whether a decision can be called so."""
+    """Whether a text is a valid id of a decision."""
     return _ID.fullmatch(text) is not None
 
 
 def least_id(now: float) -> str:
-    """What all ids made from `now` on are greater than: milliseconds since 1970."""
+    """A lower bound of all ids from `now` on: milliseconds since 1970."""
     return f"{max(0, int(now * 1000)):012x}"
 
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """A caller's key for a decision: within the decision's window, the same key is the same decision."""
+    """An idempotency key: within a decision's window, the same key gives the same decision."""
 
     key: str
-    #: a digest of what was asked for: with the same key it must be the same
+    #: a hash of the request, which must be the same for the same key
     request: str
 
 
 @dataclass(frozen=True, slots=True)
 class Sticky:
-    """Who is to see the same list, and for how long."""
+    """A returning visitor, and the constraints on the list that is shown again."""
 
-    #: a keyed digest: who it is cannot be told from it
+    #: a keyed hash of the visitor
     visitor: str
-    #: a digest of the terms under which a list was made: under other terms a new one is made
+    #: a hash of the terms of a list: under other terms a new list is drawn
     terms: str
     until: float
-    #: what may be shown: a list with something else in it is replaced
+    #: items that may be shown: a list with another item is replaced
     allowed: Container[str]
-    #: items to the slots in which they must be, counted from 1
+    #: pinned items to slots, counted from 1
     pinned: Mapping[str, int] = field(default_factory=dict)
 
     def allows(self, items: Sequence[str], slots: int) -> bool:
-        """Whether a list from before can be shown again where `slots` items are to be shown now."""
+        """Whether an earlier list can be shown again in this many slots."""
         return (
             len(items) == slots
             and all(item in self.allowed for item in items)
@@ -96,40 +96,49 @@ class IssuedDecision:
     issued: float
     deadline: float
     once: Once | None = None
-    #: where it is given, `items` and `arm` are for a visitor who has no list yet
+    #: if given, `items` and `arm` are for a visitor without a list
     sticky: Sticky | None = None
     fate: Fate = "issued"
-    #: for whom, as `slotwise.service.schemas.segment_rules` writes it; "" where nothing is known of the visitor
+    #: the segment's text (`slotwise.service.schemas.segment_rules`); "" without context
     segment: str = ""
-    #: the longest window of its placement where it is one of those that wait for all of it; their clicks tell of delays
+    #: the placement's maximum window if the decision waits for it to measure delays
     waits_seconds: float | None = None
-    #: by slot, the probability that its item would be there, where that is known as it is issued
+    #: by slot, the probability of its item, if it is known when the decision is issued
     propensities: tuple[float, ...] | None = None
-    #: the decision that its list was drawn for, where a visitor sees that again
+    #: the decision that its list was drawn for, if a visitor sees it again
     list_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a list: a click on one of its items, no click, or that nobody saw it."""
+    """The outcome of a list: a click, no click, or not shown.
+
+    Parameters
+    ----------
+    kind
+        `"clicked"`, `"no_click"` or `"not_shown"`.
+    item
+        The first clicked item, which counts.
+    then
+        Items that were clicked after it, in order.
+    value
+        The reported value of the click.
+    """
 
     kind: Kind
-    #: what was clicked first, which is what counts
     item: str | None = None
-    #: what was clicked after it, in that order
     then: tuple[str, ...] = ()
-    #: what the click brought, where that was said
     value: float | None = None
 
     @property
     def clicks(self) -> tuple[str, ...]:
-        """Everything that was clicked, in order."""
+        """All clicked items, in order."""
         return () if self.item is None else (self.item, *self.then)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """An outcome on its way in."""
+    """A reported outcome."""
 
     decision: str
     outcome: Outcome
@@ -138,24 +147,24 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What the store made of a report, and the decision as it was found."""
+    """The verdict on a report, and the decision's items and earlier outcome."""
 
     verdict: Verdict
     items: tuple[str, ...] = ()
-    #: what had been recorded before
+    #: the outcome that was recorded before
     recorded: Outcome | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedDecision:
-    """A decision, and what has become of it."""
+    """A decision with its outcome."""
 
     decision: IssuedDecision
-    #: None where nothing was reported, which is a no-click once it is final
+    #: None without a report, which is a no-click once it is final
     outcome: Outcome | None
     #: whether it is past its deadline, and counted
     final: bool
     #: whether an outcome came after the deadline
     late: bool = False
-    #: by slot, the probability that its item would be there; None where that is not known, or not yet
+    #: by slot, the probability of its item; None if it is unknown
     propensities: tuple[float, ...] | None = None

@@ -1,16 +1,16 @@
-"""How long after a decision its click was reported, counted in classes that are a twentieth wide."""
+"""Classes of the delays of clicks, each 5 % wider than the one before."""
 
 from __future__ import annotations
 
 import math
 from typing import Final
 
-#: the end of a class over its beginning
+#: the ratio of a class's end to its start
 RATIO: Final = 1.05
 
 
 def number_of(seconds: float) -> int:
-    """The class of a delay: the first that ends no earlier; delays below a second are in class 0.
+    """The class of a delay: the first class whose end is not below it; class 0 has delays below a second.
 
     >>> number_of(0.2), number_of(1.0), number_of(60.0), number_of(1800.0)
     (0, 0, 84, 154)

@@ -1,4 +1,4 @@
-"""Keys of decisions: within a decision's window, the same key is the same decision."""
+"""Idempotency keys: within a decision's window, the same key gives the same decision."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from slotwise.service.storage.decision_types import IssuedDecision
 from slotwise.service.storage.sql_base import Database, read
 
-#: a key that was used is free again once its decision's deadline has passed
+#: a key is free again after its decision's deadline
 _CLAIM = (
     "INSERT INTO keys (placement, key, decision, request, issued, deadline) VALUES ROWS "
     "ON CONFLICT (placement, key) DO UPDATE SET decision = excluded.decision, request = excluded.request, "
@@ -25,27 +25,27 @@ _DROP = (
     "(SELECT placement, key FROM keys WHERE deadline <= ? ORDER BY deadline LIMIT ?{skip_locked})"
 )
 
-#: a placement, and a key there
+#: a placement and a key
 Key = tuple[str, str]
 
 
 class UsedKey(NamedTuple):
-    """What a key was used for."""
+    """The request and the decision of a used key."""
 
     request: str
     decision: IssuedDecision
 
 
 def key_of(decision: IssuedDecision) -> Key:
-    """The key that it was asked for with."""
+    """The placement and idempotency key of a decision."""
     assert decision.once is not None
     return decision.placement, decision.once.key
 
 
 def claim(database: Database, decisions: Sequence[IssuedDecision]) -> dict[Key, UsedKey]:
-    """Take the keys of these decisions, each for the first that has it; those that had been used before, and for what.
+    """Claim the keys of decisions, each for the first decision with it; returns the keys that were used before.
 
-    A worker that is using one of them at this moment is waited for.
+    Waits for a concurrent transaction that claims one of them.
     """
     first: dict[Key, IssuedDecision] = {}
     for decision in decisions:
@@ -64,5 +64,5 @@ def claim(database: Database, decisions: Sequence[IssuedDecision]) -> dict[Key, 
 
 
 def drop_keys(database: Database, now: float, at_most: int) -> None:
-    """Forget keys whose decision's deadline has passed."""
+    """Delete keys whose decision's deadline has passed."""
     database.all(_DROP.format(skip_locked=database.skip_locked), (now, at_most))

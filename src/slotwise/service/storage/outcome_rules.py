@@ -1,4 +1,4 @@
-"""What a report does to a decision: the rules of an outcome, in one place for every store."""
+"""The rules of outcomes: the verdict on a report."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def judge(
     final: bool,
     recorded: Outcome | None,
 ) -> Verdict:
-    """The first outcome stands, but a click may replace a no-click until the deadline.
+    """The verdict on an outcome: the first one counts, and a click may replace a no-click until the deadline.
 
     `now` is when the outcome arrived. If the decision became final while the outcome waited to be written, an outcome
-    that came in time is still told what had been recorded before; only what would have been new is late.
+    in time still gets a verdict by the earlier outcome; only a new one is late.
 
     >>> known = dict(now=1.0, items=["a", "b"], deadline=2.0, final=False)
     >>> judge(Outcome("clicked", "a"), recorded=Outcome("no_click"), **known)

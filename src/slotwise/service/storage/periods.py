@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import astuple
-from typing import Any
 
 from slotwise.service.storage.count_rows import (
     COUNTERS,
@@ -29,14 +28,14 @@ ADD_PERIOD_COUNTERS = adding("period_counters", ("placement", "start", "hours", 
 
 
 def _keys(names: str, *, by_segment: bool) -> tuple[str, str]:
-    """What to select and what to group by, each segment by itself or all of them together."""
+    """The selected and the grouping columns, by segment or over all segments."""
     if by_segment:
         return names.replace("SEGMENT", "segment"), names.replace("SEGMENT", "segment")
     return names.replace("SEGMENT", "''"), names.replace("SEGMENT, ", "")
 
 
 def _period(by_day: bool) -> str:
-    """Beginning and length in hours; what was before there were periods stays by itself."""
+    """Start and length in hours; imported counts stay separate."""
     if not by_day:
         return "start, hours"
     return (
@@ -46,7 +45,7 @@ def _period(by_day: bool) -> str:
 
 
 class PeriodTables(Database):
-    """The part of a store that knows when."""
+    """The part of a store that holds counts by period."""
 
     def period_tally(self, name: str, *, after: int = 0, since: int = 0, until: int = LAST) -> list[PeriodRow]:
         """The rows that changed after revision `after`, of periods that start from `since` on and before `until`."""
@@ -56,7 +55,7 @@ class PeriodTables(Database):
                 "WHERE placement = ? AND revision > ? AND start >= ? AND start < ?",
                 (name, after, since, until),
             )
-            return [PeriodRow(CountPeriod(start, hours), *rest) for start, hours, *rest in rows]
+            return [PeriodRow(CountPeriod(start, hours), *columns) for start, hours, *columns in rows]
 
     def period_columns(self, name: str, since: int = 0) -> PeriodColumns:
         """All rows of periods that start from `since` on, by column and in no order."""
@@ -90,7 +89,7 @@ class PeriodTables(Database):
                 f"WHERE placement = ? AND start >= ? AND start < ? GROUP BY {group} ORDER BY {group}",
                 (name, since, until),
             )
-            return [ArmCounts(CountPeriod(start, hours), *rest) for start, hours, *rest in rows]
+            return [ArmCounts(CountPeriod(start, hours), *columns) for start, hours, *columns in rows]
 
     def item_clicks(self, name: str, since: int, until: int, *, by_segment: bool) -> list[ItemClicks]:
         """Clicks by item and arm in these periods; counts whose arm is unknown are left out."""
@@ -101,7 +100,7 @@ class PeriodTables(Database):
                 f"AND start < ? AND clicks > 0 AND arm <> '' GROUP BY {group} ORDER BY {group}",
                 (name, since, until),
             )
-            return [ItemClicks(CountPeriod(start, hours), *rest) for start, hours, *rest in rows]
+            return [ItemClicks(CountPeriod(start, hours), *columns) for start, hours, *columns in rows]
 
     def history(self, name: str, since: int, until: int, *, by_day: bool) -> list[HistoryRow]:
         """Clicks and shows by period, slot and item, over all segments and arms; with `by_day`, hours are added up."""
@@ -111,7 +110,7 @@ class PeriodTables(Database):
                 "WHERE placement = ? AND start >= ? AND start < ? GROUP BY 1, 2, slot, item ORDER BY 1, 2, slot, item",
                 (name, since, until),
             )
-            return [HistoryRow(CountPeriod(start, hours), *rest) for start, hours, *rest in rows]
+            return [HistoryRow(CountPeriod(start, hours), *columns) for start, hours, *columns in rows]
 
     def history_counters(self, name: str, since: int, until: int, *, by_day: bool) -> list[PeriodCounters]:
         """Counters by period, segment and arm, in order; with `by_day`, hours are added up."""
@@ -127,17 +126,17 @@ class PeriodTables(Database):
                 for start, hours, segment, arm, *counts in rows
             ]
 
-    def keep_end(self, name: str, start: int, believed: str) -> None:
-        """Keep the summary of the estimates at the end of the hour that began at `start`, unless there is one."""
+    def keep_end(self, name: str, start: int, summary: str) -> None:
+        """Store the summary of the estimates at the end of the hour that began at `start`, unless there is one."""
         with self.transaction():
             self.all(
                 "INSERT INTO period_ends (placement, start, believed) VALUES (?, ?, ?) "
                 "ON CONFLICT (placement, start) DO NOTHING",
-                (name, start, believed),
+                (name, start, summary),
             )
 
     def ended(self, name: str, start: int) -> bool:
-        """Whether something was counted in the hour that began at `start`, and no summary of its end is kept."""
+        """Whether something was counted in the hour that began at `start`, and no summary of its end is stored."""
         with self.reading():
             return bool(
                 self.all(
@@ -148,17 +147,17 @@ class PeriodTables(Database):
             )
 
     def period_ends(self, name: str, since: int = 0, until: int = LAST) -> list[tuple[int, str]]:
-        """Summaries of the estimates at the ends of hours, by the beginnings of these hours, in order."""
+        """Summaries of the estimates at the ends of hours, by the starts of these hours, in order."""
         with self.reading():
             rows = self.all(
                 "SELECT start, believed FROM period_ends WHERE placement = ? AND start >= ? AND start < ? "
                 "ORDER BY start",
                 (name, since, until),
             )
-            return [(start, believed) for start, believed in rows]
+            return [(start, summary) for start, summary in rows]
 
     def merge_hours(self, before: float, at_most: int) -> int:
-        """Add up the hours of days that ended before then, a placement's day at a time; the number of these days."""
+        """Add up the hours of days that ended before then, a placement's day at a time; returns the number of days."""
         end = int(before // DAY) * DAY
         with self.reading():
             days = self.all(
@@ -172,11 +171,11 @@ class PeriodTables(Database):
         return len(days)
 
     def _merge(self, placement: str, day: int) -> None:
-        # whoever adds to a placement's tally changes this row first, and waits here
-        found = self.all(
+        # transactions that add to the tally change this row first, and wait here
+        revised = self.all(
             "UPDATE placements SET revision = revision + 1 WHERE name = ? RETURNING revision", (placement,)
         )
-        if not found:
+        if not revised:
             return
         hours = "placement = ? AND hours = 1 AND start >= ? AND start < ?"
         where = (placement, day, day + DAY)
@@ -186,14 +185,14 @@ class PeriodTables(Database):
             where,
         )
         self.all(f"DELETE FROM period_tally WHERE {hours}", where)
-        self.many(ADD_PERIOD_TALLY, [(placement, day, 24, *row, found[0][0]) for row in merged])
-        # counters are added to without that row: what is added up is what is deleted, locked in the usual order
+        self.many(ADD_PERIOD_TALLY, [(placement, day, 24, *row, revised[0][0]) for row in merged])
+        # counters change without that row: the deleted rows are summed, after locking them in the common order
         if self.for_update:
             self.all(
                 f"SELECT 1 FROM period_counters WHERE {hours} ORDER BY start, hours, segment, arm{self.for_update}",
                 where,
             )
-        total: dict[Any, Counters] = {}
+        total: dict[tuple[str, str], Counters] = {}
         for segment, arm, *counts in self.all(
             f"DELETE FROM period_counters WHERE {hours} RETURNING segment, arm, {', '.join(COUNTERS)}", where
         ):
@@ -203,12 +202,12 @@ class PeriodTables(Database):
         )
 
     def add_periods(self, name: str, rows: Sequence[PeriodRow], counters: Sequence[PeriodCounters]) -> None:
-        """Add what was carried from another store, within a transaction."""
+        """Add counts from another store, within a transaction."""
         self.many(
             ADD_PERIOD_TALLY,
             [(name, *astuple(row.period), row.segment, row.arm, row.slot, row.item, *row.counts(), 1) for row in rows],
         )
         self.many(
             ADD_PERIOD_COUNTERS,
-            [(name, *astuple(one.period), one.segment, one.arm, *one.counters.all()) for one in counters],
+            [(name, *astuple(row.period), row.segment, row.arm, *row.counters.all()) for row in counters],
         )

@@ -1,4 +1,4 @@
-"""Placements that are carried from store to store."""
+"""Export and import of placements between stores."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from slotwise.service.storage.periods import PeriodTables
 from slotwise.service.storage.placements_table import Change, PlacementTables
 from slotwise.service.storage.totals import ADD_COUNTERS, ADD_TALLY, TotalTables
 
-#: changes of a placement that are carried along, the newest
+#: the newest changes of a placement, which are exported
 MAX_CHANGES = 100_000
 
 
 @dataclass(frozen=True)
 class PlacementExport:
-    """A placement as it is carried from store to store: all but its pending decisions."""
+    """A placement without its pending decisions."""
 
     name: str
     definition: str
@@ -34,7 +34,7 @@ class PlacementTransfer(PlacementTables, PeriodTables, TotalTables):
     """The part of a store that exports and imports placements."""
 
     def carry_out(self, name: str) -> PlacementExport:
-        """A placement, to be carried to another store."""
+        """Export a placement."""
         with self.transaction():
             if self.version(name) is None:
                 raise InvalidInput(f"there is no placement {name!r} in this store")
@@ -49,12 +49,12 @@ class PlacementTransfer(PlacementTables, PeriodTables, TotalTables):
             )
 
     def carry_in(self, placement: PlacementExport) -> None:
-        """Add a placement from another store; refused if there is one of that name."""
+        """Import a placement; raises if there is one of that name."""
         with self.transaction():
             if self.version(placement.name) is not None:
                 raise InvalidInput(f"there is a placement {placement.name!r} in this store already")
             self.create(placement.name)
-            # beyond all that it was at in the store that it comes from
+            # above all of its versions in the other store
             versions = max([1, *(change.version for change in placement.changes)])
             self.all(
                 "UPDATE placements SET version = version + ?, revision = 1 WHERE name = ?",

@@ -1,4 +1,4 @@
-"""Placements and their definitions in SQL: put, changed, listed, deleted."""
+"""Placements, definitions and changes in SQL."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Literal, NamedTuple
 
 from slotwise.service.storage.sql_base import Database, chunks, marks
 
-#: what became of a definition that was put: `stale` where the placement is not at the version that was expected
+#: the result of putting a definition: `stale` if the placement is not at the expected version
 PutVerdict = Literal["created", "changed", "same", "stale"]
 DropVerdict = Literal["dropped", "stale", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """Which state of a placement the store holds: its definition changes with `version`, its tally with `revision`."""
+    """The stored state of a placement: `version` changes with the definition, `revision` with the tally."""
 
     placement: str
     version: int
@@ -22,7 +22,7 @@ class Version:
 
 
 class Put(NamedTuple):
-    """What became of a definition, and the version that the placement is at now: 0 where there is none."""
+    """The result of putting a definition, and the placement's version; 0 if there is none."""
 
     verdict: PutVerdict
     version: int
@@ -30,15 +30,15 @@ class Put(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of a placement's definition; the store says which version it made."""
+    """A change of a placement's definition; the store sets the version."""
 
     time: float
-    #: in the caller's words
+    #: the difference, as JSON
     what: str
     version: int = 0
 
 
-#: all but `placements` itself and the decisions
+#: tables with rows of a placement, apart from `placements` and `decisions`
 _OF_A_PLACEMENT = (
     "keys",
     "visitors",
@@ -54,7 +54,7 @@ _OF_A_PLACEMENT = (
 
 
 class PlacementTables(Database):
-    """What a placement is, and how it came to be that."""
+    """The part of a store that holds definitions and their changes."""
 
     def put_placement(self, name: str, definition: str, change: Change | None = None, *, at: int | None = None) -> Put:
         """Create or change a placement, and add the change to its list of changes.
@@ -62,12 +62,12 @@ class PlacementTables(Database):
         With `at`, only if the placement is at that version; 0 means that there is none.
         """
         with self.transaction():
-            known = self.all(f"SELECT version FROM placements WHERE name = ?{self.for_update}", (name,))
-            version = known[0][0] if known else 0
+            rows = self.all(f"SELECT version FROM placements WHERE name = ?{self.for_update}", (name,))
+            version = rows[0][0] if rows else 0
             if at not in (None, version):
                 return Put("stale", version)
-            if not known:
-                # two workers may be here at once; the second one changes what the first created
+            if not rows:
+                # two workers may be here at once: the second one changes the placement of the first
                 if not self.create(name) and at is not None:
                     return Put("stale", self.all("SELECT version FROM placements WHERE name = ?", (name,))[0][0])
             elif self.all("SELECT 1 FROM definitions WHERE placement = ? AND definition = ?", (name, definition)):
@@ -82,10 +82,10 @@ class PlacementTables(Database):
             )
             if change is not None:
                 self.list_changes(name, [Change(change.time, change.what, version)])
-        return Put("changed" if known else "created", version)
+        return Put("changed" if rows else "created", version)
 
     def create(self, name: str) -> bool:
-        """Make room for a placement, where there is none: its versions go on where those of one deleted ended."""
+        """Create a placement unless it exists; versions continue from a deleted placement of the same name."""
         return bool(
             self.all(
                 "INSERT INTO placements (name, version, revision) "
@@ -96,7 +96,7 @@ class PlacementTables(Database):
         )
 
     def list_changes(self, name: str, changes: list[Change]) -> None:
-        """Write changes down, within a transaction."""
+        """Insert changes, within a transaction."""
         rows = [(name, change.version, change.time, change.what) for change in changes]
         self.many("INSERT INTO changes (placement, version, time, what) VALUES ROWS", rows)
 
@@ -115,19 +115,19 @@ class PlacementTables(Database):
         Callers delete in pieces ahead of `drop_placement`, whose transaction then is short. Tally and counters stay.
         """
         with self.transaction():
-            found = self.all(
+            rows = self.all(
                 "SELECT id, placement, final FROM decisions WHERE id > ? ORDER BY id LIMIT ?", (after, at_most)
             )
-            for ids in chunks([id for id, placement, final in found if placement == name and final]):
+            for ids in chunks([id for id, placement, final in rows if placement == name and final]):
                 self.all(f"DELETE FROM decisions WHERE id IN ({marks(ids)})", ids)
-        return str(found[-1][0]) if found else None
+        return str(rows[-1][0]) if rows else None
 
     def drop_placement(self, name: str, *, at: int | None = None) -> DropVerdict:
         """Delete everything of a placement, in one transaction; with `at`, only if it is at that version."""
         with self.transaction():
-            # in the order in which everybody takes locks
+            # in the common order of locks
             self.all(f"SELECT id FROM decisions WHERE placement = ? ORDER BY id{self.for_update}", (name,))
-            # whoever is issuing decisions of it now is waited for, and whoever comes later finds it gone
+            # waits for transactions that issue its decisions; later ones do not find it
             dropped = self.all(
                 "DELETE FROM placements WHERE name = ? AND version = COALESCE(?, version) RETURNING version", (name, at)
             )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -18,15 +18,16 @@ from slotwise.core.errors import CommitInDoubt, StoreRefused, StoreUnavailable
 from slotwise.service.storage.sql_base import Row
 from slotwise.service.storage.sql_store import Store
 
-#: any number that no other program is likely to lock
+Result = TypeVar("Result")
+#: an arbitrary number that no other program is likely to lock
 CREATION_LOCK: Final = 0x736C6F74
 CONNECT_SECONDS: Final = 5
-#: by the database itself: how long one statement may take, how long it may wait for a lock, and how long this side may
-#: leave a transaction open without saying anything: then it rolls back, and takes no commit that comes later
+#: timeouts of the server: of a statement, of a lock, and of an idle transaction, which is then rolled back, so that a
+#: later commit fails
 STATEMENT_SECONDS: Final = 30
 LOCK_SECONDS: Final = 10
 SILENT_SECONDS: Final = 10
-#: so that the other side's end is noticed while nothing is asked; in libpq's words
+#: TCP settings, in libpq's names, that detect a dead connection
 _WATCH: Final = {
     "keepalives": 1,
     "keepalives_idle": 10,
@@ -37,19 +38,19 @@ _WATCH: Final = {
 
 
 class _Connection(psycopg.Connection[Row]):
-    """Gives up an answer that does not come in time: a database that was stopped keeps no time limit of its own.
+    """A connection with a timeout on this side: a stopped server does not enforce its own.
 
-    The connection is of no use then.
+    The connection is closed after a timeout.
     """
 
-    #: as `time.monotonic` has it
+    #: the deadline, in the time of `time.monotonic`
     give_up = math.inf
 
     def wait(self, gen: Any, *arguments: Any, **options: Any) -> Any:
         return super().wait(self._in_time(gen), *arguments, **options)
 
     def _in_time(self, generator: Any) -> Any:
-        """The same steps, and a look at the clock after each; there is one every tenth of a second at least."""
+        """The same steps with a check of the deadline after each; there is at least one every tenth of a second."""
         try:
             wanted = next(generator)
             while True:
@@ -64,25 +65,25 @@ class _Connection(psycopg.Connection[Row]):
 
 
 class _Session(NamedTuple):
-    """What a connection is called at the other side."""
+    """The identity of a connection on the server."""
 
     process: int
     started: Any
 
 
 class PostgresqlStore(Store):
-    """A connection, made again after it was lost."""
+    """A store in PostgreSQL; a lost connection is opened again."""
 
-    # no key is ever updated, so whoever only needs a row to stay there need not wait
+    # keys are never updated, so these locks do not block FOR KEY SHARE
     for_update = " FOR NO KEY UPDATE"
     skip_locked = " FOR NO KEY UPDATE SKIP LOCKED"
     for_existence = " FOR KEY SHARE"
 
     def __init__(self, url: str) -> None:
         self._url = url
-        #: a connection that is being made, in a thread of its own: looking a name up cannot be interrupted
+        #: a connection that is being opened, in a thread of its own: resolving a name cannot be interrupted
         self._connecting: Future[tuple[_Connection, _Session]] | None = None
-        #: the last session, if it was told to commit and did not answer
+        #: the last session, if its commit was not answered
         self._in_doubt: _Session | None = None
         with self._our_words():
             self._connection, self._session = self._connect()
@@ -130,7 +131,7 @@ class PostgresqlStore(Store):
         self._connecting = None
 
     def _end(self, session: _Session) -> None:
-        """Wait until a session is over, one way or the other, and hurry it: what it committed can be seen then."""
+        """Terminate a session and wait for its end: its commit is visible then, if there was one."""
         while self.all(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ? AND backend_start = ?", session
         ):
@@ -161,7 +162,7 @@ class PostgresqlStore(Store):
         except psycopg.errors.InvalidCatalogName as problem:
             raise StoreRefused("there is no such database") from problem
         except psycopg.ProgrammingError as problem:
-            # a malformed address among others; it may hold a password, so it is not repeated
+            # for example a malformed address, which may hold a password, so it is not repeated
             raise StoreRefused(f"the database refuses: {type(problem).__name__}") from problem
         except psycopg.Error as problem:
             raise StoreUnavailable(f"the database is out of reach: {type(problem).__name__}") from problem
@@ -169,7 +170,7 @@ class PostgresqlStore(Store):
     @contextmanager
     def reading(self) -> Iterator[None]:
         if self._connection.give_up < math.inf:
-            # within a transaction, whose time counts
+            # within a transaction, which has its own deadline
             yield
             return
         give_up = time.monotonic() + self.patience
@@ -196,7 +197,7 @@ class PostgresqlStore(Store):
             except psycopg.OperationalError as problem:
                 if is_committing and self._connection.closed:
                     self._in_doubt = self._session
-                    raise CommitInDoubt("the database did not say whether it took a commit") from problem
+                    raise CommitInDoubt("the database did not confirm a commit") from problem
                 raise
 
     @contextmanager
@@ -216,7 +217,7 @@ class PostgresqlStore(Store):
             self._connecting.add_done_callback(_close_late)
 
 
-def _fill(future: Future[Any], work: Callable[[], Any]) -> None:
+def _fill(future: Future[Result], work: Callable[[], Result]) -> None:
     try:
         future.set_result(work())
     except BaseException as problem:

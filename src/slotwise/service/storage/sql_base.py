@@ -1,4 +1,4 @@
-"""What SQL needs of a database: transactions, statements, and many rows at once."""
+"""The interface to a database: transactions, statements, and many rows at once."""
 
 from __future__ import annotations
 
@@ -16,48 +16,48 @@ from slotwise.core.errors import StoreRefused
 from slotwise.service.storage.schema import SCHEMA_VERSION, statements
 
 Row = tuple[Any, ...]
-#: seconds that a transaction may take unless somebody is in a hurry: a large placement is read or deleted in one
+#: default timeout of a transaction in seconds: a large placement is read or deleted in one
 PATIENCE: Final = 30.0
 #: ids named in one statement
 MAX_IDS: Final = 500
-#: rows of values in one statement; as many as there are where these are few, otherwise one of some sizes
+#: rows of values in one statement; few rows go into one statement, otherwise sizes are powers of two
 MAX_ROWS: Final = 64
 FEW_ROWS: Final = 16
 
 
 class Database(ABC):
-    """One connection; values are marked with ? in statements."""
+    """One connection; statements mark values with ?."""
 
-    #: seconds after which a transaction is given up
+    #: timeout of a transaction in seconds
     patience = PATIENCE
-    #: how a SELECT asks to keep its rows for itself, waiting for them or passing over those that others keep
+    #: clauses of a SELECT that lock its rows, waiting for locked rows or skipping them
     for_update = ""
     skip_locked = ""
-    #: how it asks that its rows be not deleted meanwhile, which others may ask as well
+    #: clause of a shared lock that keeps rows from being deleted
     for_existence = ""
 
     @abstractmethod
     def transaction(self) -> AbstractContextManager[None]:
-        """All or nothing, and on disk when it ends."""
+        """A transaction, which is on disk when it ends."""
 
     @abstractmethod
     def snapshot(self) -> AbstractContextManager[None]:
-        """What is read within it is of one moment."""
+        """A read transaction: all reads within it are of one moment."""
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[None]:
-        """Errors in our words, and one connection."""
+        """A context for reads, which translates the errors of the database."""
 
     @abstractmethod
     def all(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
-        """Run one statement; its rows."""
+        """Run one statement and return its rows."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the connection."""
 
     def create_tables(self, store: str) -> None:
-        """Create the tables of a new store, within a transaction that keeps others out; `store` names it in errors."""
+        """Create the tables of a new store, within an exclusive transaction; `store` names it in errors."""
         self.all("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
         for key, value in (("schema", "0"), ("secret", secrets.token_hex(32)), ("probe", "")):
             self.all("INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO NOTHING", (key, value))
@@ -78,15 +78,15 @@ class Database(ABC):
             return bytes.fromhex(self.all("SELECT value FROM meta WHERE key = 'secret'")[0][0])
 
     def probe(self) -> None:
-        """Write something, or raise."""
+        """Write something; raises if the store is not writable."""
         with self.transaction():
             self.all("UPDATE meta SET value = ? WHERE key = 'probe'", (secrets.token_hex(8),))
 
     def many(self, statement: str, rows: Sequence[Sequence[Any]]) -> list[Row]:
-        """Run a statement with `VALUES ROWS` in it for many rows at once; what it returns.
+        """Run a statement with `VALUES ROWS` in it for many rows at once; returns its rows.
 
-        In few pieces, of sizes that come again and again: every statement is a round trip to the database or a wait for
-        the interpreter, and the database remembers what it has parsed.
+        It runs few statements of recurring sizes: each is a round trip to the database or a wait for the interpreter,
+        and the database caches parsed statements.
         """
         start, count = 0, len(rows)
         returned: list[Row] = []
@@ -100,7 +100,7 @@ class Database(ABC):
 
 
 def adding(table: str, key: Sequence[str], counts: Sequence[str], *, revised: bool = False) -> str:
-    """What adds rows of counts to those of the same key; the revision, where there is one, is the newest."""
+    """The statement that adds counts to the rows of the same key; a revision is replaced."""
     columns = [*key, *counts, *(["revision"] if revised else [])]
     changes = [f"{count} = {table}.{count} + excluded.{count}" for count in counts]
     changes += ["revision = excluded.revision"] if revised else []
@@ -110,27 +110,27 @@ def adding(table: str, key: Sequence[str], counts: Sequence[str], *, revised: bo
     )
 
 
-#: sums of whole numbers would be of another type than what is summed
+#: columns of fractions; sums of other columns are cast back to integers
 _FRACTIONS: Final = frozenset({"value", "squares"})
 
 
 def sums(counts: Sequence[str]) -> str:
-    """Each of the counts added up, as a number of its own type."""
+    """The sums of columns, each of its column's type."""
     return ", ".join(f"SUM({name})" if name in _FRACTIONS else f"CAST(SUM({name}) AS BIGINT)" for name in counts)
 
 
-def marks(values: Sequence[Any]) -> str:
-    """A mark for each value."""
+def marks(values: Sequence[object]) -> str:
+    """A ? for each value."""
     return ", ".join("?" * len(values))
 
 
-def written(values: Sequence[Any]) -> str:
-    """A list as it stands in a column."""
+def written(values: Sequence[object]) -> str:
+    """A list as the text of a column."""
     return to_json(values).decode()
 
 
 def read(text: str) -> list[Any]:
-    """The list that stands in a column."""
+    """A list from the text of a column."""
     values: list[Any] = from_json(text)
     return values
 
@@ -142,6 +142,6 @@ def _of_many(statement: str, columns: int, rows: int) -> str:
 
 
 def chunks(values: Sequence[str]) -> Iterator[Sequence[str]]:
-    """A few hundred at a time."""
+    """Chunks of at most `MAX_IDS` values."""
     for start in range(0, len(values), MAX_IDS):
         yield values[start : start + MAX_IDS]

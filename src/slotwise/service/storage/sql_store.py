@@ -2,9 +2,9 @@
 
 The differences between the two databases are in `sqlite.py` and `postgresql.py`.
 
-Locks are taken in one order everywhere, so that no two workers wait for each other: decisions by id, then keys of
-decisions, then placements by name, then visitors, then tally and counters, each by key. That a placement stays there is
-asked for before that, which only those who delete one wait for.
+Locks are taken in one order everywhere, so that there are no deadlocks: decisions by id, then idempotency keys, then
+placements by name, then visitors, then tally and counters, each by key. The shared lock that keeps a placement from
+being deleted is taken first; only deletions wait for it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Store(PlacementTransfer, DecisionLog):
     def write(
         self, decisions: Sequence[IssuedDecision], reports: Sequence[Report]
     ) -> tuple[list[IssuedDecision], list[Receipt]]:
-        """Issue decisions and record outcomes, all in one transaction; the decisions come back as they are shown."""
+        """Issue decisions and record outcomes in one transaction; returns the decisions to show, and receipts."""
         with self.transaction():
             count = Accumulator()
             receipts = self._record(reports, count)
@@ -53,22 +53,22 @@ class Store(PlacementTransfer, DecisionLog):
     def _record(self, reports: Sequence[Report], count: Accumulator) -> list[Receipt]:
         if not reports:
             return []
-        found: dict[str, Row] = {}
+        rows: dict[str, Row] = {}
         for ids in chunks(sorted({report.decision for report in reports})):
             for row in self.all(
                 f"SELECT id, placement, segment, arm, issued, items, deadline, final, late, {OUTCOME} FROM decisions "
                 f"WHERE id IN ({marks(ids)}) ORDER BY id{self.for_update}",
                 ids,
             ):
-                found[row[0]] = row
+                rows[row[0]] = row
         receipts, recorded, late = [], dict[str, Report](), set[str]()
         for report in reports:
-            if report.decision not in found:
+            if report.decision not in rows:
                 receipts.append(Receipt("unknown_decision"))
                 continue
-            id, placement, segment, arm, time, listed, deadline, final, was_late, *known = found[report.decision]
+            id, placement, segment, arm, time, listed, deadline, final, was_late, *columns = rows[report.decision]
             where = CountKey(placement, hour_of(time), segment, arm)
-            before = recorded[id].outcome if id in recorded else outcome_of(*known)
+            before = recorded[id].outcome if id in recorded else outcome_of(*columns)
             items = tuple(read(listed))
             verdict = judge(
                 report.outcome, now=report.now, items=items, deadline=deadline, final=bool(final), recorded=before
@@ -120,7 +120,7 @@ class Store(PlacementTransfer, DecisionLog):
         return [by_id.get(decision.id) or _not_issued(decision, used) for decision in decisions]
 
     def _existing(self, placements: set[str]) -> set[str]:
-        """Those of the placements that are there, and stay there until the end of the transaction."""
+        """The placements that exist; they cannot be deleted until the end of the transaction."""
         return {
             name
             for names in chunks(sorted(placements))
@@ -130,14 +130,14 @@ class Store(PlacementTransfer, DecisionLog):
         }
 
     def _insert(self, decisions: Sequence[IssuedDecision], count: Accumulator) -> list[IssuedDecision]:
-        """The decisions as they are shown."""
+        """Insert decisions; returns them as they are shown, with the lists of returning visitors."""
         sticky = [decision for decision in decisions if decision.sticky is not None]
-        kept = {decision.id: decision for decision in stick(self, sticky)} if sticky else {}
-        issued = [kept.get(decision.id, decision) for decision in decisions]
+        sticky_by_id = {decision.id: decision for decision in stick(self, sticky)} if sticky else {}
+        issued = [sticky_by_id.get(decision.id, decision) for decision in decisions]
         rows = []
         for decision in issued:
             count.issue(decision.placement, hour_of(decision.issued), decision.segment, decision.arm)
-            known = decision.propensities
+            propensities = decision.propensities
             rows.append(
                 (
                     decision.id,
@@ -148,7 +148,7 @@ class Store(PlacementTransfer, DecisionLog):
                     decision.deadline,
                     decision.segment,
                     decision.waits_seconds,
-                    None if known is None else written(known),
+                    None if propensities is None else written(propensities),
                     decision.list_of,
                 )
             )
@@ -161,7 +161,7 @@ class Store(PlacementTransfer, DecisionLog):
         self.many(_ADD_DELAYS, count.delays())
 
     def finalise(self, now: float, at_most: int) -> int:
-        """Count decisions past their deadline, each exactly once; the number of them."""
+        """Count decisions past their deadline, each exactly once; returns their number."""
         with self.transaction():
             due = self.all(
                 f"SELECT id, placement, segment, arm, issued, items, waits, reported, {OUTCOME} FROM decisions "
@@ -173,14 +173,14 @@ class Store(PlacementTransfer, DecisionLog):
             drop_keys(self, now, at_most)
             count = Accumulator()
             silent: dict[tuple[CountKey, str], int] = {}
-            for _, placement, segment, arm, issued, listed, waits, reported, *known in due:
+            for _, placement, segment, arm, issued, listed, waits, reported, *outcome_columns in due:
                 where = CountKey(placement, hour_of(issued), segment, arm)
-                if known[0] is None:
-                    # most are, and of the lists that visitors see some are seen again and again
+                if outcome_columns[0] is None:
+                    # most decisions have no report, and many share a list
                     key = where, listed
                     silent[key] = silent.get(key, 0) + 1
                     continue
-                outcome = outcome_of(*known)
+                outcome = outcome_of(*outcome_columns)
                 count.finalise(where, read(listed), outcome)
                 if waits is not None and outcome is not None and outcome.kind == "clicked":
                     count.delay(placement, waits, reported - issued)
@@ -195,7 +195,7 @@ class Store(PlacementTransfer, DecisionLog):
         return len(due)
 
     def _count(self, placement: str, count: Accumulator) -> None:
-        # one worker at a time from here on, so revisions appear in the order of their numbers
+        # the row lock serialises workers, so revisions become visible in order
         ((revision,),) = self.all(
             "UPDATE placements SET revision = revision + 1 WHERE name = ? RETURNING revision", (placement,)
         )
@@ -203,7 +203,7 @@ class Store(PlacementTransfer, DecisionLog):
         self.many(ADD_PERIOD_TALLY, [(placement, *row, revision) for row in count.periods(placement)])
 
     def compact(self, before: float, at_most: int) -> int:
-        """Delete final decisions with a deadline before then; the number of them. Tally and counters stay."""
+        """Delete final decisions with a deadline before then; returns their number. Tally and counters stay."""
         with self.transaction():
             ids = [
                 row[0]

@@ -1,4 +1,4 @@
-"""The store in an SQLite file: write-ahead log, one fsync per transaction, any number of processes taking turns."""
+"""The store in an SQLite file: write-ahead log, one fsync per transaction, processes take turns at writing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from slotwise.service.storage.sql_store import Store
 PREFIX: Final = "sqlite:///"
 #: "slot" in ASCII, in the header of the file
 APPLICATION_ID: Final = 0x736C6F74
-#: how long to wait for another process that is writing; and at the start, for one that is creating it
+#: timeout of waiting for another process that writes; and at the start, for one that creates the tables
 BUSY_SECONDS: Final = 1.5
 START_SECONDS: Final = 5.0
 
@@ -49,7 +49,7 @@ def path_of(url: str) -> Path:
 
 
 class SqliteStore(Store):
-    """A file, opened or created where its folder is."""
+    """A store in a file, which is created if its folder exists."""
 
     def __init__(self, path: Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
         self._path = path.absolute()
@@ -63,7 +63,7 @@ class SqliteStore(Store):
         try:
             self._prepare()
             self._pragma(f"busy_timeout = {int(busy_seconds * 1000)}")
-            #: the database, its write-ahead log, and what processes share about the log
+            #: the database, its write-ahead log, and the shared memory of the log
             self._inodes = {name: _inode(name) for name in (f"{self._path}{end}" for end in ("", "-wal", "-shm"))}
         except BaseException:
             self._connection.close()
@@ -71,7 +71,7 @@ class SqliteStore(Store):
 
     def _prepare(self) -> None:
         with self._our_words():
-            # before anything is written; and as of one moment, for another process may be creating it
+            # before anything is written, and in one transaction: another process may be creating the tables
             with self._transaction("DEFERRED"):
                 self._refuse_foreign()
             self._pragma("auto_vacuum = INCREMENTAL")
@@ -91,7 +91,7 @@ class SqliteStore(Store):
             raise StoreRefused(f"the store {self._path} belongs to another program")
 
     def _to_write_ahead_log(self) -> None:
-        # the change of journal asks for the file alone and does not wait for it
+        # changing the journal mode needs the file exclusively, and does not wait for it
         give_up = time.monotonic() + START_SECONDS
         while True:
             try:
@@ -111,7 +111,7 @@ class SqliteStore(Store):
             yield
             self._connection.execute("COMMIT")
         except BaseException:
-            # a full disk may have rolled back already
+            # after a full disk, the transaction may be rolled back already
             with suppress(sqlite3.Error):
                 self._connection.execute("ROLLBACK")
             raise
@@ -127,7 +127,7 @@ class SqliteStore(Store):
             raise StoreUnavailable(f"the store {self._path} {_WHY.get(code, f'failed: {problem}')}") from problem
 
     def _must_be_there(self) -> None:
-        # a file that was deleted or replaced would go on taking writes that nobody will ever read
+        # a deleted or replaced file would accept writes that are lost
         for name, inode in self._inodes.items():
             if _inode(name) != inode:
                 raise StoreUnavailable(f"the store's file {name} is gone")
@@ -137,7 +137,7 @@ class SqliteStore(Store):
         self._must_be_there()
         with self._our_words(), self._transaction("IMMEDIATE"):
             yield
-        # what was committed is in the write-ahead log, which may have been deleted meanwhile
+        # the commit is in the write-ahead log, which may have been deleted meanwhile
         self._must_be_there()
 
     @contextmanager
@@ -158,12 +158,12 @@ class SqliteStore(Store):
     def compact(self, before: float, at_most: int) -> int:
         dropped = super().compact(before, at_most)
         with self.reading():
-            # what was dropped goes back to the disk
+            # return the free pages to the file system
             self.all("PRAGMA incremental_vacuum")
         return dropped
 
     def backup(self, target: Path) -> None:
-        """Copy the whole store into a file, as of one moment, while others go on writing."""
+        """Copy the store into a file, as of one moment, while others write."""
         if target.exists():
             raise UnwritableFile(f"there is a file {target} already")
         if not target.absolute().parent.is_dir():
@@ -173,7 +173,7 @@ class SqliteStore(Store):
         try:
             with self.reading(), closing(sqlite3.connect(unfinished)) as copy:
                 self._connection.backup(copy)
-                # one file that can be carried away
+                # a single file without a write-ahead log
                 copy.execute("PRAGMA journal_mode = DELETE")
             with open(unfinished, "rb") as file:
                 os.fsync(file.fileno())
@@ -187,7 +187,7 @@ class SqliteStore(Store):
 
 
 def _touch_for_owner(path: Path) -> None:
-    """A new file is its owner's alone: the secret that tokens are signed with is in it."""
+    """Create a file that only its owner can read: it holds the secret that tokens are signed with."""
     with suppress(OSError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
@@ -200,5 +200,5 @@ def _inode(path: str) -> int | None:
 
 
 def _code(problem: sqlite3.Error) -> int:
-    # the low byte: the rest says in which way
+    # the low byte is the primary code
     return getattr(problem, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF

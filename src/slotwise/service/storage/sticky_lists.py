@@ -1,4 +1,4 @@
-"""Lists that visitors see again: each visitor's own, for as long as the placement says."""
+"""Sticky lists: a returning visitor sees the same list for the placement's `sticky_seconds`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _INSERT = (
     "INSERT INTO visitors (placement, visitor, terms, items, arm, until, decision) VALUES ROWS "
     "ON CONFLICT (placement, visitor) "
 )
-#: where there is a list it stays, and is locked and returned
+#: an existing list stays, and is locked and returned
 _PROPOSE = _INSERT + (
     "DO UPDATE SET until = visitors.until RETURNING placement, visitor, terms, items, arm, until, decision"
 )
@@ -31,26 +31,26 @@ _Row = tuple[Any, ...]
 
 
 def stick(database: Database, decisions: Sequence[IssuedDecision]) -> list[IssuedDecision]:
-    """The decisions as their visitors are to see them; what is new to a visitor is kept for the next time."""
+    """The decisions with the lists of returning visitors; new lists are stored."""
     proposed: dict[tuple[str, str], _Row] = {}
     for decision in decisions:
         row = _row(decision)
         proposed.setdefault(row[:2], row)
-    kept = {row[:2]: row for row in database.many(_PROPOSE, [proposed[key] for key in sorted(proposed)])}
+    stored = {row[:2]: row for row in database.many(_PROPOSE, [proposed[key] for key in sorted(proposed)])}
     shown, replaced = [], {}
     for decision in decisions:
         row = _row(decision)
-        if _holds(kept[row[:2]], decision):
-            decision = _as_kept(decision, kept[row[:2]])
+        if _holds(stored[row[:2]], decision):
+            decision = _as_kept(decision, stored[row[:2]])
         else:
-            kept[row[:2]] = replaced[row[:2]] = row
+            stored[row[:2]] = replaced[row[:2]] = row
         shown.append(decision)
     database.many(_REPLACE, [replaced[key] for key in sorted(replaced)])
     return shown
 
 
 def drop_lists(database: Database, now: float, at_most: int) -> None:
-    """Forget lists that visitors need not see again."""
+    """Delete expired lists."""
     database.all(_DROP.format(skip_locked=database.skip_locked), (now, at_most))
 
 

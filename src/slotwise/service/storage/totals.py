@@ -28,12 +28,12 @@ class TotalTables(Database):
     def counters(self) -> dict[str, dict[Arm, Counters]]:
         """Counters of decisions by placement and arm."""
         with self.reading():
-            found: dict[str, dict[Arm, Counters]] = defaultdict(dict)
+            by_placement: dict[str, dict[Arm, Counters]] = defaultdict(dict)
             for placement, arm, *counts in self.all(
                 f"SELECT placement, arm, {sums(COUNTERS)} FROM counters GROUP BY placement, arm"
             ):
-                found[placement][arm] = Counters(*counts)
-            return found
+                by_placement[placement][arm] = Counters(*counts)
+            return by_placement
 
     def counters_of(self, name: str) -> dict[tuple[str, Arm], Counters]:
         """Counters of one placement's decisions by segment and arm."""
@@ -52,7 +52,7 @@ class TotalTables(Database):
             return waiting, first
 
     def delays(self, name: str, at_most: float) -> dict[int, int]:
-        """Clicks of decisions that waited for `at_most` seconds, by the class of their delay (`delays.number_of`)."""
+        """Clicks of decisions that waited for `at_most` seconds, by delay class (`delay_histogram.number_of`)."""
         with self.reading():
             return dict(
                 self.all("SELECT number, clicks FROM delays WHERE placement = ? AND at_most = ?", (name, at_most))
