@@ -19,9 +19,9 @@ def plain_hierarchical_posterior(task: PolicyTask, **options: Any) -> Hierarchic
         return hierarchical_posterior(task, **options)
 
 
-def parts(belief: HierarchicalPosterior) -> tuple[PosteriorCounts, BiasPosterior, ItemPrior, SegmentEffects]:
+def parts(posterior: HierarchicalPosterior) -> tuple[PosteriorCounts, BiasPosterior, ItemPrior, SegmentEffects]:
     """The records that hyperparameters are fitted to and kept in."""
-    return belief.counts, belief.bias, belief.items, belief.segments
+    return posterior.counts, posterior.bias, posterior.items, posterior.segments
 
 
 def drawn_rounds(gamma: FloatArray, rounds: int, rng: np.random.Generator) -> list[tuple[Ranking, int]]:
@@ -36,9 +36,9 @@ def drawn_rounds(gamma: FloatArray, rounds: int, rng: np.random.Generator) -> li
     return found
 
 
-def list_sum(belief: HierarchicalPosterior, segment: int, ranking: Any) -> float:
+def list_sum(posterior: HierarchicalPosterior, segment: int, ranking: Any) -> float:
     """S_A at the means."""
     return float(
-        sum(belief.segments.mean_bias[segment, slot] * belief.segments.mean[segment, item]
+        sum(posterior.segments.mean_bias[segment, slot] * posterior.segments.mean[segment, item]
             for slot, item in enumerate(ranking) if item != EMPTY)
     )  # fmt: skip

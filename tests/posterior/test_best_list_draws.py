@@ -22,13 +22,13 @@ def best_list_probabilities(
     tally: Tally, *, shape: float, rate: float, position_bias: np.ndarray | None = None, **options: Any
 ) -> np.ndarray:
     task = PolicyTask(tally.slots, tally.items, 1, position_bias)
-    belief: Any
+    posterior: Any
     if position_bias is None:
-        belief = plain_hierarchical_posterior(task, passes="hard")
+        posterior = plain_hierarchical_posterior(task, passes="hard")
     else:
-        belief = gamma_posterior(task, shape=shape, rate=rate)
-    update_by_tally(belief, tally.clicks, tally.passes)
-    return chances_of(belief, position_bias=position_bias, **options)
+        posterior = gamma_posterior(task, shape=shape, rate=rate)
+    update_by_tally(posterior, tally.clicks, tally.passes)
+    return chances_of(posterior, position_bias=position_bias, **options)
 
 
 def test_one_slot_two_items_is_a_beta_probability() -> None:

@@ -31,17 +31,17 @@ ALPHA = np.array([0.6, 0.2, 0.4, 0.1])
 
 def _after(segments: int, rounds: int, seed: int, **options: Any) -> HierarchicalPosterior:
     """Segments that prefer the items in turn, and visit in turn."""
-    belief, rng = (
+    posterior, rng = (
         plain_hierarchical_posterior(PolicyTask(3, 4, 1_000, segments=segments), **options),
         np.random.default_rng(seed),
     )
     for segment in range(segments):
-        set_segment(belief, segment)
+        set_segment(posterior, segment)
         for ranking, clicked in drawn_rounds(np.outer(BIAS, np.roll(ALPHA, segment)), rounds, rng):
-            update(belief, ranking, clicked)
+            update(posterior, ranking, clicked)
     for _ in range(5):
-        refresh(belief, 1)
-    return belief
+        refresh(posterior, 1)
+    return posterior
 
 
 def _fields(value: Any) -> dict[str, Any]:
@@ -61,29 +61,29 @@ def _assert_same(one: dict[str, Any], other: dict[str, Any]) -> None:
             assert np.array_equal(value, other[name], equal_nan=True), name
 
 
-def _drawn(belief: HierarchicalPosterior, seed: int) -> tuple[FloatArray, FloatArray]:
+def _drawn(posterior: HierarchicalPosterior, seed: int) -> tuple[FloatArray, FloatArray]:
     rng = np.random.default_rng(seed)
-    draw_shared(belief, rng)
-    draw_for_segment(belief, rng)
-    return belief.shape.copy(), belief.rate.copy()
+    draw_shared(posterior, rng)
+    draw_for_segment(posterior, rng)
+    return posterior.shape.copy(), posterior.rate.copy()
 
 
 @pytest.mark.parametrize("segments", [1, 3])
 @pytest.mark.parametrize("passes", ["hard", "soft"])
 def test_pending_rounds_that_are_removed_leave_no_trace(segments: int, passes: str) -> None:
-    belief = _after(segments, 100, seed=1, passes=passes)
-    shape, rate = _drawn(belief, 2)
-    before = _fields(belief)
+    posterior = _after(segments, 100, seed=1, passes=passes)
+    shape, rate = _drawn(posterior, 2)
+    before = _fields(posterior)
     lists = [np.array(ranking) for ranking in ([0, 1, 2], [3, EMPTY, 1], [0, 1, 2])]
     for ranking in lists:
-        add_pending(belief, ranking)
-    narrowed_shape, narrowed_rate = _drawn(belief, 2)
+        add_pending(posterior, ranking)
+    narrowed_shape, narrowed_rate = _drawn(posterior, 2)
     assert (narrowed_shape > shape).all()
     assert (narrowed_rate > rate).all()
     for ranking in reversed(lists):
-        remove_pending(belief, ranking)
-    assert [x.tolist() for x in _drawn(belief, 2)] == [shape.tolist(), rate.tolist()]
-    after = _fields(belief)
+        remove_pending(posterior, ranking)
+    assert [x.tolist() for x in _drawn(posterior, 2)] == [shape.tolist(), rate.tolist()]
+    after = _fields(posterior)
     for state in (before, after):
         assert not state.pop("is_current")
     _assert_same(before, after)
@@ -91,33 +91,33 @@ def test_pending_rounds_that_are_removed_leave_no_trace(segments: int, passes: s
 
 def test_pending_rounds_narrow_the_posterior_and_keep_its_mean() -> None:
     """As if it had gone as expected: E passes more for a rate of E, and as many clicks as leave the mean."""
-    belief = _after(1, 200, seed=3)
-    shape, rate = _drawn(belief, 4)
-    bias = belief.position_bias.copy()
+    posterior = _after(1, 200, seed=3)
+    shape, rate = _drawn(posterior, 4)
+    bias = posterior.position_bias.copy()
     for _ in range(50):
-        add_pending(belief, np.array([0, 1, 2]))
-    later_shape, later_rate = _drawn(belief, 4)
+        add_pending(posterior, np.array([0, 1, 2]))
+    later_shape, later_rate = _drawn(posterior, 4)
     assert later_shape / later_rate == pytest.approx(shape / rate, rel=1e-12)
-    passed = 50 * (belief.counts.no_clicks + 1.0) / (belief.counts.rounds + 2.0)
+    passed = 50 * (posterior.counts.no_clicks + 1.0) / (posterior.counts.rounds + 2.0)
     assert later_rate - rate == pytest.approx(np.append(passed * bias, 0.0), rel=1e-9, abs=1e-9)
     # the variance of the three on the list shrinks, that of the other stays
     assert ((later_shape / later_rate**2) < (shape / rate**2)).tolist() == [True, True, True, False]
 
 
 def test_pending_rounds_narrow_segments_likewise() -> None:
-    belief = _after(3, 60, seed=5)
-    set_segment(belief, 1)
+    posterior = _after(3, 60, seed=5)
+    set_segment(posterior, 1)
     samples = []
     for flying in (0, 400):
         for _ in range(flying):
-            add_pending(belief, np.array([0, 1, 2]))
+            add_pending(posterior, np.array([0, 1, 2]))
         rng = np.random.default_rng(6)
         drawn = []
         for _ in range(1_500):
-            draw_shared(belief, rng)
-            draw_for_segment(belief, rng)
+            draw_shared(posterior, rng)
+            draw_for_segment(posterior, rng)
             # a random part of the mean is that of the bias: it is the same for both
-            drawn.append(np.log(rng.standard_gamma(belief.shape) / belief.rate))
+            drawn.append(np.log(rng.standard_gamma(posterior.shape) / posterior.rate))
         samples.append(np.array(drawn))
     before, after = (one.std(axis=0) for one in samples)
     assert (after[:3] < 0.9 * before[:3]).all()
@@ -127,47 +127,52 @@ def test_pending_rounds_narrow_segments_likewise() -> None:
 
 
 def test_a_round_is_learned_by_the_segment_that_saw_it() -> None:
-    belief, rng = plain_hierarchical_posterior(PolicyTask(3, 4, 1_000, segments=3)), np.random.default_rng(7)
+    posterior, rng = plain_hierarchical_posterior(PolicyTask(3, 4, 1_000, segments=3)), np.random.default_rng(7)
     for segment, clicks in ((0, 20), (2, 5), (0, 3)):
-        set_segment(belief, segment)
+        set_segment(posterior, segment)
         for _ in range(clicks):
-            draw_parameters(belief, rng)
-            update(belief, np.array([segment, 3, 1]), 0)
-            update(belief, np.array([segment, 3, 1]), NO_CLICK)
-    assert belief.counts.clicks[0].tolist() == [[23, 0, 0, 0], [0, 0, 0, 0], [0, 0, 5, 0]]
-    assert belief.counts.slot_clicks[0, :, 0].tolist() == [23, 0, 5]
+            draw_parameters(posterior, rng)
+            update(posterior, np.array([segment, 3, 1]), 0)
+            update(posterior, np.array([segment, 3, 1]), NO_CLICK)
+    assert posterior.counts.clicks[0].tolist() == [[23, 0, 0, 0], [0, 0, 0, 0], [0, 0, 5, 0]]
+    assert posterior.counts.slot_clicks[0, :, 0].tolist() == [23, 0, 5]
     for segment in (0, 1, 2, 0):
-        set_segment(belief, segment)
-        draw_parameters(belief, rng)
-        assert belief.shape == pytest.approx(belief.segments.similarity + belief.counts.clicks[0, segment], rel=1e-12)
-        expected = belief.segments.similarity / belief.draw.level + belief.counts.passes[segment] @ belief.position_bias
-        assert belief.rate == pytest.approx(expected, rel=1e-12)
+        set_segment(posterior, segment)
+        draw_parameters(posterior, rng)
+        assert posterior.shape == pytest.approx(
+            posterior.segments.similarity + posterior.counts.clicks[0, segment], rel=1e-12
+        )
+        expected = (
+            posterior.segments.similarity / posterior.draw.level
+            + posterior.counts.passes[segment] @ posterior.position_bias
+        )
+        assert posterior.rate == pytest.approx(expected, rel=1e-12)
 
 
 def test_segments_that_differ_are_estimated_apart_and_a_new_one_starts_from_the_levels() -> None:
-    belief = plain_hierarchical_posterior(PolicyTask(3, 4, 1_000, segments=3))
+    posterior = plain_hierarchical_posterior(PolicyTask(3, 4, 1_000, segments=3))
     rng = np.random.default_rng(8)
     alpha = np.array([[0.8, 0.1, 0.3, 0.05], [0.1, 0.8, 0.3, 0.05]])
     for segment in (0, 1):
-        set_segment(belief, segment)
+        set_segment(posterior, segment)
         for ranking, clicked in drawn_rounds(np.outer(BIAS, alpha[segment]), 1_500, rng):
-            update(belief, ranking, clicked)
+            update(posterior, ranking, clicked)
     for _ in range(5):
-        refresh(belief, 1)
+        refresh(posterior, 1)
     for segment in (0, 1):
-        scaled = belief.segments.mean[segment] * belief.segments.mean_bias[segment, 0]
+        scaled = posterior.segments.mean[segment] * posterior.segments.mean_bias[segment, 0]
         assert scaled == pytest.approx(alpha[segment], rel=0.25, abs=0.03)
     # never shown anything: no deviation, and the level of each item, which is between the other segments
-    assert belief.segments.deviation[2].tolist() == [1.0] * 4
-    assert belief.segments.mean[2] == pytest.approx(belief.segments.level, rel=1e-12)
-    low, high = belief.segments.mean[:2].min(axis=0), belief.segments.mean[:2].max(axis=0)
-    assert ((0.8 * low < belief.segments.mean[2]) & (belief.segments.mean[2] < 1.2 * high)).all()
-    assert belief.segments.mean[2, 3] < 0.5 * belief.segments.mean[2, :3].min()
+    assert posterior.segments.deviation[2].tolist() == [1.0] * 4
+    assert posterior.segments.mean[2] == pytest.approx(posterior.segments.level, rel=1e-12)
+    low, high = posterior.segments.mean[:2].min(axis=0), posterior.segments.mean[:2].max(axis=0)
+    assert ((0.8 * low < posterior.segments.mean[2]) & (posterior.segments.mean[2] < 1.2 * high)).all()
+    assert posterior.segments.mean[2, 3] < 0.5 * posterior.segments.mean[2, :3].min()
     # as uncertain as segments differ
-    set_segment(belief, 2)
-    draw_parameters(belief, rng)
-    assert belief.shape == pytest.approx(np.full(4, belief.segments.similarity))
-    assert belief.segments.similarity < 5.0
+    set_segment(posterior, 2)
+    draw_parameters(posterior, rng)
+    assert posterior.shape == pytest.approx(np.full(4, posterior.segments.similarity))
+    assert posterior.segments.similarity < 5.0
 
 
 @pytest.mark.parametrize("segments", [1, 2])
@@ -177,37 +182,37 @@ def test_a_new_item_starts_at_the_prediction_of_its_features(segments: int) -> N
     features[-2:] = [[1.5, 0.0], [-1.5, 0.0]]
     alpha = np.exp(-1.5 + features @ [0.8, 0.0]) * rng.gamma(8.0, 1 / 8.0, items)
     task = PolicyTask(1, items, 1_000, np.ones(1), segments=segments, features=features)
-    belief = plain_hierarchical_posterior(task, passes="hard")
+    posterior = plain_hierarchical_posterior(task, passes="hard")
     passes = np.full((1, items), 100.0)
     passes[:, -2:] = 0.0
     for _ in range(3):
-        update_by_tally(belief, rng.poisson(alpha * passes).astype(float), passes)
-    assert belief.segments.mean[0, -2:] == pytest.approx(np.exp([-1.5 + 1.2, -1.5 - 1.2]), rel=0.35)
+        update_by_tally(posterior, rng.poisson(alpha * passes).astype(float), passes)
+    assert posterior.segments.mean[0, -2:] == pytest.approx(np.exp([-1.5 + 1.2, -1.5 - 1.2]), rel=0.35)
     # drawn with the weights: the log of both is normal around the prediction
     drawn = []
     for _ in range(500):
-        draw_shared(belief, rng)
-        drawn.append(np.log(belief.items.shape / belief.draw.prior_rate[-2:]))
-    sd = np.sqrt(np.diag(belief.items.featured.root @ belief.items.featured.root.T))
-    assert_mean_is(np.log(belief.items.mean[-2:]), drawn)
+        draw_shared(posterior, rng)
+        drawn.append(np.log(posterior.items.shape / posterior.draw.prior_rate[-2:]))
+    sd = np.sqrt(np.diag(posterior.items.featured.root @ posterior.items.featured.root.T))
+    assert_mean_is(np.log(posterior.items.mean[-2:]), drawn)
     assert np.std(drawn, axis=0) == pytest.approx(np.hypot(sd[0], 1.5 * sd[1]), rel=0.35)
 
 
 def test_draws_have_the_mode_and_covariance_of_the_bias() -> None:
-    belief, rng = _after(1, 150, seed=10), np.random.default_rng(11)
+    posterior, rng = _after(1, 150, seed=10), np.random.default_rng(11)
     drawn = []
     for _ in range(1_500):
-        draw_shared(belief, rng)
-        drawn.append(np.log(belief.draw.position_bias))
-    assert_mean_is(belief.bias.mode, drawn)
-    assert_mean_is(np.diag(belief.bias.root @ belief.bias.root.T), (np.array(drawn) - belief.bias.mode) ** 2)
+        draw_shared(posterior, rng)
+        drawn.append(np.log(posterior.draw.position_bias))
+    assert_mean_is(posterior.bias.mode, drawn)
+    assert_mean_is(np.diag(posterior.bias.root @ posterior.bias.root.T), (np.array(drawn) - posterior.bias.mode) ** 2)
 
 
 def test_a_part_of_the_draws_is_not_narrowed() -> None:
     """For any scale of the others."""
     narrow, wide = (_after(1, 150, seed=10, bias_spread=spread, whole_draws=1.0) for spread in (0.5, 1.0))
-    for belief in (narrow, wide):
-        draw_shared(belief, np.random.default_rng(11))
+    for posterior in (narrow, wide):
+        draw_shared(posterior, np.random.default_rng(11))
     assert narrow.draw.position_bias == pytest.approx(wide.draw.position_bias, rel=1e-9)
     some, rng = _after(1, 150, seed=10, whole_draws=0.3), np.random.default_rng(12)
     seen = []
@@ -220,13 +225,13 @@ def test_a_part_of_the_draws_is_not_narrowed() -> None:
 @pytest.mark.parametrize("is_whole", [False, True], ids=["narrowed", "whole"])
 def test_draws_of_weights_are_narrowed_unless_the_draw_is_full(is_whole: bool) -> None:
     task = PolicyTask(3, 4, 1_000, features=np.array([[-1.0], [0.5], [1.0], [2.0]]))
-    belief = plain_hierarchical_posterior(task, weights_spread=0.25, whole_draws=1.0 if is_whole else 0.0)
-    use_fit(belief.items, True)
+    posterior = plain_hierarchical_posterior(task, weights_spread=0.25, whole_draws=1.0 if is_whole else 0.0)
+    use_fit(posterior.items, True)
     rng, drawn = np.random.default_rng(20), []
     for _ in range(2_000):
-        draw_shared(belief, rng)
-        drawn.append(belief.draw.weights.copy())
-    expected = (1.0 if is_whole else 0.25) * belief.items.featured.root[1, 1]
+        draw_shared(posterior, rng)
+        drawn.append(posterior.draw.weights.copy())
+    expected = (1.0 if is_whole else 0.25) * posterior.items.featured.root[1, 1]
     # six standard errors
     assert np.std([weights[1] for weights in drawn]) == pytest.approx(expected, rel=6.0 / np.sqrt(4_000))
 
@@ -238,31 +243,31 @@ PART_CLICKED = np.array([[0.5, 0.1, 0.3], [0.3, 0.2, 0.9], [0.8, 0.1, 0.2]])
 def _three_segments(passed: float, **options: Any) -> HierarchicalPosterior:
     """λ is known, s, μ and κ are held, and all segments have the same position bias."""
     clicks = np.round(passed * PART_CLICKED)
-    belief = plain_hierarchical_posterior(PolicyTask(1, 3, 100, np.ones(1), segments=3), passes="hard", **options)
-    belief.segments.slot_similarity, belief.items.shape, belief.items.mean[:] = 1e9, LEVEL_SHAPE, LEVEL_MEAN
-    belief.counts.item_rounds[:] = 1.0
-    belief.counts.clicks[0], belief.counts.slot_clicks[0], belief.counts.passes[:] = (
+    posterior = plain_hierarchical_posterior(PolicyTask(1, 3, 100, np.ones(1), segments=3), passes="hard", **options)
+    posterior.segments.slot_similarity, posterior.items.shape, posterior.items.mean[:] = 1e9, LEVEL_SHAPE, LEVEL_MEAN
+    posterior.counts.item_rounds[:] = 1.0
+    posterior.counts.clicks[0], posterior.counts.slot_clicks[0], posterior.counts.passes[:] = (
         clicks,
         clicks.sum(axis=1, keepdims=True),
         passed,
     )
-    fit_bias(*parts(belief))
+    fit_bias(*parts(posterior))
     for _ in range(200):
-        belief.segments.similarity = OWN
-        learn_levels(belief.counts, belief.items, belief.segments)
-    belief.segments.similarity = OWN
-    return belief
+        posterior.segments.similarity = OWN
+        learn_levels(posterior.counts, posterior.items, posterior.segments)
+    posterior.segments.similarity = OWN
+    return posterior
 
 
 @pytest.mark.parametrize("passed", [15.0, 150.0])
 def test_the_level_of_an_item_has_its_posterior_with_deviations_integrated_out(passed: float) -> None:
     """Against the posterior of log m with ε integrated out, on a grid."""
     s, mean, own = LEVEL_SHAPE, LEVEL_MEAN, OWN
-    clicks, belief = np.round(passed * PART_CLICKED), _three_segments(passed)
+    clicks, posterior = np.round(passed * PART_CLICKED), _three_segments(passed)
     rng, drawn = np.random.default_rng(14), []
     for _ in range(2_000):
-        draw_shared(belief, rng)
-        drawn.append(np.log(belief.draw.level))
+        draw_shared(posterior, rng)
+        drawn.append(np.log(posterior.draw.level))
     grid = np.linspace(-6.0, 3.0, 3_001)[:, None]
     density = s * grid - s / mean * np.exp(grid)
     for row in clicks:
@@ -301,50 +306,55 @@ def test_without_draws_of_levels_the_evidence_includes_their_uncertainty(passed:
 
 @pytest.mark.parametrize("shape", [0.4, 1.0, 20.0])
 def test_with_one_segment_a_prior_counts_as_one_click_at_most(shape: float) -> None:
-    belief, rng = _after(1, 50, seed=16), np.random.default_rng(17)
-    belief.items.shape = shape
-    draw_shared(belief, rng)
-    draw_for_segment(belief, rng)
-    exposure = belief.rate - belief.draw.prior_rate
-    assert belief.rate - belief.assumed == pytest.approx(exposure + belief.draw.prior_rate * min(1.0, 1.0 / shape))
+    posterior, rng = _after(1, 50, seed=16), np.random.default_rng(17)
+    posterior.items.shape = shape
+    draw_shared(posterior, rng)
+    draw_for_segment(posterior, rng)
+    exposure = posterior.rate - posterior.draw.prior_rate
+    assert posterior.rate - posterior.assumed == pytest.approx(
+        exposure + posterior.draw.prior_rate * min(1.0, 1.0 / shape)
+    )
 
 
 def test_with_several_segments_a_prior_counts_as_one_click_at_most() -> None:
     """The clicks of other segments count: as if the evidence of the level had been smaller by s - 1."""
-    belief, rng = _three_segments(15.0, draws_levels=False), np.random.default_rng(18)
-    belief.items.shape = 8.0
-    draw_shared(belief, rng)
-    draw_for_segment(belief, np.random.default_rng(19))
-    rate, seen = belief.rate.copy(), belief.rate - belief.assumed
-    belief.draw.level_evidence -= 7.0
-    draw_for_segment(belief, np.random.default_rng(19))
-    assert seen == pytest.approx(belief.rate)
+    posterior, rng = _three_segments(15.0, draws_levels=False), np.random.default_rng(18)
+    posterior.items.shape = 8.0
+    draw_shared(posterior, rng)
+    draw_for_segment(posterior, np.random.default_rng(19))
+    rate, seen = posterior.rate.copy(), posterior.rate - posterior.assumed
+    posterior.draw.level_evidence -= 7.0
+    draw_for_segment(posterior, np.random.default_rng(19))
+    assert seen == pytest.approx(posterior.rate)
     assert (seen < rate).all()
 
 
 def test_lists_are_folded_without_losing_a_round() -> None:
     """At estimates that stay, passes are Σ T/(1+S) by hand, however often the table was full."""
-    belief, rng = plain_hierarchical_posterior(PolicyTask(3, 5, 1_000, segments=2), room=12), np.random.default_rng(12)
-    belief.segments.mean[:] = rng.uniform(0.1, 1.0, (2, 5))
-    belief.segments.mean_bias[:] = rng.uniform(0.2, 1.0, (2, 3))
+    posterior, rng = (
+        plain_hierarchical_posterior(PolicyTask(3, 5, 1_000, segments=2), room=12),
+        np.random.default_rng(12),
+    )
+    posterior.segments.mean[:] = rng.uniform(0.1, 1.0, (2, 5))
+    posterior.segments.mean_bias[:] = rng.uniform(0.2, 1.0, (2, 3))
     expected, folds = np.zeros((2, 5, 3)), 0
     for _ in range(600):
         ranking, segment = rng.permutation(5)[:3], int(rng.integers(0, 2))
         if rng.random() < 0.2:
             ranking[1] = EMPTY
-        set_segment(belief, segment)
-        update(belief, ranking, int(rng.integers(-1, 1)))
+        set_segment(posterior, segment)
+        update(posterior, ranking, int(rng.integers(-1, 1)))
         for slot, item in enumerate(ranking):
             if item != EMPTY:
-                expected[segment, item, slot] += 1.0 / (1.0 + list_sum(belief, segment, ranking))
-        if belief.counts.lists.count == 12 and rng.random() < 0.2:
-            fold_rarest(belief.counts, belief.segments)
+                expected[segment, item, slot] += 1.0 / (1.0 + list_sum(posterior, segment, ranking))
+        if posterior.counts.lists.count == 12 and rng.random() < 0.2:
+            fold_rarest(posterior.counts, posterior.segments)
             folds += 1
-            assert belief.counts.lists.count < 12
+            assert posterior.counts.lists.count < 12
     assert folds > 10
-    assert belief.counts.passes == pytest.approx(expected, rel=1e-9)
-    weigh_lists(belief.counts, belief.segments, 0, belief.counts.passes)
-    assert belief.counts.passes == pytest.approx(expected, rel=1e-9)
+    assert posterior.counts.passes == pytest.approx(expected, rel=1e-9)
+    weigh_lists(posterior.counts, posterior.segments, 0, posterior.counts.passes)
+    assert posterior.counts.passes == pytest.approx(expected, rel=1e-9)
 
 
 def test_rounds_and_their_tally_give_the_same_posterior() -> None:
@@ -360,9 +370,9 @@ def test_rounds_and_their_tally_give_the_same_posterior() -> None:
     update_by_tally(other, clicks, passes)
     for name in ("clicks", "slot_clicks", "passes", "unlisted_passes", "rounds", "no_clicks"):
         assert np.array_equal(getattr(one.counts, name), getattr(other.counts, name)), name
-    for belief in (one, other):
+    for posterior in (one, other):
         for _ in range(10):
-            refresh(belief, 1)
+            refresh(posterior, 1)
     assert one.bias.mode == pytest.approx(other.bias.mode, abs=1e-4)
     assert one.segments.mean == pytest.approx(other.segments.mean, rel=1e-3)
 
@@ -373,9 +383,9 @@ def test_a_tally_of_one_segment_of_two_gives_nearly_the_estimates_of_one_segment
     clicks = rng.poisson(np.outer(bias, alpha) * passes).astype(float)
     means = []
     for segments in (1, 2):
-        belief = plain_hierarchical_posterior(PolicyTask(2, items, 1_000, bias, segments=segments), passes="hard")
-        update_by_tally(belief, clicks, passes)
-        means.append(belief.segments.mean[0] * belief.segments.mean_bias[0, 0])
+        posterior = plain_hierarchical_posterior(PolicyTask(2, items, 1_000, bias, segments=segments), passes="hard")
+        update_by_tally(posterior, clicks, passes)
+        means.append(posterior.segments.mean[0] * posterior.segments.mean_bias[0, 0])
     assert means[1] == pytest.approx(means[0], rel=0.1)
 
 
@@ -385,16 +395,16 @@ def test_posterior_sampling_takes_it_only_where_something_needs_it(bias: str, ac
     """By default it has a simpler posterior."""
     chosen = get_policy("posterior-sampling", bias=bias, acts=acts)
     plain = PolicyTask(3, 4, 100, BIAS)
-    crowds, features = PolicyTask(3, 4, 100, BIAS, segments=2), PolicyTask(3, 4, 100, BIAS, features=np.ones((4, 1)))
+    segmented, features = PolicyTask(3, 4, 100, BIAS, segments=2), PolicyTask(3, 4, 100, BIAS, features=np.ones((4, 1)))
     with interpreted():
-        assert not isinstance(_belief(chosen.start(plain)), HierarchicalPosterior)
-        assert isinstance(_belief(chosen.with_option("passes", "soft").start(plain)), HierarchicalPosterior)
-        assert isinstance(_belief(chosen.with_option("half_life", 500).start(plain)), HierarchicalPosterior)
-        for task in (crowds, features):
-            assert isinstance(_belief(chosen.start(task)), HierarchicalPosterior)
+        assert not isinstance(_posterior(chosen.start(plain)), HierarchicalPosterior)
+        assert isinstance(_posterior(chosen.with_option("passes", "soft").start(plain)), HierarchicalPosterior)
+        assert isinstance(_posterior(chosen.with_option("half_life", 500).start(plain)), HierarchicalPosterior)
+        for task in (segmented, features):
+            assert isinstance(_posterior(chosen.start(task)), HierarchicalPosterior)
 
 
-def _belief(started: Any) -> Any:
+def _posterior(started: Any) -> Any:
     return started.belief if hasattr(started, "belief") else started.policy.belief
 
 
@@ -413,17 +423,17 @@ def test_what_needs_it() -> None:
 def _with_pairs(features: FloatArray, alpha: FloatArray, seed: int) -> HierarchicalPosterior:
     """After 100 passes and their clicks of every item in one slot, in all segments, except of the last item."""
     rng, (segments, items) = np.random.default_rng(seed), alpha.shape
-    belief = plain_hierarchical_posterior(
+    posterior = plain_hierarchical_posterior(
         PolicyTask(1, items, 1_000, np.ones(1), segments=segments, features=features), passes="hard"
     )
     passes = np.full((1, items), 100.0)
     passes[:, -1] = 0.0
     for segment in range(segments):
-        set_segment(belief, segment)
-        update_by_tally(belief, rng.poisson(alpha[segment] * passes).astype(float), passes)
+        set_segment(posterior, segment)
+        update_by_tally(posterior, rng.poisson(alpha[segment] * passes).astype(float), passes)
     for _ in range(3):
-        refit(*parts(belief))
-    return belief
+        refit(*parts(posterior))
+    return posterior
 
 
 def test_an_item_starts_at_the_prediction_of_its_features_in_the_segment() -> None:
@@ -437,11 +447,11 @@ def test_an_item_starts_at_the_prediction_of_its_features_in_the_segment() -> No
         features = np.dstack([np.tile(rng.normal(size=items), (segments, 1)), of_pairs])
         mean = np.exp(weights[0] + features @ weights[1:])
         own = rng.gamma(10.0, 0.1, items) * rng.gamma(20.0, 1 / 20.0, (segments, items))
-        belief = _with_pairs(features, mean * own, seed)
-        assert np.log(belief.segments.mean[:, -1]) == pytest.approx(np.log(mean[:, -1]), abs=0.8)
-        assert np.std(np.log(belief.segments.mean[:, -1])) > 0.2
-        sd = np.sqrt(np.diag(belief.items.featured.root @ belief.items.featured.root.T))
-        scores.append((belief.items.featured.weights - weights) / sd)
+        posterior = _with_pairs(features, mean * own, seed)
+        assert np.log(posterior.segments.mean[:, -1]) == pytest.approx(np.log(mean[:, -1]), abs=0.8)
+        assert np.std(np.log(posterior.segments.mean[:, -1])) > 0.2
+        sd = np.sqrt(np.diag(posterior.items.featured.root @ posterior.items.featured.root.T))
+        scores.append((posterior.items.featured.weights - weights) / sd)
     found = np.array(scores)
     # the ridge and the constant's pseudo-items move it by less than half a standard deviation
     assert_mean_is(np.clip(found.mean(axis=0), -0.5, 0.5), found)

@@ -51,75 +51,79 @@ def _counts(period: list[tuple[Any, int, int]], segments: int = 2) -> tuple[Floa
     return clicks, slot_clicks, passes
 
 
-def _learn(belief: HierarchicalPosterior, period: list[tuple[Any, int, int]]) -> None:
+def _learn(posterior: HierarchicalPosterior, period: list[tuple[Any, int, int]]) -> None:
     for ranking, clicked, segment in period:
-        set_segment(belief, segment)
-        update(belief, ranking, clicked)
+        set_segment(posterior, segment)
+        update(posterior, ranking, clicked)
 
 
 @pytest.mark.parametrize("half_life", [70.0, 2_000.0, 333.3])
 def test_counts_decay_as_if_periods_were_weighted_by_hand(half_life: float) -> None:
-    belief = plain_hierarchical_posterior(PolicyTask(2, 4, 10_000, segments=2), passes="hard", half_life=half_life)
+    posterior = plain_hierarchical_posterior(PolicyTask(2, 4, 10_000, segments=2), passes="hard", half_life=half_life)
     rounds = max(1.0, min(1_000.0, half_life / 20.0))
-    assert belief.forgetting.period == rounds
+    assert posterior.forgetting.period == rounds
     rounds = math.ceil(rounds)
     periods = _periods(6, rounds, seed=1)
     for period in periods:
-        _learn(belief, period)
-        assert belief.forgetting.rounds_left <= 0.0
-        end_period(belief.forgetting, *parts(belief))
+        _learn(posterior, period)
+        assert posterior.forgetting.rounds_left <= 0.0
+        end_period(posterior.forgetting, *parts(posterior))
     # as many rounds as there were, even where a period ends within one
     weights = [2.0 ** (-age * rounds / half_life) for age in reversed(range(len(periods)))]
-    for found, part in ((belief.counts.clicks[0], 0), (belief.counts.slot_clicks[0], 1), (belief.counts.passes, 2)):
+    for found, part in (
+        (posterior.counts.clicks[0], 0),
+        (posterior.counts.slot_clicks[0], 1),
+        (posterior.counts.passes, 2),
+    ):
         expected = sum(w * _counts(period)[part] for w, period in zip(weights, periods, strict=True))
         assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
     passed = sum(w * _counts(p)[2].sum() / 2 for w, p in zip(weights, periods, strict=True))
     clicked = sum(w * _counts(p)[0].sum() for w, p in zip(weights, periods, strict=True))
-    assert belief.counts.rounds == pytest.approx(passed + clicked, rel=1e-12)
-    assert belief.forgetting.rounds_left == belief.forgetting.period
+    assert posterior.counts.rounds == pytest.approx(passed + clicked, rel=1e-12)
+    assert posterior.forgetting.rounds_left == posterior.forgetting.period
 
 
 def test_lists_decay_likewise() -> None:
     """With soft passes the rounds of each list decay, and are weighed at the current estimates."""
-    belief = plain_hierarchical_posterior(PolicyTask(2, 4, 10_000, segments=2), half_life=400.0)
+    posterior = plain_hierarchical_posterior(PolicyTask(2, 4, 10_000, segments=2), half_life=400.0)
     periods = _periods(4, 20, seed=2)
     for period in periods:
-        _learn(belief, period)
-        end_period(belief.forgetting, *parts(belief))
+        _learn(posterior, period)
+        end_period(posterior.forgetting, *parts(posterior))
     expected: dict[tuple[int, ...], float] = {}
     for age, period in enumerate(reversed(periods)):
         for ranking, _, segment in period:
             key = (segment, *ranking.tolist())
             expected[key] = expected.get(key, 0.0) + 2.0 ** (-age * 20 / 400.0)
-    seen = belief.counts.lists
+    seen = posterior.counts.lists
     found = {tuple(seen.lists[n].tolist()): float(seen.rounds[0, n]) for n in range(seen.count)}
     assert found == pytest.approx(expected, rel=1e-12)
     passes = np.zeros((2, 4, 2))
     for (segment, *ranking), rounds in expected.items():
-        passes[segment, ranking, np.arange(2)] += rounds / (1.0 + list_sum(belief, segment, ranking))
-    assert belief.counts.passes == pytest.approx(passes, rel=1e-12)
+        passes[segment, ranking, np.arange(2)] += rounds / (1.0 + list_sum(posterior, segment, ranking))
+    assert posterior.counts.passes == pytest.approx(passes, rel=1e-12)
 
 
 def test_the_current_period_counts_in_full() -> None:
-    belief = plain_hierarchical_posterior(PolicyTask(2, 4, 10_000, segments=2), passes="hard", half_life=400.0)
+    posterior = plain_hierarchical_posterior(PolicyTask(2, 4, 10_000, segments=2), passes="hard", half_life=400.0)
     first, second = _periods(2, 20, seed=3)
-    _learn(belief, first)
-    end_period(belief.forgetting, *parts(belief))
-    _learn(belief, second[:13])
-    for found, part in ((belief.counts.clicks[0], 0), (belief.counts.passes, 2)):
+    _learn(posterior, first)
+    end_period(posterior.forgetting, *parts(posterior))
+    _learn(posterior, second[:13])
+    for found, part in ((posterior.counts.clicks[0], 0), (posterior.counts.passes, 2)):
         assert found == pytest.approx(_counts(first)[part] + _counts(second[:13])[part], rel=1e-12)
 
 
 def _log_probability(
-    belief: HierarchicalPosterior,
+    posterior: HierarchicalPosterior,
     past: list[FloatArray],
     now: tuple[FloatArray, FloatArray, FloatArray],
     mode: FloatArray,
 ) -> float:
     """Σ [log Γ(A+n) - log Γ(A) + A log B - (A+n) log(B+e)] + Σ n log λ, by scipy."""
     bias = np.exp(mode)
-    shape = belief.items.shape + past[0][0]
-    rate = belief.items.shape / belief.items.mean + past[2][0] @ bias
+    shape = posterior.items.shape + past[0][0]
+    rate = posterior.items.shape / posterior.items.mean + past[2][0] @ bias
     clicks, exposure = now[0][0], now[2][0] @ bias
     cells = special.gammaln(shape + clicks) - special.gammaln(shape)
     cells = cells + shape * np.log(rate) - (shape + clicks) * np.log(rate + exposure)
@@ -127,33 +131,33 @@ def _log_probability(
 
 
 def test_scores_are_predictive_log_probabilities() -> None:
-    belief = plain_hierarchical_posterior(PolicyTask(2, 4, 10_000), passes="hard", half_life="auto")
+    posterior = plain_hierarchical_posterior(PolicyTask(2, 4, 10_000), passes="hard", half_life="auto")
     rng, rounds = np.random.default_rng(4), 1_000
     kept = [0.5 ** (rounds / half_life) for half_life in HALF_LIFE_GRID]
     past = [[np.zeros((1, 4)), np.zeros((1, 2)), np.zeros((1, 4, 2))] for _ in HALF_LIFE_GRID]
     scores = np.zeros(len(HALF_LIFE_GRID))
     for _ in range(4):
         period = [(*one, 0) for one in drawn_rounds(GAMMA, rounds, rng)]
-        _learn(belief, period)
+        _learn(posterior, period)
         now = _counts(period, segments=1)
         for number in range(len(HALF_LIFE_GRID)):
-            mode = _mode(belief, past[number])
-            scores[number] = SCORE_DECAY * scores[number] + _log_probability(belief, past[number], now, mode)
+            mode = _mode(posterior, past[number])
+            scores[number] = SCORE_DECAY * scores[number] + _log_probability(posterior, past[number], now, mode)
             past[number] = [kept[number] * old + new for old, new in zip(past[number], now, strict=True)]
         # the hyperparameters are those of the beginning of the period, as in `refresh`
-        end_period(belief.forgetting, *parts(belief))
+        end_period(posterior.forgetting, *parts(posterior))
         # Newton's method stops within 1e-4 of the mode, which is flat
-        assert belief.forgetting.scores == pytest.approx(scores, rel=1e-5)
+        assert posterior.forgetting.scores == pytest.approx(scores, rel=1e-5)
         for _ in range(3):
-            refresh(belief, 1)
+            refresh(posterior, 1)
 
 
-def _mode(belief: HierarchicalPosterior, past: list[FloatArray]) -> FloatArray:
-    c, s = belief.bias.shape, belief.items.shape
+def _mode(posterior: HierarchicalPosterior, past: list[FloatArray]) -> FloatArray:
+    c, s = posterior.bias.shape, posterior.items.shape
 
     def loss(log_bias: FloatArray) -> float:
         bias = np.exp(log_bias)
-        rate = s / belief.items.mean + past[2][0] @ bias
+        rate = s / posterior.items.mean + past[2][0] @ bias
         shown = past[2][0].sum(axis=1) > 0.0
         of_slots = (c + past[1][0]) * log_bias - c * bias
         return float(((s + past[0][0]) * np.log(rate))[shown].sum() - of_slots.sum())
@@ -164,7 +168,7 @@ def _mode(belief: HierarchicalPosterior, past: list[FloatArray]) -> FloatArray:
 
 def _half_lives_in_use(gammas: list[FloatArray], seed: int, passes: str = "soft") -> list[float]:
     """The half-life in use at the end of each period of a world that has these odds, one period after another."""
-    belief, rng = (
+    posterior, rng = (
         plain_hierarchical_posterior(PolicyTask(2, 4, 10_000), passes=passes, half_life="auto"),
         np.random.default_rng(seed),
     )
@@ -172,10 +176,10 @@ def _half_lives_in_use(gammas: list[FloatArray], seed: int, passes: str = "soft"
     for gamma in gammas:
         for number, (ranking, clicked) in enumerate(drawn_rounds(gamma, 1_000, rng)):
             if number % 100 == 0:
-                draw_parameters(belief, rng)
-            update(belief, ranking, clicked)
-        draw_parameters(belief, rng)
-        in_use.append(float(belief.forgetting.half_lives[belief.forgetting.best]))
+                draw_parameters(posterior, rng)
+            update(posterior, ranking, clicked)
+        draw_parameters(posterior, rng)
+        in_use.append(float(posterior.forgetting.half_lives[posterior.forgetting.best]))
     return in_use
 
 
@@ -196,10 +200,10 @@ def test_auto_is_identical_to_none_until_it_decays(passes: str) -> None:
         plain_hierarchical_posterior(task, passes=passes, half_life=half_life, room=5) for half_life in ("none", "auto")
     )
     for number, (ranking, clicked) in enumerate(rounds):
-        for belief in (never, may):
-            update(belief, ranking, clicked)
+        for posterior in (never, may):
+            update(posterior, ranking, clicked)
             if number % 50 == 0:
-                draw_parameters(belief, np.random.default_rng(number))
+                draw_parameters(posterior, np.random.default_rng(number))
         for field in ("position_bias", "shape", "rate"):
             assert getattr(may, field).tolist() == getattr(never, field).tolist()
     assert may.forgetting.best == 0
@@ -207,13 +211,13 @@ def test_auto_is_identical_to_none_until_it_decays(passes: str) -> None:
 
 
 def test_a_half_life_is_used_only_with_a_clear_lead() -> None:
-    belief = plain_hierarchical_posterior(PolicyTask(2, 4, 10_000), half_life="auto")
+    posterior = plain_hierarchical_posterior(PolicyTask(2, 4, 10_000), half_life="auto")
     for lead, best in ((MIN_LEAD - 0.1, 0), (MIN_LEAD + 0.1, 3)):
-        belief.forgetting.scores[:] = 0.0
-        belief.forgetting.scores[3] = lead / SCORE_DECAY
-        belief.forgetting.rounds_left = 0.0
-        end_period(belief.forgetting, *parts(belief))  # without a round: all scores fade alike
-        assert belief.forgetting.best == best
+        posterior.forgetting.scores[:] = 0.0
+        posterior.forgetting.scores[3] = lead / SCORE_DECAY
+        posterior.forgetting.rounds_left = 0.0
+        end_period(posterior.forgetting, *parts(posterior))  # without a round: all scores fade alike
+        assert posterior.forgetting.best == best
 
 
 def test_without_forgetting_no_period_ends() -> None:

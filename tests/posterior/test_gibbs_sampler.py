@@ -23,32 +23,32 @@ def _joint(slots: int, items: int) -> JointGibbsPosterior:
 
 
 def test_every_list_is_counted_once_however_many_there_are() -> None:
-    belief, rng = _joint(3, 9), np.random.default_rng(1)
+    posterior, rng = _joint(3, 9), np.random.default_rng(1)
     counted: Counter[tuple[int, ...]] = Counter()
     for now in range(3_000):
         ranking = rng.permutation(9)[:3]
         if now % 10 == 0:
             ranking[2] = EMPTY
         counted[tuple(ranking.tolist())] += 1
-        update(belief, ranking, NO_CLICK)
-    assert belief.count == len(counted) > 500
-    found = {tuple(belief.rankings[n].tolist()): int(belief.rounds[n]) for n in range(belief.count)}
+        update(posterior, ranking, NO_CLICK)
+    assert posterior.count == len(counted) > 500
+    found = {tuple(posterior.rankings[n].tolist()): int(posterior.rounds[n]) for n in range(posterior.count)}
     assert found == counted
 
 
 def test_the_auxiliary_variables_stand_for_passes() -> None:
     """Given λ and α, Σ Z over the lists with item j in slot k has the mean Σ T/(1 + S), which is that of the passes."""
-    belief = _joint(2, 3)
+    posterior = _joint(2, 3)
     attractiveness = np.array([0.5, 0.25, 1.0])
-    belief.gibbs.attractiveness[:] = attractiveness
+    posterior.gibbs.attractiveness[:] = attractiveness
     for ranking, times in (([0, 1], 7), ([2, 1], 4), ([1, EMPTY], 3)):
         for _ in range(times):
-            update(belief, np.array(ranking), NO_CLICK)
+            update(posterior, np.array(ranking), NO_CLICK)
     rng, seen = np.random.default_rng(2), []
     for _ in range(4_000):
-        belief.position_bias[:] = (1.0, 0.5)
-        draw_parameters(belief, rng)
-        seen.append(belief.gibbs.passes.ravel().copy())
+        posterior.position_bias[:] = (1.0, 0.5)
+        draw_parameters(posterior, rng)
+        seen.append(posterior.gibbs.passes.ravel().copy())
     both, other, alone = 7 / (1 + 0.5 + 0.125), 4 / (1 + 1.0 + 0.125), 3 / (1 + 0.25)
     expected = np.array([[both, 0], [alone, both + other], [other, 0]])
     assert_mean_is(expected.ravel(), seen)

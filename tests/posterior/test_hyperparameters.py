@@ -30,11 +30,11 @@ pytestmark = pytest.mark.usefixtures("interpreting")
 SHAPE, RATE, STRENGTH = 0.7, 1.3, 2.0
 
 
-def _held(belief: HierarchicalPosterior, shape: float = SHAPE, rate: float = RATE) -> HierarchicalPosterior:
+def _held(posterior: HierarchicalPosterior, shape: float = SHAPE, rate: float = RATE) -> HierarchicalPosterior:
     """With a prior of items that is given and not learned."""
-    belief.items.shape = shape
-    belief.items.mean[:] = shape / rate
-    return belief
+    posterior.items.shape = shape
+    posterior.items.mean[:] = shape / rate
+    return posterior
 
 
 def _counts(segments: int, seed: int) -> tuple[FloatArray, FloatArray]:
@@ -48,69 +48,71 @@ def _counts(segments: int, seed: int) -> tuple[FloatArray, FloatArray]:
 @pytest.mark.parametrize("segments", [1, 3])
 def test_the_mode_is_the_maximum(segments: int) -> None:
     """ℓ(log λ) = Σ_k [(c + N_k) log λ_k - cλ_k] - Σ_cells (a + N) log(b + Σ_k λ_k δ_k Ñ_k), by scipy."""
-    belief = _held(
+    posterior = _held(
         plain_hierarchical_posterior(PolicyTask(3, 4, 100, segments=segments), passes="hard", bias_shape=STRENGTH)
     )
     clicks, passes = _counts(segments, 1)
     rng = np.random.default_rng(2)
     if segments > 1:
-        belief.segments.similarity = 5.0
-        belief.segments.level[:] = rng.uniform(0.2, 0.5, 4)
-        belief.segments.slot_deviation[:] = rng.uniform(0.8, 1.2, (segments, 3))
+        posterior.segments.similarity = 5.0
+        posterior.segments.level[:] = rng.uniform(0.2, 0.5, 4)
+        posterior.segments.slot_deviation[:] = rng.uniform(0.8, 1.2, (segments, 3))
     shape = SHAPE if segments == 1 else 5.0
-    rate = np.full(4, RATE) if segments == 1 else 5.0 / belief.segments.level
+    rate = np.full(4, RATE) if segments == 1 else 5.0 / posterior.segments.level
 
     def loss(log_bias: FloatArray) -> float:
         bias = np.exp(log_bias)
         of_slots = (STRENGTH + clicks.sum(axis=(0, 2))) * log_bias - STRENGTH * bias
-        exposure = np.einsum("k,sk,skj->sj", bias, belief.segments.slot_deviation, passes)
+        exposure = np.einsum("k,sk,skj->sj", bias, posterior.segments.slot_deviation, passes)
         return float(((shape + clicks.sum(axis=1)) * np.log(rate + exposure)).sum() - of_slots.sum())
 
-    belief.counts.item_rounds[:] = 1.0
-    belief.counts.clicks[0], belief.counts.slot_clicks[0] = clicks.sum(axis=1), clicks.sum(axis=2)
+    posterior.counts.item_rounds[:] = 1.0
+    posterior.counts.clicks[0], posterior.counts.slot_clicks[0] = clicks.sum(axis=1), clicks.sum(axis=2)
     for _ in range(2):
         passed = np.ascontiguousarray(passes.transpose(0, 2, 1))
-        find_mode(belief.counts, 0, passed, belief.bias, belief.bias.mode, belief.items, belief.segments)
+        find_mode(posterior.counts, 0, passed, posterior.bias, posterior.bias.mode, posterior.items, posterior.segments)
     best = optimize.minimize(loss, np.zeros(3), tol=1e-10).x
-    assert belief.bias.mode == pytest.approx(best, abs=1e-5)
+    assert posterior.bias.mode == pytest.approx(best, abs=1e-5)
     # and the root that draws are made with is that of the curvature there
     step, shifts = 1e-3, 1e-3 * np.eye(3)
     signs = ((-1, -1), (-1, 1), (1, -1), (1, 1))
     curvature = [
         [sum(s * t * loss(best + s * a + t * b) for s, t in signs) / 4 / step**2 for b in shifts] for a in shifts
     ]
-    lower = np.tril(belief.bias.cholesky)
+    lower = np.tril(posterior.bias.cholesky)
     assert lower @ lower.T == pytest.approx(np.array(curvature), rel=1e-3, abs=1e-3)
 
 
 def _with_counts(**options: Any) -> HierarchicalPosterior:
-    belief = _held(plain_hierarchical_posterior(PolicyTask(3, 4, 100), passes="hard", bias_shape=STRENGTH, **options))
-    (clicks, passes), counts = _counts(1, 1), belief.counts
+    posterior = _held(
+        plain_hierarchical_posterior(PolicyTask(3, 4, 100), passes="hard", bias_shape=STRENGTH, **options)
+    )
+    (clicks, passes), counts = _counts(1, 1), posterior.counts
     counts.clicks[0], counts.slot_clicks[0] = clicks.sum(axis=1), clicks.sum(axis=2)
     counts.unlisted_passes[0] = counts.passes[:] = passes.transpose(0, 2, 1)
     counts.rounds = counts.item_rounds[:] = 1_000.0
-    return belief
+    return posterior
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.5])
 def test_the_spread_is_a_root_of_the_inverse_curvature(scale: float) -> None:
-    belief = _with_counts(bias_spread=scale)
-    fit_bias(*parts(belief))
-    lower, root = np.tril(belief.bias.cholesky), belief.bias.root
+    posterior = _with_counts(bias_spread=scale)
+    fit_bias(*parts(posterior))
+    lower, root = np.tril(posterior.bias.cholesky), posterior.bias.root
     assert root @ root.T == pytest.approx(scale**2 * np.linalg.inv(lower @ lower.T))
     assert np.array_equal(root, np.triu(root))
 
 
 def test_draws_of_the_bias_have_the_mode_as_their_mean_and_that_spread() -> None:
-    belief, rng = _with_counts(), np.random.default_rng(1)
-    fit_bias(*parts(belief))
+    posterior, rng = _with_counts(), np.random.default_rng(1)
+    fit_bias(*parts(posterior))
     # as if there were nothing more to learn
-    belief.refit_at = math.inf
+    posterior.refit_at = math.inf
     drawn = []
     for _ in range(4_000):
-        draw_parameters(belief, rng)
-        drawn.append(np.log(belief.position_bias))
-    mode, root = belief.bias.mode, belief.bias.root
+        draw_parameters(posterior, rng)
+        drawn.append(np.log(posterior.position_bias))
+    mode, root = posterior.bias.mode, posterior.bias.root
     assert_mean_is(mode, drawn)
     assert_mean_is(np.diag(root @ root.T), (np.array(drawn) - mode) ** 2)
 
@@ -118,18 +120,18 @@ def test_draws_of_the_bias_have_the_mode_as_their_mean_and_that_spread() -> None
 def _segments(taste: float, seed: int, segments: int = 4, items: int = 30) -> HierarchicalPosterior:
     """The fit to Poisson clicks of segments with ε ~ Gamma(taste, taste) and a known λ."""
     rng = np.random.default_rng(seed)
-    belief = plain_hierarchical_posterior(
+    posterior = plain_hierarchical_posterior(
         PolicyTask(2, items, 1_000, np.array([1.0, 0.5]), segments=segments), passes="hard"
     )
     level = rng.gamma(3.0, 0.1, items)
     for segment in range(segments):
         alpha = level * (rng.gamma(taste, 1.0 / taste, items) if taste < math.inf else 1.0)
         passes = np.full((2, items), 200.0)
-        set_segment(belief, segment)
-        update_by_tally(belief, rng.poisson(np.outer([1.0, 0.5], alpha) * passes).astype(float), passes)
+        set_segment(posterior, segment)
+        update_by_tally(posterior, rng.poisson(np.outer([1.0, 0.5], alpha) * passes).astype(float), passes)
     for _ in range(20):
-        refit(*parts(belief))
-    return belief
+        refit(*parts(posterior))
+    return posterior
 
 
 def test_the_similarity_of_segments_is_estimated() -> None:
@@ -145,8 +147,8 @@ def test_the_similarity_of_segments_is_estimated() -> None:
 
 def test_the_similarity_of_segments_is_the_fixed_point_of_em() -> None:
     """κ maximises Σ_cells log ∫ Poisson·Gamma given the levels, and the expected term of the pseudo-cells; by scipy."""
-    belief = _segments(5.0, seed=5)
-    clicks, exposure, level = belief.counts.clicks[0], belief.segments.exposure, belief.segments.level
+    posterior = _segments(5.0, seed=5)
+    clicks, exposure, level = posterior.counts.clicks[0], posterior.segments.exposure, posterior.segments.level
     start, extra = 20.0, 2.0
 
     def loss(log_taste: float) -> float:
@@ -159,7 +161,7 @@ def test_the_similarity_of_segments_is_the_fixed_point_of_em() -> None:
         return -float(cells.sum() + extra * made_up)
 
     best = math.exp(optimize.minimize_scalar(loss, bounds=(-2.0, 8.0), method="bounded").x)
-    assert belief.segments.similarity == pytest.approx(best, rel=0.02)
+    assert posterior.segments.similarity == pytest.approx(best, rel=0.02)
 
 
 def test_items_without_exposure_teach_nothing() -> None:
@@ -177,9 +179,9 @@ def test_items_without_exposure_teach_nothing() -> None:
 ALPHA, BIAS = np.array([0.9, 0.3, 1.5, 0.6]), np.array([1.0, 0.5])
 
 
-def _at_the_truth(belief: HierarchicalPosterior) -> None:
-    belief.segments.mean[:] = ALPHA
-    belief.segments.mean_bias[:] = BIAS
+def _at_the_truth(posterior: HierarchicalPosterior) -> None:
+    posterior.segments.mean[:] = ALPHA
+    posterior.segments.mean_bias[:] = BIAS
 
 
 def test_soft_passes_at_the_truth_are_rounds_over_one_plus_the_sum() -> None:
@@ -207,24 +209,24 @@ def test_soft_passes_at_the_truth_are_rounds_over_one_plus_the_sum() -> None:
     assert_mean_is(0.0, hard)
 
 
-def _fixed_point(belief: HierarchicalPosterior, times: int = 100) -> None:
+def _fixed_point(posterior: HierarchicalPosterior, times: int = 100) -> None:
     for _ in range(times):
-        fit_bias(*parts(belief))
-        update_means(*parts(belief))
+        fit_bias(*parts(posterior))
+        update_means(*parts(posterior))
 
 
 def _soft(strength: float, shape: float, rate: float, rounds: list[tuple[Any, int]]) -> HierarchicalPosterior:
-    belief = _held(plain_hierarchical_posterior(PolicyTask(2, 4, 1_000), bias_shape=strength), shape, rate)
+    posterior = _held(plain_hierarchical_posterior(PolicyTask(2, 4, 1_000), bias_shape=strength), shape, rate)
     for ranking, clicked in rounds:
-        update(belief, ranking, clicked)
-    _fixed_point(belief)
-    return belief
+        update(posterior, ranking, clicked)
+    _fixed_point(posterior)
+    return posterior
 
 
 def test_soft_passes_settle_at_the_joint_maximum() -> None:
     """Of Σ N log γ - Σ_A T_A log(1+S_A) with both Gamma priors on log λ and log α; by scipy."""
     rounds = drawn_rounds(np.outer(BIAS, ALPHA), 300, np.random.default_rng(8))
-    belief = _soft(STRENGTH, SHAPE, RATE, rounds)
+    posterior = _soft(STRENGTH, SHAPE, RATE, rounds)
 
     def loss(parameters: FloatArray) -> float:
         bias, alpha = np.exp(parameters[:2]), np.exp(parameters[2:])
@@ -235,18 +237,18 @@ def test_soft_passes_settle_at_the_joint_maximum() -> None:
         return -float(found)
 
     best = np.exp(optimize.minimize(loss, np.zeros(6), tol=1e-8).x)
-    assert belief.segments.mean_bias[0] == pytest.approx(best[:2], rel=1e-3)
-    assert belief.segments.mean[0] == pytest.approx(best[2:], rel=1e-3)
+    assert posterior.segments.mean_bias[0] == pytest.approx(best[:2], rel=1e-3)
+    assert posterior.segments.mean[0] == pytest.approx(best[2:], rel=1e-3)
 
 
 def test_soft_passes_with_hardly_a_prior_are_maximum_likelihood() -> None:
     """Most visits click here, and hard passes, which leave those out, are not."""
     rounds = drawn_rounds(np.outer(BIAS, 2.0 * ALPHA), 1_000, np.random.default_rng(9))
     estimate = maximum_likelihood(Rankings.of_rounds(*map(np.array, zip(*rounds, strict=True)), items=4))
-    belief = _soft(1e-3, 1e-3, 1e-3, rounds)
-    scale = belief.segments.mean_bias[0, 0]
-    assert belief.segments.mean_bias[0] / scale == pytest.approx(estimate.position_bias, rel=2e-3)
-    assert belief.segments.mean[0] * scale == pytest.approx(estimate.attractiveness, rel=2e-3)
+    posterior = _soft(1e-3, 1e-3, 1e-3, rounds)
+    scale = posterior.segments.mean_bias[0, 0]
+    assert posterior.segments.mean_bias[0] / scale == pytest.approx(estimate.position_bias, rel=2e-3)
+    assert posterior.segments.mean[0] * scale == pytest.approx(estimate.attractiveness, rel=2e-3)
     hard = _held(plain_hierarchical_posterior(PolicyTask(2, 4, 1_000), passes="hard", bias_shape=1e-3), 1e-3, 1e-3)
     for ranking, clicked in rounds:
         update(hard, ranking, clicked)

@@ -20,31 +20,31 @@ SHAPE, RATE = 0.7, 1.3
 def test_rounds_and_their_tally_give_the_same_posterior() -> None:
     rng = np.random.default_rng(2)
     task = PolicyTask(2, 4, 50, np.array([1.0, 0.4]))
-    told = [gamma_posterior(task, shape=SHAPE, rate=RATE) for _ in range(2)]
+    known = [gamma_posterior(task, shape=SHAPE, rate=RATE) for _ in range(2)]
     clicks, passes = np.zeros((2, 4)), np.zeros((2, 4))
     for now in range(50):
         ranking = rng.permutation(4)[:2]
         if now % 5 == 0:
             ranking[1] = EMPTY
         clicked = NO_CLICK if now % 3 else 0
-        update(told[0], ranking, clicked)
+        update(known[0], ranking, clicked)
         if clicked == NO_CLICK:
             for slot in range(2):
                 passes[slot, ranking[slot]] += ranking[slot] != EMPTY
         else:
             clicks[0, ranking[0]] += 1.0
-    update_by_tally(told[1], clicks, passes)
-    for belief in told:
-        draw_parameters(belief, np.random.default_rng(3))
-    assert told[0].shape == pytest.approx(told[1].shape)
-    assert told[0].rate == pytest.approx(told[1].rate, rel=1e-3)
+    update_by_tally(known[1], clicks, passes)
+    for posterior in known:
+        draw_parameters(posterior, np.random.default_rng(3))
+    assert known[0].shape == pytest.approx(known[1].shape)
+    assert known[0].rate == pytest.approx(known[1].rate, rel=1e-3)
 
 
 def test_a_posterior_by_list_rejects_a_tally() -> None:
     prior = {"shape": 1.0, "rate": 1.0, "bias_shape": 1.0, "bias_rate": 1.0}
-    belief = joint_gibbs_posterior(PolicyTask(2, 3, 10), np.ones(3), **prior)
+    posterior = joint_gibbs_posterior(PolicyTask(2, 3, 10), np.ones(3), **prior)
     with pytest.raises(InvalidInput, match="cannot be computed from a tally"):
-        update_by_tally(belief, np.zeros((2, 3)), np.zeros((2, 3)))
+        update_by_tally(posterior, np.zeros((2, 3)), np.zeros((2, 3)))
 
 
 @pytest.mark.parametrize("bias", ["known", "unknown"])

@@ -24,12 +24,12 @@ def _extra_variance(clicks: Any, exposure: Any, segment: int = 0, similarity: fl
     """Of items in a segment, given the clicks and the exposure of segments × items."""
     exposure = np.array(exposure, float)
     segments, items = exposure.shape
-    belief = plain_hierarchical_posterior(PolicyTask(1, items, 1, segments=segments), own_taste=similarity)
-    belief.counts.clicks[0] = clicks
-    belief.segments.exposure[:] = exposure
-    belief.items.shape = 2.0
-    belief.items.mean[:] = belief.segments.level[:] = 0.3
-    return segment_similarity.variance_from_similarity(belief.counts, belief.items, belief.segments, segment)
+    posterior = plain_hierarchical_posterior(PolicyTask(1, items, 1, segments=segments), own_taste=similarity)
+    posterior.counts.clicks[0] = clicks
+    posterior.segments.exposure[:] = exposure
+    posterior.items.shape = 2.0
+    posterior.items.mean[:] = posterior.segments.level[:] = 0.3
+    return segment_similarity.variance_from_similarity(posterior.counts, posterior.items, posterior.segments, segment)
 
 
 @pytest.mark.parametrize("clicks", [[[6], [40]], [[20], [24]], [[0], [3]]], ids=["differ", "alike", "hardly seen"])
@@ -86,10 +86,12 @@ def test_90_percent_intervals_cover_at_least_80_percent_with_two_hardly_seen_seg
     for _ in range(120):
         alpha = rng.gamma(2.0, 0.1, 12) * rng.gamma(1.0, 1.0, (2, 12))
         seen = {segment: rankings(np.outer(BIAS, of), 60, rng).tally for segment, of in enumerate(alpha)}
-        belief = posterior_after(PolicyTask(3, 12, 1, segments=2), [seen])
+        posterior = posterior_after(PolicyTask(3, 12, 1, segments=2), [seen])
         for segment, of in enumerate(alpha):
             found = (
-                summarize_posterior(belief, seen[segment], None, segment=segment).estimate.intervals(0.9).attractiveness
+                summarize_posterior(posterior, seen[segment], None, segment=segment)
+                .estimate.intervals(0.9)
+                .attractiveness
             )
             covered.append(found.covers(of).mean())
     assert_mean_is(np.clip(np.mean(covered), 0.8, 0.95), covered)

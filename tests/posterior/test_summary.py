@@ -71,12 +71,12 @@ def _document(found: dict[str, Any]) -> Said:
 @pytest.mark.usefixtures("interpreting")
 def test_a_policy_has_the_same_posterior(tally: Tally, expected: Said) -> None:
     started = default_policy().start(PolicyTask(3, len(ALPHA), 1_000), tally)
-    belief, found = started.belief, fit_posterior(tally)
-    scale = belief.position_bias[0]
-    assert np.array_equal(belief.position_bias, np.exp(belief.bias.mode))
-    assert (belief.position_bias / scale).tolist() == expected.position_bias
-    assert (belief.shape / belief.rate * scale).tolist() == expected.attractiveness
-    assert (belief.items.shape, belief.draw.prior_rate[0] / scale) == (found.prior.shape, found.prior.rate)
+    posterior, found = started.belief, fit_posterior(tally)
+    scale = posterior.position_bias[0]
+    assert np.array_equal(posterior.position_bias, np.exp(posterior.bias.mode))
+    assert (posterior.position_bias / scale).tolist() == expected.position_bias
+    assert (posterior.shape / posterior.rate * scale).tolist() == expected.attractiveness
+    assert (posterior.items.shape, posterior.draw.prior_rate[0] / scale) == (found.prior.shape, found.prior.rate)
 
 
 @pytest.mark.usefixtures("interpreting")
@@ -192,18 +192,18 @@ def test_an_item_never_shown_is_what_the_others_let_expect() -> None:
     assert 0.8 < np.mean((ends.low[-1] < alpha) & (alpha < ends.high[-1])) < 1.0
 
 
-@pytest.mark.parametrize("told", [True, False], ids=["told", "learned"])
+@pytest.mark.parametrize("known", [True, False], ids=["known bias", "unknown bias"])
 @pytest.mark.parametrize("scale", [0.1, 0.5], ids=["few visits click", "most visits click"])
-def test_90_percent_intervals_cover(told: bool, scale: float) -> None:
+def test_90_percent_intervals_cover(known: bool, scale: float) -> None:
     """The sum of γ is about 0.4 or 2: Poisson clicks would make intervals a third too narrow in the second case."""
     rng = np.random.default_rng(3)
     covered = []
     for _ in range(150):
         alpha = rng.gamma(2.0, scale, 12)
         seen = rankings(np.outer(BIAS, alpha), 1_000, rng).tally
-        items, slots = fit_posterior(seen, BIAS if told else None).estimate.intervals(0.9)
+        items, slots = fit_posterior(seen, BIAS if known else None).estimate.intervals(0.9)
         inside = items.covers(alpha).astype(float)
-        covered.append(inside.mean() if told else np.append(inside, slots.covers(BIAS)[1:]).mean())
+        covered.append(inside.mean() if known else np.append(inside, slots.covers(BIAS)[1:]).mean())
     assert_mean_is(np.clip(np.mean(covered), 0.88, 0.92), covered)
 
 
@@ -219,9 +219,9 @@ def test_intervals_of_hardly_seen_slots_cover() -> None:
     assert np.mean(held) > 0.9
 
 
-@pytest.mark.parametrize("own_taste", [3.0, 1e6], ids=["crowds differ", "crowds are alike"])
+@pytest.mark.parametrize("own_taste", [3.0, 1e6], ids=["segments differ", "segments are alike"])
 def test_90_percent_intervals_cover_of_a_segment(own_taste: float) -> None:
-    """Six segments, one of them seen twenty times less than the others: the truth is drawn to what is true of all.
+    """Six segments, one of them seen twenty times less than the others: its estimates are shrunk toward the levels.
 
     Intervals may be a twentieth off, and up to a fourteenth too safe: how much segments differ is learned itself.
     """
@@ -233,9 +233,9 @@ def test_90_percent_intervals_cover_of_a_segment(own_taste: float) -> None:
             segment: rankings(np.outer(BIAS, of_segment), 600 if segment else 30, rng).tally
             for segment, of_segment in enumerate(alpha)
         }
-        belief = posterior_after(PolicyTask(3, 12, 1, segments=6), [seen])
+        posterior = posterior_after(PolicyTask(3, 12, 1, segments=6), [seen])
         for segment, of_segment in enumerate(alpha):
-            items, slots = summarize_posterior(belief, seen[segment], None, segment=segment).estimate.intervals(0.9)
+            items, slots = summarize_posterior(posterior, seen[segment], None, segment=segment).estimate.intervals(0.9)
             covered.append(np.append(items.covers(of_segment), slots.covers(BIAS)[1:]).mean())
     rare, others = covered[::6], [inside for number, inside in enumerate(covered) if number % 6]
     for some in (rare, others):
@@ -243,8 +243,7 @@ def test_90_percent_intervals_cover_of_a_segment(own_taste: float) -> None:
 
 
 def test_an_item_never_seen_is_as_sure_as_its_features_are() -> None:
-    """The more items say what a feature is worth, the more is known of a new one that has it: nearly as much as if the
-    prior had been told."""
+    """The more items have a feature, the smaller is the error of a new item with it: nearly that of a known prior."""
     wider = []
     for items in (6, 60):
         kinds = np.tile([[1.0], [-1.0]], (items // 2 + 1, 1))
@@ -264,8 +263,8 @@ def test_an_item_never_seen_is_as_sure_as_its_features_are() -> None:
 @pytest.mark.parametrize("level", [0.01, 0.5, 0.999])
 def test_an_interval_covers_its_mean_at_every_level(level: float) -> None:
     seen = Tally(np.array([[0, 0, 9, 0]]), np.array([[5, 90, 90, 0]]))
-    for told in (None, [0.7]):
-        estimate = fit_posterior(seen, told).estimate
+    for known in (None, [0.7]):
+        estimate = fit_posterior(seen, known).estimate
         assert estimate.intervals(level).attractiveness.covers(estimate.attractiveness).all()
 
 
