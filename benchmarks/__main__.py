@@ -237,7 +237,7 @@ def _lists() -> None:
         attractiveness = rng.exponential(0.2, items)
         groups = rng.integers(50, size=items).tolist()
         worth = rng.exponential(1.0, items)
-        goal = Goal(worth, pinned={3: 2, 7: 5}, excluded=[1], groups=groups, at_most=dict.fromkeys(range(50), 2))
+        goal = Goal(worth, pin={3: 2, 7: 5}, exclude=[1], groups=groups, max_per_group=dict.fromkeys(range(50), 2))
         either = {
             "for clicks": make_lists(slots, items, bias),
             "for value": make_lists(slots, items, bias, Goal(worth)),

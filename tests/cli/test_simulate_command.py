@@ -58,7 +58,7 @@ def test_simulate_table_plot_and_file(tmp_path: Path) -> None:
 
 
 def test_simulate_towards_a_goal(tmp_path: Path) -> None:
-    goal = {"values": [3, 1, 2], "pinned": {"1": 1}, "may_be_empty": True}
+    goal = {"values": [3, 1, 2], "pin": {"1": 1}, "may_be_empty": True}
     users = {"position_bias": [1, 0.5], "attractiveness": [0.2, 0.3, 0.1]}
     (tmp_path / "mine.json").write_text(json.dumps(users | goal))
     arguments = ("simulate", "--problem", "mine.json", "--rounds", "200", "--replications", "2", "--json")

@@ -25,22 +25,28 @@ from tests.optimize.problems import random_goal
         ({"values": ["1"]}, "values must be a list of numbers, got ['1']"),
         ({"values": [[1.0]]}, "values must be a list of at least one number, got [[1.0]]"),
         ({"values": 3.0}, "values must be a list of at least one number, got 3.0"),
-        ({"pinned": {0: 1, 2: 1}}, "pinned puts both item 0 and item 2 into slot 1"),
-        ({"pinned": {-1: 0}}, "an item in pinned must be at least 0, got -1"),
-        ({"pinned": {"x": 0}}, "an item in pinned must be a whole number, got 'x'"),
-        ({"pinned": {0: 0.5}}, "the slot of item 0 in pinned must be a whole number, got 0.5"),
-        ({"pinned": [0]}, "pinned must map items to slots, got [0]"),
-        ({"excluded": [1], "pinned": {1: 0}}, "item 1 is both pinned, to slot 0, and excluded"),
-        ({"excluded": [-2]}, "an item in excluded must be at least 0, got -2"),
-        ({"excluded": [0.5]}, "an item in excluded must be a whole number, got 0.5"),
-        ({"excluded": "12"}, "excluded must be a list of items, got '12'"),
-        ({"excluded": 3}, "excluded must be a list of items, got 3"),
-        ({"at_most": {"a": 1}}, "at_most limits group 'a', which no item of groups is in"),
-        ({"groups": ["b", None], "at_most": {"a": 1}}, "at_most limits group 'a', which no item of groups is in"),
-        ({"groups": ["b", None], "at_most": {None: 1}}, "at_most limits group None, which no item of groups is in"),
-        ({"groups": ["a"], "at_most": {"a": -1}}, "at_most of group 'a' must be at least 0, got -1"),
-        ({"groups": ["a"], "at_most": {"a": 1.5}}, "at_most of group 'a' must be a whole number, got 1.5"),
-        ({"groups": ["a"], "at_most": ["a"]}, "at_most must map groups to numbers, got ['a']"),
+        ({"pin": {0: 1, 2: 1}}, "pin puts both item 0 and item 2 into slot 1"),
+        ({"pin": {-1: 0}}, "an item in pin must be at least 0, got -1"),
+        ({"pin": {"x": 0}}, "an item in pin must be a whole number, got 'x'"),
+        ({"pin": {0: 0.5}}, "the slot of item 0 in pin must be a whole number, got 0.5"),
+        ({"pin": [0]}, "pin must map items to slots, got [0]"),
+        ({"exclude": [1], "pin": {1: 0}}, "item 1 is both pinned, to slot 0, and excluded"),
+        ({"exclude": [-2]}, "an item in exclude must be at least 0, got -2"),
+        ({"exclude": [0.5]}, "an item in exclude must be a whole number, got 0.5"),
+        ({"exclude": "12"}, "exclude must be a list of items, got '12'"),
+        ({"exclude": 3}, "exclude must be a list of items, got 3"),
+        ({"max_per_group": {"a": 1}}, "max_per_group limits group 'a', which no item of groups is in"),
+        (
+            {"groups": ["b", None], "max_per_group": {"a": 1}},
+            "max_per_group limits group 'a', which no item of groups is in",
+        ),
+        (
+            {"groups": ["b", None], "max_per_group": {None: 1}},
+            "max_per_group limits group None, which no item of groups is in",
+        ),
+        ({"groups": ["a"], "max_per_group": {"a": -1}}, "max_per_group of group 'a' must be at least 0, got -1"),
+        ({"groups": ["a"], "max_per_group": {"a": 1.5}}, "max_per_group of group 'a' must be a whole number, got 1.5"),
+        ({"groups": ["a"], "max_per_group": ["a"]}, "max_per_group must map groups to numbers, got ['a']"),
         ({"groups": "aab"}, "groups must be a list of one label or None for each item, got 'aab'"),
         ({"groups": [["a", "b"], None]}, "a label in groups must be text, a number or None, got ['a', 'b']"),
         ({"may_be_empty": "no"}, "may_be_empty must be true or false, got 'no'"),
@@ -56,17 +62,17 @@ def test_what_contradicts_itself_is_refused_by_name(fields: dict[str, Any], mess
     [
         ({"values": [1.0, 2.0]}, "values must have one entry for each of the 4 items, got 2"),
         ({"groups": ["a"] * 5}, "groups must have one entry for each of the 4 items, got 5"),
-        ({"pinned": {4: 0}}, "pinned names item 4, but items are 0 to 3"),
-        ({"pinned": {0: 3}}, "pinned puts item 0 into slot 3, but slots are 0 to 2"),
-        ({"excluded": [9]}, "excluded names item 9, but items are 0 to 3"),
+        ({"pin": {4: 0}}, "pin names item 4, but items are 0 to 3"),
+        ({"pin": {0: 3}}, "pin puts item 0 into slot 3, but slots are 0 to 2"),
+        ({"exclude": [9]}, "exclude names item 9, but items are 0 to 3"),
         (
-            {"groups": ["a", "a", None, None], "at_most": {"a": 1}, "pinned": {0: 0, 1: 1}},
-            "at_most allows 1 of group 'a', but 2 are pinned",
+            {"groups": ["a", "a", None, None], "max_per_group": {"a": 1}, "pin": {0: 0, 1: 1}},
+            "max_per_group allows 1 of group 'a', but 2 are pinned",
         ),
-        ({"excluded": [0, 1]}, "excluded and at_most leave 2 items to show at once, which cannot fill 3 slots"),
+        ({"exclude": [0, 1]}, "exclude and max_per_group leave 2 items to show at once, which cannot fill 3 slots"),
         (
-            {"groups": ["a", "a", "a", None], "at_most": {"a": 1}},
-            "excluded and at_most leave 2 items to show at once, which cannot fill 3 slots",
+            {"groups": ["a", "a", "a", None], "max_per_group": {"a": 1}},
+            "exclude and max_per_group leave 2 items to show at once, which cannot fill 3 slots",
         ),
     ],
 )
@@ -76,8 +82,8 @@ def test_what_does_not_fit_the_page_is_refused_by_name(fields: dict[str, Any], m
 
 
 def test_empty_slots_make_few_items_enough() -> None:
-    Goal(excluded=[0, 1, 2, 3], may_be_empty=True).check(slots=3, items=4)
-    Goal(groups=["a"] * 4, at_most={"a": 0}, may_be_empty=True).check(slots=3, items=4)
+    Goal(exclude=[0, 1, 2, 3], may_be_empty=True).check(slots=3, items=4)
+    Goal(groups=["a"] * 4, max_per_group={"a": 0}, may_be_empty=True).check(slots=3, items=4)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +97,7 @@ def test_empty_slots_make_few_items_enough() -> None:
     ],
 )
 def test_a_list_that_is_not_allowed_is_refused_by_name(ranking: list[int], message: str) -> None:
-    goal = Goal(pinned={0: 0}, excluded=[5], groups=["a", "a", "a", None, "b", "b"], at_most={"a": 2})
+    goal = Goal(pin={0: 0}, exclude=[5], groups=["a", "a", "a", None, "b", "b"], max_per_group={"a": 2})
     with pytest.raises(InvalidRanking, match=re.escape(message)):
         goal.ranking_of(ranking, slots=3, items=6)
     assert goal.ranking_of([0, 1, 3], slots=3, items=6).tolist() == [0, 1, 3]

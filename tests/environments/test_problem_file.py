@@ -26,41 +26,41 @@ def test_a_file_without_a_goal_has_none(tmp_path: Path) -> None:
 def test_a_goal(tmp_path: Path) -> None:
     content = {
         "values": [1, 0, 2.5],
-        "pinned": {"2": 0},
-        "excluded": [0],
+        "pin": {"2": 0},
+        "exclude": [0],
         "groups": ["a", None, "a"],
-        "at_most": {"a": 1},
+        "max_per_group": {"a": 1},
         "may_be_empty": True,
     }
     goal = problem(_file(tmp_path, USERS | content)).goal
     assert goal is not None
     assert goal.values is not None
     assert goal.values.tolist() == [1.0, 0.0, 2.5]
-    assert dict(goal.pinned) == {2: 0}
-    assert goal.excluded == {0}
+    assert dict(goal.pin) == {2: 0}
+    assert goal.exclude == {0}
     assert goal.groups == ("a", None, "a")
-    assert dict(goal.at_most) == {"a": 1}
+    assert dict(goal.max_per_group) == {"a": 1}
     assert goal.may_be_empty
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"valeus": [1]}, 'has an unknown key "valeus"; there are position_bias, attractiveness, values, pinned,'),
+        ({"valeus": [1]}, 'has an unknown key "valeus"; there are position_bias, attractiveness, values, pin,'),
         ({"values": [1, 2]}, "values must have one entry for each of the 3 items, got 2"),
         ({"values": [1, 2, None]}, "values must be finite and not negative, at most 1e+100, got nan for item 2"),
         ({"values": [1, 2, -3]}, "values must be finite and not negative, at most 1e+100, got -3.0 for item 2"),
-        ({"pinned": {"one": 1}}, "an item in pinned must be a whole number, got 'one'"),
-        ({"pinned": {"01": 1}}, "an item in pinned must be a whole number, got '01'"),
-        ({"pinned": [1]}, "pinned must map items to slots, got [1]"),
-        ({"pinned": {"0": "1"}}, "the slot of item 0 in pinned must be a whole number, got '1'"),
-        ({"pinned": {"0": 2}}, "pinned puts item 0 into slot 2, but slots are 0 to 1"),
-        ({"pinned": {"0": 1, "2": 1}}, "pinned puts both item 0 and item 2 into slot 1"),
-        ({"excluded": [0, 1]}, "excluded and at_most leave 1 items to show at once, which cannot fill 2 slots"),
-        ({"excluded": None}, "excluded must be a list of items, got None"),
+        ({"pin": {"one": 1}}, "an item in pin must be a whole number, got 'one'"),
+        ({"pin": {"01": 1}}, "an item in pin must be a whole number, got '01'"),
+        ({"pin": [1]}, "pin must map items to slots, got [1]"),
+        ({"pin": {"0": "1"}}, "the slot of item 0 in pin must be a whole number, got '1'"),
+        ({"pin": {"0": 2}}, "pin puts item 0 into slot 2, but slots are 0 to 1"),
+        ({"pin": {"0": 1, "2": 1}}, "pin puts both item 0 and item 2 into slot 1"),
+        ({"exclude": [0, 1]}, "exclude and max_per_group leave 1 items to show at once, which cannot fill 2 slots"),
+        ({"exclude": None}, "exclude must be a list of items, got None"),
         ({"groups": ["a", 1, "a"]}, "groups must hold text or null, got 1 for item 1"),
         ({"groups": {"0": "a"}}, "groups must be a list of one label or None for each item, got {'0': 'a'}"),
-        ({"at_most": {"a": 1}}, "at_most limits group 'a', which no item of groups is in"),
+        ({"max_per_group": {"a": 1}}, "max_per_group limits group 'a', which no item of groups is in"),
         ({"may_be_empty": 1}, "may_be_empty must be true or false, got 1"),
     ],
 )
@@ -71,6 +71,6 @@ def test_a_wrong_goal_is_refused_by_name(tmp_path: Path, content: dict[str, Any]
 
 
 def test_an_item_pinned_twice_is_noticed(tmp_path: Path) -> None:
-    text = '{"position_bias": [1, 0.5], "attractiveness": [0.2, 0.4, 0.1], "pinned": {"0": 0, "0": 1}}'
+    text = '{"position_bias": [1, 0.5], "attractiveness": [0.2, 0.4, 0.1], "pin": {"0": 0, "0": 1}}'
     with pytest.raises(InvalidInput, match=r'mine.json: the key "0" is given twice'):
         problem(_file(tmp_path, text))

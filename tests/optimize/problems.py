@@ -20,10 +20,10 @@ def random_goal(rng: np.random.Generator, slots: int, items: int) -> Goal:
         groups = [("a", "a", "b", "b", None)[number] for number in rng.integers(5, size=items)]
         goal = Goal(
             random_numbers(rng, items, least=0.0) if rng.random() < 0.8 else None,
-            pinned=dict(zip(order[:pins], rng.permutation(slots).tolist(), strict=False)),
-            excluded=order[pins : pins + int(rng.integers(0, 3))] if rng.random() < 0.4 else (),
+            pin=dict(zip(order[:pins], rng.permutation(slots).tolist(), strict=False)),
+            exclude=order[pins : pins + int(rng.integers(0, 3))] if rng.random() < 0.4 else (),
             groups=groups,
-            at_most={label: int(rng.integers(0, 3)) for label in {*groups} - {None} if rng.random() < 0.8},
+            max_per_group={label: int(rng.integers(0, 3)) for label in {*groups} - {None} if rng.random() < 0.8},
             may_be_empty=bool(rng.random() < 0.5),
         )
         try:

@@ -40,7 +40,7 @@ def test_the_list_is_the_best_of_those_allowed_however_the_rules_change(pairs: b
         users = _users(rng)
         # every third time none: the record sorts again
         values, excluded, pinned = _rules(rng) if turn % 3 else (None, [], {})
-        goal = Goal(values=values, excluded=excluded, pinned=pinned)
+        goal = Goal(values=values, exclude=excluded, pin=pinned)
         weights = np.ones(ITEMS) if values is None else values
         impose(lists, weights, np.array(excluded, np.int64), pins(SLOTS, ITEMS - len(excluded), pinned))
         assert lists.are_rules == bool(values is not None or excluded or pinned)

@@ -62,7 +62,7 @@ def test_pairs_make_the_best_list_of_all_that_are_allowed() -> None:
 def test_a_better_item_of_a_full_group_pushes_out_another() -> None:
     """10 + 1 for the two slots, where handing items on, or taking what is spare, makes 5 + 1 at most."""
     weight = np.array([[10.0, 1.0, 1.0, 1.0], [0.0, 5.0, 1.0, 1.0]])
-    pairs = for_goal_pairs(Goal(groups=["a", "a", None, None], at_most={"a": 1}), 2, 4)
+    pairs = for_goal_pairs(Goal(groups=["a", "a", None, None], max_per_group={"a": 1}), 2, 4)
     ranking, rng = np.zeros(2, np.int64), np.random.default_rng(4)
     for _ in range(20):  # whichever slot comes first
         arrange_pairs(pairs, weight, ranking, rng)
@@ -76,7 +76,7 @@ def test_pairs_in_groups_weigh_what_linear_programming_finds() -> None:
     for _ in range(60):
         groups = rng.integers(0, 4, items)
         at_most = {int(group): int(rng.integers(1, 3)) for group in np.unique(groups)}
-        goal = Goal(groups=groups.tolist(), at_most=at_most, may_be_empty=True)
+        goal = Goal(groups=groups.tolist(), max_per_group=at_most, may_be_empty=True)
         weight, ranking = random_numbers(rng, (slots, items), least=0.0), np.zeros(slots, np.int64)
         arrange_pairs(for_goal_pairs(goal, slots, items), weight, ranking, rng)
         goal.ranking_of(ranking, slots=slots, items=items)
@@ -114,9 +114,9 @@ def test_many_groups_of_pairs_agree_with_products() -> None:
         groups = rng.integers(0, 6, items).tolist()
         goal = Goal(
             rng.exponential(1.0, items),
-            pinned={5: 2, 9: 0},
+            pin={5: 2, 9: 0},
             groups=groups,
-            at_most={group: 1 + int(group in (groups[5], groups[9])) for group in set(groups)},
+            max_per_group={group: 1 + int(group in (groups[5], groups[9])) for group in set(groups)},
             may_be_empty=bool(rng.integers(2)),
         )
         one, other = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
@@ -128,7 +128,7 @@ def test_many_groups_of_pairs_agree_with_products() -> None:
 
 def test_no_label_is_favoured_among_equals() -> None:
     """Five items alike, two of them in a group of at most one: every allowed list is equally likely by products."""
-    goal = Goal(groups=["a", "a", None, None], at_most={"a": 1})
+    goal = Goal(groups=["a", "a", None, None], max_per_group={"a": 1})
     lists, pairs = for_goal_lists(goal, 2, 4, None), for_goal_pairs(goal, 2, 4)
     every = [tuple(ranking.tolist()) for ranking in allowed_lists(goal, 2, 4)]
     assert len(every) == 10
@@ -176,7 +176,7 @@ def test_infinite_pairs_come_first_where_they_are_dear() -> None:
 
 
 def test_nothing_is_shown_where_nothing_may_be() -> None:
-    goal = Goal(excluded=[0, 1], may_be_empty=True)
+    goal = Goal(exclude=[0, 1], may_be_empty=True)
     ranking = np.zeros(2, np.int64)
     arrange(for_goal_lists(goal, 2, 2, None), np.ones(2), np.ones(2), ranking, np.random.default_rng(8))
     assert ranking.tolist() == [EMPTY, EMPTY]

@@ -32,10 +32,10 @@ def without_limits(*limits: str) -> pytest.MarkDecorator:
 USERS = MNL(position_bias=[1.0, 0.5, 0.25], attractiveness=[0.9, 0.1, 0.5, 0.1, 0.1, 0.7])
 EVERYTHING = Goal(
     [1.0, 1.1, 1.1, 1.0, 1.1, 1.1],
-    pinned={4: 2},
-    excluded=[1],
+    pin={4: 2},
+    exclude=[1],
     groups=["a", None, None, None, None, "a"],
-    at_most={"a": 1},
+    max_per_group={"a": 1},
     may_be_empty=True,
 )
 
@@ -54,7 +54,12 @@ def test_who_takes_no_goal_says_why() -> None:
 @pytest.mark.parametrize("values", [None, [5.0, 9.0, 0.0, 0.1, 3.0, 0.2]], ids=["no values", "values far apart"])
 def test_lists_are_always_allowed(chosen: PolicySpec, outcome: str, values: Any) -> None:
     goal = Goal(
-        values, pinned={4: 2}, excluded=[1], groups=EVERYTHING.groups, at_most={"a": 1}, may_be_empty=values is not None
+        values,
+        pin={4: 2},
+        exclude=[1],
+        groups=EVERYTHING.groups,
+        max_per_group={"a": 1},
+        may_be_empty=values is not None,
     )
     users, rng = valued(USERS, goal), np.random.default_rng(1)
     started = chosen.start(PolicyTask(3, 6, 120, USERS.position_bias, goal))
@@ -70,7 +75,7 @@ def test_lists_are_always_allowed(chosen: PolicySpec, outcome: str, values: Any)
 @every_policy
 def test_an_empty_slot_teaches_nothing(chosen: PolicySpec) -> None:
     """EMPTY is -1, which as an index is the last item: it is excluded here, and nothing may be known of it."""
-    goal = Goal([9.0, 1.0, 0.5, 0.5], excluded=[3], may_be_empty=True)
+    goal = Goal([9.0, 1.0, 0.5, 0.5], exclude=[3], may_be_empty=True)
     rng = np.random.default_rng(3)
     started = chosen.start(PolicyTask(3, 4, 60, np.array([1.0, 0.5, 0.4]), goal))
     empty = 0
@@ -95,11 +100,11 @@ def test_an_empty_slot_teaches_nothing(chosen: PolicySpec) -> None:
 @pytest.mark.parametrize(
     ("goal", "slots", "items"),
     [
-        (Goal(excluded=[0, 1, 2], may_be_empty=True), 2, 3),
+        (Goal(exclude=[0, 1, 2], may_be_empty=True), 2, 3),
         (Goal([0.0, 0.0, 0.0], may_be_empty=True), 2, 3),
         (Goal([0.0, 0.0, 0.0]), 2, 3),
-        (Goal(pinned={1: 0, 0: 1}), 2, 2),
-        (Goal(groups=["a", "a", "b"], at_most={"a": 0}, may_be_empty=True), 2, 3),
+        (Goal(pin={1: 0, 0: 1}), 2, 2),
+        (Goal(groups=["a", "a", "b"], max_per_group={"a": 0}, may_be_empty=True), 2, 3),
         (Goal([2.0]), 1, 1),
     ],
     ids=["nothing to show", "nothing of value", "all alike", "nothing to choose", "no group", "one item"],

@@ -11,7 +11,7 @@ from slotwise.core.types import Ranking
 from slotwise.optimize import best_list, expected_value
 from tests.statistical_assertions import assert_mean_is
 
-GOAL = Goal([1.0, 0.2, 3.0, 2.0], pinned={0: 1}, excluded=[3], may_be_empty=True)
+GOAL = Goal([1.0, 0.2, 3.0, 2.0], pin={0: 1}, exclude=[3], may_be_empty=True)
 
 
 class Fixed:

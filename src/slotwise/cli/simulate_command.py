@@ -50,7 +50,7 @@ def simulate(
 
     Regret is what a policy gives away against the best list, in expected clicks, added up over the rounds. `slotwise
     policies` lists the policies. FILE.json holds position_bias and attractiveness and, if it is not about clicks,
-    values, pinned, excluded, groups, at_most and may_be_empty. A world that changes has segments, delay, arrivals,
+    values, pin, exclude, groups, max_per_group and may_be_empty. A world that changes has segments, delay, arrivals,
     departures, churn, drift, walk, cycle and features; `--problem shop` has all at once. docs/environments.md explains
     each. Users who click by another model have "model" and its parameters, and may click several times; docs/users.md
     has them all.

@@ -29,20 +29,20 @@ class Goal:
     ----------
     values
         v, the value of a click on each item, finite and not negative; 1 for all if None.
-    pinned
+    pin
         The slot of each item that must be in it.
-    excluded
+    exclude
         Items that may not be shown.
     groups
         The label of each item's group, or None.
-    at_most
+    max_per_group
         The maximum number of items of a group in one list.
     may_be_empty
         Whether a slot may stay empty.
 
     Examples
     --------
-    >>> goal = Goal(values=[9.0, 1.0, 5.0], pinned={2: 1}, may_be_empty=True)
+    >>> goal = Goal(values=[9.0, 1.0, 5.0], pin={2: 1}, may_be_empty=True)
     >>> goal.check(slots=3, items=3)
     >>> goal.ranking_of([0, 2, EMPTY], slots=3, items=3).tolist()
     [0, 2, -1]
@@ -54,13 +54,13 @@ class Goal:
     #: v, per item; None counts every click as 1
     values: FloatArray | None
     #: the slot of each item that must be in it
-    pinned: Mapping[int, int]
+    pin: Mapping[int, int]
     #: items that may not be shown
-    excluded: frozenset[int]
+    exclude: frozenset[int]
     #: per item: the label of its group, or None
     groups: tuple[Hashable, ...] | None
     #: the maximum number of items of a group in one list; a group without an entry has no limit
-    at_most: Mapping[Hashable, int]
+    max_per_group: Mapping[Hashable, int]
     #: whether a slot may stay empty
     may_be_empty: bool
 
@@ -68,20 +68,20 @@ class Goal:
         self,
         values: ArrayLike | None = None,
         *,
-        pinned: Mapping[int, int] | None = None,
-        excluded: Collection[int] = (),
+        pin: Mapping[int, int] | None = None,
+        exclude: Collection[int] = (),
         groups: Sequence[Hashable] | None = None,
-        at_most: Mapping[Any, int] | None = None,
+        max_per_group: Mapping[Any, int] | None = None,
         may_be_empty: bool = False,
     ) -> None:
         if not isinstance(may_be_empty, bool):
             raise InvalidInput(f"may_be_empty must be true or false, got {may_be_empty!r}")
         fields = {
             "values": None if values is None else _values(values),
-            "pinned": _pinned(pinned),
-            "excluded": frozenset(_excluded(excluded)),
+            "pin": _pin(pin),
+            "exclude": frozenset(_exclude(exclude)),
             "groups": _labels(groups),
-            "at_most": _at_most(at_most),
+            "max_per_group": _max_per_group(max_per_group),
             "may_be_empty": may_be_empty,
         }
         for name, value in fields.items():
@@ -90,41 +90,41 @@ class Goal:
 
     def _check_itself(self) -> None:
         """Raise an error for contradictions that do not depend on the numbers of slots and items."""
-        for item, slot in self.pinned.items():
-            if item in self.excluded:
+        for item, slot in self.pin.items():
+            if item in self.exclude:
                 raise InvalidInput(f"item {item} is both pinned, to slot {slot}, and excluded")
-        for label in self.at_most:
+        for label in self.max_per_group:
             if label is None or label not in (self.groups or ()):
-                raise InvalidInput(f"at_most limits group {label!r}, which no item of groups is in")
+                raise InvalidInput(f"max_per_group limits group {label!r}, which no item of groups is in")
 
     def check(self, slots: int, items: int) -> None:
         """Raise an error unless the goal fits a page of `slots` slots and `items` items."""
         for name, given in (("values", self.values), ("groups", self.groups)):
             if given is not None and len(given) != items:
                 raise InvalidInput(f"{name} must have one entry for each of the {items} items, got {len(given)}")
-        for item, slot in self.pinned.items():
+        for item, slot in self.pin.items():
             if item >= items:
-                raise InvalidInput(f"pinned names item {item}, but items are 0 to {items - 1}")
+                raise InvalidInput(f"pin names item {item}, but items are 0 to {items - 1}")
             if slot >= slots:
-                raise InvalidInput(f"pinned puts item {item} into slot {slot}, but slots are 0 to {slots - 1}")
-        for item in self.excluded:
+                raise InvalidInput(f"pin puts item {item} into slot {slot}, but slots are 0 to {slots - 1}")
+        for item in self.exclude:
             if item >= items:
-                raise InvalidInput(f"excluded names item {item}, but items are 0 to {items - 1}")
-        pinned_of = self._count(self.pinned)
-        for label, most in self.at_most.items():
+                raise InvalidInput(f"exclude names item {item}, but items are 0 to {items - 1}")
+        pinned_of = self._count(self.pin)
+        for label, most in self.max_per_group.items():
             if pinned_of[label] > most:
-                raise InvalidInput(f"at_most allows {most} of group {label!r}, but {pinned_of[label]} are pinned")
+                raise InvalidInput(f"max_per_group allows {most} of group {label!r}, but {pinned_of[label]} are pinned")
         if not self.may_be_empty:
             self._check_enough(slots, items)
 
     def _check_enough(self, slots: int, items: int) -> None:
-        enough = items - len(self.excluded)
-        if self.at_most:
-            shown = Counter(self._group(item) for item in range(items) if item not in self.excluded)
-            enough = sum(min(count, self.at_most.get(label, count)) for label, count in shown.items())
+        enough = items - len(self.exclude)
+        if self.max_per_group:
+            shown = Counter(self._group(item) for item in range(items) if item not in self.exclude)
+            enough = sum(min(count, self.max_per_group.get(label, count)) for label, count in shown.items())
         if enough < slots:
             raise InvalidInput(
-                f"excluded and at_most leave {enough} items to show at once, which cannot fill {slots} slots; "
+                f"exclude and max_per_group leave {enough} items to show at once, which cannot fill {slots} slots; "
                 "may_be_empty would allow it"
             )
 
@@ -132,16 +132,16 @@ class Goal:
         """Return the list as an array if this goal allows it, and raise `InvalidRanking` otherwise."""
         checked = validation.ranking_of(ranking, slots=slots, items=items, may_be_empty=self.may_be_empty)
         shown = checked.tolist()
-        for item, slot in self.pinned.items():
+        for item, slot in self.pin.items():
             if shown[slot] != item:
                 raise InvalidRanking(f"item {item} is pinned to slot {slot}, got {shown}")
         for item in shown:
-            if item in self.excluded:
+            if item in self.exclude:
                 raise InvalidRanking(f"item {item} is excluded, got {shown}")
         for label, count in self._count(item for item in shown if item != EMPTY).items():
-            if count > self.at_most.get(label, count):
+            if count > self.max_per_group.get(label, count):
                 raise InvalidRanking(
-                    f"at most {self.at_most[label]} of group {label!r} may be shown, got {count} in {shown}"
+                    f"at most {self.max_per_group[label]} of group {label!r} may be shown, got {count} in {shown}"
                 )
         return checked
 
@@ -164,15 +164,15 @@ def _values(given: object) -> FloatArray:
     return values
 
 
-def _pinned(given: object) -> dict[int, int]:
-    checked = validation.pins("pinned", {} if given is None else given, first=0)
-    return {validation.whole_number("an item in pinned", item, at_least=0): slot for item, slot in checked.items()}
+def _pin(given: object) -> dict[int, int]:
+    checked = validation.pins("pin", {} if given is None else given, first=0)
+    return {validation.whole_number("an item in pin", item, at_least=0): slot for item, slot in checked.items()}
 
 
-def _excluded(given: object) -> Iterable[int]:
+def _exclude(given: object) -> Iterable[int]:
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise InvalidInput(f"excluded must be a list of items, got {validation.short(given)}")
-    return [validation.whole_number("an item in excluded", item, at_least=0) for item in given]
+        raise InvalidInput(f"exclude must be a list of items, got {validation.short(given)}")
+    return [validation.whole_number("an item in exclude", item, at_least=0) for item in given]
 
 
 def _labels(given: object) -> tuple[Hashable, ...] | None:
@@ -187,10 +187,10 @@ def _labels(given: object) -> tuple[Hashable, ...] | None:
     return labels
 
 
-def _at_most(given: object) -> dict[Hashable, int]:
+def _max_per_group(given: object) -> dict[Hashable, int]:
     return {
-        label: validation.whole_number(f"at_most of group {label!r}", most, at_least=0)
-        for label, most in _mapping("at_most", "groups to numbers", given).items()
+        label: validation.whole_number(f"max_per_group of group {label!r}", most, at_least=0)
+        for label, most in _mapping("max_per_group", "groups to numbers", given).items()
     }
 
 

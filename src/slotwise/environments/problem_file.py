@@ -4,7 +4,7 @@
 
 with "model" and what that needs instead, if users do not choose by multinomial logit ("contextual" is for users and
 items with features, as in a `ContextualMNL`); and, if it is not for clicks
-alone, any of "values", "pinned" {"item": slot}, "excluded", "groups", "at_most" and "may_be_empty", as in a `Goal`.
+alone, any of "values", "pin" {"item": slot}, "exclude", "groups", "max_per_group" and "may_be_empty", as in a `Goal`.
 Items and slots count from 0. A world that changes has any of "segments", "delay", "arrivals", "departures", "churn",
 "drift", "walk", "cycle", "features", "step" and "choosing", as in a `World`; docs/environments.md has an example of
 each. With "model" its users are of that model. "rounds" is the default number of rounds.
@@ -28,7 +28,7 @@ from slotwise.optimize import Goal
 Kind = TypeVar("Kind")
 
 MODEL, DEFAULT_MODEL = "model", "mnl"
-GOAL = ("values", "pinned", "excluded", "groups", "at_most", "may_be_empty")
+GOAL = ("values", "pin", "exclude", "groups", "max_per_group", "may_be_empty")
 
 
 ROUNDS = "rounds"
@@ -171,9 +171,9 @@ def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _goal(fields: dict[str, Any]) -> Goal | None:
     if not fields:
         return None
-    if isinstance(fields.get("pinned"), dict):
+    if isinstance(fields.get("pin"), dict):
         # keys of JSON are text
-        fields["pinned"] = {_item(key): slot for key, slot in fields["pinned"].items()}
+        fields["pin"] = {_item(key): slot for key, slot in fields["pin"].items()}
     if isinstance(fields.get("groups"), list):
         for item, label in enumerate(fields["groups"]):
             if label is not None and not isinstance(label, str):
@@ -183,5 +183,5 @@ def _goal(fields: dict[str, Any]) -> Goal | None:
 
 def _item(key: str) -> int:
     if not (key.isascii() and key.isdigit() and str(int(key)) == key):
-        raise InvalidInput(f"an item in pinned must be a whole number, got {key!r}")
+        raise InvalidInput(f"an item in pin must be a whole number, got {key!r}")
     return int(key)

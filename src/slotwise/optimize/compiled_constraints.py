@@ -43,13 +43,13 @@ def rules_of(goal: Goal, slots: int, items: int) -> Constraints:
     goal.check(slots, items)
     values = np.ones(items) if goal.values is None else np.array(goal.values)
     pin, place = np.full(slots, EMPTY), np.full(items, ANYWHERE)
-    place[list(goal.excluded)] = NOWHERE
-    for item, slot in goal.pinned.items():
+    place[list(goal.exclude)] = NOWHERE
+    for item, slot in goal.pin.items():
         pin[slot], place[item] = item, slot
-    numbers = {label: number for number, label in enumerate(goal.at_most)}
+    numbers = {label: number for number, label in enumerate(goal.max_per_group)}
     labels = goal.groups or ()
     group = np.array([numbers.get(label, -1) for label in labels] or [-1] * items, np.int64)
-    limit = np.array(list(goal.at_most.values()), np.int64)
+    limit = np.array(list(goal.max_per_group.values()), np.int64)
     left = limit - np.bincount(group[(place >= 0) & (group >= 0)], minlength=len(limit))
     open_group = np.append(left > 0, True)[group]  # the last answers for -1
     return Constraints(
@@ -58,7 +58,7 @@ def rules_of(goal: Goal, slots: int, items: int) -> Constraints:
         pin=pin,
         place=place,
         candidates=np.flatnonzero((place == ANYWHERE) & open_group),
-        free_slots=slots - len(goal.pinned),
+        free_slots=slots - len(goal.pin),
         group=group,
         limit=limit,
         left=left,
