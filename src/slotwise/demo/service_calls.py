@@ -22,7 +22,7 @@ class Calls:
         #: number of requests without a response yet
         self.unanswered = 0
 
-    async def ask(self, method: str, path: str, body: Any = None) -> Any:
+    async def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         """Send a request, and return the document of the response; an error response raises `ServiceProblem`."""
         connection = self._idle.pop() if self._idle else HttpConnection(self._address, TIMEOUT_SECONDS)
         head = self._address.head(method, path, f"{HEADER}: 1")

@@ -22,8 +22,8 @@ from slotwise.service.http.error_responses import problem
 
 #: seconds between two checks of the limits
 CHECK_SECONDS: Final = 0.5
-#: heads, pieces of bodies and ends of requests in one read, each of which takes about 1 µs however few bytes it has:
-#: after more of them, other connections have their turn first
+#: maximum number of heads, body pieces and request ends in one read, about 1 µs each regardless of their size; after
+#: more of them, other connections have their turn first
 MAX_EVENTS: Final = 64
 READ_BYTES: Final = 16 * 1024
 PAUSE_SECONDS: Final = 0.05

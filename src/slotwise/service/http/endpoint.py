@@ -146,7 +146,7 @@ class Operation:
         await send({"type": "http.response.start", "status": status, "headers": fields})
         await send({"type": "http.response.body", "body": content})
 
-    def _without_content(self, default: Any) -> tuple[bytes, ...]:
+    def _without_content(self, default: object) -> tuple[bytes, ...]:
         """Return the bodies that equal the default: an empty one, and `{}` if it means the same."""
         assert self.body is not None
         with contextlib.suppress(ValidationError):
@@ -183,7 +183,7 @@ def _types(handler: Callable[..., Any]) -> tuple[dict[str, Any], dict[str, TypeA
     return types, {name: TypeAdapter[Any](kind) for name, kind in types.items()}
 
 
-def _marks(kind: Any) -> tuple[Any, ...]:
+def _marks(kind: object) -> tuple[Any, ...]:
     return getattr(kind, "__metadata__", ())
 
 

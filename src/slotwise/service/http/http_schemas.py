@@ -46,7 +46,7 @@ ClickedItem = Annotated[str, StringConstraints(max_length=MAX_NAME)]
 Clicks = Annotated[list[ClickedItem], Field(min_length=1, max_length=MAX_CLICKS)]
 
 
-def _listed(clicked: Any) -> Any:
+def _listed(clicked: object) -> object:
     return [clicked] if isinstance(clicked, str) else clicked
 
 

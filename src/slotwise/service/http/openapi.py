@@ -57,7 +57,7 @@ def _schemas_of(adapters: tuple[tuple[_Key, _Mode, TypeAdapter[Any]], ...]) -> t
 
 
 def _operation(operation: Operation, number: int, schemas: _Schemas) -> dict[str, Any]:
-    def content(media_type: str, schema: Any) -> dict[str, Any]:
+    def content(media_type: str, schema: dict[str, Any]) -> dict[str, Any]:
         return {"content": {media_type: {"schema": schema}}}
 
     described: dict[str, Any] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -25,7 +24,7 @@ class Watch:
         )
         self._refusals = Counter("slotwise_refusals", "Error responses, by status.", ["status"], registry=registry)
         #: by endpoint: a look-up of a label takes longer than an increment
-        self._watches: dict[Any, Any] = {}
+        self._watches: dict[object, Histogram] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -51,6 +50,6 @@ class Watch:
                 watch.observe(time.perf_counter() - began)
         return None
 
-    def _watch(self, endpoint: Any) -> Any:
+    def _watch(self, endpoint: object) -> Histogram:
         name = getattr(endpoint, "__name__", type(endpoint).__name__)
         return self._watches.setdefault(endpoint, self._seconds.labels(name))

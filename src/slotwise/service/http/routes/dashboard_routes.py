@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar, cast
 from pydantic import Field
 
 from slotwise.service.http.conditional_headers import IfNew, is_new
-from slotwise.service.http.endpoint import InQuery, Operation, Written
+from slotwise.service.http.endpoint import Handler, InQuery, Operation, Written
 from slotwise.service.http.routes.placement_routes import NO_SEGMENT, ByInQuery, NameInPath, SegmentInQuery, TimeInQuery
 from slotwise.service.reports.dashboard_queries import Dashboard
 from slotwise.service.reports.response_cache import CachedResponse
@@ -59,7 +59,7 @@ class DashboardApi:
     def operations(self) -> list[Operation]:
         """Return the operations; all of them only read."""
 
-        def reading(path: str, handler: Any, answer: str) -> Operation:
+        def reading(path: str, handler: Handler, answer: str) -> Operation:
             answers = {200: answer, 304: _UNCHANGED}
             return Operation("GET", f"/v1/placements/{{name}}/{path}", handler, answers=answers, refuses=_REFUSES)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Final
 
@@ -91,7 +91,7 @@ def _modules() -> list[str]:
     return sorted(path for path, file in scripts if path.endswith(".js") and "\nexport " in file.read_text("utf-8"))
 
 
-def _operations(document: Mapping[str, Any]) -> Any:
+def _operations(document: Mapping[str, Any]) -> Iterator[dict[str, object]]:
     """Yield the template data of each operation."""
     types = document["components"]["schemas"]
     for path, methods in document["paths"].items():
@@ -117,10 +117,13 @@ def _example(answer: Mapping[str, Any], types: Mapping[str, Any]) -> str:
     return _pretty(_resolved(answer, types)["examples"][0]) if "content" in answer else ""
 
 
-def _resolved(part: Mapping[str, Any], types: Mapping[str, Any]) -> Any:
+def _resolved(part: Mapping[str, Any], types: Mapping[str, Any]) -> Mapping[str, Any]:
     # all media types have the same schema
-    schema = next(iter(part["content"].values()))["schema"]
-    return types[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    schema: Mapping[str, Any] = next(iter(part["content"].values()))["schema"]
+    if "$ref" not in schema:
+        return schema
+    referenced: Mapping[str, Any] = types[schema["$ref"].rpartition("/")[2]]
+    return referenced
 
 
 def _fields(schema: Mapping[str, Any]) -> list[tuple[str, bool, str]]:
@@ -130,5 +133,5 @@ def _fields(schema: Mapping[str, Any]) -> list[tuple[str, bool, str]]:
     ]
 
 
-def _pretty(example: Any) -> str:
+def _pretty(example: object) -> str:
     return json.dumps(example, indent=2, ensure_ascii=False)
