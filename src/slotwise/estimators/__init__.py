@@ -1,6 +1,6 @@
-"""Estimators: functions of a tally or of rankings, one a file; their errors; how much one more click moves them.
+"""Estimators of attractiveness and position bias from a tally or from rankings, one per file.
 
-Every module of this folder is imported, and registers what it defines.
+Importing the package registers every estimator of the folder.
 """
 
 from slotwise.core.registry import import_modules

@@ -1,8 +1,8 @@
 """The fixed point of Algorithm 1 in a few steps instead of dozens, or thousands, of sweeps.
 
-A sweep multiplies λ_k by 1 + f_k/L with f_k = Σ_j N_kj/γ_kj - L. Put H⁻¹f in the place of f/L and the sweep becomes a
-Newton step for log λ, H being the same matrix as in the derivatives. The fixed point is the maximum of a concave
-function of (log α, log λ), so there is but one to find; where the data admit none, plain sweeps run into the floor.
+A sweep multiplies λ_k by 1 + f_k/L with f_k = Σ_j N_kj/γ_kj - L. With H⁻¹f in place of f/L, and H as in the implicit
+derivatives, a sweep becomes a Newton step for log λ. The fixed point is the maximum of a concave function of
+(log α, log λ), so it is unique; if the data admit none, plain sweeps end at the floor.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from slotwise.estimators.algorithm_1_sweeps import (
 from slotwise.estimators.uncertainty.implicit_derivatives import Derivatives, apply_inverse, at_algorithm_1, derivatives
 from slotwise.jit import jit, record
 
-#: the change of a log λ beyond which a step with an old H is not trusted, and one with a new H is cut
+#: the maximum change of log λ in a step with an old H, and in a step with a new H
 TRUSTED_STEP = 0.5
 MAX_STEP = 1.0
 MAX_OLD_STEPS = 6
@@ -33,7 +33,7 @@ MAX_NEW_STEPS = 40
 
 @record
 class Solver:
-    """The derivatives at a nearby estimate, and the room to leave from there."""
+    """The derivatives at a nearby estimate, and work arrays."""
 
     nearby: Derivatives
     here: Derivatives
@@ -43,7 +43,7 @@ class Solver:
 
 
 def solver(slots: int, items: int) -> Solver:
-    """A solver for a problem of this size."""
+    """Return a solver for a problem of this size."""
     return Solver(
         nearby=derivatives(slots, items),
         here=derivatives(slots, items),
@@ -55,10 +55,10 @@ def solver(slots: int, items: int) -> Solver:
 
 @jit
 def settle(solver: Solver, counts: EpochCounts, position_bias: FloatArray, attractiveness: FloatArray) -> int:
-    """Solve in place from where the parameters stand; returns the steps and sweeps taken, MAX_SWEEPS if without rest.
+    """Solve in place from the current parameters; return the steps and sweeps, MAX_SWEEPS without convergence.
 
-    First with the H of the nearby estimate, then with H where the parameters are. Slots that the clicks do not tie to
-    the first one are held still by both; they, and data that no Newton step can settle, are left to plain sweeps.
+    The first steps use H of the nearby estimate, the next ones H at the current parameters. Both hold slots without
+    ties to the first slot; plain sweeps solve for these, and for data on which Newton steps fail.
     """
     work = solver.work
     solver.start_bias[:] = position_bias
@@ -98,7 +98,7 @@ def settle(solver: Solver, counts: EpochCounts, position_bias: FloatArray, attra
 def _step_length(
     at: Derivatives, counts: EpochCounts, position_bias: FloatArray, attractiveness: FloatArray, work: FloatArray
 ) -> float:
-    """Put the step H⁻¹f of log λ into `at.vector`; returns its largest entry."""
+    """Put the step H⁻¹f of log λ into `at.vector`; return its largest entry."""
     clicks, slot_passes = counts.clicks, counts.slot_passes
     slots, items = clicks.shape
     step = at.vector
@@ -122,7 +122,7 @@ def _step(
     attractiveness: FloatArray,
     work: FloatArray,
 ) -> float:
-    """Take the step in `at.vector`, then every α as in a sweep; returns the largest change."""
+    """Take the step in `at.vector`, then update every α as in a sweep; return the largest change."""
     change = 0.0
     for slot in range(1, len(position_bias)):
         new = max(FLOOR, position_bias[slot] * math.exp(cut * at.vector[slot]))

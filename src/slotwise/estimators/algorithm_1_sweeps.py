@@ -1,8 +1,8 @@
 """Algorithm 1 of Grant and Leslie: attractiveness and position bias by turns ("EM" in the paper).
 
-No likelihood is maximised here, whatever its name in the paper: at rest, Σ_k(N-γÑ)/λ_k vanishes for every item and
-Σ_j(N-γÑ)/α_j for every slot after the first. It may run away on data that other estimators handle, and then says
-`converged=False`; `slotwise.estimators.iterative_scaling` is the better estimator in every respect known to us.
+It does not maximise a likelihood: at its fixed point Σ_k(N-γÑ)/λ_k is 0 for every item and Σ_j(N-γÑ)/α_j for every slot
+after the first. It may diverge on data that other estimators handle, and then returns `converged=False`.
+`slotwise.estimators.iterative_scaling` is better in every respect known to us.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ TOLERANCE = 1e-7
 #: no parameter goes below it
 FLOOR = 1e-9
 MAX_SWEEPS = 2000
-#: how often to look whether the parameters only creep, and which pace of a log parameter counts as rest
+#: sweeps between checks for slow drift, and the pace of a log parameter that counts as converged
 LEAP_EVERY = 32
 AT_REST = 1e-10
-#: a leap may change the pace by this part, and a log parameter by this much
+#: the maximum relative change of the pace in a leap, and the maximum change of a log parameter
 STRAIGHT = 0.05
 FARTHEST = 1.0
 START_ATTRACTIVENESS = 0.5
@@ -64,6 +64,13 @@ def algorithm_1(counts: Counts) -> Estimate:
 
     L, the number of complete epochs, is the number of passes of a slot.
 
+    Parameters
+    ----------
+    counts
+        A tally, or rankings, with which the standard errors are exact to first order.
+
+    Examples
+    --------
     >>> from slotwise.core.tally import Tally
     >>> estimate = algorithm_1(Tally(np.array([[30, 12], [8, 21]]), np.array([[50, 50], [50, 50]])))
     >>> estimate.attractiveness.round(2), estimate.position_bias.round(2), estimate.converged
@@ -84,7 +91,7 @@ def weigh(clicks: FloatArray, passes: FloatArray, gamma: FloatArray) -> tuple[Fl
 
 
 def solve_from_scratch(clicks: FloatArray, passes: FloatArray) -> tuple[FloatArray, FloatArray, int, bool]:
-    """λ, α, the sweeps taken, and whether they came to rest; counts need not be whole."""
+    """Return λ, α, the number of sweeps, and whether they converged; counts may be decayed."""
     slots, items = clicks.shape
     position_bias = np.full(slots, START_BIAS)
     attractiveness = np.full(items, START_ATTRACTIVENESS)
@@ -93,7 +100,7 @@ def solve_from_scratch(clicks: FloatArray, passes: FloatArray) -> tuple[FloatArr
         sweeps < MAX_SWEEPS
         and bool(clicks.any())
         and bool(np.isfinite(attractiveness).all())
-        # a clicked item or slot at the floor has run away, it has not come to rest
+        # a clicked item or slot at the floor has diverged
         and not (attractiveness[clicks.sum(axis=0) > 0] <= FLOOR).any()
         and not (position_bias[clicks.sum(axis=1) > 0] <= FLOOR).any()
     )
@@ -102,9 +109,9 @@ def solve_from_scratch(clicks: FloatArray, passes: FloatArray) -> tuple[FloatArr
 
 @jit
 def solve(counts: EpochCounts, position_bias: FloatArray, attractiveness: FloatArray, work: FloatArray) -> int:
-    """Sweep in place from where the parameters stand; returns the sweeps taken, MAX_SWEEPS if they never rested.
+    """Sweep in place from the current parameters; return the number of sweeps, MAX_SWEEPS without convergence.
 
-    `work` is what `room_to_work` makes.
+    `work` comes from `room_to_work`.
     """
     done = 0
     leapt = 0
@@ -120,7 +127,7 @@ def solve(counts: EpochCounts, position_bias: FloatArray, attractiveness: FloatA
 
 
 def room_to_work(slots: int, items: int) -> FloatArray:
-    """What the solver computes in: an entry per item, and two copies of all parameters."""
+    """Return the work array of the solver: an entry per item, and two copies of all parameters."""
     return np.zeros(items + 2 * (slots + items))
 
 
@@ -128,11 +135,11 @@ def room_to_work(slots: int, items: int) -> FloatArray:
 def _leap(
     counts: EpochCounts, position_bias: FloatArray, attractiveness: FloatArray, work: FloatArray, most: int
 ) -> int:
-    """Take two sweeps and, where the parameters only creep, up to `most` sweeps at once; returns how many.
+    """Take two sweeps and, if the parameters only drift slowly, up to `most` sweeps at once; return their number.
 
-    Items and slots that clicks tie to the first slot weakly or not at all move by nearly the same factor in every
-    sweep, long after the others have come to rest. Two sweeps show each logarithm's pace and how the pace changes; the
-    sweeps ahead are then a sum, as far as the change stays small.
+    Items and slots with weak or no ties to the first slot move by nearly the same factor in every sweep, long after the
+    others have converged. Two sweeps give each logarithm's pace and the change of the pace; the sweeps ahead are then a
+    sum, as long as the change stays small.
     """
     slots, items = counts.clicks.shape
     first, second = items, items + slots + items
@@ -146,12 +153,12 @@ def _leap(
         now = position_bias[i] if i < slots else attractiveness[i - slots]
         before = math.log(work[second + i] / work[first + i])
         pace = math.log(now / work[second + i])
-        # what the sum ahead is made of takes the place of what it was read from
+        # the terms of the sum replace the copies from which they are computed
         work[first + i] = pace
         work[second + i] = pace - before
         if abs(pace) > AT_REST or abs(pace) * now > TOLERANCE:
             moving = True
-            # not so far that the pace bends much, nor that a tie too weak to be seen here could come to matter
+            # not so far that the pace changes much, or that a weak tie begins to matter
             leap = min(leap, STRAIGHT * abs(pace) / max(abs(pace - before), 1e-300), FARTHEST / abs(pace))
             if pace < 0.0:
                 leap = min(leap, math.log(FLOOR / now) / pace - 1.0)
@@ -177,7 +184,7 @@ def _copy(position_bias: FloatArray, attractiveness: FloatArray, work: FloatArra
 
 @jit
 def sweep(counts: EpochCounts, position_bias: FloatArray, attractiveness: FloatArray, work: FloatArray) -> float:
-    """Lines 2 and 3 of the loop: every λ, then every α. Returns the largest change."""
+    """Update every λ, then every α: lines 2 and 3 of the loop. Return the largest change."""
     clicks, slot_passes = counts.clicks, counts.slot_passes
     slots, items = clicks.shape
     change = 0.0
@@ -194,7 +201,7 @@ def sweep(counts: EpochCounts, position_bias: FloatArray, attractiveness: FloatA
 def update_attractiveness(
     counts: EpochCounts, position_bias: FloatArray, attractiveness: FloatArray, work: FloatArray
 ) -> float:
-    """α_j = Σ_k N_kj/λ_k / Ñ_·j in place; returns the largest change."""
+    """Set α_j = Σ_k N_kj/λ_k / Ñ_·j in place; return the largest change."""
     clicks, item_passes = counts.clicks, counts.item_passes
     slots, items = clicks.shape
     change = 0.0
@@ -217,15 +224,15 @@ def update_attractiveness(
 
 @jit
 def dot_row(matrix: FloatArray, row: int, b: FloatArray) -> float:
-    """Σ_i matrix[row, i]·b[i] in four interleaved sums: as fast as the machine allows, the same in plain Python."""
+    """Return Σ_i matrix[row, i]·b[i] in four interleaved sums: vectorised, and the same in plain Python."""
     sum_0, sum_1, sum_2, sum_3 = 0.0, 0.0, 0.0, 0.0
     length = matrix.shape[1]
-    whole = length // 4 * 4
-    for i in range(0, whole, 4):
+    blocks = length // 4 * 4
+    for i in range(0, blocks, 4):
         sum_0 += matrix[row, i] * b[i]
         sum_1 += matrix[row, i + 1] * b[i + 1]
         sum_2 += matrix[row, i + 2] * b[i + 2]
         sum_3 += matrix[row, i + 3] * b[i + 3]
-    for i in range(whole, length):
+    for i in range(blocks, length):
         sum_0 += matrix[row, i] * b[i]
     return (sum_0 + sum_1) + (sum_2 + sum_3)

@@ -26,6 +26,13 @@ from slotwise.estimators.uncertainty.standard_errors import Counts, tally_of, un
 def composite(counts: Counts) -> Estimate:
     """Maximise Σ_kj [N_kj log γ_kj - (N_kj + Ñ_kj) log(1 + γ_kj)], with λ of the first slot held at 1.
 
+    Parameters
+    ----------
+    counts
+        A tally, or rankings, with which the standard errors are exact to first order.
+
+    Examples
+    --------
     >>> from slotwise.core.tally import Tally
     >>> estimate = composite(Tally(np.array([[30, 12], [8, 21]]), np.array([[50, 50], [50, 50]])))
     >>> estimate.attractiveness.round(2), estimate.position_bias.round(2), estimate.converged

@@ -1,4 +1,4 @@
-"""The estimators by name, each registered in the file that defines it, with what it needs and what to try it with."""
+"""The registry of estimators; each is registered in the file that defines it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
+from numpy.typing import ArrayLike
+
 from slotwise.core import validation
+from slotwise.core.rankings import Rankings
 from slotwise.core.registry import Registry
+from slotwise.core.tally import Tally
 from slotwise.estimators.estimate import Estimate
 
-#: what it is a function of: counts are enough, or whole lists have to be known
+#: the data that it needs: a tally, or whole lists
 Needs = Literal["tally", "rankings"]
-#: known: it is told λ; unknown: it estimates λ
+#: known: it takes λ as an argument; unknown: it estimates λ
 Bias = Literal["known", "unknown"]
 
-#: what an estimator may declare that it cannot do; whatever it does not declare is tested
+#: limits that an estimator may declare; tests check everything else
 LIMITS = {
     "gaps": "be relied on where a slot was never clicked, or where the data do not compare all slots and items",
     "many items": "deal with a hundred thousand items that were seen a few times each",
@@ -26,7 +30,7 @@ Estimator = TypeVar("Estimator", bound=Callable[..., Estimate])
 
 @dataclass(frozen=True)
 class EstimatorEntry:
-    """An estimator as it is registered."""
+    """A registered estimator."""
 
     id: str
     name: str
@@ -34,22 +38,22 @@ class EstimatorEntry:
     estimate: Callable[..., Estimate]
     needs: Needs = "tally"
     position_bias: Bias = "unknown"
-    #: what it must be given besides the data, with values to try
+    #: arguments that it requires, with values for tests
     try_with: Mapping[str, Any] = field(default_factory=dict)
-    #: what it cannot do, by keys of `LIMITS`, and why
+    #: its limits, by keys of `LIMITS`, with the reason
     limits: Mapping[str, str] = field(default_factory=dict)
     #: its place in the legends of figures, and in tables
     legend: float = float("inf")
 
     @property
     def needs_data_only(self) -> bool:
-        """Whether it is a function of the data and nothing else."""
+        """Whether it needs no argument other than the data."""
         return self.position_bias == "unknown" and not self.try_with
 
-    def tried(self, counts: Any, position_bias: Any) -> Estimate:
-        """The estimate, with what it is to be tried with; the position bias is for those that are told it."""
-        told = (position_bias,) if self.position_bias == "known" else ()
-        return self.estimate(counts, *told, **self.try_with)
+    def tried(self, counts: Tally | Rankings, position_bias: ArrayLike) -> Estimate:
+        """Return the estimate with the arguments for tests; `position_bias` is used if the estimator takes it."""
+        arguments = (position_bias,) if self.position_bias == "known" else ()
+        return self.estimate(counts, *arguments, **self.try_with)
 
 
 REGISTRY = Registry[EstimatorEntry](
@@ -84,12 +88,12 @@ def register(
 
 
 def estimators() -> list[EstimatorEntry]:
-    """Every registered estimator, in the order of legends and then of ids."""
+    """Return every registered estimator, in the order of legends and then of ids."""
     return REGISTRY.entries()
 
 
 def estimator(id: str) -> EstimatorEntry:
-    """The estimator registered as `id`.
+    """Return the estimator with this id.
 
     >>> estimator("maximum-likelihood").needs
     'rankings'

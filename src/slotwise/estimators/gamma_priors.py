@@ -1,4 +1,4 @@
-"""Gamma priors, and what they must be."""
+"""Gamma priors and their validation."""
 
 from __future__ import annotations
 
@@ -14,14 +14,20 @@ from slotwise.core.types import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class GammaPrior:
-    """A Gamma distribution with mean shape/rate: for each item or slot the same if a number, its own if a list."""
+    """A Gamma distribution with mean shape/rate.
+
+    Parameters
+    ----------
+    shape, rate
+        A positive number for all items or slots, or a list with one entry for each.
+    """
 
     shape: Any
     rate: Any
 
 
-def checked_prior(name: str, prior: Any, size: int, each: str) -> tuple[FloatArray, FloatArray]:
-    """Shape and rate, an entry for each of `size` items or slots; what is wrong is named."""
+def checked_prior(name: str, prior: object, size: int, each: str) -> tuple[FloatArray, FloatArray]:
+    """Return shape and rate with an entry for each of `size` items or slots; errors name the field."""
     if not isinstance(prior, GammaPrior):
         raise InvalidInput(f"{name} must be a GammaPrior, got {prior!r}")
     shape, rate = (

@@ -31,6 +31,13 @@ MAX_SWEEPS = 10_000
 def scaling(counts: Counts) -> Estimate:
     """Repeat α_j = N_·j / Σ_k λ_kÑ_kj and λ_k = N_k· / Σ_j α_jÑ_kj, with λ of the first slot held at 1.
 
+    Parameters
+    ----------
+    counts
+        A tally, or rankings, with which the standard errors are exact to first order.
+
+    Examples
+    --------
     >>> from slotwise.core.tally import Tally
     >>> estimate = scaling(Tally(np.array([[30, 12], [8, 21]]), np.array([[50, 50], [50, 50]])))
     >>> estimate.attractiveness.round(2), estimate.position_bias.round(2), estimate.converged
@@ -41,7 +48,7 @@ def scaling(counts: Counts) -> Estimate:
         tally.clicks.astype(np.float64), tally.passes.astype(np.float64)
     )
     attractiveness[(tally.passes.sum(axis=0) == 0) & (tally.clicks.sum(axis=0) == 0)] = math.nan
-    # an item that was clicked and never passed says nothing of its slots
+    # the clicks of an item that was never passed give no information on its slots
     used = tally.clicks[:, tally.passes.any(axis=0)].sum(axis=1)
     unknown_without_use(position_bias, tally.clicks.sum(axis=1), used)
     uncertainty = uncertainty_of(counts, tally, position_bias, attractiveness, weigh, at_rest=sweeps < MAX_SWEEPS)
@@ -54,10 +61,10 @@ def weigh(clicks: FloatArray, passes: FloatArray, gamma: FloatArray) -> tuple[Fl
 
 
 def solve_from_scratch(clicks: FloatArray, passes: FloatArray) -> tuple[FloatArray, FloatArray, int, bool]:
-    """λ, α, the sweeps taken, and whether they came to rest; counts need not be whole."""
+    """Return λ, α, the number of sweeps, and whether they converged; counts may be decayed."""
     slots, items = clicks.shape
     position_bias, attractiveness = np.ones(slots), np.zeros(items)
-    # an item that was clicked and never passed has α = ∞ in any slot: its clicks say nothing of the slots
+    # an item that was clicked and never passed has α = ∞: its clicks give no information on the slots
     slot_clicks = clicks[:, passes.any(axis=0)].sum(axis=1)
     sweeps = _solve(slot_clicks, clicks.sum(axis=0), passes, position_bias, attractiveness)
     finite = bool(np.isfinite(attractiveness).all() and np.isfinite(position_bias).all())
@@ -90,7 +97,7 @@ def _solve(
                     exposure += attractiveness[item] * passes[slot, item]
             new = _ratio(slot_clicks[slot], exposure)
             if slot == 0:
-                # the anchor moves with the others, then the scale is put back: far quicker than to hold it
+                # the first slot moves too, and then all are rescaled: far faster than to hold it
                 anchor = new if new > 0.0 else 1.0
             new /= anchor
             if slot > 0:

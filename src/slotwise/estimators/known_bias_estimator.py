@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
@@ -21,9 +20,20 @@ from slotwise.estimators.uncertainty.standard_errors import Counts, tally_of, un
     position_bias="known",
     legend=1,
 )
-def known_bias(counts: Counts, position_bias: Any) -> Estimate:
-    """Clicks over exposure: α_j = N_·j/Λ_j, Λ_j = Σ_k λ_kÑ_kj. Without bias if every epoch is complete.
+def known_bias(counts: Counts, position_bias: ArrayLike | None) -> Estimate:
+    """Estimate attractiveness as clicks over exposure: α_j = N_·j/Λ_j, Λ_j = Σ_k λ_kÑ_kj.
 
+    It is unbiased if every epoch is complete.
+
+    Parameters
+    ----------
+    counts
+        A tally, or rankings, with which the standard errors are exact to first order.
+    position_bias
+        λ, positive, one entry per slot.
+
+    Examples
+    --------
     >>> from slotwise.core.tally import Tally
     >>> known_bias(Tally(np.array([[2, 0], [0, 1]]), np.array([[8, 2], [2, 8]])), [1.0, 0.5]).attractiveness.round(3)
     array([0.222, 0.167])

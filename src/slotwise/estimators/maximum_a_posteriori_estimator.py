@@ -1,15 +1,14 @@
-"""Maximum a posteriori with Gamma priors: an answer for every item and slot, however little was seen of it.
+"""Maximum a posteriori with Gamma priors: a finite estimate for every item and slot, even without data.
 
-The maximum is that of the density of (log α, log λ). With the bias known and a tally it is the posterior mean. λ of the
-first slot is 1. The priors are therefore about what an item is worth in the first slot, in clicks on it per visit
-without a click, and about what the other slots are worth beside the first.
+The maximum is that of the density of (log α, log λ). With a known bias and a tally it is the posterior mean. λ of the
+first slot is 1. The priors are therefore those of an item's odds of a click in the first slot, and of the visibility of
+the other slots relative to the first.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from slotwise.core import validation
 from slotwise.core.errors import InvalidInput
@@ -23,7 +22,7 @@ from slotwise.estimators.likelihoods.joint_likelihood import Joint
 from slotwise.estimators.likelihoods.tally_map import Penalised
 from slotwise.estimators.uncertainty.standard_errors import Counts, tally_of, with_priors
 
-#: as much as half a click, in half a visit without one
+#: worth half a click and half a visit without a click
 WEAK_PRIOR = GammaPrior(shape=0.5, rate=0.5)
 
 
@@ -39,14 +38,26 @@ def maximum_a_posteriori(
     *,
     attractiveness_prior: GammaPrior,
     position_bias_prior: GammaPrior | None = None,
-    position_bias: Any = None,
+    position_bias: ArrayLike | None = None,
 ) -> Estimate:
     """α_j = (a_j + N_·j)/(b_j + Σ_k λ_kÑ_kj) and λ_k = (c_k + N_k·)/(d_k + Σ_j α_jÑ_kj), or λ as given.
 
-    Give either `position_bias_prior`, whose entry for the first slot is not used, or the known `position_bias`. From a
-    tally the likelihood is that of scaling; from rankings it is the joint one. The standard errors are those of the
-    posterior: intervals hold the truth as often as they say when it is drawn from the prior, on average.
+    From a tally the likelihood is that of scaling; from rankings it is the joint one. The standard errors are those of
+    the posterior: intervals have their nominal coverage if the true values are drawn from the prior.
 
+    Parameters
+    ----------
+    counts
+        A tally, or rankings.
+    attractiveness_prior
+        The prior of α.
+    position_bias_prior
+        The prior of λ; its entry for the first slot is not used. Give either this or `position_bias`.
+    position_bias
+        λ, if it is known.
+
+    Examples
+    --------
     >>> from slotwise import Tally
     >>> tally = Tally(np.array([[3, 0, 0], [0, 2, 0]]), np.array([[5, 0, 0], [0, 5, 0]]))    # nothing ties slot to slot
     >>> weak = GammaPrior(shape=0.5, rate=1.0)
@@ -61,8 +72,8 @@ def maximum_a_posteriori(
             "position_bias_prior or position_bias must be given, and not both, got "
             f"{position_bias_prior!r} and {position_bias!r}"
         )
-    known = position_bias is not None
-    if known:
+    is_known = position_bias is not None
+    if is_known:
         bias = validation.positive_vector("position_bias", position_bias, each="slot")
         if len(bias) != tally.slots:
             raise InvalidInput(f"position_bias must have one entry per slot, {tally.slots}, got {len(bias)}")
@@ -71,11 +82,11 @@ def maximum_a_posteriori(
         bias = np.ones(tally.slots)
         slot_prior = checked_prior("position_bias_prior", position_bias_prior, tally.slots, "slot")
     if isinstance(counts, Rankings):
-        joint = Joint.of(counts, prior, slot_prior, free=not known)
+        joint = Joint.of(counts, prior, slot_prior, free=not is_known)
         bias, attractiveness, sweeps, converged = joint.maximise(bias)
     else:
         posterior = Penalised(
-            tally.clicks.astype(np.float64), tally.passes.astype(np.float64), prior, slot_prior, free=not known
+            tally.clicks.astype(np.float64), tally.passes.astype(np.float64), prior, slot_prior, free=not is_known
         )
         bias, attractiveness, sweeps, converged = posterior.maximise(bias)
 
@@ -90,5 +101,5 @@ def maximum_a_posteriori(
         return likelihood.log_error_of(bias, attractiveness, of_items, of_slots)
 
     uncertainty = with_priors(tally.slots, tally.items, errors, error_of, at_rest=converged)
-    identifiable = bool(tally.passes.any(axis=0).all()) if known else is_identifiable(tally)
+    identifiable = bool(tally.passes.any(axis=0).all()) if is_known else is_identifiable(tally)
     return Estimate(attractiveness, bias, converged, identifiable, sweeps, uncertainty)

@@ -1,4 +1,4 @@
-"""Maximum likelihood from whole rankings: no consistent estimator has a smaller variance when the data are many."""
+"""Maximum likelihood from whole rankings: no consistent estimator has a smaller asymptotic variance."""
 
 from __future__ import annotations
 
@@ -25,19 +25,26 @@ from slotwise.estimators.uncertainty.standard_errors import tied, unknown_withou
 def maximum_likelihood(rankings: Rankings) -> Estimate:
     """Maximise Σ_kj N_kj log γ_kj - Σ_A T_A log(1 + S_A), with λ of the first slot held at 1.
 
-    The standard errors are those of the inverse information, up to some 1,500 parameters; beyond, they are those of
-    scaling, which are larger.
+    The standard errors are those of the inverse information, up to about 1,500 parameters; beyond that they are those
+    of scaling, which are larger.
 
+    Parameters
+    ----------
+    rankings
+        Counts by whole list.
+
+    Examples
+    --------
     >>> shown = [[0, 1], [1, 0]]
     >>> estimate = maximum_likelihood(Rankings(shown, [[30, 21], [12, 8]], [50, 50], items=2))
     >>> estimate.attractiveness.round(2), estimate.position_bias.round(2), estimate.converged
     (array([0.43, 0.4 ]), array([1. , 0.7]), True)
     """
     if not isinstance(rankings, Rankings):
-        raise InvalidInput(f"maximum likelihood needs Rankings, which say what was shown together, got {rankings!r}")
+        raise InvalidInput(f"maximum likelihood needs Rankings, which hold the items shown together, got {rankings!r}")
     tally = rankings.tally
-    unbeaten, rest, seen = _without_unbeaten(rankings)
-    joint = Joint.of(rest)
+    unbeaten, beaten, seen = _without_unbeaten(rankings)
+    joint = Joint.of(beaten)
     position_bias, attractiveness, sweeps, at_rest = joint.maximise()
     attractiveness[~(seen.clicks.any(axis=0) | seen.passes.any(axis=0))] = np.nan
     attractiveness[unbeaten] = np.inf
@@ -72,32 +79,32 @@ def maximum_likelihood(rankings: Rankings) -> Estimate:
 
 
 def _seen(rankings: Rankings) -> Tally:
-    """Clicks and shows without a click: a ranking in which another item was clicked speaks of the items in it too."""
+    """Return clicks and showings without a click: a ranking with a click on another item is evidence too."""
     clicks = rankings.tally.clicks
     return Tally(clicks, rankings.showings - clicks)
 
 
 def _without_unbeaten(rankings: Rankings) -> tuple[BoolArray, Rankings, Tally]:
-    """The items that never lose, whose α is infinite, and the others' rankings and counts.
+    """Return the items that never lose, whose α is infinite, and the rankings and counts of the others.
 
-    An item may be one of a group: whenever one of them was shown, one of them was clicked. Such rankings say nothing of
-    what else was in them; without them other items may turn out to be unbeaten.
+    An item may be in a group: whenever one of the group was shown, one of the group was clicked. Such rankings give no
+    information on their other items; without them more items may turn out to be unbeaten.
     """
     unbeaten = np.zeros(rankings.items, bool)
     while True:
         seen = _seen(rankings)
-        found = _never_losing(rankings)
-        if not found.any():
+        winners = _never_losing(rankings)
+        if not winners.any():
             return unbeaten, rankings, seen
         # one that lost to the others of its group, and was never clicked itself, is unknown
-        unbeaten |= found & (seen.clicks.sum(axis=0) > 0)
-        kept = ~(found[rankings.shown] & (rankings.shown >= 0)).any(axis=1)
-        lists = rankings.shown[kept], rankings.clicks[kept], rankings.passes[kept]
+        unbeaten |= winners & (seen.clicks.sum(axis=0) > 0)
+        rows = ~(winners[rankings.shown] & (rankings.shown >= 0)).any(axis=1)
+        lists = rankings.shown[rows], rankings.clicks[rows], rankings.passes[rows]
         rankings = Rankings(*lists, items=rankings.items)
 
 
 def _never_losing(rankings: Rankings) -> BoolArray:
-    """The items that were shown, and that no chain of losses leads from to an impression without a click."""
+    """Return the shown items from which no chain of losses leads to an impression without a click."""
     # here, for it takes long to import, and decisions need none of it
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import breadth_first_order

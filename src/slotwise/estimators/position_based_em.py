@@ -1,8 +1,8 @@
-"""The position-based model: a user examines slot k with probability θ_k, and clicks what is examined with a_j.
+"""The position-based model: a user examines slot k with probability θ_k, and clicks an examined item with a_j.
 
-There slots are clicked independently of each other, so that a page may get several clicks. Of the pages with at most
-one, the click is on slot k with odds γ_kj = q_kj/(1 - q_kj) against none, q_kj = θ_ka_j. This is what can be compared
-with multinomial logit, in which γ_kj = λ_kα_j: the two are alike where clicks are rare.
+Slots are clicked independently of each other, so a page may get several clicks. On a page with at most one click, slot
+k has odds γ_kj = q_kj/(1 - q_kj) against no click, q_kj = θ_ka_j. These odds can be compared with multinomial logit, in
+which γ_kj = λ_kα_j: the two models agree if clicks are rare.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from slotwise.estimators.likelihoods.list_likelihood import expected
 from slotwise.estimators.likelihoods.newton import Point, climb
 from slotwise.estimators.likelihoods.schur_system import Curvature
 
-#: no click is more certain than this
+#: the maximum probability of a click
 MAX_CERTAIN = 1.0 - 1e-6
 
 
@@ -43,12 +43,21 @@ def position_based(
 ) -> PositionBasedFit:
     """Maximise Σ N log γ - Σ_A T_A log(1 + S_A) and the priors' log-densities of (log a, log θ), with θ = 1 in slot 1.
 
-    The curvature that the steps are taken with bounds the true one from above, as for multinomial logit.
+    The curvature of the steps bounds the true one from above, as for multinomial logit.
 
+    Parameters
+    ----------
+    rankings
+        Counts by whole list.
+    attraction_prior, examination_prior
+        The priors of a and of θ.
+
+    Examples
+    --------
     >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
     >>> weak = GammaPrior(shape=0.01, rate=0.01)
-    >>> found = position_based(seen, attraction_prior=weak, examination_prior=weak)
-    >>> found.attraction.round(2), found.examination.round(2), found.converged
+    >>> fit = position_based(seen, attraction_prior=weak, examination_prior=weak)
+    >>> fit.attraction.round(2), fit.examination.round(2), fit.converged
     (array([0.31, 0.28]), array([1.  , 0.77]), True)
     """
     items = checked_prior("attraction_prior", attraction_prior, rankings.items, "item")
@@ -74,7 +83,7 @@ class _Likelihood:
         self.clicks, self.shown = rankings.tally.clicks, rankings.showings > 0
 
     def at(self, position_bias: FloatArray, attractiveness: FloatArray) -> Point:
-        """The log-posterior, its score and its Newton step; -∞ where a click would be more than certain."""
+        """The log-posterior, its score and its Newton step; -∞ if the probability of a click exceeds 1."""
         chance = np.outer(position_bias, attractiveness)
         if chance[self.shown].max(initial=0.0) >= MAX_CERTAIN:
             nowhere = np.zeros(len(attractiveness)), np.zeros(len(position_bias))

@@ -229,6 +229,6 @@ def test_counts_that_the_prior_is_learned_from_have_the_score_of_the_choices() -
     foreseen = (clicks.sum(axis=1) + passes)[:, None] * gamma / (1.0 + gamma.sum(axis=1, keepdims=True))
     score = np.zeros((2, 3))
     np.add.at(score, (np.broadcast_to([0, 1], lists.shape), lists), clicks - foreseen)
-    told, exposed = pooled_fit._told(found.cells, found.likelihood, bias, alpha)
+    told, exposed = pooled_fit._effective_counts(found.cells, found.likelihood, bias, alpha)
     assert told - exposed * np.outer(bias, alpha) == pytest.approx(score, abs=1e-9)
     assert told.sum() < 0.8 * clicks.sum()

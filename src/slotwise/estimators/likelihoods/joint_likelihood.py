@@ -77,7 +77,7 @@ class Joint:
         )
 
     def maximise(self, position_bias: FloatArray | None = None) -> tuple[FloatArray, FloatArray, int, bool]:
-        """λ, α, the sweeps and steps taken, and whether they came to rest; λ is held if it is not free."""
+        """λ, α, the sweeps and steps taken, and whether they came to log_total; λ is held if it is not free."""
         items, slots = len(self.item_clicks), len(self.slot_clicks)
         of_items, of_slots = self.item_clicks + self.item_shape, self.slot_clicks + self.slot_shape
         bias = np.ones(slots) if position_bias is None else position_bias.copy()
@@ -97,10 +97,10 @@ class Joint:
 
     def at(self, position_bias: FloatArray, attractiveness: FloatArray) -> Point:
         """The log-likelihood, its score and its Newton step."""
-        pairs, chances, rest = self.expected(position_bias, attractiveness)
+        pairs, chances, log_total = self.expected(position_bias, attractiveness)
         of_items, of_slots = self.item_rate * attractiveness, self.slot_rate * position_bias
         items, slots = self.item_clicks + self.item_shape, self.slot_clicks + self.slot_shape
-        value = _weighted_log(items, attractiveness) - of_items.sum() - rest
+        value = _weighted_log(items, attractiveness) - of_items.sum() - log_total
         if self.free:
             value += _weighted_log(slots[1:], position_bias[1:]) - of_slots[1:].sum()
         prior = np.concatenate([of_items, of_slots])
@@ -127,8 +127,8 @@ class Joint:
     def expected(self, position_bias: FloatArray, attractiveness: FloatArray) -> tuple[FloatArray, FloatArray, float]:
         """Expected clicks per pair, the chance of a click per slot of each ranking, and Σ T log(1 + S)."""
         pairs, chances = np.zeros((len(position_bias), len(attractiveness))), np.zeros(self.shown.shape)
-        rest = add_expected(self.shown, self.times, position_bias, attractiveness, pairs, chances)
-        return pairs, chances, rest
+        log_total = add_expected(self.shown, self.times, position_bias, attractiveness, pairs, chances)
+        return pairs, chances, log_total
 
     def _solved(
         self, chances: FloatArray, prior: FloatArray, above: Curvature, of_items: FloatArray, of_slots: FloatArray
@@ -137,9 +137,9 @@ class Joint:
         free = np.concatenate([above.items > 0, above.slots > 0])
         matrix = np.diag(prior[free])
         information(self.shown, self.times, chances, np.where(free, np.cumsum(free) - 1, -1), matrix)
-        found = np.zeros(len(free))
-        found[free] = np.linalg.solve(matrix, np.concatenate([of_items, of_slots])[free])
-        return found[: len(of_items)], found[len(of_items) :]
+        solution = np.zeros(len(free))
+        solution[free] = np.linalg.solve(matrix, np.concatenate([of_items, of_slots])[free])
+        return solution[: len(of_items)], solution[len(of_items) :]
 
     def _conjugate_gradients(
         self,
@@ -169,7 +169,7 @@ class Joint:
             return np.concatenate([of_items / scale, of_slots])
 
         residual = np.concatenate([of_items, of_slots])
-        found = np.zeros_like(residual)
+        solution = np.zeros_like(residual)
         step = towards = preconditioned(residual)
         first = left = float(residual @ step)
         for _ in range(most_rounds):
@@ -179,12 +179,12 @@ class Joint:
             curvature = float(towards @ image)
             if not curvature > 0.0:
                 break
-            found += left / curvature * towards
+            solution += left / curvature * towards
             residual = residual - left / curvature * image
             step = preconditioned(residual)
             before, left = left, float(residual @ step)
             towards = step + left / before * towards
-        return found[:items], found[items:]
+        return solution[:items], solution[items:]
 
     def information(self, position_bias: FloatArray, attractiveness: FloatArray) -> FloatArray:
         """The Fisher information on (log α, log λ after the first slot), given the rankings that were shown."""
@@ -229,9 +229,9 @@ class Joint:
         pairs, chances, _ = self.expected(position_bias, attractiveness)
         above = self.bound(position_bias, attractiveness, pairs)
         prior = np.concatenate([self.item_rate * attractiveness, self.slot_rate * position_bias])
-        known = np.where(above.items > 0, of_items, 0.0), np.where(above.slots > 0, of_slots, 0.0)
-        found = self._conjugate_gradients(chances, prior, above, *known, FINE_ACCURACY, MAX_FINE_ROUNDS)
-        return math.sqrt(max(0.0, float(known[0] @ found[0] + known[1] @ found[1])))
+        weights = np.where(above.items > 0, of_items, 0.0), np.where(above.slots > 0, of_slots, 0.0)
+        solution = self._conjugate_gradients(chances, prior, above, *weights, FINE_ACCURACY, MAX_FINE_ROUNDS)
+        return math.sqrt(max(0.0, float(weights[0] @ solution[0] + weights[1] @ solution[1])))
 
 
 def _diagonal_of_inverse(matrix: FloatArray) -> FloatArray:

@@ -19,9 +19,9 @@ def add_expected(
     pairs: FloatArray,
     chances: FloatArray,
 ) -> float:
-    """Add expected clicks to `pairs`, slots × items, put every click's probability into `chances`; Σ T log(1 + S)."""
+    """Add expected clicks to `pairs`, slots × items; fill `chances` with click probabilities; return Σ T log(1 + S)."""
     slots = shown.shape[1]
-    rest = 0.0
+    log_total = 0.0
     for row in range(len(shown)):
         total = 1.0
         for slot in range(slots):
@@ -29,12 +29,12 @@ def add_expected(
             weight = position_bias[slot] * attractiveness[item] if item >= 0 else 0.0
             chances[row, slot] = weight
             total += weight
-        rest += times[row] * math.log(total)
+        log_total += times[row] * math.log(total)
         for slot in range(slots):
             chances[row, slot] /= total
             if chances[row, slot] > 0.0:
                 pairs[slot, shown[row, slot]] += times[row] * chances[row, slot]
-    return rest
+    return log_total
 
 
 @jit
@@ -68,7 +68,7 @@ def information_times(
 
 @jit
 def information(shown: IntArray, times: FloatArray, chances: FloatArray, place: IntArray, matrix: FloatArray) -> None:
-    """Add Σ_A T_A (diag p - ppᵀ) to `matrix`; `place` says which row is an item's, then a slot's, or -1."""
+    """Add Σ_A T_A (diag p - ppᵀ) to `matrix`; `place` is the row of each item, then of each slot, or -1."""
     slots = shown.shape[1]
     first_slot = len(place) - slots
     for row in range(len(shown)):

@@ -17,7 +17,7 @@ from slotwise.jit import jit
 
 
 class ExpectedClicks(NamedTuple):
-    """What odds expect of the lists that were shown, slots × items, and how likely they make what was clicked."""
+    """Expected clicks of the lists that were shown, slots × items, and the log-likelihood of the clicks."""
 
     clicks: FloatArray
     #: the variance of these clicks, given the lists
@@ -26,23 +26,23 @@ class ExpectedClicks(NamedTuple):
 
 
 def expected(rankings: Rankings, odds: FloatArray) -> ExpectedClicks:
-    """Expected clicks Σ_A T_A γ/(1+S_A) and ℓ = Σ N log γ - Σ_A T_A log(1 + S_A).
+    """Return the expected clicks Σ_A T_A γ/(1+S_A) and ℓ = Σ N log γ - Σ_A T_A log(1 + S_A).
 
     >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
-    >>> found = expected(seen, np.outer([1.0, 0.7], [0.43, 0.40]))
-    >>> found.clicks.round(1).tolist(), round(found.log_likelihood, 1)
+    >>> result = expected(seen, np.outer([1.0, 0.7], [0.43, 0.40]))
+    >>> result.clicks.round(1).tolist(), round(result.log_likelihood, 1)
     ([[25.4, 16.5], [12.4, 16.5]], -164.0)
     """
     clicks, variance = np.zeros(odds.shape), np.zeros(odds.shape)
-    rest = _add_expected(rankings.shown, rankings.times.astype(np.float64), odds, clicks, variance)
+    log_total = _add_expected(rankings.shown, rankings.times.astype(np.float64), odds, clicks, variance)
     observed = rankings.clicks_by_pair
     clicked = observed > 0
     with np.errstate(divide="ignore"):
-        return ExpectedClicks(clicks, variance, float(observed[clicked] @ np.log(odds[clicked])) - rest)
+        return ExpectedClicks(clicks, variance, float(observed[clicked] @ np.log(odds[clicked])) - log_total)
 
 
 def log_likelihoods(rankings: Rankings, odds: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The log-probability of a click on each slot of each ranking, and of no click on it; -∞ on an empty slot."""
+    """Return the log-probability of a click on each slot of each ranking, and of no click; -∞ for an empty slot."""
     shown = rankings.shown
     with np.errstate(divide="ignore"):
         log_odds = np.log(np.where(shown >= 0, odds[np.arange(shown.shape[1]), shown], 0.0))
@@ -54,17 +54,17 @@ def log_likelihoods(rankings: Rankings, odds: FloatArray) -> tuple[FloatArray, F
 def _add_expected(
     shown: IntArray, times: FloatArray, odds: FloatArray, clicks: FloatArray, variance: FloatArray
 ) -> float:
-    """Add to `clicks` and `variance`; returns Σ T log(1 + S)."""
-    rest = 0.0
+    """Add to `clicks` and `variance`; return Σ T log(1 + S)."""
+    log_total = 0.0
     for row in range(len(shown)):
         total = 1.0
         for slot in range(shown.shape[1]):
             if shown[row, slot] >= 0:
                 total += odds[slot, shown[row, slot]]
-        rest += times[row] * math.log(total)
+        log_total += times[row] * math.log(total)
         for slot in range(shown.shape[1]):
             if shown[row, slot] >= 0:
                 chance = odds[slot, shown[row, slot]] / total
                 clicks[slot, shown[row, slot]] += times[row] * chance
                 variance[slot, shown[row, slot]] += times[row] * chance * (1.0 - chance)
-    return rest
+    return log_total

@@ -1,4 +1,4 @@
-"""The maximum of a concave function of (log α, log λ), by Newton steps: what every likelihood here is climbed with."""
+"""Newton's method for the maximum of a concave function of (log α, log λ)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from slotwise.core.types import FloatArray
 TOLERANCE = 1e-9
 MAX_STEP = 3.0
 MAX_STEPS = 60
-#: a parameter beyond this, or below its inverse, has run away
+#: a parameter beyond this, or below its inverse, has diverged
 RUNAWAY = 1e8
 #: the part of the objective that is rounding
 ROUNDING = 1e-12
@@ -31,7 +31,7 @@ class Point:
 
 
 class Objective(Protocol):
-    """What can be climbed."""
+    """A concave function of log λ and log α."""
 
     def at(self, position_bias: FloatArray, attractiveness: FloatArray) -> Point:
         """The function at this λ and α."""
@@ -41,9 +41,9 @@ class Objective(Protocol):
 def climb(
     objective: Objective, position_bias: FloatArray, attractiveness: FloatArray, most_steps: int = MAX_STEPS
 ) -> tuple[FloatArray, FloatArray, int, bool]:
-    """Newton steps, halved where they do not climb: λ, α, the steps taken, and whether they came to rest.
+    """Take Newton steps, halved if they do not increase the value; return λ, α, the steps, and whether they converged.
 
-    What is 0 stays 0. What runs away is left at 0 or at infinity.
+    A parameter of 0 stays 0. A parameter that diverges ends at 0 or at infinity.
     """
     here = objective.at(position_bias, attractiveness)
     for steps in range(1, most_steps + 1):
@@ -74,5 +74,5 @@ def climb(
 
 
 def _least(*parameters: FloatArray) -> float:
-    """The smallest one that is not 0."""
-    return float(min(one[one > 0].min(initial=np.inf) for one in parameters))
+    """Return the smallest parameter that is not 0."""
+    return float(min(values[values > 0].min(initial=np.inf) for values in parameters))

@@ -28,7 +28,7 @@ class Curvature:
 
     @cached_property
     def shares(self) -> FloatArray:
-        """U = W/d, slots × items: 0 for slots that are held, and for items that nothing is known of."""
+        """U = W/d, slots × items: 0 for slots that are held, and for items without information."""
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = self.pairs / self.items
         shares[:, ~(self.items > 0)] = 0.0
@@ -42,8 +42,8 @@ class Curvature:
         scale = np.sqrt(np.where(free, self.slots, 1.0))
         eliminated = np.diag(np.where(free, self.slots, 0.0)) - self.shares @ (self.pairs * free[:, None]).T
         values, vectors = np.linalg.eigh(eliminated / np.outer(scale, scale))
-        kept = values > FREE
-        half = vectors[:, kept] / np.sqrt(values[kept]) / scale[:, None]
+        determined = values > FREE
+        half = vectors[:, determined] / np.sqrt(values[determined]) / scale[:, None]
         return np.asarray(half @ half.T)
 
     def solve(self, items: FloatArray, slots: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -1,8 +1,8 @@
-"""The default of `slotwise fit`: attractiveness with a learned prior, placements pooled as far as the data say.
+"""The default of `slotwise fit`: attractiveness with a learned prior, and placements pooled as far as the data support.
 
-`fit.py` has what to call, `cells.py` puts placements side by side, `prior.py` is what is learned of cells in general,
-`errors.py` how sure the answer is, by the blocks of `blocks.py`.
+`pooled_fit.py` has the functions to call, `placement_cells.py` the counts of all placements, `cell_prior.py` the prior
+that is learned, and `pooled_errors.py` the standard errors, by the blocks of `block_solver.py`.
 """
 
-#: what it is called beside the ids of the estimators
+#: its id, among the ids of the estimators
 POOLED = "pooled"

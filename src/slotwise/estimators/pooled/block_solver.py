@@ -28,16 +28,16 @@ class Block:
 
     @property
     def diagonal(self) -> FloatArray:
-        """Of B, of the items."""
+        """The diagonal of B, of the items."""
         return self.items if self.items.ndim == 2 else np.diagonal(self.items, axis1=1, axis2=2)
 
     def solve(self, right: FloatArray, of_effect: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """B⁻¹ times columns, of items and of the effect."""
-        found = self._solve_items(right)
+        """Return B⁻¹ times columns, of items and of the effect."""
+        solution = self._solve_items(right)
         if self.border is None:
-            return found, np.zeros_like(of_effect)
-        effect = (of_effect - (self.border[:, None, :] @ found)[:, 0]) / self._effect_left[:, None]
-        return found - self._bordered[:, :, None] * effect[:, None, :], effect
+            return solution, np.zeros_like(of_effect)
+        effect = (of_effect - (self.border[:, None, :] @ solution)[:, 0]) / self._effect_left[:, None]
+        return solution - self._bordered[:, :, None] * effect[:, None, :], effect
 
     def _solve_items(self, right: FloatArray) -> FloatArray:
         if self.items.ndim == 2:

@@ -1,15 +1,15 @@
-"""What cells are like before anything is seen of them, learned from all of them.
+"""The prior of a cell (an item in a placement), learned from all cells.
 
     α_c ~ Gamma(κ_c, κ_c/M_c),   1/κ_c = 1/κ + v_c,
     log M_c = level + Σ_k b_k·(its share in slot k) + a·(how often shown) + features' + placement's + item's,
 
-the effects of each kind normal around 0, with a variance that is learned too: where placements, or the same item in
-different ones, are alike, it shrinks to nothing, and where they are not, each goes its own way. The effects of the
-slots that an item is in are there because pages show first what is best (Mundlak, On the pooling of time series and
-cross section data, 1978): without them, that good items are in the upper slots would be taken for what these are worth.
-They also show most often what is best: an item that was hardly ever shown is not like those of which much is known, and
-by how much it is worse is learned from the others. Of an item that was shown twice, both are chance for a large part:
-v is the variance that chance gives to what they say (Carroll et al., Measurement Error in Nonlinear Models, 2006).
+the effects of each kind normal around 0, with a variance that is learned too. If placements, or the same item in
+different placements, are similar, the variance shrinks to 0; otherwise each has its own effect. The effects of the
+slots of an item are there because pages show the best items first (Mundlak, On the pooling of time series and cross
+section data, 1978): without them, the quality of the items in the upper slots would be attributed to the slots. Pages
+also show the best items most often: a rarely shown item is worse than a frequently shown one, and the difference is
+learned. For an item that was shown twice, both covariates are mostly noise: v is the variance of the prediction due to
+that noise (Carroll et al., Measurement Error in Nonlinear Models, 2006).
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ import numpy as np
 from slotwise.core.types import FloatArray, IntArray
 from slotwise.estimators.pooled.exposure_prior import Shown
 
-#: κ before anything is known, the standard deviation of its logarithm, and how far it may go
+#: the prior mean of κ, the standard deviation of its logarithm, and its range
 USUAL_SHAPE, SHAPE_SPREAD = 2.0, 1.0
 MIN_SHAPE, MAX_SHAPE = 0.05, 1e4
-#: the standard deviation of the level around what all impressions together say of it
+#: the standard deviation of the level around the estimate from all impressions together
 LEVEL_SPREAD = 2.0
-#: the variance of effects before anything is known, worth so many effects; that of slots is known to be large
+#: the prior variance of effects, and the number of effects that it is worth; that of slots is large
 USUAL_VARIANCE, WORTH = 0.1, 2.0
 USUAL_SLOT_VARIANCE = 1.0
-#: where items are in one slot as often as in another, but for chance, where they were says nothing; the part of their
-#: differences that is not chance is squared, as a small one may be chance after all
+#: the minimum variance of slot effects: if items differ in their slots by chance only, slots predict nothing; the part
+#: of the differences beyond chance is squared, as a small part may still be chance
 MIN_VARIANCE = 1e-6
-#: that of what it says how often an item was shown, which may be nothing
+#: the prior variance of the effect of how often an item was shown
 HOW_OFTEN_VARIANCE = 0.02
 
 
 @dataclass(eq=False)
 class Effects:
-    """One effect for each of some groups of cells, and the variance that they have."""
+    """An effect for each group of cells, and their variance."""
 
     #: the group of each cell
     group: IntArray
     values: FloatArray
-    #: the variance of what is believed of each
+    #: the posterior variance of each
     spread: FloatArray
     variance: float = USUAL_VARIANCE
 
     @classmethod
     def none(cls, group: IntArray) -> Effects:
-        """All 0."""
+        """Return effects of 0."""
         count = int(group.max()) + 1
         return cls(group, np.zeros(count), np.full(count, USUAL_VARIANCE))
 
@@ -95,11 +95,11 @@ class CellPrior:
         features: FloatArray | None = None,
         usual_shape: float = USUAL_SHAPE,
     ) -> CellPrior:
-        """Before anything is learned: cells are like `usual`, which is what all impressions together say."""
+        """Return the prior before learning: all cells have the mean `usual`, estimated from all impressions."""
         cells = len(placement)
         by_slot, often = shown.slot_shares, shown.how_often
-        more = np.zeros((cells, 0)) if features is None else features
-        design = np.column_stack([np.ones(cells), by_slot, often, more])
+        by_feature = np.zeros((cells, 0)) if features is None else features
+        design = np.column_stack([np.ones(cells), by_slot, often, by_feature])
         after = 1 + by_slot.shape[1]
         last = after + often.shape[1]
         every = (
@@ -112,7 +112,7 @@ class CellPrior:
         centre[0] = np.log(usual)
         for which, first in kinds:
             variance[which] = first
-        # an item of one placement alone is its cell: it has no effect of its own
+        # an item of only one placement has no effect of its own
         places = np.bincount(item)[item] if cells else np.zeros(0, np.int64)
         shared = np.where(places > 1, np.unique(np.where(places > 1, item, -1), return_inverse=True)[1], 0)
         return cls(
@@ -132,19 +132,19 @@ class CellPrior:
     def mean(self) -> FloatArray:
         """M, per cell."""
         total = self.design @ self.weights
-        for one in (self.placements, self.items):
-            if one is not None:
-                total = total + one.by_cell
+        for effects in (self.placements, self.items):
+            if effects is not None:
+                total = total + effects.by_cell
         return np.asarray(np.exp(total))
 
     @property
     def shapes(self) -> FloatArray:
-        """κ of each cell: the smaller, the more of what is expected of it may be chance."""
+        """κ of each cell: smaller if more of its prior mean may be noise."""
         return np.asarray(np.maximum(1.0 / (1.0 / self.shape + self.by_chance), self.least_shape))
 
     @property
     def by_chance(self) -> FloatArray:
-        """Per cell, the variance of what its slots and its share of the impressions say of log M."""
+        """Per cell, the variance of log M due to noise in its slots and in its share of the impressions."""
         slots = self.shown.slot_shares.shape[1]
         of_slots, of_often = self.weights[1 : 1 + slots], self.weights[1 + slots :][: self.shown.how_often.shape[1]]
         of_one = float(of_slots @ self.shown.of_one @ of_slots)
@@ -156,10 +156,10 @@ class CellPrior:
         return np.asarray(self.shapes / self.mean)
 
     def learn_variances(self, of_weights: FloatArray) -> None:
-        """EM steps of all that are learned, given the variances of what is believed of the weights."""
+        """Take an EM step of all variances, given the posterior variances of the weights."""
         for which, first in self.kinds:
             squares = float((self.weights[which] ** 2 + of_weights[which]).sum())
             self.variance[which] = (squares + WORTH * first) / (which.stop - which.start + WORTH)
-        for one in (self.placements, self.items):
-            if one is not None:
-                one.learn_variance()
+        for effects in (self.placements, self.items):
+            if effects is not None:
+                effects.learn_variance()

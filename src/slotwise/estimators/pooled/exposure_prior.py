@@ -1,7 +1,7 @@
-"""Where and how often cells were shown: what that says of them before any click, and how much of it is chance.
+"""Covariates of the prior: the slots and the frequency of a cell's impressions, with their sampling variance.
 
-Pages show first, and most often, what they judge to be best. But where an item stood in n impressions is a sample of
-where it is put, and says the less, the smaller n is.
+Pages show the items that they judge best first and most often. The slots of an item in n impressions are a sample, with
+more noise for a smaller n.
 """
 
 from __future__ import annotations
@@ -14,35 +14,35 @@ from scipy.special import ndtri
 
 from slotwise.core.types import FloatArray
 
-#: from how many standard deviations on it says no more how often an item was shown: one that was hardly shown must not
-#: say by itself what that is worth
+#: the score of a frequency is clipped at this many standard deviations: a single rarely shown item must not determine
+#: the effect
 FURTHEST = 2.0
 
 
 class Shown(NamedTuple):
-    """Columns that say where and how often each cell was shown, and the variance that chance gives them."""
+    """The slot shares and the frequency of each cell, with their sampling variance."""
 
-    #: cells × slots, of those that were used, if several were: how a cell's impressions are divided among them
+    #: cells × slots, of the used slots if there are several: the shares of a cell's impressions
     slot_shares: FloatArray
-    #: the covariance of these for a cell that was shown once; for n times it is a part 1/n of that
+    #: the covariance of the shares of a cell that was shown once; for n impressions it is 1/n of that
     of_one: FloatArray
     times: FloatArray
-    #: the part of what cells differ in these that is not chance
+    #: the part of the variance between cells that is not noise
     real: float
-    #: cells × 1, with mean 0 and variance 1, and its variance by chance; no column if all were shown as often
+    #: cells × 1, with mean 0 and variance 1, and its sampling variance; no column if all have the same frequency
     how_often: FloatArray
     by_chance: FloatArray
 
     @classmethod
     def of(cls, shown: FloatArray, impressions: FloatArray) -> Shown:
-        """Of slots × cells, and of the impressions of each cell's placement.
+        """Return the covariates of slots × cells, given the impressions of each cell's placement.
 
-        >>> found = Shown.of(np.array([[9.0, 1.0], [3.0, 7.0]]), np.array([12.0, 12.0]))
-        >>> found.slot_shares.round(2).tolist(), found.of_one.round(2).tolist()
+        >>> covariates = Shown.of(np.array([[9.0, 1.0], [3.0, 7.0]]), np.array([12.0, 12.0]))
+        >>> covariates.slot_shares.round(2).tolist(), covariates.of_one.round(2).tolist()
         ([[0.75, 0.25], [0.12, 0.88]], [[0.17, -0.17], [-0.17, 0.17]])
         """
         used, times = shown.sum(axis=1) > 0, shown.sum(axis=0)
-        # all of one slot say nothing
+        # a single slot gives no information
         used &= used.sum() > 1
         by_slot = shown[used].sum(axis=1)
         usual = np.broadcast_to((by_slot / max(1.0, float(by_slot.sum())))[:, None], (len(by_slot), len(times)))
@@ -57,11 +57,10 @@ class Shown(NamedTuple):
 
 
 def _how_often(times: FloatArray, impressions: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """In what share of the impressions each cell was shown, as a normal score.
+    """Return the normal score of the share of impressions that showed each cell, and its sampling variance.
 
-    A page that shows what seems best, by a judgement that is off by a normal error, shows an item that often if it is
-    that many errors better than what is left out. Of a share p of n impressions the score z has, by chance, a variance
-    of p(1 - p)/nφ(z)².
+    A page that judges items with a normal error shows an item with this share if the item is z errors better than those
+    left out. The score z of a share p of n impressions has the sampling variance p(1 - p)/nφ(z)².
     """
     share = (times + 0.5) / (impressions + 1.0)
     score = ndtri(share)

@@ -4,9 +4,9 @@ With N clicks and Ñ passes of a cell, E = Σ_k λ_kÑ_k, m = log M,
 
     ℓ = Σ_k [(c + N_k) log λ_k - cλ_k] + Σ_c [lnΓ(κ + N) - lnΓ(κ) + κ log κ - κm - (κ + N) log(κe^-m + E)]
 
-is concave in (log λ, m): a logarithm of a sum of exponentials. Newton steps are taken in log λ and all that m is made
-of at once, as usual slots and slots are often hard to tell apart; the effects of placements are eliminated, and those
-of items follow on their own. The variances follow by EM, and κ by its own maximum (Lawless, Negative binomial and mixed
+is concave in (log λ, m): a logarithm of a sum of exponentials. Newton steps are in log λ and all terms of m
+at once, as slot effects and slots are often nearly collinear; the effects of placements are eliminated, and those of
+items follow separately. The variances follow by EM, and κ by its own maximum (Lawless, Negative binomial and mixed
 Poisson regression, 1987).
 """
 
@@ -81,19 +81,19 @@ def _step(
         inverse = np.linalg.inv(matrix)
         step = inverse @ score
     else:
-        one = prior.placements
-        groups = len(one.values)
-        slope = np.bincount(one.group, score_of_mean, groups) - one.values / one.variance
-        bend = np.bincount(one.group, curve, groups) + 1.0 / one.variance
+        effects = prior.placements
+        groups = len(effects.values)
+        slope = np.bincount(effects.group, score_of_mean, groups) - effects.values / effects.variance
+        bend = np.bincount(effects.group, curve, groups) + 1.0 / effects.variance
         # the cells of a placement follow each other
-        first = np.searchsorted(one.group, np.arange(groups))
+        first = np.searchsorted(effects.group, np.arange(groups))
         cross = np.vstack([np.add.reduceat(side, first, axis=1) for side in (slot_side, design_side)])
         inverse = np.linalg.inv(matrix - (cross / bend) @ cross.T)
         step = inverse @ (score - cross @ (slope / bend))
         lever = cross / bend
         of_groups = (slope - cross.T @ step) / bend
-        one.spread = 1.0 / bend + (lever * (inverse @ lever)).sum(axis=0)
-        one.values = one.values + np.clip(of_groups, -MAX_STEP, MAX_STEP)
+        effects.spread = 1.0 / bend + (lever * (inverse @ lever)).sum(axis=0)
+        effects.values = effects.values + np.clip(of_groups, -MAX_STEP, MAX_STEP)
     step = step * min(1.0, MAX_STEP / max(1e-300, float(np.abs(step).max())))
     prior.weights = prior.weights + step[count:]
     prior.learn_variances(np.diag(inverse)[count:])
@@ -102,22 +102,22 @@ def _step(
     return bias
 
 
-def _follow(prior: CellPrior, one: Effects, by_cell: FloatArray, exposure: FloatArray) -> None:
-    """A Newton step of effects on their own."""
+def _follow(prior: CellPrior, effects: Effects, by_cell: FloatArray, exposure: FloatArray) -> None:
+    """Take a Newton step of effects kind of effects."""
     shapes, rate = prior.shapes, prior.rate
     own = rate / (rate + exposure)
     beside = (shapes + by_cell) * own
-    groups = len(one.values)
-    slope = np.bincount(one.group, beside - shapes, groups) - one.values / one.variance
-    bend = np.bincount(one.group, beside * (1.0 - own), groups) + 1.0 / one.variance
-    one.values = one.values + np.clip(slope / bend, -MAX_STEP, MAX_STEP)
-    one.spread = np.asarray(1.0 / bend)
+    groups = len(effects.values)
+    slope = np.bincount(effects.group, beside - shapes, groups) - effects.values / effects.variance
+    bend = np.bincount(effects.group, beside * (1.0 - own), groups) + 1.0 / effects.variance
+    effects.values = effects.values + np.clip(slope / bend, -MAX_STEP, MAX_STEP)
+    effects.spread = np.asarray(1.0 / bend)
 
 
 def _learn_shape(prior: CellPrior, by_cell: FloatArray, exposure: FloatArray) -> None:
-    told = exposure > 0.0
-    clicks, expected, chance = by_cell[told], (prior.mean * exposure)[told], prior.by_chance[told]
-    # what clicks say can be less than nothing where they are likely, and κ + N must be positive, as it is in the end
+    seen = exposure > 0.0
+    clicks, expected, chance = by_cell[seen], (prior.mean * exposure)[seen], prior.by_chance[seen]
+    # effective counts of likely clicks can be negative, and κ + N must be positive, as it is at the solution
     least = max(MIN_SHAPE, -float(clicks.min(initial=0.0)) / MAX_TAKEN)
 
     def slope(log_shape: float) -> float:

@@ -58,22 +58,22 @@ class Cells:
 
     @classmethod
     def of(cls, seen: Sequence[Counts], items: Sequence[IntArray] | None = None) -> Cells:
-        """What was seen of each placement, all by tallies or all by rankings; `items` number items across them.
+        """Return the cells of placements, all with tallies or all with rankings; `items` number items across them.
 
-        >>> one = Tally(np.array([[1, 2]]), np.array([[3, 4]]))
-        >>> cells = Cells.of([one, one], [np.array([0, 1]), np.array([1, 2])])
+        >>> tally = Tally(np.array([[1, 2]]), np.array([[3, 4]]))
+        >>> cells = Cells.of([tally, tally], [np.array([0, 1]), np.array([1, 2])])
         >>> cells.item.tolist(), cells.placement.tolist(), cells.slots
         ([0, 1, 1, 2], [0, 0, 1, 1], 1)
         """
-        sizes = np.array([one.items for one in seen])
+        sizes = np.array([counts.items for counts in seen])
         ends = np.concatenate([[0], np.cumsum(sizes)])
-        slots = max(one.slots for one in seen)
+        slots = max(counts.slots for counts in seen)
         clicks, passes = np.zeros((slots, ends[-1])), np.zeros((slots, ends[-1]))
         lists = _side_by_side(seen, ends, slots)
         if lists is None:
-            for one, first, last in zip(map(tally_of, seen), ends, ends[1:], strict=False):
-                clicks[: one.slots, first:last] = one.clicks
-                passes[: one.slots, first:last] = one.passes
+            for tally, first, last in zip(map(tally_of, seen), ends, ends[1:], strict=False):
+                clicks[: tally.slots, first:last] = tally.clicks
+                passes[: tally.slots, first:last] = tally.passes
             _half_a_pass(clicks, passes)
         else:
             clicks, passes = _per_pair(lists, lists.clicks, ends[-1]), _per_pair(lists, lists.passes, ends[-1])
@@ -82,26 +82,26 @@ class Cells:
 
     @property
     def slots(self) -> int:
-        """The slots of the placement that has most."""
+        """The largest number of slots of a placement."""
         return len(self.clicks)
 
     @property
     def count(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return int(self.ends[-1])
 
     def only(self, number: int) -> Cells:
-        """The cells of one placement."""
-        mine, one = self.of_placement(number), self.seen[number]
+        """Return the cells of one placement."""
+        mine, counts = self.of_placement(number), self.seen[number]
         size, lists = mine.stop - mine.start, self.lists
         if lists is not None:
             rows = slice(int(lists.ends[number]), int(lists.ends[number + 1]))
-            shown = lists.shown[rows, : one.slots]
+            shown = lists.shown[rows, : counts.slots]
             shown = np.where(shown == EMPTY, EMPTY, shown - mine.start)
             ends = np.array([0, len(shown)])
-            lists = Lists(shown, lists.clicks[rows, : one.slots], lists.passes[rows], ends)
-        counts = self.clicks[: one.slots, mine], self.passes[: one.slots, mine]
-        return Cells((one,), np.array([0, size]), np.zeros(size, np.int64), np.arange(size), *counts, lists)
+            lists = Lists(shown, lists.clicks[rows, : counts.slots], lists.passes[rows], ends)
+        matrices = self.clicks[: counts.slots, mine], self.passes[: counts.slots, mine]
+        return Cells((counts,), np.array([0, size]), np.zeros(size, np.int64), np.arange(size), *matrices, lists)
 
     def of_placement(self, number: int) -> slice:
         """The cells of a placement."""
@@ -110,19 +110,19 @@ class Cells:
     @cached_property
     def tally(self) -> Tally:
         """The counts of all cells."""
-        return Tally(_whole(self.clicks), _whole(self.passes))
+        return Tally(_rounded(self.clicks), _rounded(self.passes))
 
     @cached_property
     def compared(self) -> Tally:
-        """Clicks, and what bounds a cell from above: passes, or with whole lists any show without a click on it."""
+        """Clicks, and the counts that bound a cell from above: passes, or with lists all showings without a click."""
         if self.lists is None:
             return self.tally
         showings = _per_pair(self.lists, self.lists.times[:, None], self.count)
-        return Tally(_whole(self.clicks), _whole(showings - self.clicks))
+        return Tally(_rounded(self.clicks), _rounded(showings - self.clicks))
 
     @cached_property
     def shown(self) -> Shown:
-        """Where and how often each cell was shown."""
+        """The slots and the frequency of each cell's impressions."""
         shown = (self.compared.clicks + self.compared.passes).astype(np.float64)
         impressions = np.add.reduceat(shown, self.ends[:-1], axis=1).max(axis=0)[self.placement]
         return Shown.of(shown, impressions)
@@ -134,41 +134,41 @@ class Cells:
         *,
         free: bool = True,
     ) -> Likelihood:
-        """With Gamma priors, as shapes and rates; λ is held if it is not free."""
+        """Return the likelihood with Gamma priors, as shapes and rates; λ is held if it is not free."""
         if self.lists is None:
             return Penalised(self.clicks, self.passes, item_prior, slot_prior, free=free)
         by_cell, by_slot = self.clicks.sum(axis=0), self.clicks.sum(axis=1)
         return Joint(self.lists.shown, self.lists.times, by_cell, by_slot, *item_prior, *slot_prior, free)
 
 
-def _whole(counts: FloatArray) -> IntArray:
-    """Whole numbers: what has faded to half a count, or is no more than made up, compares nothing."""
+def _rounded(counts: FloatArray) -> IntArray:
+    """Return whole numbers: a count that decayed below a half, or half a pass that was added, compares nothing."""
     return np.asarray(np.rint(counts), np.int64)
 
 
 def _half_a_pass(clicks: FloatArray, passes: FloatArray) -> None:
-    """Give what was clicked and never passed half a pass, where it was clicked most: there is a limit to what it is."""
+    """Add half a pass to cells that were clicked and never passed, in their most clicked slot: α stays finite."""
     never = np.flatnonzero((clicks.sum(axis=0) > 0) & (passes.sum(axis=0) == 0))
     passes[clicks[:, never].argmax(axis=0), never] = 0.5
 
 
 def _side_by_side(seen: Sequence[Counts], ends: IntArray, slots: int) -> Lists | None:
-    lists = [one for one in seen if isinstance(one, Rankings)]
+    lists = [counts for counts in seen if isinstance(counts, Rankings)]
     if len(lists) < len(seen):
         return None
-    last = np.concatenate([[0], np.cumsum([len(one.shown) for one in lists])])
+    last = np.concatenate([[0], np.cumsum([len(part.shown) for part in lists])])
     shown, clicks = np.full((last[-1], slots), EMPTY), np.zeros((last[-1], slots))
-    for number, one in enumerate(lists):
+    for number, part in enumerate(lists):
         rows = slice(last[number], last[number + 1])
-        shown[rows, : one.slots] = np.where(one.shown == EMPTY, EMPTY, one.shown + ends[number])
-        clicks[rows, : one.slots] = one.clicks
-    passes = np.concatenate([one.passes for one in lists]).astype(np.float64)
+        shown[rows, : part.slots] = np.where(part.shown == EMPTY, EMPTY, part.shown + ends[number])
+        clicks[rows, : part.slots] = part.clicks
+    passes = np.concatenate([part.passes for part in lists]).astype(np.float64)
     return Lists(shown, clicks, passes[:, None], last)
 
 
 def _per_pair(lists: Lists, counts: FloatArray, cells: int) -> FloatArray:
     """Slots × cells: counts per list and slot, or per list, added up."""
     wide = np.broadcast_to(counts, lists.shown.shape)
-    # a place more, in front, for what stands in an empty slot
+    # one more place, in front, for empty slots
     columns = zip(lists.shown.T, wide.T, strict=True)
     return np.array([np.bincount(shown + 1, count, cells + 1)[1:] for shown, count in columns])

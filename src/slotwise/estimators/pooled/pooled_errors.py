@@ -1,15 +1,15 @@
-"""How sure a pooled estimate is: the inverse information, placement by placement.
+"""The standard errors of a pooled estimate: the inverse information, placement by placement.
 
-Given what placements share, the slots and the weights of the prior, they know nothing of each other. So the information
-is made of a block B for what is a placement's own (log α of its items, and its effect on them), its part C beside what
-is shared, and D of that. With G = B⁻¹C and S = D - Σ CᵀB⁻¹C, where the sum is over all placements,
+Given the shared parameters (slots and weights of the prior) placements are independent. So the information has a block
+B for a placement's own parameters (log α of its items, and its effect on them), a block C between these and the shared
+parameters, and a block D of the shared parameters. With G = B⁻¹C and S = D - Σ CᵀB⁻¹C, a sum over all placements,
 
     Var(c·own + e·shared) = cᵀB⁻¹c + (e - Gᵀc)ᵀ S⁻¹ (e - Gᵀc).
 
-A prior Gamma(κ, κ/M) draws log α to log M with a curvature of q = κα/M, of which both have a part.
+A prior Gamma(κ, κ/M) shrinks log α toward log M with a curvature of q = κα/M, which enters B, C and D.
 
-A placement of more than some 1,500 items, and one of which only a tally is known, has a diagonal B: with lists the
-weights Σ Tp(1 - P), P the chance of any click, which bound the information from below, as diag p - ppᵀ ⪰ (1 - P)diag p;
+A placement of more than about 1,500 items, and one with only a tally, has a diagonal B: with lists the weights
+Σ Tp(1 - P), P the probability of any click, which bound the information from below, as diag p - ppᵀ ⪰ (1 - P)diag p;
 with a tally γÑ/(1 + γ).
 """
 
@@ -30,7 +30,7 @@ from slotwise.estimators.pooled.cell_prior import CellPrior
 from slotwise.estimators.pooled.placement_cells import Cells, Likelihood
 from slotwise.estimators.uncertainty.intervals import Intervals, around_mean
 
-#: numbers in the matrices that are held at once
+#: numbers in the matrices that are in memory at once
 MAX_STACKED = 4_000_000
 
 
@@ -98,14 +98,14 @@ class PooledErrors:
 
     @cached_property
     def _errors(self) -> _StandardErrors:
-        """All for which every block is needed; it is made twice unless it is kept or the only one."""
-        made = self._kept or ([self._block(self._alike[0])] if len(self._alike) == 1 else None)
+        """All that need every block; blocks are computed twice unless they are cached or there is only one."""
+        blocks = self._kept or ([self._block(self._alike[0])] if len(self._alike) == 1 else None)
         total = self._of_priors
-        for block in made or map(self._block, self._alike):
+        for block in blocks or map(self._block, self._alike):
             total = total + block.left
         covariance = self._inverted(total)
         variance, by_item_effects = np.zeros(self.cells.count), np.zeros(self.cells.count)
-        for numbers, block in zip(self._alike, made or map(self._block, self._alike), strict=True):
+        for numbers, block in zip(self._alike, blocks or map(self._block, self._alike), strict=True):
             lever, _ = block.lever
             cells = self._cells_of(numbers)
             variance[cells] = block.variance + ((lever @ covariance) * lever).sum(axis=2)
@@ -113,10 +113,10 @@ class PooledErrors:
         return _StandardErrors(covariance, np.sqrt(variance + by_item_effects), by_item_effects)
 
     def slot_shift(self) -> FloatArray:
-        """How far the mode of log λ moves if what is placements' own is integrated out, and not at its mode too.
+        """Return the shift of the mode of log λ if placements' own parameters are integrated out, not maximised.
 
-        By Laplace's method, integrating it out takes ½ Σ log det B off the logarithm of the density (Tierney and
-        Kadane, Accurate approximations for posterior moments and marginal densities, 1986). Where clicks are rare,
+        By Laplace's method, integrating them out subtracts ½ Σ log det B from the log-density (Tierney and
+        Kadane, Accurate approximations for posterior moments and marginal densities, 1986). If clicks are rare,
         that is the same for all λ. This is the Newton step from one mode to the other, and 0 where B is too large.
         """
         after, lists = self.cells.slots - 1, self.cells.lists
@@ -136,25 +136,25 @@ class PooledErrors:
             of_items, of_effect = block.lever
             design = self._stacked(self.prior.design[self.which], numbers)
             total = total + block.left
-            # what is placements' own follows λ by the lever
+            # placements' own parameters follow λ by the lever
             score += ((by_item + by_prior)[:, :, None] * of_items).sum(axis=(0, 1)) - by_prior.sum(axis=1) @ of_effect
             score -= np.concatenate([by_slot[1:], -(by_prior[:, :, None] * design).sum(axis=(0, 1))])
         covariance = self._inverted(total)[:after]
         step, errors = covariance @ score / 2.0, np.sqrt(np.diag(covariance))
-        # no further than is uncertain anyway: where hardly anything is known, one step is not enough to know better
+        # at most one standard error: with little data a single step is not accurate
         return np.append(0.0, step / max(1.0, np.abs(step / errors).max(initial=0.0)))
 
     @property
     def _of_priors(self) -> FloatArray:
-        """What the priors know of log λ after the first slot, and of the weights."""
+        """The prior information on log λ after the first slot, and on the weights."""
         return np.diag(np.concatenate([self.slot_prior[1:], 1.0 / self.prior.variance]))
 
     def _inverted(self, total: FloatArray) -> FloatArray:
         """The inverse of S; λ varies by nothing if it is known."""
         after = 0 if self.free else self.cells.slots - 1
-        found = np.zeros_like(total)
-        found[after:, after:] = np.linalg.inv(total[after:, after:])
-        return found
+        inverse = np.zeros_like(total)
+        inverse[after:, after:] = np.linalg.inv(total[after:, after:])
+        return inverse
 
     @cached_property
     def _slot_errors(self) -> FloatArray:
@@ -162,14 +162,14 @@ class PooledErrors:
 
     @cached_property
     def _alike(self) -> list[IntArray]:
-        """The placements, those of as many items together: one call for many small matrices, and not one for each."""
+        """The placements, grouped by their number of items: one call for many small matrices."""
         sizes = np.diff(self.cells.ends)
-        found = []
+        batches = []
         for size in np.unique(sizes):
             numbers = np.flatnonzero(sizes == size)
             at_once = max(1, MAX_STACKED // (int(size) + len(self._of_priors)) ** 2)
-            found += [numbers[first : first + at_once] for first in range(0, len(numbers), at_once)]
-        return found
+            batches += [numbers[first : first + at_once] for first in range(0, len(numbers), at_once)]
+        return batches
 
     @cached_property
     def _kept(self) -> list[Block]:
@@ -206,7 +206,7 @@ class PooledErrors:
         return np.asarray(by_cell[self._cells_of(numbers)])
 
     def _block(self, numbers: IntArray) -> Block:
-        """The information on what is placements' own, and what it says of what is shared."""
+        """Return the information on placements' own parameters, and on the shared ones."""
         drawn, design = self._stacked(self._drawn, numbers), self._stacked(self.prior.design[self.which], numbers)
         (count, size), after = drawn.shape, self.cells.slots - 1
         if isinstance(self.likelihood, Joint) and size <= MAX_INVERTED:
@@ -233,11 +233,11 @@ class PooledErrors:
         return np.asarray(self.item_rate * self.attractiveness)
 
     def _of_item_effects(self, numbers: IntArray, block: Block) -> FloatArray:
-        """What is not known of the effects of items that are in several placements, by the prior's part in each."""
-        one = self.prior.items
-        if one is None:
+        """Return the variance due to the effects of items in several placements, by the weight of the prior."""
+        effects = self.prior.items
+        if effects is None:
             return np.zeros_like(block.diagonal)
-        uncertain = self._stacked(one.spread[one.group][self.which], numbers)
+        uncertain = self._stacked(effects.spread[effects.group][self.which], numbers)
         return np.asarray((self._stacked(self._drawn, numbers) / block.diagonal) ** 2 * uncertain)
 
     def _information(self, number: int) -> FloatArray:
@@ -264,7 +264,7 @@ class PooledErrors:
 
     @cached_property
     def _weights(self) -> FloatArray:
-        """Slots × cells: what bounds the information on each pair from below."""
+        """Slots × cells: a lower bound of the information on each pair."""
         if self.cells.lists is None:
             gamma = np.outer(self.position_bias, self.attractiveness)
             return np.asarray(gamma * self.cells.passes / (1.0 + gamma))

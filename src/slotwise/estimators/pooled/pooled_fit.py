@@ -30,33 +30,33 @@ from slotwise.estimators.pooled.pooled_errors import PooledErrors
 from slotwise.estimators.uncertainty.intervals import Intervals, around_logarithm
 from slotwise.estimators.uncertainty.standard_errors import Counts, with_priors
 
-#: c of a slot's prior Gamma(c, c), beside the first slot
+#: c of the prior Gamma(c, c) of slots after the first
 BIAS_SHAPE = 1.0
-#: times that the prior is learned anew, at most, and the change of κ and of log M at which it is not
+#: the maximum number of updates of the prior, and the change of κ and of log M that counts as converged
 MAX_ROUNDS = 40
 SETTLED = 1e-2
-#: Newton steps between; the last ones go all the way
+#: Newton steps between updates; the last ones converge
 STEPS = 1
-#: a placement with fewer clicks shares the slots of all: its own would be theirs
+#: a placement with fewer clicks uses the common slots
 MIN_CLICKS = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """What is believed of placements together."""
+    """The estimates of pooled placements."""
 
     #: by placement, in the order given
     estimates: tuple[Estimate, ...]
     #: the parts that the data compare with each other, for each slot and item of every placement
     parts: tuple[tuple[IntArray, IntArray], ...]
-    #: λ that all placements share, and how strongly a placement's own are drawn to it; None if it has none of its own
+    #: λ that all placements share, and how strongly a placement's own is shrunk toward it; None if placements have none
     position_bias: FloatArray
     own: float | None
     prior: CellPrior
 
     @property
     def unseen(self) -> tuple[float, ...]:
-        """What is believed of an item that was never seen, in each placement."""
+        """The prior mean of an item that was never shown, in each placement."""
         level = np.full(len(self.estimates), self.prior.weights[0])
         if self.prior.placements is not None:
             level = level + self.prior.placements.values
@@ -105,8 +105,8 @@ def learn(
             raise InvalidInput(f"position_bias must have one entry per slot, {cells.slots}, got {len(position_bias)}")
     by_cell = None if features is None else _standardised(features[cells.item])
     prior = CellPrior.of(_usual(cells), cells.shown, cells.placement, cells.item, by_cell, usual_shape)
-    found = _learned(cells, prior, position_bias)
-    return LearnedPriors(prior, found if roughly else _integrated(found))
+    estimate = _learned(cells, prior, position_bias)
+    return LearnedPriors(prior, estimate if roughly else _integrated(estimate))
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +167,7 @@ def _learned(cells: Cells, prior: CellPrior, known: FloatArray | None) -> Pooled
     for _ in range(MAX_ROUNDS):
         likelihood = cells.likelihood((prior.shapes, prior.rate), slot_prior, free=free)
         bias, alpha, _, _ = climb(likelihood, bias, alpha, STEPS)
-        clicks, passes = _told(cells, likelihood, bias, alpha)
+        clicks, passes = _effective_counts(cells, likelihood, bias, alpha)
         bias = learn_prior(prior, bias, BIAS_SHAPE, clicks, passes, free=free)
         now = np.concatenate([np.log(prior.mean), np.log(bias), [np.log(prior.shape)]])
         if np.abs(now - before).max() < SETTLED:
@@ -202,18 +202,20 @@ def _at_rest(
     free: bool = True,
     steps: int = MAX_STEPS,
 ) -> PooledErrors:
-    """The maximum given the prior, of which `which` are these cells and `rate` is theirs."""
+    """Return the maximum given the prior; `which` are the cells, and `rate` is their prior rate."""
     likelihood = cells.likelihood((prior.shapes[which], rate), slot_prior, free=free)
     bias, alpha, _, converged = climb(likelihood, *start, steps)
     return PooledErrors(cells, likelihood, prior, which, rate, bias, alpha, slot_prior[1] * bias, free, converged)
 
 
-def _told(cells: Cells, likelihood: Likelihood, bias: FloatArray, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Clicks and passes, slots × cells, that say as much as was seen, if clicks were rare.
+def _effective_counts(
+    cells: Cells, likelihood: Likelihood, bias: FloatArray, alpha: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return clicks and passes, slots × cells, of rare clicks with the same information as the data.
 
-    Of lists they are those with the score and the curvature that the choices have at these estimates: a cell that is
-    clicked with a chance of p, n times expected, tells (1 - p)n of itself, and clicks beyond n count in full. Were they
-    counted for 1 - p too, items would seem more alike than they are.
+    For lists they have the score and the curvature of the choices at these estimates: a cell with the click probability
+    p and n expected clicks counts (1 - p)n, and clicks beyond n count in full. If those counted 1 - p too, items would
+    seem more similar than they are.
     """
     if not isinstance(likelihood, Joint):
         return cells.clicks, cells.passes
@@ -225,28 +227,28 @@ def _told(cells: Cells, likelihood: Likelihood, bias: FloatArray, alpha: FloatAr
     return cells.clicks - (1.0 - part) * pairs, part * pairs / np.outer(bias, alpha)
 
 
-def _estimate(found: PooledErrors, number: int, parts: tuple[IntArray, IntArray]) -> Estimate:
-    cells = found.cells
+def _estimate(pooled: PooledErrors, number: int, parts: tuple[IntArray, IntArray]) -> Estimate:
+    cells = pooled.cells
     mine, slots = cells.of_placement(number), cells.seen[number].slots
 
     def errors() -> tuple[FloatArray, FloatArray]:
-        of_items, of_slots = found.log_errors(number)
+        of_items, of_slots = pooled.log_errors(number)
         return of_items, of_slots[:slots]
 
     def error_of(of_items: FloatArray, of_slots: FloatArray) -> float:
-        return found.log_error_of(number, of_items, of_slots)
+        return pooled.log_error_of(number, of_items, of_slots)
 
-    # those of all placements are found at once
+    # the intervals of all placements are computed at once
     def around(_middle: FloatArray, _error: FloatArray, level: float) -> Intervals:
-        return found.intervals(level)[0][mine]
+        return pooled.intervals(level)[0][mine]
 
     def around_slots(_middle: FloatArray, _error: FloatArray, level: float) -> Intervals:
-        return found.intervals(level)[1][:slots]
+        return pooled.intervals(level)[1][:slots]
 
     return Estimate(
-        found.attractiveness[mine],
-        found.position_bias[:slots],
-        converged=found.converged,
+        pooled.attractiveness[mine],
+        pooled.position_bias[:slots],
+        converged=pooled.converged,
         identifiable=all(bool((part == parts[0][0]).all()) for part in parts),
         sweeps=1,
         uncertainty=with_priors(
@@ -254,21 +256,23 @@ def _estimate(found: PooledErrors, number: int, parts: tuple[IntArray, IntArray]
             mine.stop - mine.start,
             errors,
             error_of,
-            at_rest=found.converged,
-            around=around if found.converged else around_logarithm,
-            around_slots=around_slots if found.converged else around_logarithm,
+            at_rest=pooled.converged,
+            around=around if pooled.converged else around_logarithm,
+            around_slots=around_slots if pooled.converged else around_logarithm,
         ),
     )
 
 
 def _parts(cells: Cells) -> list[tuple[IntArray, IntArray]]:
-    """What the data compare with each other, of each placement."""
+    """Return the parts that the data compare with each other, of each placement."""
     of_slots, of_items = groups(cells.compared)
-    return [(of_slots[: one.slots], of_items[cells.of_placement(number)]) for number, one in enumerate(cells.seen)]
+    return [
+        (of_slots[: counts.slots], of_items[cells.of_placement(number)]) for number, counts in enumerate(cells.seen)
+    ]
 
 
 def _usual(cells: Cells) -> float:
-    """What an item is worth if all are alike in all slots, with half a click more and half an impression without."""
+    """Return the attractiveness if all items and slots are equal, with half a click and half a pass more."""
     clicks = float(cells.clicks.sum())
     passed = [cells.passes[:, cells.of_placement(number)].sum(axis=1).max() for number in range(len(cells.seen))]
     silent = float(sum(passed))

@@ -1,4 +1,4 @@
-"""What every interval function answers."""
+"""Intervals around estimates."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from slotwise.core.errors import InvalidInput
 from slotwise.core.types import FloatArray
@@ -18,7 +19,7 @@ class Intervals:
 
     low: FloatArray
     high: FloatArray
-    #: the probability with which one interval is meant to hold its true value
+    #: the probability that an interval covers its true value
     level: float
 
     @property
@@ -27,11 +28,11 @@ class Intervals:
         return self.high - self.low
 
     def __getitem__(self, which: slice) -> Intervals:
-        """Those of some items or slots."""
+        """Return the intervals of a slice of items or slots."""
         return Intervals(self.low[which], self.high[which], self.level)
 
-    def covers(self, values: Any) -> Any:
-        """Whether each interval holds the given value."""
+    def covers(self, values: ArrayLike) -> Any:
+        """Return whether each interval covers the given value."""
         return (self.low <= np.asarray(values)) & (np.asarray(values) <= self.high)
 
 
@@ -47,41 +48,41 @@ Around = Callable[[FloatArray, FloatArray, float], Intervals]
 
 
 def around_logarithm(middle: FloatArray, log_error: FloatArray, level: float) -> Intervals:
-    """middle · exp(±zσ), σ being the standard error of the logarithm; (0, ∞) where either is not a number."""
-    # here, for it takes long to import, and decisions need none of it
+    """Return middle · exp(±zσ), with σ the standard error of the logarithm; (0, ∞) if either is not a number."""
+    # imported here: it takes half a second, and decisions do not need it
     from scipy.special import ndtri
 
-    known = np.isfinite(middle) & np.isfinite(log_error) & (middle > 0)
+    is_known = np.isfinite(middle) & np.isfinite(log_error) & (middle > 0)
     with np.errstate(over="ignore"):
-        factor = np.exp(ndtri(0.5 + checked_level(level) / 2.0) * np.where(known, log_error, 0.0))
-    known_middle = np.where(known, middle, 0.0)
-    return Intervals(known_middle / factor, np.where(known, known_middle * factor, np.inf), level)
+        factor = np.exp(ndtri(0.5 + checked_level(level) / 2.0) * np.where(is_known, log_error, 0.0))
+    known_middle = np.where(is_known, middle, 0.0)
+    return Intervals(known_middle / factor, np.where(is_known, known_middle * factor, np.inf), level)
 
 
 def around_mean(middle: FloatArray, log_error: FloatArray, level: float) -> Intervals:
-    """From quantile to quantile of the Gamma distribution with this mean, and a standard deviation of σ·mean.
+    """Return the quantiles of the Gamma distribution with this mean and the standard deviation σ·mean.
 
-    Where σ is small it is the interval of `around_logarithm`; where it is not, an interval of what may well be next to
-    nothing reaches down to there. It always holds the mean, however low the level; where σ is 0 it is the mean.
+    For a small σ it is the interval of `around_logarithm`; for a large σ it reaches down to nearly 0. It always covers
+    the mean, for any level; if σ is 0 it is the mean.
     """
     from scipy.special import gammainccinv, gammaincinv
 
     outside = (1.0 - checked_level(level)) / 2.0
-    known = log_error == 0.0
-    shape = 1.0 / np.square(np.where(known, 1.0, log_error))
+    is_exact = log_error == 0.0
+    shape = 1.0 / np.square(np.where(is_exact, 1.0, log_error))
     low, high = (
-        np.where(known, middle, middle * quantile(shape, outside) / shape) for quantile in (gammaincinv, gammainccinv)
+        np.where(is_exact, middle, middle * quantile(shape, outside) / shape)
+        for quantile in (gammaincinv, gammainccinv)
     )
     return Intervals(low, np.maximum(high, middle), level)
 
 
 def around_scaled_mean(own_error: FloatArray) -> Around:
-    """The interval of a product: a Gamma-distributed factor, and a scale whose logarithm is normal.
+    """Return the interval function of a product: a Gamma-distributed factor, and a scale whose logarithm is normal.
 
-    The first has a standard deviation of `own_error` times its mean, and its interval is that of `around_mean`; the
-    second has what is left of the variance. On the log scale, either end is as far from the middle as the root of the
-    sum of the squares of how far it is for each (Zou and Donner, Construction of confidence limits about effect
-    measures, 2008).
+    The factor has a standard deviation of `own_error` times its mean and the interval of `around_mean`; the scale has
+    the remaining variance. On the log scale, the distance of either end from the middle is the root of the sum of the
+    two squared distances (Zou and Donner, Construction of confidence limits about effect measures, 2008).
 
     >>> both = around_scaled_mean(np.array([0.5]))
     >>> both(np.ones(1), np.array([0.5]), 0.95).high.round(2), both(np.ones(1), np.array([1.0]), 0.95).high.round(2)
@@ -102,28 +103,28 @@ def around_scaled_mean(own_error: FloatArray) -> Around:
 
 
 def checked_level(level: float) -> float:
-    """A probability, neither 0 nor 1."""
+    """Return the level if it is between 0 and 1."""
     if not 0.0 < level < 1.0:
         raise InvalidInput(f"level must be between 0 and 1, got {level!r}")
     return level
 
 
-#: sweeps of `limit_without_clicks`; each doubles the digits, after a few to come near
+#: Newton steps of `limit_without_clicks`; near the solution each doubles the digits
 _MAX_STEPS = 60
 
 
 def limit_without_clicks(weights: FloatArray, passes: FloatArray, level: float) -> FloatArray:
-    """The largest x that the silence of each column still allows: Π_k (1 + weights_k·x)^-passes_k = (1 - level)/2.
+    """Return the upper limit x of each column without clicks: Π_k (1 + weights_k·x)^-passes_k = (1 - level)/2.
 
-    Of the visits that clicked either on the item in slot k or on nothing, each clicked on nothing with probability
-    1/(1 + γ_k), so the left side is the probability of no click in that many passes: exact, given the weights.
+    A visit that clicks either on the item in slot k or on nothing clicks on nothing with probability 1/(1 + γ_k), so
+    the left side is the probability of no click in all passes: exact, given the weights.
     """
     target = -np.log((1.0 - checked_level(level)) / 2.0)
     exposure = weights @ passes
     with np.errstate(divide="ignore"):
         limit = target / exposure
     finite = np.isfinite(limit)
-    # the sum of logarithms is concave and starts below the target, so that Newton steps never pass the solution
+    # the sum of logarithms is concave and starts below the target, so Newton steps never overshoot
     at, passed = limit[finite], passes[:, finite]
     for _ in range(_MAX_STEPS):
         silence = sum(count * np.log1p(weight * at) for weight, count in zip(weights, passed, strict=True))

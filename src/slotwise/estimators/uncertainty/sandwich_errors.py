@@ -1,4 +1,4 @@
-"""Standard errors: how much the estimates vary because the clicks do, whatever chose the rankings.
+"""Sandwich standard errors: the variance of estimates due to the clicks, under any policy.
 
 In a round with ranking A, X_k - γ_kP, with X_k for a click on slot k and P for none, has mean 0, variance p(γ_k + γ_k²)
 and covariance pγ_kγ_m with slot m, p being the probability of no click. An estimator weighs these by g_kj, and with the
@@ -6,8 +6,8 @@ curvature's d, U and H a change in them moves log λ by -H⁻¹R and log α_i by
 
     S_i = Σ_k g_ki(N_ki - γ_kiÑ_ki),  R = Σ_j U_jS_j - Σ_kj e_k g_kj(N_kj - γ_kjÑ_kj).
 
-Their variances follow from those of a round, in O(K²) a ranking, given how often each ranking was passed. A tally does
-not say which items were passed together; there the other slots are taken to be filled as they were on average, less the
+Their variances follow from those of a round, in O(K²) per ranking, given the passes of each ranking. A tally does not
+have the items that were passed together; for a tally the other slots are filled as they were on average, without the
 item itself.
 """
 
@@ -44,7 +44,7 @@ class Sandwich:
     prior: tuple[FloatArray, FloatArray] | None = None
 
     def log_errors(self, beside: int | None = None) -> tuple[FloatArray, FloatArray]:
-        """The standard errors of log α and log λ, or of log(λ_bα) and log(λ/λ_b) with `beside` for the slot b."""
+        """Return the standard errors of log α and log λ, or of log(λ_bα) and log(λ/λ_b) with `beside` as slot b."""
         shares, inverse = np.ascontiguousarray(self.curvature.shares.T), self.curvature.inverse
         items, slots = shares.shape
         held = ~(self.curvature.slots > 0)

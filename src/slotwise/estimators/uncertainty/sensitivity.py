@@ -1,4 +1,4 @@
-"""How much one more click moves an estimate: the β of Corollary 1 and Algorithm 3.
+"""The sensitivity of an estimate to one more click: the β of Corollary 1 and Algorithm 3.
 
 β_i² = Σ_kj (∂α_i/∂N_kj)² Ñ_kj over the pairs that were shown, with the derivative taken either as the paper does, by
 estimating again with one more click on each pair, or from the implicit function theorem, all pairs at once.
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from slotwise.core.errors import InvalidInput, UnknownName
 from slotwise.core.tally import Tally
@@ -29,7 +29,7 @@ from slotwise.estimators.uncertainty.implicit_derivatives import (
 )
 from slotwise.jit import jit, record
 
-#: how far a first-order guess may move a parameter, relatively, before it is no better than no guess
+#: the maximum relative change of a parameter by a first-order guess
 TRUSTED_GUESS = 0.5
 
 
@@ -39,13 +39,25 @@ def sensitivity(
     *,
     method: str = "analytic",
     step: float = 1.0,
-    position_bias: Any = None,
+    position_bias: ArrayLike | None = None,
 ) -> FloatArray:
-    """β per item, for the estimator "algorithm-1", "scaling" or "known-bias" (which wants `position_bias`).
+    """Return β per item; ∞ for an item that was never shown.
 
-    `method` is "analytic" or "finite-difference"; the latter adds `step` clicks to each shown pair in turn and divides
-    by it. An item that was never shown has β = ∞.
+    Parameters
+    ----------
+    tally
+        The counts.
+    estimator
+        "algorithm-1", "scaling" or "known-bias".
+    method
+        "analytic", or "finite-difference", which adds `step` clicks to each shown pair in turn.
+    step
+        The clicks to add.
+    position_bias
+        λ, for "known-bias".
 
+    Examples
+    --------
     >>> tally = Tally(np.array([[300, 120], [80, 210]]), np.array([[500, 500], [500, 500]]))
     >>> sensitivity(tally).round(4), sensitivity(tally, method="finite-difference").round(4)
     (array([0.0338, 0.0696]), array([0.0337, 0.0693]))
@@ -84,9 +96,9 @@ def _differences(
     base = attractiveness(clicks)
     beta_squared = np.zeros(clicks.shape[1])
     for slot, item in np.argwhere(passes >= 1):
-        more = clicks.copy()
-        more[slot, item] += step
-        beta_squared += passes[slot, item] * ((attractiveness(more) - base) / step) ** 2
+        raised = clicks.copy()
+        raised[slot, item] += step
+        beta_squared += passes[slot, item] * ((attractiveness(raised) - base) / step) ** 2
     return beta_squared
 
 
@@ -105,7 +117,7 @@ def _implicit(estimator: str, clicks: FloatArray, passes: FloatArray) -> FloatAr
 
 @record
 class Trial:
-    """Room for the estimate with one more click, and for Q."""
+    """Work arrays for the estimate with one more click, and for Q."""
 
     position_bias: FloatArray
     attractiveness: FloatArray
@@ -113,7 +125,7 @@ class Trial:
 
 
 def trial(slots: int, items: int) -> Trial:
-    """Empty room for a problem of this size."""
+    """Return work arrays for a problem of this size."""
     return Trial(
         position_bias=np.ones(slots),
         attractiveness=np.zeros(items),

@@ -1,4 +1,4 @@
-"""What the estimators are given, and the standard errors of those that weigh a tally's counts."""
+"""The standard errors of estimators that solve weighted equations of a tally's counts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from slotwise.estimators.likelihoods.schur_system import Curvature
 from slotwise.estimators.uncertainty.intervals import Around, around_logarithm
 from slotwise.estimators.uncertainty.sandwich_errors import Sandwich, passes_of
 
-#: what was seen; standard errors are exact to first order with rankings, and near that with a tally
+#: the data; standard errors are exact to first order with rankings, and approximate with a tally
 Counts = Tally | Rankings
 
 #: from clicks, passes and γ, all slots × items, to the weight W and the factor g of an estimator's equations
@@ -25,7 +25,7 @@ Weigh = Callable[[FloatArray, FloatArray, FloatArray], tuple[FloatArray, FloatAr
 
 
 def tally_of(counts: Counts) -> Tally:
-    """The tally that `counts` is or amounts to."""
+    """Return the tally of `counts`."""
     if isinstance(counts, Rankings):
         return counts.tally
     if not isinstance(counts, Tally):
@@ -34,13 +34,13 @@ def tally_of(counts: Counts) -> Tally:
 
 
 def tied(tally: Tally) -> tuple[BoolArray, BoolArray]:
-    """Which items and which slots the data compare with the first slot."""
+    """Return the items and the slots that the data compare with the first slot, as masks."""
     slots, items = groups(tally)
     return items == slots[0], slots == slots[0]
 
 
 def unknown_without_use(position_bias: FloatArray, clicks: FloatArray, used: FloatArray) -> None:
-    """Make λ NaN, in place, where a slot was clicked and none of its clicks were of use: nothing is known of it."""
+    """Set λ to NaN, in place, for a slot whose clicks are all unused."""
     unknown = (clicks > 0) & (used == 0)
     unknown[0] = False
     position_bias[unknown] = np.nan
@@ -56,8 +56,8 @@ def uncertainty_of(
     at_rest: bool,
     known_bias: bool = False,
 ) -> Uncertainty:
-    """The evidence on an estimate that solves Σ_k g(N - γÑ) = 0 and, unless the bias is known, Σ_j g(N - γÑ) = 0."""
-    # copies: the caller may count on, and the standard errors may be asked for later
+    """Return the uncertainty of a solution of Σ_k g(N - γÑ) = 0 and, unless the bias is known, Σ_j g(N - γÑ) = 0."""
+    # copies: the caller may continue to count before the standard errors are computed
     clicks, passes = tally.clicks.astype(np.float64), tally.passes.astype(np.float64)
     rankings = passes_of(counts) if isinstance(counts, Rankings) else None
 
@@ -68,7 +68,7 @@ def uncertainty_of(
         return groups(Tally(clicks.astype(np.int64), passes.astype(np.int64)))
 
     def sandwich(used: BoolArray) -> Sandwich:
-        # what was clicked and never passed, item or slot, has no finite estimate, and no part in those of the others
+        # items and slots that were clicked and never passed have no finite estimate, and do not affect the others
         finite = np.where(np.isfinite(attractiveness), attractiveness, 0.0)
         gamma = np.where(used, np.outer(np.where(np.isfinite(position_bias), position_bias, 0.0), finite), 0.0)
         weight, factor = weigh(np.where(gamma > 0, clicks, 0.0), passes, gamma)
@@ -108,7 +108,7 @@ def with_priors(
     around: Around = around_logarithm,
     around_slots: Around = around_logarithm,
 ) -> Uncertainty:
-    """The evidence on an estimate with priors: they give every slot and item an answer, and compare all with all."""
+    """Return the uncertainty of an estimate with priors, which determine every slot and item."""
     return Uncertainty(
         log_errors,
         np.zeros((slots, items)),
