@@ -28,7 +28,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Size:
+class ContextualSize:
     """How much to run."""
 
     rounds: int = 5_000
@@ -36,17 +36,17 @@ class Size:
     seed: int = 1
 
 
-QUICK = Size(rounds=60, replications=2)
+QUICK = ContextualSize(rounds=60, replications=2)
 
 
 def compared() -> list[str]:
-    """The policies of the table: those that are told features of every round, the default, and those told none."""
+    """The policies of the table: those that get features in every round, the default, and those without."""
     others = ["ofu-mnl", "ts-mnl", "posterior-sampling:bias=known", "pairwise-ucb", "toprank"]
     ours = [str(default_policy(known_bias=True)), str(default_policy())]
     return [*filter(_sees_features, others), *ours, *itertools.filterfalse(_sees_features, others)]
 
 
-def run(fixed: int, ids: list[str], size: Size, jobs: int = -1) -> dict[str, FloatArray]:
+def run(fixed: int, ids: list[str], size: ContextualSize, jobs: int = -1) -> dict[str, FloatArray]:
     """Final regret of each replication; all policies have the same visitors."""
     users = ContextualMNL(position_bias=BIAS, weights=WEIGHTS, items=ITEMS, fixed=fixed)
     runs = simulate(
@@ -55,7 +55,7 @@ def run(fixed: int, ids: list[str], size: Size, jobs: int = -1) -> dict[str, Flo
     return {id: runs[id].final_regret for id in ids}
 
 
-def table(size: Size, jobs: int = -1) -> str:
+def table(size: ContextualSize, jobs: int = -1) -> str:
     """What each policy loses in clicks per 1,000 rounds, by how many features stay."""
     ids, per = compared(), 1_000.0 / size.rounds
     found = {fixed: run(fixed, ids, size, jobs) for fixed in KINDS}

@@ -1,4 +1,4 @@
-"""The estimators compared: bias, variance beside the Cramér–Rao bound, coverage of intervals, failures, time."""
+"""The estimators compared: bias, variance relative to the Cramér–Rao bound, coverage of intervals, failures, time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LEVEL = 0.95
 GATHERED = ("at random", "epoch-ucb")
 #: where the figure's axis ends
 FARTHEST = 3.0
-#: every estimator, as a function of the data and of the position bias, which only some are told
+#: every estimator, as a function of the data and of the position bias, which only some use
 COMPARED: dict[str, Callable[[Any, FloatArray], Estimate]] = {entry.id: entry.tried for entry in estimators()}
 
 
@@ -202,7 +202,7 @@ def table(measured: Sequence[Measured]) -> str:
 
 
 def figure(measured: Sequence[Measured]) -> Figure:
-    """Variance beside the bound, bias and coverage, a row for each way to gather; small points for shorter runs."""
+    """Variance relative to the bound, bias and coverage, a row per data collection; small points for shorter runs."""
     problems = list(dict.fromkeys(one.problem for one in measured))
     estimators = list(dict.fromkeys(one.estimator for one in measured))
     longest = max(one.rounds for one in measured)

@@ -24,7 +24,7 @@ from slotwise.simulation.progress import Bar
 
 #: what all others are compared with
 PLAIN = "posterior-sampling"
-#: biases learned, then biases told
+#: with unknown bias, then with known bias
 UNKNOWN = (PLAIN, "random-bound")
 KNOWN = tuple(f"{id}:bias=known" for id in UNKNOWN)
 #: on the paper's problems only
@@ -44,8 +44,8 @@ LONG_RECORDED = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One policy on one problem for so many rounds and replications."""
+class PolicyCell:
+    """One policy on one problem, with its rounds and replications."""
 
     part: str
     problem: Problem
@@ -68,11 +68,13 @@ class Cell:
         }
 
 
-def cells(replications: int = 200, seed: int = 1, parts: Sequence[str] = ("report", "long", "choose")) -> list[Cell]:
+def cells(
+    replications: int = 200, seed: int = 1, parts: Sequence[str] = ("report", "long", "choose")
+) -> list[PolicyCell]:
     """Every cell of the given parts; `long` and `choose` have fewer replications than `report`."""
 
-    def cell(part: str, problem: Problem, policy: str, count: int, recorded: tuple[int, ...]) -> Cell:
-        return Cell(part, problem, policy, count, seed, recorded)
+    def cell(part: str, problem: Problem, policy: str, count: int, recorded: tuple[int, ...]) -> PolicyCell:
+        return PolicyCell(part, problem, policy, count, seed, recorded)
 
     problems = paper_problems() | further_problems()
     drawn = [
@@ -80,7 +82,7 @@ def cells(replications: int = 200, seed: int = 1, parts: Sequence[str] = ("repor
         for index in range(CHOOSING)
         for p in [random_problem(np.random.default_rng(stream(CHOOSING_SEED, index)))]
     ]
-    result: list[Cell] = []
+    result: list[PolicyCell] = []
     for problem in problems.values():
         ours = [*UNKNOWN, *KNOWN, *(ALSO if problem.id in "abc" else ())]
         result += [cell("report", problem, id, replications, (problem.rounds,)) for id in ours]
@@ -93,15 +95,15 @@ def cells(replications: int = 200, seed: int = 1, parts: Sequence[str] = ("repor
 
 
 @dataclass(frozen=True, eq=False)
-class Finding:
+class PolicyFinding:
     """A cell and its cumulative regret, replications × recorded rounds."""
 
-    cell: Cell
+    cell: PolicyCell
     regret: FloatArray
     seconds: float
 
 
-def run(todo: Sequence[Cell], out: Path, *, jobs: int = -1, progress: bool | None = None) -> list[Finding]:
+def run(todo: Sequence[PolicyCell], out: Path, *, jobs: int = -1, progress: bool | None = None) -> list[PolicyFinding]:
     """Run the cells that are not in `out` yet."""
     folder = writable_folder(out / "cells")
     done = []
@@ -112,12 +114,12 @@ def run(todo: Sequence[Cell], out: Path, *, jobs: int = -1, progress: bool | Non
     return done
 
 
-def _finding(cell: Cell, folder: Path, jobs: int) -> Finding:
+def _finding(cell: PolicyCell, folder: Path, jobs: int) -> PolicyFinding:
     store = ResultCache(folder, cell.made_for)
     name = "".join(c if c.isalnum() or c in "-." else "_" for c in f"{cell.part}-{cell.problem.id}-{cell.label}")
     kept, _ = store.load(name)
     if kept is not None:
-        return Finding(cell, kept["regret"], float(kept["seconds"]))
+        return PolicyFinding(cell, kept["regret"], float(kept["seconds"]))
     begin = time.perf_counter()
     results = simulate(
         cell.problem.users,
@@ -129,12 +131,12 @@ def _finding(cell: Cell, folder: Path, jobs: int) -> Finding:
         record_at=cell.recorded,
         progress=False,
     )
-    found = Finding(cell, next(iter(results.values())).regret, time.perf_counter() - begin)
+    found = PolicyFinding(cell, next(iter(results.values())).regret, time.perf_counter() - begin)
     store.save(name, {"regret": found.regret, "seconds": found.seconds})
     return found
 
 
-def tables(found: Sequence[Finding]) -> str:
+def tables(found: Sequence[PolicyFinding]) -> str:
     """Every table of the study, as Markdown."""
     text = []
     reported = [one for one in found if one.cell.part == "report"]
@@ -151,7 +153,7 @@ def tables(found: Sequence[Finding]) -> str:
     return "\n".join(text)
 
 
-def relative(found: Sequence[Finding]) -> dict[str, FloatArray]:
+def relative(found: Sequence[PolicyFinding]) -> dict[str, FloatArray]:
     """Final regret by policy over all problems, each divided by the mean of plain posterior sampling there."""
     plain = {one.cell.problem.id: one.regret[:, -1].mean() for one in found if one.cell.label == PLAIN}
     gathered: dict[str, list[FloatArray]] = {}
@@ -162,7 +164,7 @@ def relative(found: Sequence[Finding]) -> dict[str, FloatArray]:
     return {label: np.concatenate(parts) for label, parts in gathered.items()}
 
 
-def _final(rows: Sequence[Finding]) -> str:
+def _final(rows: Sequence[PolicyFinding]) -> str:
     lines = ["| policy | mean | ± s.e. | median | 99 % | worst |", "| --- | ---: | ---: | ---: | ---: | ---: |"]
     for one in rows:
         final = one.regret[:, -1]
@@ -176,7 +178,7 @@ def _numbers(final: FloatArray, digits: int = 1) -> str:
     return "".join(f"| {value:,.{digits}f} " for value in shown) + "|"
 
 
-def _through_time(rows: Sequence[Finding]) -> str:
+def _through_time(rows: Sequence[PolicyFinding]) -> str:
     points = rows[0].cell.recorded
     lines = ["| policy | " + " | ".join(f"{point:,}" for point in points) + " | worst |"]
     lines.append("| --- |" + " ---: |" * (len(points) + 1))

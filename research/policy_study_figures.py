@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from research.policy_study import CHOOSING, KNOWN, PLAIN, UNKNOWN, Finding, relative
+from research.policy_study import CHOOSING, KNOWN, PLAIN, UNKNOWN, PolicyFinding, relative
 from slotwise.core.plotting import PALETTE, bare, new_figure
 from slotwise.simulation.plot import tidy
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def by_problem(found: Sequence[Finding]) -> Figure:
+def by_problem(found: Sequence[PolicyFinding]) -> Figure:
     """Mean and worst regret on each problem, relative to the mean of plain posterior sampling that knows as much."""
     drawn = new_figure(11, 7.4)
     for axes, labels, title in zip(
@@ -49,7 +49,7 @@ def by_problem(found: Sequence[Finding]) -> Figure:
     return drawn
 
 
-def tails(found: Sequence[Finding]) -> Figure:
+def tails(found: Sequence[PolicyFinding]) -> Figure:
     """How often regret exceeds a multiple of plain posterior sampling's mean, over the random problems."""
     chosen = relative([one for one in found if one.cell.part == "choose"])
     drawn = new_figure(10, 5.6)
@@ -69,7 +69,7 @@ def tails(found: Sequence[Finding]) -> Figure:
     return drawn
 
 
-def long_run(found: Sequence[Finding]) -> Figure:
+def long_run(found: Sequence[PolicyFinding]) -> Figure:
     """Mean regret over a million rounds, and the worst replication."""
     rows = [one for one in found if one.cell.part == "long"]
     problems = list(dict.fromkeys(one.cell.problem.id for one in rows))

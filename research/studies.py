@@ -13,7 +13,7 @@ from research.changing_pages import run_parts as changing_pages_study
 from research.changing_pages.plan import Plan
 from research.graves_lai.table import table as graves_lai_table
 from research.leaderboard import page as leaderboard_page
-from research.leaderboard.scores import QUICK, Size
+from research.leaderboard.scores import QUICK, BoardSize
 from slotwise.core.errors import InvalidInput, UnwritableFile
 from slotwise.core.io import replacing
 from slotwise.core.plotting import save
@@ -93,13 +93,13 @@ def _leaderboard(
     quick: bool,
     *,
     parts: Sequence[str] = (),
-    seed: int = Size.seed,
+    seed: int = BoardSize.seed,
     replications: int | None = None,
     rounds: int | None = None,
     page: Path | None = None,
 ) -> None:
     """Regret of every policy in every environment, mean and tail."""
-    usual = QUICK if quick else Size()
+    usual = QUICK if quick else BoardSize()
     size = replace(
         usual,
         seed=seed,
@@ -113,8 +113,8 @@ def _contextual(
     out: Path, jobs: int, quick: bool, *, seed: int = 1, replications: int | None = None, rounds: int | None = None
 ) -> None:
     """Regret of policies that know the features of every visitor, and of policies that do not."""
-    usual = contextual_study.QUICK if quick else contextual_study.Size()
-    size = contextual_study.Size(rounds or usual.rounds, replications or usual.replications, seed)
+    usual = contextual_study.QUICK if quick else contextual_study.ContextualSize()
+    size = contextual_study.ContextualSize(rounds or usual.rounds, replications or usual.replications, seed)
     _write_tables(out, contextual_study.table(size, jobs))
 
 

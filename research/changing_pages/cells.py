@@ -1,4 +1,4 @@
-"""What the study of pages as they are is made of: a policy on some problems of a family, run once and then kept."""
+"""The cells of the study of changing pages: a policy on some problems of a family, run once and then stored."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from slotwise.policies.policy_registry import parse
 from slotwise.simulation.progress import Bar
 from slotwise.simulation.runner import PolicyLike, Replication, recorded_rounds, run_replications
 
-#: how a policy meets a problem: as it is; told nothing of segments; one of it for each segment; its lists counted
+#: how a policy meets a problem: as it is; without segments; one of it for each segment; its lists counted
 Way = Literal["told", "untold", "apart", "watched"]
 
 #: seeds of the segments of `apart` are this far from each other and from all others
@@ -203,7 +203,7 @@ def _replicated(
 
 
 def task_of(case: Case) -> PolicyTask:
-    """What policies are told."""
+    """Return the task of a policy."""
     if isinstance(case.users, World):
         return case.users.task(case.rounds)
     return PolicyTask(case.users.slots, case.users.items, case.rounds, case.users.position_bias)

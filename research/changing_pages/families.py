@@ -1,4 +1,4 @@
-"""The problems of the study of pages as they are: each a function of a seed and a number, and of nothing else."""
+"""The problems of the study of changing pages: each a function of a seed and a number, and of nothing else."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STAY, REVERSED, NEW_ORDERS = "stay", "reversed half-way", "a new order every eig
 
 @dataclass(frozen=True)
 class Case:
-    """Users or a world, for how long, and what is known of them before."""
+    """An environment, its number of rounds, and the counts to start from."""
 
     users: Any
     rounds: int
@@ -52,7 +52,7 @@ def named(seed: int, number: int, *, name: str, rounds: int) -> Case:  # noqa: A
 
 
 def segments(seed: int, number: int, *, crowds: int, items: int, slots: int, rounds: int, apart: float) -> Case:
-    """Crowds whose tastes are apart by h = `apart`.
+    """Segments whose attractiveness differs by h = `apart`.
 
     log α_j is normal around log 0.12 with standard deviation 0.6; for segment s α_j is multiplied by
     exp(h·normal - h²/2); λ_1 = 1 and the others are uniform on (0.1, 1), sorted; shares are Dirichlet(1).
@@ -121,12 +121,12 @@ def forgetting(seed: int, number: int, *, tastes: str, rounds: int) -> Case:
 
 
 def stationary(seed: int, number: int, *, at_most: int) -> Case:
-    """A problem of `random_problem`, of so many rounds at most."""
+    """A problem of `random_problem`, with at most `at_most` rounds."""
     drawn = random_problem(stream_of(STATIONARY, seed, number))
     return Case(drawn.users, min(drawn.rounds, at_most))
 
 
 def lived(seed: int, number: int, *, at_most: int) -> Case:
-    """A world of `random_changing_problem`, of so many rounds at most."""
+    """A world of `random_changing_problem`, with at most `at_most` rounds."""
     drawn = random_changing_problem(stream_of(LIVED, seed, number))
     return Case(drawn.users, min(drawn.rounds, at_most))

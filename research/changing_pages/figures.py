@@ -1,4 +1,4 @@
-"""The figures of the study of pages as they are."""
+"""The figures of the study of changing pages."""
 
 from __future__ import annotations
 

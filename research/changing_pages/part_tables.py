@@ -1,4 +1,4 @@
-"""The tables of the study of pages as they are, as Markdown; pure functions of what was found."""
+"""The tables of the study of changing pages, as Markdown; pure functions of its findings."""
 
 from __future__ import annotations
 
@@ -289,7 +289,7 @@ def _left_out(plan: Plan) -> str:
 
 
 def long(found: Found, plan: Plan) -> str:
-    """Regret by decade, and its slope over the last one beside the limit."""
+    """Regret by decade, and its slope over the last one next to the limit."""
     mine, rounds = _of(found, "long"), plan.rounds(LONG_ROUNDS)
     body, points = [], recorded_long(plan)
     decades = [max(1, round(rounds * 10.0**-back)) for back in (4, 3, 2, 1, 0)]
@@ -314,7 +314,7 @@ def long(found: Found, plan: Plan) -> str:
 
 
 def limit_of(id: str) -> float:
-    """C of a problem whose biases are not told."""
+    """Return C of a problem with unknown position bias."""
     return limit(problem(id).users, known_bias=False).at_most
 
 

@@ -1,4 +1,4 @@
-"""What the study of pages as they are runs: its parts, each a list of cells."""
+"""The plan of the study of changing pages: its parts, each a list of cells."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TRIED = (
     "level=0.2,bonus=0.2,rare=0.07,sampled=0.1",
 )
 VARIANTS = tuple(f"{OURS}:{options}" for options in TRIED)
-#: those of them with the least means and the lightest tails, which are on lived problems and in the report too
+#: those of them with the least means and the lightest tails, which also run on changing problems and in the report
 LEFT = tuple(
     f"{OURS}:{options}" for options in ("level=0.2,bonus=0.1,rare=0.05", "level=0.2,bonus=0.2,rare=0.07,order=0.5")
 )
@@ -137,7 +137,7 @@ def clicky(plan: Plan) -> list[Cell]:
 
 
 def segments(plan: Plan) -> list[Cell]:
-    """Crowds, more or less alike: one tally for all, one each, and pooled."""
+    """Segments, more or less alike: one tally for all, one each, and pooled."""
     return [
         cell
         for crowds, items, slots, rounds in plan.some(CROWDS, 1)
@@ -205,7 +205,7 @@ def lived_choice(plan: Plan) -> list[Cell]:
 
 
 def random(plan: Plan) -> list[Cell]:
-    """Random problems, stationary and lived, that nothing is chosen on."""
+    """Random problems, stationary and changing, that nothing is chosen on."""
     compared = [*POLICIES, *LEFT, f"{OURS}:half_life=auto"]
     return [cell for kind in RANDOM_FAMILIES for cell in _on_random("random", kind, plan, compared)]
 
@@ -267,7 +267,7 @@ def why_not(policy: str, case: Case) -> str | None:
 
 
 def left_out(plan: Plan) -> dict[str, str]:
-    """Of all that are compared, those that cannot act in the lived worlds or the shop, and why."""
+    """Of all that are compared, those that cannot act in the changing worlds or the shop, and why."""
     cases = [families.lived(plan.seed, number, at_most=10**9) for number in range(20)]
     cases.append(families.named(plan.seed, 0, name="shop", rounds=1_000))
     return {

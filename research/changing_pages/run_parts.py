@@ -1,4 +1,4 @@
-"""The study of pages as they are: crowds, new items, features, tastes that change, outcomes that come late.
+"""The study of changing pages: segments, new items, features, drift and delayed outcomes.
 
 `python -m research changing-pages` runs its parts (`plan`), stores every finished cell (`cells`), and writes a table
 for each part (`part_tables`), two figures and all numbers as CSV. `fill` puts the tables between the marks of
@@ -33,7 +33,7 @@ def write(
 ) -> None:
     """Run some parts, all by default, and write what they found into `out`, each when it is done.
 
-    With a `page`, its tables take the place of what is between its marks, and its figures are put beside it.
+    With a `page`, the tables replace the text between its marks, and the figures are copied next to it.
     """
     chosen = list(dict.fromkeys(parts)) or list(PARTS)
     for part in chosen:

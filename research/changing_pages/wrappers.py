@@ -1,4 +1,4 @@
-"""Policies inside others: one that is not told who is looking, and one whose lists are counted."""
+"""Policies that wrap others: one that does not know the segment of a visitor, and one whose lists are counted."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from slotwise.policies.policy_registry import parse
 
 @record
 class Untold:
-    """A policy that takes all visitors for one crowd: `turn_to` does not reach it."""
+    """A policy that takes all visitors for one segment: `turn_to` does not reach it."""
 
     policy: Any
 
 
 def untold(policy: str) -> Callable[[PolicyTask], Untold]:
-    """What `simulate` takes for a policy: this one, of one segment, whatever the world has."""
+    """Return a factory for `simulate`: this policy with a single segment."""
 
     def make(task: PolicyTask) -> Untold:
         return Untold(policy=parse(policy).start(replace(task, segments=1)))
@@ -53,7 +53,7 @@ class Watched:
 
 
 def watched(policy: str, rounds: int, seen: list[FloatArray]) -> Callable[[PolicyTask], Watched]:
-    """What `simulate` takes for a policy: this one, its shows in the first `rounds` the last of what is in `seen`."""
+    """Return a factory for `simulate`: this policy, which appends its shows in the first `rounds` to `seen`."""
 
     def make(task: PolicyTask) -> Watched:
         shows = np.zeros(task.items)

@@ -1,6 +1,6 @@
-"""The problems that the best list cannot be told from: half-spaces of log-ratios, and the nearest problem in each.
+"""Problems that the best list cannot distinguish from the truth: half-spaces of log-ratios, and the nearest in each.
 
-z says by how much another problem is off: log λ'/λ of a slot and log α'/α of an item are linear in it.
+z is the distance of another problem: log λ'/λ of a slot and log α'/α of an item are linear in it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The cheapest exploration that tells a problem from every confusing one: a linear program grown from both sides.
+"""The cheapest exploration that rules out every confusing problem: a linear program grown from both sides.
 
 Rows are confusing problems, columns are lists. Each round adds the nearest problem of every half-space that the rates
 do not rule out yet, and the lists that would rule out more for their regret. Both give bounds on C: rates scaled up
@@ -164,5 +164,5 @@ def neighbours(page: Page, lists: IntArray) -> IntArray:
 
 def _with_regret(page: Page, lists: IntArray) -> IntArray:
     lists = np.unique(lists, axis=0)
-    # a best list's is 0 but for rounding
+    # a best list's is 0 up to rounding
     return lists[page.gap(lists) > 1e-14]

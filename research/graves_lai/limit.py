@@ -32,7 +32,7 @@ class Explored:
 
 @dataclass(frozen=True)
 class Limit:
-    """C, between a bound from below and one from above, which are the same but for rounding if there was the time."""
+    """C, between a bound from below and one from above, which are equal up to rounding if the search ended in time."""
 
     at_least: float
     at_most: float
@@ -46,7 +46,7 @@ class Limit:
 
 
 def limit(users: MNL, *, known_bias: bool, seconds: float = 60.0) -> Limit:
-    """C of a problem, for policies that are told the position bias or for those that are not.
+    """Return C of a problem, for known or for unknown position bias.
 
     After `seconds` it answers with the bounds that it has by then.
 
@@ -59,7 +59,7 @@ def limit(users: MNL, *, known_bias: bool, seconds: float = 60.0) -> Limit:
     known = closed_form(page)
     if known_bias:
         return known
-    # whoever is not told the bias has the confusing problems of those who are, and more
+    # with unknown bias there are all confusing problems of the known bias, and more
     return as_limit(page, cheapest_exploration(page, confusing_problems(page), seconds), at_least=known.at_least)
 
 

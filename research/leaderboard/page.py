@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from research.leaderboard.leaderboard_environments import BIAS, CHANGES, ITEMS, KINDS, STAYS, USERS
-from research.leaderboard.scores import TAIL, Scores, Size, cells, relative, run, scores
+from research.leaderboard.scores import TAIL, BoardSize, Scores, cells, relative, run, scores
 from slotwise.core.io import replacing, write_csv
 from slotwise.core.plotting import new_figure, save
 from slotwise.paper.result_cache import program_hash
@@ -26,14 +26,14 @@ MOST = 30.0
 
 def write(
     out: Path,
-    size: Size,
+    size: BoardSize,
     *,
     parts: Sequence[str] = (),
     page: Path | None = None,
     jobs: int = -1,
     progress: bool | None = None,
 ) -> None:
-    """Run what is missing; write the table, the heat map and all numbers into `out`, and the page, if one is named."""
+    """Run the missing cells; write the table, the heat map and all numbers into `out`, and the page, if any."""
     made = scores(run(cells(size, parts), out, jobs=jobs, progress=progress), size)
     save(heat_map(made), out, "leaderboard")
     rows = [

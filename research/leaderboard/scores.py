@@ -35,7 +35,7 @@ TAIL = 0.9
 
 
 @dataclass(frozen=True)
-class Size:
+class BoardSize:
     """How much to run."""
 
     rounds: int = 5_000
@@ -45,16 +45,16 @@ class Size:
     plainly: bool = False
 
 
-QUICK = Size(rounds=15, replications=2, plainly=True)
+QUICK = BoardSize(rounds=15, replications=2, plainly=True)
 
 
 @dataclass(frozen=True)
-class Cell:
+class BoardCell:
     """A policy on a kind of users."""
 
     kind: str
     policy: str
-    size: Size
+    size: BoardSize
 
     @property
     def made_for(self) -> dict[str, Any]:
@@ -86,13 +86,13 @@ def _task(kind: str) -> PolicyTask:
 Found = dict[tuple[str, str], FloatArray]
 
 
-def cells(size: Size, kinds: Sequence[str] = ()) -> list[Cell]:
-    """Every registered policy on every kind of users, or on some; but for those that cannot act there."""
+def cells(size: BoardSize, kinds: Sequence[str] = ()) -> list[BoardCell]:
+    """Return a cell for every registered policy that can act in each environment, or in some environments."""
     for kind in kinds:
         validation.one_of("part", kind, list(KINDS))
     wanted = [kind for kind in KINDS if not kinds or kind in kinds]
     labels = [str(variant) for entry in available_policies() for variant in entry.bias_variants]
-    return [Cell(kind, label, size) for kind in wanted for label in labels if why_not(kind, label) is None]
+    return [BoardCell(kind, label, size) for kind in wanted for label in labels if why_not(kind, label) is None]
 
 
 def why_not(kind: str, id: str) -> str | None:
@@ -104,7 +104,7 @@ def why_not(kind: str, id: str) -> str | None:
     return None
 
 
-def run(todo: Sequence[Cell], out: Path, *, jobs: int = -1, progress: bool | None = None) -> Found:
+def run(todo: Sequence[BoardCell], out: Path, *, jobs: int = -1, progress: bool | None = None) -> Found:
     """Run the cells that are not in `out` yet, each in one process, and gather all of them."""
     import joblib
 
@@ -122,16 +122,16 @@ def run(todo: Sequence[Cell], out: Path, *, jobs: int = -1, progress: bool | Non
     return {(cell.kind, cell.policy): found[cell.kind, cell.policy] for cell in todo}
 
 
-def _kept(cell: Cell, folder: Path) -> tuple[Cell, FloatArray]:
+def _kept(cell: BoardCell, folder: Path) -> tuple[BoardCell, FloatArray]:
     regret = play(cell.kind, cell.policy, cell.size)
     ResultCache(folder, cell.made_for).save(cell.name, {"regret": regret})
     return cell, regret
 
 
-def play(kind: str, chosen: PolicyLike, size: Size) -> FloatArray:
+def play(kind: str, chosen: PolicyLike, size: BoardSize) -> FloatArray:
     """Final regret of each replication; `chosen` may be a policy of one's own.
 
-    >>> play("mnl", "toprank", Size(rounds=20, replications=2, plainly=True)).shape
+    >>> play("mnl", "toprank", BoardSize(rounds=20, replications=2, plainly=True)).shape
     (2,)
     """
     plainly: AbstractContextManager[None] = interpreted() if size.plainly else nullcontext()
@@ -153,7 +153,7 @@ def play(kind: str, chosen: PolicyLike, size: Size) -> FloatArray:
 class Scores:
     """What policies lose, in clicks per 1,000 rounds."""
 
-    size: Size
+    size: BoardSize
     kinds: list[str]
     #: by policy, in order of `standing`, then by kind; kinds where it cannot act are left out
     mean: dict[str, dict[str, float]]
@@ -173,7 +173,7 @@ class Scores:
         return float(np.exp(np.mean(np.log(np.maximum(ratios, 1e-9)))))
 
 
-def scores(found: Mapping[tuple[str, str], FloatArray], size: Size) -> Scores:
+def scores(found: Mapping[tuple[str, str], FloatArray], size: BoardSize) -> Scores:
     """Means, tails and standard errors; policies in the order of what they lose, those that act everywhere first."""
     kinds = list(dict.fromkeys(kind for kind, _ in found))
     ids = list(dict.fromkeys(id for _, id in found))

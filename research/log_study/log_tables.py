@@ -1,4 +1,4 @@
-"""How good fits of logs are: whether intervals hold the truth on made-up logs, and which model foretells a real one."""
+"""How good fits of logs are: coverage of intervals on simulated logs, and which model predicts a real one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from research.log_study.simulated_logs import KINDS, Kind, Placement
+from research.log_study.simulated_logs import KINDS, LogKind, Placement
 from slotwise.core.rankings import Rankings
 from slotwise.core.types import EMPTY, FloatArray
 from slotwise.estimators import Estimate, estimators
@@ -25,7 +25,7 @@ from slotwise.posterior import fit_posterior
 Fitted = Callable[[Sequence[Placement]], Sequence[Estimate]]
 LEVEL = 0.95
 LOGS, SPLITS = 200, 3
-#: times that clicks are drawn anew on given lists
+#: number of draws of clicks on given lists
 DRAWS = 3
 #: the belief of a service is formed placement by placement, which takes longer: of a part of the logs
 FEWER = 8
@@ -51,7 +51,7 @@ class Coverage:
 
 
 def coverage(name: str, logs: int = LOGS, seed: int = 1, *, by: Fitted | None = None) -> Coverage:
-    """Fit logs of a kind, by default as `slotwise fit` does, and see how many intervals hold what is true."""
+    """Fit logs of a kind, by default as `slotwise fit` does, and measure the coverage of the intervals."""
     kind = KINDS[name]
     shares: list[tuple[float, float]] = []
     widths: tuple[list[float], list[float]] = ([], [])
@@ -202,7 +202,7 @@ def tables(
     return "\n".join(lines)
 
 
-def _row(name: str, kind: Kind, one: Coverage) -> str:
+def _row(name: str, kind: LogKind, one: Coverage) -> str:
     return (
         f"| {name}: {kind.about} | {one.items:.3f} ± {one.items_error:.3f} ({one.item_width:.2g}) "
         f"| {one.slots:.3f} ± {one.slots_error:.3f} ({one.slot_width:.2g}) |"
@@ -217,7 +217,7 @@ def _anew(lists: Sequence[Rankings], ids: Sequence[Sequence[str]], seed: int, dr
         yield f"| {name} | {' | '.join(told)} |"
 
 
-def _of_kind(kind: Kind, seed: int) -> tuple[list[Rankings], list[tuple[str, ...]], str]:
+def _of_kind(kind: LogKind, seed: int) -> tuple[list[Rankings], list[tuple[str, ...]], str]:
     made = kind.make(np.random.default_rng(seed))
     return [one.seen for one in made], [one.item_ids for one in made], f"a made-up log: {kind.about}"
 

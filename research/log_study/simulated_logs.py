@@ -1,4 +1,4 @@
-"""Made-up logs of the kinds that people have, with what is true of their items and slots."""
+"""Simulated logs of several kinds, with the true parameters of their items and slots."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ANY_ORDER = 100.0
 
 @dataclass(frozen=True)
 class Placement:
-    """What was seen, and the truth."""
+    """Simulated data and the true parameters."""
 
     seen: Rankings
     item_ids: tuple[str, ...]
@@ -28,7 +28,7 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class Kind:
+class LogKind:
     """One kind of log."""
 
     about: str
@@ -99,14 +99,14 @@ def _several(rng: np.random.Generator, keep: bool) -> list[Placement]:
     return [_placement(users, Rankings.of_rounds(shown, first, items=users.items))]
 
 
-KINDS: dict[str, Kind] = {
-    "shop": Kind("10,000 impressions of 5 of 30 items, one in five clicked, better ones mostly first", _shop),
-    "search": Kind("300 queries of 10 results, 13 impressions each on average, slots that all share", _search),
-    "shuffled": Kind("the same queries, with results in any order", lambda rng: _search(rng, noise=ANY_ORDER)),
-    "clicked": Kind("as the shop, but five in six impressions are clicked", _clicked),
-    "fixed": Kind("as the shop, but always the same list", _fixed),
-    "several, first": Kind("some click twice, and their first clicks count", lambda rng: _several(rng, True)),
-    "several, drop": Kind(
+KINDS: dict[str, LogKind] = {
+    "shop": LogKind("10,000 impressions of 5 of 30 items, one in five clicked, better ones mostly first", _shop),
+    "search": LogKind("300 queries of 10 results, 13 impressions each on average, slots that all share", _search),
+    "shuffled": LogKind("the same queries, with results in any order", lambda rng: _search(rng, noise=ANY_ORDER)),
+    "clicked": LogKind("as the shop, but five in six impressions are clicked", _clicked),
+    "fixed": LogKind("as the shop, but always the same list", _fixed),
+    "several, first": LogKind("some click twice, and their first clicks count", lambda rng: _several(rng, True)),
+    "several, drop": LogKind(
         "the same visitors, but impressions with two clicks are left out", lambda rng: _several(rng, False)
     ),
 }

@@ -20,7 +20,7 @@ from slotwise.policies.policy_registry import register
 #: estimates of probabilities stay between these
 LEAST = 1e-4
 LARGEST = 1.0 - 1e-3
-#: how much rounds grow until shares are found anew, and where another list has become the best
+#: how much rounds grow until shares are computed again, and where another list has become the best
 GROWTH = 1.5
 GROWTH_AFTER_CHANGE = 1.2
 SWEEPS = 3
@@ -43,7 +43,7 @@ class PMED:
     with others; the steps above are the algorithm as it is known, not checked line by line. Choices of ours: α; lists
     of items that move along, so that x need not be taken apart into permutations; a convex form of the program that the
     paper relaxes; divergences from the fitted θκ where it has μ̂; a loop is put together when the last has ended, by
-    estimates of then, and x found anew when the rounds have grown by half, or by a fifth if another list is the best.
+    estimates of then, and x solved again when the rounds have grown by half, or by a fifth if another list is the best.
     """
 
     alpha: float

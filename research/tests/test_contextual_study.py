@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from research import studies
-from research.contextual_study import Size, compared, run
+from research.contextual_study import ContextualSize, compared, run
 from slotwise.policies import available_policies
 from tests.statistical_assertions import assert_mean_is_below
 
@@ -19,7 +19,7 @@ FACTOR = 2.0
 
 @pytest.mark.long
 def test_features_are_worth_having_where_they_matter_and_cost_at_most_twice_where_they_do_not() -> None:
-    size = Size(rounds=250, replications=6)
+    size = ContextualSize(rounds=250, replications=6)
     all_told = ("ofu-mnl", "ts-mnl")
     ids = [*all_told, "random-bound:bias=known", "posterior-sampling:bias=known"]
     afresh, own = run(0, ids, size, jobs=1), run(4, ids, size, jobs=1)

@@ -11,12 +11,12 @@ import pytest
 from research.leaderboard import page as leaderboard_page
 from research.leaderboard import scores as leaderboard
 from research.leaderboard.leaderboard_environments import KINDS
-from research.leaderboard.scores import QUICK, Cell, Size, cells, play, run, scores, why_not
+from research.leaderboard.scores import QUICK, BoardCell, BoardSize, cells, play, run, scores, why_not
 from slotwise import PolicyTask, simulate
 from slotwise.core.errors import InvalidInput
 from slotwise.policies import available_policies, default_policy
 
-SMALL = Size(rounds=30, replications=3, seed=5, plainly=True)
+SMALL = BoardSize(rounds=30, replications=3, seed=5, plainly=True)
 
 
 @pytest.mark.usefixtures("interpreting")
@@ -43,7 +43,7 @@ def test_every_policy_is_on_it_wherever_it_can_act() -> None:
 def test_it_goes_on_from_what_is_there_and_distrusts_what_is_not_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    todo = [Cell("mnl", id, SMALL) for id in ("toprank", "cascade-ucb1")]
+    todo = [BoardCell("mnl", id, SMALL) for id in ("toprank", "cascade-ucb1")]
     first = run(todo, tmp_path, jobs=1, progress=False)
     (tmp_path / "cells" / "mnl-toprank.npz").write_bytes(b"half a file")
     played = []
@@ -68,7 +68,7 @@ def _made_up() -> leaderboard.Scores:
         "cascade": {"random-bound": 8.0, "unirank": 2.0},
     }
     found = {(kind, id): value * np.array([0.5, 1.5]) for kind, by_id in regret.items() for id, value in by_id.items()}
-    return scores(found, Size(rounds=1_000, replications=2))
+    return scores(found, BoardSize(rounds=1_000, replications=2))
 
 
 def test_the_scores_are_per_thousand_rounds_and_relative_to_the_best() -> None:

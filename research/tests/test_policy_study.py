@@ -18,7 +18,7 @@ from slotwise.policies import default_policy
 from slotwise.policies.policy_registry import parse
 
 
-def _small(parts: tuple[str, ...] = ("report",)) -> list[study.Cell]:
+def _small(parts: tuple[str, ...] = ("report",)) -> list[study.PolicyCell]:
     """The study's cells with few rounds, on two problems."""
     chosen = [one for one in study.cells(replications=3, parts=parts) if one.problem.id in ("a", "b", "random 1")]
     kept = []
@@ -79,7 +79,7 @@ def test_tables_and_figures(tmp_path: Path) -> None:
 def test_relative_regret() -> None:
     cells = _small()[:2]
     found = [
-        study.Finding(dataclasses.replace(cells[0], label=study.PLAIN), np.array([[2.0], [4.0]]), 0.0),
-        study.Finding(dataclasses.replace(cells[1], label="x"), np.array([[3.0], [6.0]]), 0.0),
+        study.PolicyFinding(dataclasses.replace(cells[0], label=study.PLAIN), np.array([[2.0], [4.0]]), 0.0),
+        study.PolicyFinding(dataclasses.replace(cells[1], label="x"), np.array([[3.0], [6.0]]), 0.0),
     ]
     assert study.relative(found)["x"].tolist() == [1.0, 2.0]
