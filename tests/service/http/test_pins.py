@@ -62,8 +62,8 @@ def test_a_pinned_item_that_is_retired_is_pinned_no_more(client: Client) -> None
     ("pin", "why"),
     [
         ({"item 9": 1}, "pin must name items of the placement, got 'item 9'"),
-        ({"item 1": 3}, "pin must name a slot from 1 to 2, got 3 for 'item 1'"),
-        ({"item 1": 1, "item 2": 1}, "pin must have one item for each slot, got 'item 1' and 'item 2' for slot 1"),
+        ({"item 1": 3}, "the slot of 'item 1' in pin must be at most 2, got 3"),
+        ({"item 1": 1, "item 2": 1}, "pin puts both 'item 1' and 'item 2' into slot 1"),
         ({"item 1": 0}, "greater than or equal to 1"),
         ({"item 1": "first"}, "valid integer"),
     ],

@@ -16,7 +16,7 @@ from slotwise.service.placements.placement_state import Conditions, Placement, R
 #: maximum and minimum number of lists drawn for one posterior and conditions
 MAX_LISTS: Final = 500
 MIN_LISTS: Final = 100
-#: the cost of a list apart from its items, each of which costs 1, about a tenth of a microsecond
+#: the cost of a list apart from its items; an item costs 1, about a tenth of a microsecond
 LIST_COST: Final = 100
 #: the budget between two refreshes: a tenth of the time while counts are small, and a hundredth later; and the budget
 #: for one posterior and conditions, if it is enough for the minimum

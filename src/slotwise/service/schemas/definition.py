@@ -23,6 +23,7 @@ from slotwise.core import validation
 from slotwise.core.errors import InvalidInput, SlotwiseError
 from slotwise.core.feature_encoder import check_value
 from slotwise.core.policy_task import MAX_SEGMENTS, PolicyTask
+from slotwise.core.types import FloatArray
 from slotwise.service.schemas.item_schema import MAX_FEATURES, Finite, Item, ListedItem, Strict
 from slotwise.service.schemas.name_rules import MAX_NAME, Name
 from slotwise.service.schemas.segment_rules import MAX_COMBINATIONS, OTHER, VisitorSegments
@@ -160,25 +161,15 @@ class PlacementDefinition(Strict):
             raise PydanticCustomError("policy", "{why}", {"why": str(problem)}) from problem
 
     def _check_pins(self, items: Collection[str]) -> None:
-        in_slot: dict[int, str] = {}
-        for item, slot in self.pin.items():
+        for item in self.pin:
             if item not in items:
                 raise PydanticCustomError(
                     "pin", "pin must name items of the placement, got {item}", {"item": repr(item)}
                 )
-            if slot > self.slots:
-                raise PydanticCustomError(
-                    "pin",
-                    "pin must name a slot from 1 to {slots}, got {slot} for {item}",
-                    {"slots": self.slots, "slot": slot, "item": repr(item)},
-                )
-            if slot in in_slot:
-                raise PydanticCustomError(
-                    "pin",
-                    "pin must have one item for each slot, got {item} and {other} for slot {slot}",
-                    {"item": repr(in_slot[slot]), "other": repr(item), "slot": slot},
-                )
-            in_slot[slot] = item
+        try:
+            validation.pins("pin", self.pin, first=1, last=self.slots)
+        except InvalidInput as error:
+            raise PydanticCustomError("pin", "{why}", {"why": str(error)}) from error
 
     def _check_segments(self) -> None:
         for key, values in self.segments.items():
@@ -243,8 +234,8 @@ class PlacementDefinition(Strict):
         if not (exclude or pin):
             return self.pin
         taken = set(pin.values())
-        kept = {i: slot for i, slot in self.pin.items() if i not in exclude and i not in pin and slot not in taken}
-        return {**kept, **pin}
+        pins = {i: slot for i, slot in self.pin.items() if i not in exclude and i not in pin and slot not in taken}
+        return {**pins, **pin}
 
     def control_list(self, exclude: Collection[str], pin: Mapping[str, int]) -> tuple[str, ...]:
         """The items in control order, the order of the definition, as far as exclusions and pins allow.
@@ -258,7 +249,7 @@ class PlacementDefinition(Strict):
         shown = (by_slot.get(slot + 1) or next(others, None) for slot in range(self.slots))
         return tuple(item for item in shown if item is not None)
 
-    def bias(self) -> Any:
+    def bias(self) -> FloatArray | None:
         """The position bias λ per slot, or None if it is learned."""
         return (
             None

@@ -72,8 +72,8 @@ class Accumulator:
     def add(self, where: CountKey, **counts: float) -> None:
         """Add to counters."""
         counters = self._counters[where]
-        for name, more in counts.items():
-            counters[name] += more
+        for name, count in counts.items():
+            counters[name] += count
 
     def issue(self, placement: str, start: int, segment: str, arm: Arm) -> None:
         """Count one decision as issued."""
