@@ -64,7 +64,7 @@ def patched(patch: Mapping[str, Any]) -> Revision:
     return revise
 
 
-def merged(document: Any, patch: Any) -> Any:
+def merged(document: object, patch: object) -> object:
     """A document after a JSON merge patch.
 
     >>> merged({"a": 1, "b": {"c": [1], "d": 2}}, {"a": None, "b": {"c": [3], "e": 4}})
@@ -108,8 +108,8 @@ def without_item(name: str, id: str) -> Revision:
     return revise
 
 
-def _id(listed: Any) -> Any:
-    return listed["id"] if isinstance(listed, dict) else listed
+def _id(listed: str | Mapping[str, str]) -> str:
+    return listed if isinstance(listed, str) else listed["id"]
 
 
 def _readable(before: PlacementDefinition | None) -> PlacementDefinition:

@@ -82,7 +82,7 @@ class SqliteStore(Store):
                 self._pragma(f"application_id = {APPLICATION_ID}")
                 self.create_tables(f"the store {self._path}")
 
-    def _pragma(self, text: str) -> Any:
+    def _pragma(self, text: str) -> object:
         row = self._connection.execute(f"PRAGMA {text}").fetchone()
         return row[0] if row else None
 
