@@ -92,10 +92,21 @@ def evaluate(
     replications: int = REPLICATIONS,
     seed: int = 0,
 ) -> Evaluation:
-    """The expected click rate of a ranking (ids by slot), of a mixture (ranking: probability), or of a policy (its id).
+    """Return the expected click rate of a ranking, of a mixture of rankings, or of a policy.
 
-    A ranking may be shorter than the slots; the rest is empty. A policy is simulated for `rounds` rounds, from scratch,
-    on users who choose by the fitted model. Give `propensities` if the log has them.
+    Parameters
+    ----------
+    fit
+        A fitted placement.
+    target
+        Ids from the first slot on, the remaining slots are empty; or a mixture (ranking: probability); or the id of a
+        policy, which is simulated from scratch on users who choose by the fitted model.
+    propensities
+        The logged propensities, `fit.logged`, for inverse propensity weighting.
+    level
+        The level of the intervals.
+    rounds, replications, seed
+        The simulation of a policy.
 
     >>> from slotwise import Rankings
     >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)

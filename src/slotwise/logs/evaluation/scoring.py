@@ -110,10 +110,23 @@ def score(
     progress: Callable[[str, float | None], None] | None = None,
     **options: Unpack[LogOptions],
 ) -> Scores:
-    """Score another log; a placement or an item that the fit does not know is predicted as it predicts new ones.
+    """Score another log; unknown placements and items are predicted as new ones.
 
-    With the columns of a `segment`, every impression is predicted by the fit of its segment, or of all where the fit
-    does not know it.
+    Parameters
+    ----------
+    fits
+        The fits of a file, from `slotwise.logs.load_fits`.
+    source, columns, options
+        The log, as `slotwise.logs.fit_placements` takes it.
+    segment
+        The columns of the segment: every impression is predicted by the fit of its segment, or of all if the fit does
+        not have it.
+    multi_click
+        Which of several clicks counts: "first", "last" or "drop".
+    sample
+        The maximum number of impressions to score; None for all.
+    progress
+        Called with each step and the completed share of it, None if that is unknown.
     """
     log_source = LogSource.of(source, columns, **options)
     strata = Strata((segment,) if isinstance(segment, str) else tuple(segment), None)

@@ -1,6 +1,6 @@
 """Parsing of a log's columns of any type: ids, slots, clicks, numbers, times and lists of items.
 
-What cannot be understood becomes null.
+Values that cannot be parsed become null.
 """
 
 from __future__ import annotations

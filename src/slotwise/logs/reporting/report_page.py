@@ -50,10 +50,22 @@ def write_report(
 ) -> Path:
     """Write `report.html`, its figures as PNG and SVG, `items.csv`, `slots.csv` and `fit.json` into `folder`.
 
-    With segments, there is `segments.csv` as well.
+    With segments, there is `segments.csv` as well. Return the path of the page.
 
-    `rules` has a text for each cleaning rule. Their counts are those of the whole log. `described` is
-    how click models compare on it (`slotwise.logs.choose_click_model`).
+    Parameters
+    ----------
+    fits
+        One fit or several, from `slotwise.logs.fit_placements`.
+    folder
+        The folder to write into.
+    source
+        The name of the log in the title.
+    seed
+        Seed of the impressions that are held out.
+    rules
+        A text for each cleaning rule, by default `slotwise.logs.RULES`.
+    described
+        The comparison of click models, from `slotwise.logs.choose_click_model`.
     """
     every = [fits] if isinstance(fits, Fit) else list(fits)
     together = LogSummary.of(every, seed)
