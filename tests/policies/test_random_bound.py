@@ -267,7 +267,7 @@ def test_options_are_the_level_the_bonus_and_the_order() -> None:
 
 
 def test_a_draw_is_kept_for_a_few_decisions_once_there_are_many_rounds() -> None:
-    started, rng = _started(PolicyTask(2, 4, 10_000), "random-bound"), np.random.default_rng(5)
+    started, rng = _started(PolicyTask(2, 4, 10_000), "unknown"), np.random.default_rng(5)
     drawn = []
     for now in range(2_000):
         ranking = choose(started, rng).copy()

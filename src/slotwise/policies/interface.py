@@ -35,7 +35,7 @@ def pair_lists_for(task: PolicyTask) -> Any:
     return make_pair_lists(task.slots, task.items, task.goal, task.rules_per_decision)
 
 
-# What every policy answers.
+# Every policy implements these.
 
 
 @generic()
@@ -63,7 +63,7 @@ def learn_clicks(policy: Any, ranking: Ranking, clicks: BoolArray) -> None:
 
 
 def learns_all_clicks(record_class: type[Policy]) -> type[Policy]:
-    """Decorate a policy's record with a field `clicked`, per slot: one click or none is told by `learn_clicks` too."""
+    """Decorate a policy's record with a field `clicked`, per slot: `learn` calls `learn_clicks` as well."""
     learn.register(record_class)(_learn_by_clicks)
     return record_class
 
@@ -86,40 +86,40 @@ def _fill_plainly(policy: Any, rng: np.random.Generator, lists: IntArray) -> Non
 _fill = jit(_fill_plainly)
 
 
-# Who is looking, and what is on its way: whoever simulates or serves says so, and a policy may listen.
+# The visitor's segment, features of the round and pending outcomes: a simulation or a service passes them on.
 
 
 @generic(default=lambda policy, segment: None)  # noqa: ARG005
 def turn_to(policy: Any, segment: int) -> None:
-    """From here on, what is chosen and learned is for a visitor of this segment; 0 until anything is said."""
+    """Switch to a segment: later choices and outcomes are of its visitors. The first segment is 0."""
 
 
 @generic(default=lambda policy, features: None)  # noqa: ARG005
 def see_features(policy: Any, features: FloatArray) -> None:
-    """What is known of this visitor and every item, items × features, before a list is chosen for him.
+    """Receive the features of this visitor and every item, items × features, before a list is chosen.
 
-    Told in every round where the task has a `context`, which is how many features there are. The array is not the
-    policy's own: it holds until the outcome of the round was learned. A policy that has no use for it needs nothing.
+    It is called in every round if the task has a `context`, the number of features. The array is valid until the
+    outcome of the round is learned.
     """
 
 
 @generic(default=lambda policy, ranking: None)  # noqa: ARG005
 def expect(policy: Any, ranking: Ranking) -> None:
-    """Know that this list was shown, and that its outcome comes later: after other choices, not before the next."""
+    """Count a list as pending: it was shown, and its outcome comes after other choices."""
 
 
 @generic(default=lambda policy, ranking: None)  # noqa: ARG005
 def settle(policy: Any, ranking: Ranking) -> None:
-    """An outcome of this list is expected no longer: it is about to be learned, or it was lost."""
+    """Count a list as no longer pending: its outcome is about to be learned, or was lost."""
 
 
 @generic(default=lambda policy, still: None)  # noqa: ARG005
 def hold_still(policy: Any, still: bool) -> None:
-    """While it holds still, what it learns of all together may wait: it is to absorb more before it chooses."""
+    """Postpone the fit of hyperparameters while `still` is true: more tallies follow before the next choice."""
 
 
 def with_belief(record_class: type[Policy]) -> type[Policy]:
-    """Decorate a policy's record with a field `belief`: what it is told of visitors and outcomes goes there."""
+    """Decorate a policy's record with a field `belief`, a posterior, which receives segments and pending lists."""
     turn_to.register(record_class)(_turn_belief_to)
     expect.register(record_class)(_believe_expected)
     settle.register(record_class)(_believe_settled)
@@ -143,7 +143,7 @@ def _hold_belief_still(policy: Any, still: bool) -> None:
     posterior_interface.defer_refits(policy.belief, still)
 
 
-# What it answers instead of `learn` if it is to act in epochs, and in addition if it can start from a tally.
+# Instead of `learn` for a policy that acts in epochs; in addition for a policy that can start from a tally.
 
 
 @generic()
@@ -161,13 +161,13 @@ def _more_than_a_tally(policy: Any, clicks: FloatArray, passes: FloatArray) -> N
 
 @generic(prepare=_as_numbers, default=_more_than_a_tally)
 def update_from_tally(policy: Any, clicks: FloatArray, passes: FloatArray) -> None:
-    """Take in a whole tally, slots × items, at once: what `learn` does round by round, as far as a tally tells.
+    """Update from a tally, slots × items: what `learn` does round by round, as far as a tally determines it.
 
-    At any time, and as often as there is more: absorbing two tallies is absorbing their sum.
+    It may be called at any time. Updating from two tallies equals updating from their sum.
     """
 
 
-# Rules of the moment, where the task has `rules_per_decision`: a policy that has `lists` leaves them to these.
+# Constraints of each decision, if the task has `rules_per_decision`: a policy that has `lists` leaves them to these.
 
 
 def _impose_on_lists(policy: Any, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
@@ -176,29 +176,29 @@ def _impose_on_lists(policy: Any, values: FloatArray, excluded: IntArray, pin: I
 
 @generic(default=_impose_on_lists)
 def impose_rules(policy: Any, values: FloatArray, excluded: IntArray, pin: IntArray) -> None:
-    """Rule what is shown from here on: what items are worth, which may not be shown, and which must be where.
+    """Set the values, exclusions and pins of the next decisions.
 
     The arguments are those of `slotwise.optimize.dynamic_constraints.impose`.
     """
 
 
-# Lists that are held over several rounds: a policy that decides anew in every round holds none.
+# Lists that are held over several rounds: a policy that decides in every round holds none.
 
 
 @generic(default=lambda policy: False)  # noqa: ARG005
 def holds_lists(policy: Any) -> bool:  # type: ignore[empty-body]
-    """Whether it shows one list until a no-click, so that what is shown depends on outcomes one by one."""
+    """Whether the policy shows one list until a no-click, so that choices depend on the order of outcomes."""
 
 
 @generic(default=lambda policy, ranking: True)  # noqa: ARG005
 def learns_from(policy: Any, ranking: Ranking) -> bool:  # type: ignore[empty-body]
-    """Whether `learn` is to be told of a round with this list.
+    """Whether a round with this list is for `learn`.
 
-    A policy that holds a list counts its rounds one by one. A round with another, shown once or reported late, is for
-    `update_from_tally`, as a tally of that round.
+    A policy that holds a list counts its rounds one by one. A round with another list, shown once or reported late, is
+    for `update_from_tally`, as a tally of that round.
     """
 
 
 @generic(default=lambda policy: None)  # noqa: ARG005
 def end_epoch(policy: Any) -> None:
-    """Hold no list any longer: choose anew the next time, whatever was clicked."""
+    """Release the list that is held: the next choice is a new one."""

@@ -22,7 +22,7 @@ BIAS_OPTIONS = ("unknown", "known")
 
 Options = Mapping[str, Any]
 
-#: what a policy may declare that it cannot do; whatever it does not declare is tested
+#: limits that a policy may declare; everything that it does not declare is tested
 LIMITS = {
     "goal": "work towards a goal, nor take pins, exclusions and values per decision",
     "tally": "start from a tally",
@@ -52,7 +52,7 @@ class PolicySpec:
     position_bias: Bias
     citation: str
     make: Callable[..., Any]
-    #: whether it is the one to use when nothing is said
+    #: whether it is the default
     default: bool = False
     #: options that only an unknown bias has a use for
     unknown_bias_options: frozenset[str] = frozenset()
@@ -82,7 +82,7 @@ class PolicySpec:
 
     @property
     def pools(self) -> bool:
-        """Whether it can tell segments of visitors apart and learn from features of items: all that may forget can."""
+        """Whether it learns by segment and from features of items; every policy with a half-life does."""
         return "half_life" in self.option_names
 
     @property
@@ -186,7 +186,7 @@ def register(
 
 
 def apply_tally(label: str, started: Any, tally: Any, task: PolicyTask) -> None:
-    """Let a policy absorb a tally, or say by name why it cannot."""
+    """Update a policy from a tally, or raise an error that names the policy and the reason."""
     if not isinstance(tally, Tally):
         raise InvalidInput(f"a policy starts from a Tally, got {tally!r}")
     if (tally.slots, tally.items) != (task.slots, task.items):
@@ -231,10 +231,10 @@ def get_policy(id: str, **options: Any) -> PolicySpec:
         check_plugin("slotwise.policies", id)
         is_renamed = base is not None and base.position_bias == "either"
         raise UnknownName("policy", id, [f"{base.id}:bias=known"] if base and is_renamed else sorted(_registered))
-    found = _registered[id]
+    spec = _registered[id]
     for option, value in options.items():
-        found = found.with_option(option, value)
-    return found
+        spec = spec.with_option(option, value)
+    return spec
 
 
 def _listed(options: Sequence[str]) -> str:
@@ -243,9 +243,9 @@ def _listed(options: Sequence[str]) -> str:
 
 def parse(text: str) -> PolicySpec:
     """A policy as written on the command line: ID, or ID:option=value,option=value."""
-    id, colon, rest = text.partition(":")
+    id, colon, options_text = text.partition(":")
     options: dict[str, Any] = {}
-    for pair in rest.split(",") if colon else []:
+    for pair in options_text.split(",") if colon else []:
         option, equals, value = (part.strip() for part in pair.partition("="))
         if not (option and equals and value) or option in options:
             raise InvalidInput(f"options are written ID:option=value,option=value, each once, got {text!r}")

@@ -1,4 +1,4 @@
-"""Posterior sampling: show the list that is best for parameters drawn from what the clicks have left possible.
+"""Thompson sampling: draw the parameters from their posterior, and show the best list for them.
 
 Clicks taken as Poisson with mean γ·passes and Gamma priors are conjugate, so that each parameter given the others is a
 Gamma variable. One sweep of Gibbs sampling a decision, from the last sample, follows the posterior as it moves.
@@ -6,6 +6,7 @@ Gamma variable. One sweep of Gibbs sampling a decision, from the last sample, fo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -59,10 +60,10 @@ class PosteriorSampling:
 def posterior_sampling(
     task: PolicyTask,
     *,
-    shape: Any = 1.0,
-    rate: Any = 1.0,
-    bias_shape: Any = 1.0,
-    bias_rate: Any = 1.0,
+    shape: float | Sequence[float] = 1.0,
+    rate: float | Sequence[float] = 1.0,
+    bias_shape: float = 1.0,
+    bias_rate: float = 1.0,
     likelihood: Likelihood = "poisson",
     passes: Passes = "hard",
     half_life: HalfLife = None,

@@ -1,4 +1,4 @@
-"""Random bounds: what to show by a bound at a random level, in which order by a small one; for pages as they are."""
+"""Randomised KL upper bounds: a random confidence level selects items, a smaller one orders them."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from slotwise.posterior import (
 )
 
 #: the mean of the random part of the level that items are chosen by, and the parts of log(most seen in the list / own)
-#: that are added to it, and that are the level they are ordered by; see docs/lived.md
+#: that are added to it, and that are the level they are ordered by; see research/notes/changing_pages.md
 LEVEL = 0.3
 BONUS = 0.2
 ORDER = 0.35
 #: in a round that is worth a whole pass, high levels come at least this part as often as they would if the mean of the
-#: random part were 1; more than so many items share it, so that a page with hundreds does not try bad ones all the time
+#: random part were 1; more than RARE_FOR_ITEMS items share it, so that a page with hundreds tries bad items rarely
 RARE = 0.015
 RARE_FOR_ITEMS = 10
 #: draws of the bias and of the weights of features are narrowed to these parts of their standard deviations, as there
@@ -45,9 +45,9 @@ BIAS_SPREAD = 0.9
 WEIGHTS_SPREAD = 0.6
 #: the part of draws with which decisions are those of posterior sampling, so that no list is given up for good
 SAMPLED = 0.02
-#: decisions that share one draw of what all visitors have in common, at most
+#: the maximum number of decisions that share one draw of the shared parameters
 KEEP = 16
-#: by so much more than enough that no rounding makes up for it, nor what `upper_ratio` leaves undone
+#: safety factor that covers rounding and the tolerance of `upper_ratio`
 BY_FAR = 1.001
 #: no random level is above, in units of its mean: -log of the smallest positive 1 - u
 HIGHEST = 37.0
@@ -58,12 +58,12 @@ HIGHEST = 37.0
 class RandomBound:
     """Choose items by a bound at a random level, and order them by one at a level of their own.
 
-    The bound at level c is the largest q with E·kl(m, q) ≤ c, m the mean and E the evidence of what is believed of an
-    item. Let e be that evidence with the prior as one click's worth of it at most, and ê the most of any item in the
+    The bound at level c is the largest q with E·kl(m, q) ≤ c, m the mean and E the evidence of an item's
+    posterior. Let e be that evidence with the prior as one click's worth of it at most, and ê the maximum over the
     list. Items are chosen by c = max(0.3 X, X + log ρ) + 0.2 log⁺(ê/e), X exponential with mean 1, log⁺ the logarithm
-    where it is positive and else 0, ê that of the list chosen last, for whomever and under whatever rules (at the
-    start, of the first items). They are ordered by c = 0.35 log(ê/e): who is tried is seen, and not put where nobody
-    looks. e and ê are those of the last draw of what is believed.
+    where it is positive and else 0, ê that of the list chosen last, in any segment and under any constraints (at
+    the start, of the first items). They are ordered by c = 0.35 log(ê/e): an item that is tried gets a visible slot. e
+    and ê are those of the last draw of the parameters.
 
     High levels are as rare as with X alone, times ρ, a good part of how often posterior sampling would try what looks
     bad: an item with an unlucky start is tried again, which with 0.3 X may take longer than there is time. ρ is 0.015
@@ -77,13 +77,13 @@ class RandomBound:
     level: float
     bonus: float
     order: float
-    #: ρ of a round that is worth a pass; what of an exponential draw of mean 1 is no longer enough for a high level,
-    #: log(1/ρ), and e to its power, both as of the last draw of what is believed
+    #: ρ of a round that is worth a pass; log(1/ρ), the offset subtracted from an exponential draw of mean 1, and 1/ρ,
+    #: both as of the last draw of the parameters
     rare: float
     behind: float
     often: float
-    #: per item: mean attractiveness; the logarithm of the evidence that was seen and what is added to the random level
-    #: for it, both as of the last draw of what is believed; the bound to be chosen by, the bound to be ordered by
+    #: per item: mean attractiveness; log e and the bonus added to the random level, both as of the last draw of the
+    #: parameters; the bound that selects items, the bound that orders them
     mean: FloatArray
     log_seen: FloatArray
     raised: FloatArray
@@ -105,14 +105,14 @@ def random_bound(
     *,
     passes: Passes = "soft",
     half_life: HalfLife = None,
-    new_items_at_most: Any = DEFAULT_COLD_START_CAP,
-    level: Any = LEVEL,
-    bonus: Any = BONUS,
-    order: Any = ORDER,
-    rare: Any = RARE,
-    sampled: Any = SAMPLED,
-    bias_shape: Any = BIAS_SHAPE,
-    bias_spread: Any = BIAS_SPREAD,
+    new_items_at_most: float = DEFAULT_COLD_START_CAP,
+    level: float = LEVEL,
+    bonus: float = BONUS,
+    order: float = ORDER,
+    rare: float = RARE,
+    sampled: float = SAMPLED,
+    bias_shape: float = BIAS_SHAPE,
+    bias_spread: float = BIAS_SPREAD,
     acts: Acts = "rounds",
 ) -> Any:
     """Random bounds, with the position bias known or learned."""
@@ -131,8 +131,8 @@ def random_bound(
     return start(task, belief, level, bonus, order, _part("rare", rare), acts)
 
 
-def _part(name: str, value: Any) -> float:
-    """A share, which may be 0 too."""
+def _part(name: str, value: float) -> float:
+    """A share, which may be 0."""
     is_none = value == 0 and not isinstance(value, bool)
     return 0.0 if is_none else validation.share(name, value)
 
@@ -189,7 +189,7 @@ def _choose(policy: RandomBound, rng: np.random.Generator) -> Ranking:
 
 @inlined
 def _look_back(policy: RandomBound) -> None:
-    """What was seen of each item, and what its level is raised by for that; how rare high levels are."""
+    """Refresh log e and the bonus of each item, and ρ."""
     belief, log_seen = policy.belief, policy.log_seen
     if policy.rare > 0.0:
         policy.often = max(1.0, pass_rate(belief) / policy.rare)
@@ -203,7 +203,7 @@ def _look_back(policy: RandomBound) -> None:
 
 @inlined
 def _most_seen(policy: RandomBound) -> float:
-    """log ê, the most that was seen of any item in the list; -∞ if there is none."""
+    """log ê, the maximum of log e over the list; -∞ if it is empty."""
     most = -math.inf
     for slot in range(len(policy.ranking)):
         if policy.ranking[slot] != EMPTY:
@@ -264,7 +264,7 @@ def _below_exp(x: float) -> float:
 
 @inlined
 def _stays(policy: RandomBound, shape: FloatArray, rate: FloatArray, rng: np.random.Generator) -> bool:
-    """Fill the index; True, and some of it left out, if the items of the last list are sure to be those of the next.
+    """Fill `index`. Returns True early, leaving it partial, if the selected set cannot change.
 
     They are if as many as there are slots have means above all bounds of the others, for no bound is below its mean.
     Where values or constraints decide, nothing is sure.
@@ -301,7 +301,7 @@ def _stays(policy: RandomBound, shape: FloatArray, rate: FloatArray, rng: np.ran
         if mean[item] >= least:
             left = 1.0 - rng.random()
             index[item] = mean[item]
-            # whoever is above all the others at its mean stays, wherever its bound is
+            # an item whose mean is above all other bounds stays selected
             if not is_sure or mean[item] <= highest or is_new(policy.belief, item):
                 level = _random_level(policy, left) + raised[item]
                 if level > 0.0:

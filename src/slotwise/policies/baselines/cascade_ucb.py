@@ -26,8 +26,8 @@ LIMITS = {
 class CascadeUCB:
     """Algorithm 1: show the items of the largest bounds, largest first.
 
-    Whatever stands before the clicked item was looked at and passed over, and what stands behind it was not looked at;
-    without a click all was. With ŵ the part of an item's looks that were clicks and n their number, the bounds are
+    Items before the clicked one were examined and not clicked, items after it were not examined; without a click all
+    were examined. With ŵ the part of an item's looks that were clicks and n their number, the bounds are
 
         UCB1      ŵ + √(1.5 log(t - 1)/n)
         KL-UCB    the largest q with n kl(ŵ, q) ≤ log t + 3 log log t

@@ -119,7 +119,7 @@ def _choose(policy: PBMPIE, rng: np.random.Generator) -> Ranking:
 
 @inlined
 def _find_rivals(policy: PBMPIE, ranking: Ranking) -> int:
-    """How many items beside the page may be better than its last, and which."""
+    """How many items that are not on the page may be better than its last, and which."""
     position_bias, rivals, on_page = policy.position_bias, policy.rivals, policy.on_page
     last = min(policy.mean[ranking[policy.least_visible]], LARGEST)
     level = policy.width * math.log(policy.rounds + 1.0)

@@ -24,8 +24,9 @@ STEP = 1e-2
 class PBMTS:
     """Draw each θ from its posterior, and show the largest, the k-th in the slot of the k-th largest bias.
 
-    An item that is shown in slot l is clicked with probability κ_lθ, whatever else is shown. With S clicks in all, F_l
-    shows without one in slot l and a uniform prior, the posterior of θ is in proportion to θ^S Π_l (1 - κ_lθ)^F_l. Its
+    An item that is shown in slot l is clicked with probability κ_lθ, independently of the others. With S clicks in
+    all, F_l shows without one in slot l and a uniform prior, the posterior of θ is in proportion to
+    θ^S Π_l (1 - κ_lθ)^F_l. Its
     logarithm is concave: two tangents make a hat to draw from and reject under, about three draws in four being kept.
     The paper proposes from the posterior of one slot alone, to the same end.
 

@@ -39,10 +39,10 @@ class TLRUCB:
     bound, which is that for a variance proxy of 2, the largest variance of y where λv ≤ 1, are ours.
     """
 
-    #: λ, per slot, told or estimated
+    #: λ, per slot, known or estimated
     position_bias: FloatArray
     lists: Any
-    #: l - 1, complete epochs, how many of them are for finding λ, and whether it was found or told
+    #: l - 1, complete epochs, how many of them are for finding λ, and whether λ is estimated or known
     epochs: float
     exploring: float
     knows_bias: bool

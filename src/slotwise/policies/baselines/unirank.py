@@ -1,4 +1,4 @@
-"""UniRank: sets of items that cannot be told apart yet, merged where a bound allows it; Gauthier et al. (2022)."""
+"""UniRank: sets of items that cannot be distinguished yet, merged where a bound allows it; Gauthier et al. (2022)."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def agrawal_bounds(mean: FloatArray, uncertainty: FloatArray, width: float, inde
 def upper_bounds(mean: FloatArray, uncertainty: FloatArray, width: float, index: FloatArray) -> None:
     """index = mean + √(width · min(1, 2 mean) / Λ) + width / Λ, with uncertainty = 1/Λ.
 
-    What was never shown has an infinite mean and no uncertainty, and so an infinite index.
+    An item that was never shown has an infinite mean and no uncertainty, and so an infinite index.
     """
     for i in range(len(index)):
         scale = width * uncertainty[i]

@@ -1,4 +1,4 @@
-"""KL-UCB: bounds on a probability from so many successes in so many trials, Garivier and Cappé (2011)."""
+"""KL-UCB: bounds on a probability from successes and trials, Garivier and Cappé (2011)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def upper_probability(successes: float, trials: float, level: float) -> float:
         return 1.0
     if level <= 0.0:
         return successes / trials
-    # the bound on the odds of success against failure, of which q is the probability
+    # the bound on the odds q/(1 - q) of success against failure
     odds = kl_bound(successes, failures, level, math.inf)
     return odds / (1.0 + odds)
 

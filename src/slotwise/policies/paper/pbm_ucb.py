@@ -101,8 +101,8 @@ def _estimate(policy: PBMUCB, item: int) -> None:
 
 @update_from_tally.register(PBMUCB)
 def _update_from_tally(policy: PBMUCB, clicks: FloatArray, passes: FloatArray) -> None:
-    # A tally does not say what else was on the page when something was clicked. An item is taken to have stood in its
-    # slot in the same part of those rounds as of the rounds without a click, over all that was absorbed so far.
+    # A tally has no lists of the rounds with a click. An item is assumed to have been in its slot in the same share of
+    # those rounds as of the rounds without a click, over all tallies so far.
     slots, items = clicks.shape
     policy.rounds += clicks.sum() + count_no_clicks(passes)
     _count_absorbed(policy, -1.0)
