@@ -24,7 +24,7 @@ import asyncio, sys
 from numba.core import event
 from slotwise.service.storage.decision_types import Outcome
 from slotwise.service.runtime import Worker
-from slotwise.service.schemas.decision_request import Wish
+from slotwise.service.schemas.decision_request import DecisionRequest
 
 taken = []
 
@@ -36,8 +36,8 @@ async def main():
     async with Worker(sys.argv[1], write_seconds=600.0) as worker:
         await worker.probe()
         event.register("numba:compiler_lock", Listener())
-        for wish in (Wish(), Wish(), Wish(exclude=["a"]), Wish(pin={"b": 1})):
-            decision = await worker.decide("home", wish)
+        for constraints in ({}, {}, {"exclude": ["a"]}, {"pin": {"b": 1}}):
+            decision = await worker.decide("home", DecisionRequest(**constraints))
             await worker.report(decision.id, Outcome("clicked", decision.items[0]))
         await asyncio.sleep(0.2)
         await worker.finalise()
