@@ -5,10 +5,10 @@ from collections import Counter
 
 import pytest
 
-from slotwise.loadtest.visitor_segments import MAX_VALUES, OTHER, VisitorSegments
+from slotwise.loadtest.visitor_segments import MAX_VALUES, OTHER, Audience
 from tests.statistical_assertions import assert_frequencies
 
-TWO_KEYS = VisitorSegments({"device": ["mobile", "desktop"], "visitor": ["new", "unlisted-0"]}, other=0.3)
+TWO_KEYS = Audience({"device": ["mobile", "desktop"], "visitor": ["new", "unlisted-0"]}, other=0.3)
 
 
 def test_visitors_are_drawn_by_their_shares() -> None:
@@ -35,12 +35,12 @@ def test_what_a_request_says_is_in_the_segment_that_the_contract_names() -> None
 
 
 def test_a_check_asks_for_few_segments() -> None:
-    many = VisitorSegments({"city": [f"city {number}" for number in range(900)]})
+    many = Audience({"city": [f"city {number}" for number in range(900)]})
     assert len(list(many.pairs())) == MAX_VALUES + 1
     assert not many.is_whole("city")
     assert {segment[0] for segment in many.shares()} == set(many.pairs())
 
 
 def test_without_segments_nothing_is_said() -> None:
-    assert VisitorSegments().draw(random.Random(3)) == ({}, ())
-    assert VisitorSegments().shares() == {(): 1.0}
+    assert Audience().draw(random.Random(3)) == ({}, ())
+    assert Audience().shares() == {(): 1.0}

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Any, Literal
 
 from slotwise.click_models import MNL, best_ranking, reward
-from slotwise.loadtest.visitor_segments import Segment, VisitorSegments
+from slotwise.loadtest.visitor_segments import Segment, Audience
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class SimulatedVisitors:
     items: Sequence[str]
     rng: random.Random
     habits: Habits = field(default_factory=Habits)
-    audience: VisitorSegments = field(default_factory=VisitorSegments)
+    audience: Audience = field(default_factory=Audience)
     #: prefix of the idempotency keys, new for each load test
     keys: str = ""
     _requests: int = 0

@@ -13,7 +13,7 @@ from slotwise.click_models import MNL
 from slotwise.client import Client, ServiceProblem, ServiceUnreachable
 from slotwise.core.errors import InvalidInput
 from slotwise.loadtest.expected_counts import ExpectedCounts, OutcomeCounts, differences
-from slotwise.loadtest.visitor_segments import VisitorSegments
+from slotwise.loadtest.visitor_segments import Audience
 from slotwise.policies import PolicySpec, default_policy
 from slotwise.policies.policy_registry import parse
 
@@ -42,7 +42,7 @@ class TargetPlacement:
     slots: int
     policy: PolicySpec
     window: float
-    audience: VisitorSegments
+    audience: Audience
     #: whether it is temporary, so that nobody else uses it
     is_new: bool
     #: whether its items have features
@@ -113,7 +113,7 @@ class TargetPlacement:
 
 @contextlib.contextmanager
 def temporary_placement(
-    client: Client, users: MNL, policy: PolicySpec, window: float, audience: VisitorSegments | None
+    client: Client, users: MNL, policy: PolicySpec, window: float, audience: Audience | None
 ) -> Iterator[TargetPlacement]:
     """Create a placement with the users' items, and delete it at the end.
 
@@ -140,7 +140,7 @@ def temporary_placement(
             users.slots,
             policy,
             window,
-            audience or VisitorSegments(),
+            audience or Audience(),
             is_new=True,
             has_features=audience is not None,
         )
@@ -158,7 +158,7 @@ def existing_placement(client: Client, name: str) -> TargetPlacement:
     """Return an existing placement with its current counts."""
     definition = client.placement(name)
     window = definition["window_seconds"]
-    audience = VisitorSegments(definition.get("segments") or {})
+    audience = Audience(definition.get("segments") or {})
     if not definition["items"]:
         raise InvalidInput(f"placement {name!r} has no items to show")
     target = TargetPlacement(

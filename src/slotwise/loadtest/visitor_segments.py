@@ -18,10 +18,10 @@ Segment = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class VisitorSegments:
+class Audience:
     """Visitors by segment. All values of a key are equally frequent, except *other*.
 
-    >>> VisitorSegments({"device": ["mobile", "desktop"]}, other=0.2).shares()
+    >>> Audience({"device": ["mobile", "desktop"]}, other=0.2).shares()
     {(('device', 'mobile'),): 0.4, (('device', 'desktop'),): 0.4, (('device', 'other'),): 0.2}
     """
 
@@ -69,7 +69,7 @@ class VisitorSegments:
 
 
 #: segments of a temporary placement
-DEVICES: Final = VisitorSegments({"device": ("mobile", "desktop")})
+DEVICES: Final = Audience({"device": ("mobile", "desktop")})
 
 
 def _unlisted(listed: Sequence[str]) -> str:
