@@ -38,6 +38,7 @@ COMPILER = {
     "jit/interpreter_mode.py": ["numba.core:types.Dispatcher", "numba.core.registry:CPUDispatcher.is_compiling"],
     "jit/cache_files.py": ["numba.core.serialize:dumps"],
     "jit/compiler_pipeline.py": [
+        "numba.core:ir.SetAttr",
         "numba._dynfunc:make_function",
         "numba.core.codegen:JITCodeLibrary._optimize_final_module",
         "numba.core.codegen:JITCodeLibrary._finalize_final_module",
@@ -51,6 +52,11 @@ COMPILER = {
         "numba.core.cpu:CPUContext.insert_user_function",
         "numba.core.funcdesc:FunctionDescriptor.lookup_module",
         "numba.core.registry:CPUDispatcher.compile",
+    ],
+    "jit/refcount_elision.py": [
+        "llvmlite.binding:parse_assembly",
+        "numba.core.codegen:JITCodeLibrary._optimize_final_module",
+        "numba.core.compiler:Compiler._compile_core",
     ],
     "jit/records.py": [
         "numba.core:config.DISABLE_JIT",

@@ -2,7 +2,7 @@
 
 from slotwise.jit.dispatch import generic
 from slotwise.jit.interpreter_mode import interpreted
-from slotwise.jit.kernel_cache import inlined, jit, uncached
+from slotwise.jit.kernel_cache import inlined, jit, loop, uncached
 from slotwise.jit.records import compiled, is_compiled, is_ours, is_plain, is_record, plain, record
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "is_plain",
     "is_record",
     "jit",
+    "loop",
     "plain",
     "record",
     "uncached",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from numba._dynfunc import make_function  # type: ignore[import-not-found]
+from numba.core import ir
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
@@ -26,6 +27,7 @@ class Part(Compiler):  # type: ignore[misc]
         state.flags.no_compile = state.flags.no_cpython_wrapper = state.flags.no_cfunc_wrapper = True
         state.library = PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         result = super()._compile_core()
+        state.library.replaces_references = replaces_references(state)
         # numba requires an entry point, although Python never calls this one
         name = result.fndesc.llvm_func_name
         entry = make_function(result.fndesc.lookup_module(), name, name, 0, result.environment, (result.library,))
@@ -36,12 +38,25 @@ class Part(Compiler):  # type: ignore[misc]
 class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
     """The code of a part, with its own parts linked in and not optimised."""
 
+    #: whether the part itself, without its own parts, stores an array or record in a field
+    replaces_references = False
+
     def _optimize_final_module(self) -> None:
         pass
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
         self._finalized = True
+
+
+def replaces_references(state: Any) -> bool:
+    """Whether the function just compiled stores an array or record in a field of a record."""
+    models = state.targetctx.data_model_manager
+    return any(
+        models[state.typemap[statement.value.name]].contains_nrt_meminfo()
+        for block in state.func_ir.blocks.values()
+        for statement in block.find_insts(ir.SetAttr)
+    )
 
 
 class Whole(CPUDispatcher):  # type: ignore[misc]

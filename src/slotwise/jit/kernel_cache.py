@@ -29,6 +29,7 @@ from numba.core.registry import CPUDispatcher
 from slotwise.jit.cache_files import KeptKernels
 from slotwise.jit.compiler_pipeline import Part, Whole
 from slotwise.jit.interpreter_mode import Kernel
+from slotwise.jit.refcount_elision import LoopCompiler
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -40,7 +41,7 @@ OPTIONS = {"nogil": True, "error_model": "numpy"}
 PART = {**OPTIONS, "pipeline_class": Part}
 
 #: what marks a file as one with something to compile
-DECORATORS = {"jit", "inlined", "record", "generic"}
+DECORATORS = {"jit", "inlined", "loop", "record", "generic"}
 
 log = logging.getLogger("slotwise")
 
@@ -55,9 +56,14 @@ def inlined(function: Function) -> Function:
     return _or_interpreted(compile_only(function, inline=True))
 
 
-def compile_only(function: Function, inline: bool = False) -> Function:
+def loop(function: Function) -> Function:
+    """The same for a simulation loop: reference counting is left out if that is safe (`LoopCompiler`)."""
+    return _or_interpreted(compile_only(function, pipeline_class=LoopCompiler))
+
+
+def compile_only(function: Function, inline: bool = False, **options: Any) -> Function:
     """The same for functions that Python never runs uncompiled."""
-    compiled: Any = numba.njit(**OPTIONS, forceinline=inline)(function)
+    compiled: Any = numba.njit(**OPTIONS, forceinline=inline, **options)(function)
     if isinstance(compiled, CPUDispatcher):
         compiled.__class__ = Whole
     if _is_ours(function) and cache_folder() is not None:

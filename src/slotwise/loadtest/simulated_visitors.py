@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Any, Literal
 
 from slotwise.click_models import MNL, best_ranking, reward
-from slotwise.loadtest.visitor_segments import Segment, Audience
+from slotwise.loadtest.visitor_segments import Audience, Segment
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from slotwise.click_models.base import (
 )
 from slotwise.core.tally import count_round
 from slotwise.core.types import EMPTY, BoolArray, ClickModel, FloatArray, IntArray, Ranking
-from slotwise.jit import generic, inlined, jit, record
+from slotwise.jit import generic, inlined, loop, record
 from slotwise.policies.interface import choose, learn, learn_clicks
 
 
@@ -129,7 +129,7 @@ def _teach_several(outcome: SeveralClicks, policy: object, ranking: Ranking, cli
     learn_clicks(policy, ranking, outcome.clicks)
 
 
-@jit
+@loop
 def advance(
     policy: object, users: object, rng: np.random.Generator, outcome: object, trace: Trace, rounds: int
 ) -> bool:
