@@ -54,7 +54,7 @@ COMPILER = {
         "numba.core.registry:CPUDispatcher.compile",
     ],
     "jit/refcount_elision.py": [
-        "llvmlite.binding:parse_assembly",
+        "llvmlite:binding.parse_assembly",
         "numba.core.codegen:JITCodeLibrary._optimize_final_module",
         "numba.core.compiler:Compiler._compile_core",
     ],
