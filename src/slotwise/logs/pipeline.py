@@ -33,8 +33,29 @@ class FitOptions(LogOptions, total=False):
 
 
 def fit(source: object, columns: Columns | None = None, **options: Unpack[FitOptions]) -> Fit:
-    """Fit a log of one placement; `options` are those of `fit_placements`.
+    """Fit a log of one placement.
 
+    Parameters
+    ----------
+    source
+        A log as `slotwise.logs.read` takes it, or a `slotwise.logs.LogSource`.
+    columns
+        The names of its columns.
+    options
+        The options of `fit_placements`.
+
+    Returns
+    -------
+    Fit
+        Attractiveness and position bias with intervals.
+
+    Raises
+    ------
+    InvalidInput
+        If the log has a column of placements.
+
+    Examples
+    --------
     >>> import pyarrow as pa
     >>> log = pa.table({
     ...     "impression": [1, 1, 2, 2, 3, 3, 4, 4, 5, 5],
@@ -105,6 +126,11 @@ def fit_placements(
         Called with each step and the completed share of it, None if that is unknown.
     options
         Names of columns, or options of `slotwise.logs.read`.
+
+    Returns
+    -------
+    list of Fit
+        A fit for each placement.
     """
     log_source = LogSource.of(source, columns, **options)
     settings = FitSettings(

@@ -30,24 +30,46 @@ TextArray = np.ndarray[Any, np.dtype[np.object_]]
 
 @dataclass(eq=False)
 class LogTally(Tally):
-    """A tally with the names of its items, and what the log was like. Every estimator takes it."""
+    """A tally with the names of its items and the counts of the log. Every estimator takes it.
 
-    #: item j is item_ids[j]; in alphabetical order
+    Parameters
+    ----------
+    clicks, passes
+        Slots × items, as in `Tally`.
+    item_ids
+        Item j is `item_ids[j]`; in alphabetical order.
+    showings
+        Slots × items: the counted impressions with the item in the slot.
+    placement
+        The name of the placement; None in a log without placements.
+    impressions
+        Impressions of the log.
+    clicked
+        Impressions with a click.
+    counted
+        Impressions that the tally counts.
+    no_click
+        Counted impressions without a click.
+    multi_click
+        Impressions with several clicks.
+    cleaning
+        How often each rule of `slotwise.logs.RULES` was applied, in the whole log.
+    rule
+        Which of several clicks counts.
+    ordered
+        Whether the log has the order of clicks.
+    """
+
     item_ids: tuple[str, ...]
-    #: slots × items: the counted impressions in which an item stood in a slot
     showings: IntArray
     placement: str | None
-    #: found in the log; of these, with a click; counted in the tally; of these, without a click; with several clicks
     impressions: int
     clicked: int
     counted: int
     no_click: int
     multi_click: int
-    #: how often each rule of `slotwise.logs.RULES` was needed, in the whole log
     cleaning: Mapping[str, int]
-    #: which of several clicks counts
     rule: MultiClick
-    #: whether the log has their order
     ordered: bool
 
 
@@ -58,8 +80,31 @@ def tally(
     multi_click: MultiClick | None = None,
     **options: Unpack[LogOptions],
 ) -> LogTally:
-    """Count a click log, with the options of `slotwise.logs.read` and those that name columns.
+    """Count a click log of one placement.
 
+    Parameters
+    ----------
+    source
+        A log as `slotwise.logs.read` takes it, or a `slotwise.logs.LogSource`.
+    columns
+        The names of its columns.
+    multi_click
+        Which of several clicks counts: "first", "last" or "drop".
+    options
+        Names of columns, or options of `slotwise.logs.read`.
+
+    Returns
+    -------
+    LogTally
+        The tally with the ids of its items.
+
+    Raises
+    ------
+    InvalidInput
+        If the log has a column of placements.
+
+    Examples
+    --------
     >>> log = {"impression": [1, 1, 2, 2], "slot": [1, 2, 1, 2], "item": ["a", "b", "b", "a"], "clicked": [0, 1, 0, 0]}
     >>> counted = tally(pa.table(log))
     >>> counted.item_ids, counted.clicks.tolist(), counted.passes.tolist()
@@ -87,8 +132,31 @@ def tallies(
     multi_click: MultiClick | None = None,
     **options: Unpack[LogOptions],
 ) -> dict[str, LogTally]:
-    """The tally of each placement, in one pass.
+    """Count a click log of several placements, in one pass.
 
+    Parameters
+    ----------
+    source
+        A log as `slotwise.logs.read` takes it, or a `slotwise.logs.LogSource`.
+    columns
+        The names of its columns, with `placement`.
+    multi_click
+        Which of several clicks counts: "first", "last" or "drop".
+    options
+        Names of columns, or options of `slotwise.logs.read`.
+
+    Returns
+    -------
+    dict of str to LogTally
+        The tally of each placement.
+
+    Raises
+    ------
+    InvalidInput
+        If no column of placements is named.
+
+    Examples
+    --------
     >>> log = {"page": ["x", "y"], "impression": [1, 1], "slot": [1, 1], "item": ["a", "a"], "clicked": [0, 1]}
     >>> {page: counted.clicks.tolist() for page, counted in tallies(pa.table(log), placement="page").items()}
     {'x': [[0]], 'y': [[1]]}

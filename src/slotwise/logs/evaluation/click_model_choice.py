@@ -28,11 +28,20 @@ MAX_NAMED = 5
 
 @dataclass(frozen=True, eq=False)
 class ClickModelComparison:
-    """Click models compared on impressions held out: on each placement, and on all of them together."""
+    """Click models compared on impressions held out: on each placement, and on all of them together.
+
+    Parameters
+    ----------
+    overall
+        The comparison on all placements together.
+    placements
+        The comparison on each placement.
+    clicks
+        All clicks of each placement.
+    """
 
     overall: ModelComparison
     placements: Sequence[ModelComparison]
-    #: all clicks of each placement
     clicks: Sequence[ClickSets]
 
     def require(self, model: str) -> None:
@@ -80,6 +89,11 @@ def compare_click_models(
         The log, as `slotwise.logs.fit_placements` takes it.
     progress
         Called with each step.
+
+    Returns
+    -------
+    ClickModelComparison
+        The log-likelihood of each click model on impressions held out.
     """
     tell = progress or (lambda _step, _share: None)
     tell("reading all clicks", None)
@@ -95,6 +109,18 @@ def choose_click_model(fits: Sequence[Fit], source: LogSource) -> ModelCompariso
 
     If impressions have several clicks and the log is not too long, it is read again with all of its clicks. Otherwise
     models are compared on the clicks that the fits counted, at most one an impression.
+
+    Parameters
+    ----------
+    fits
+        The fits of a log.
+    source
+        The log of the fits.
+
+    Returns
+    -------
+    ModelComparison or None
+        The comparison on all placements together.
     """
     largest = sorted(fits, key=lambda fit: -fit.impressions)[:MAX_PLACEMENTS]
     has_several = any(fit.tally.multi_click for fit in largest)

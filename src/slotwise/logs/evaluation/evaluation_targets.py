@@ -21,7 +21,25 @@ SHAPE = '{"lists": [{"items": ["tea", "milk"], "probability": 0.5}, …]}'
 
 
 def read_mixture(file: Path) -> Mixture:
-    """A mixture that is written as JSON: lists of items, each with its probability."""
+    """Read a mixture from a JSON file: lists of items, each with its probability.
+
+    Parameters
+    ----------
+    file
+        The path of the file.
+
+    Returns
+    -------
+    dict of tuple to float
+        The probability of each list.
+
+    Raises
+    ------
+    UnreadableFile
+        If the file cannot be opened.
+    InvalidInput
+        If the content is not a mixture.
+    """
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         listed = [(tuple(entry["items"]), float(entry["probability"])) for entry in content["lists"]]
@@ -38,8 +56,22 @@ def read_mixture(file: Path) -> Mixture:
 def lists_shown(
     source: object, columns: Columns | None = None, *, at: str | None = None, **options: Unpack[LogOptions]
 ) -> Mixture:
-    """Return how often a log shows each list, as a mixture. `at` is a placement.
+    """Return how often a log shows each list, as a mixture.
 
+    Parameters
+    ----------
+    source, columns, options
+        The log, as `slotwise.logs.fit_placements` takes it.
+    at
+        A placement of the log; None if it has no placements.
+
+    Returns
+    -------
+    dict of tuple to float
+        Lists with their shares, which sum to 1; None in a list is an empty slot.
+
+    Examples
+    --------
     >>> import pyarrow as pa
     >>> log = {"items": [["tea", "milk"], ["milk", "tea"], ["tea", "milk"], ["tea"]], "clicked": ["tea"] + [None] * 3}
     >>> lists_shown(pa.table(log))

@@ -108,6 +108,13 @@ def evaluate(
     rounds, replications, seed
         The simulation of a policy.
 
+    Returns
+    -------
+    Evaluation
+        Click rates with intervals, by the fitted model and by inverse propensity.
+
+    Examples
+    --------
     >>> from slotwise import Rankings
     >>> seen = Rankings([[0, 1], [1, 0]], [[30, 21], [12, 8]], [50, 50], items=2)
     >>> fit = Fit.of_rankings(seen, item_ids=["tea", "coffee"])

@@ -127,6 +127,11 @@ def score(
         The maximum number of impressions to score; None for all.
     progress
         Called with each step and the completed share of it, None if that is unknown.
+
+    Returns
+    -------
+    Scores
+        The log-likelihood per impression, by placement and in total.
     """
     log_source = LogSource.of(source, columns, **options)
     strata = Strata((segment,) if isinstance(segment, str) else tuple(segment), None)

@@ -109,14 +109,38 @@ def simple_odds(tally: Tally) -> tuple[FloatArray, FloatArray, float]:
 
 
 def save_fits(fits: Iterable[Fit], path: str | os.PathLike[str]) -> None:
-    """Write fits to a file; an existing file survives a failure."""
+    """Write fits to a file; an existing file survives a failure.
+
+    Parameters
+    ----------
+    fits
+        Fits, one for each placement.
+    path
+        The path of the JSON file.
+    """
     every = [StoredFit.of(fit).to_dict() for fit in fits]
     with replacing(path) as file:
         file.write(json.dumps({"format": FORMAT, "placements": every}, allow_nan=False).encode())
 
 
 def load_fits(path: str | os.PathLike[str]) -> list[StoredFit]:
-    """Read what `save_fits` wrote; anything else is refused by name."""
+    """Read the fits in a file of `save_fits`.
+
+    Parameters
+    ----------
+    path
+        The path of the file.
+
+    Returns
+    -------
+    list of StoredFit
+        A fit for each placement.
+
+    Raises
+    ------
+    UnreadableFile
+        If the file is missing, damaged or not a fit.
+    """
     name = os.fspath(path)
     try:
         with open(path, "rb") as file:

@@ -38,38 +38,60 @@ AS_GOOD_AS_INFINITE = 1e9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit:
-    """Attractiveness and position bias of one placement, with what they were estimated from."""
+    """Attractiveness and position bias of one placement, with what they were estimated from.
 
-    #: clicks, passes and showings by slot and item, and the counts of impressions
+    Parameters
+    ----------
+    tally
+        Clicks, passes and showings by slot and item, and the counts of impressions.
+    estimate
+        Attractiveness and position bias, with their uncertainty.
+    estimator
+        `slotwise.estimators.pooled.POOLED`, or a key of `slotwise.estimators.ESTIMATORS`.
+    rankings
+        Whole lists, of all impressions or of a random sample.
+    sampled
+        Whether `rankings` are only a sample of the impressions.
+    log_likelihood
+        The log-likelihood of all counted impressions.
+    logged
+        Impressions with the probability of their lists, if the log has it.
+    parts
+        The parts that the log compares with each other, for each slot and item; None if they are those of the
+        estimate.
+    unseen
+        The estimated attractiveness of an item that was never shown; None if the estimator has none.
+    shared_slots
+        A sentence on whether placements share one position bias; empty for a single placement.
+    segment
+        The values of the segment's columns, in the fit of a segment.
+    segments
+        The fits of the segments of this placement by name, partially pooled.
+    segment_spread
+        The standard deviation of an item's log attractiveness between segments.
+    changes
+        Drift over time; None if the log's times were not given.
+    by_period
+        The tallies of each period, with its number; a single period if the log's times were not given.
+    by_rule
+        The recommended list under each rule for several clicks.
+    """
+
     tally: LogTally
     estimate: Estimate
-    #: `slotwise.estimators.pooled.POOLED`, or a key of `slotwise.estimators.ESTIMATORS`
     estimator: str
-    #: whole lists, of all impressions or of a random sample
     rankings: Rankings | None = None
-    #: whether `rankings` are only a sample of the impressions
     sampled: bool = False
-    #: of all counted impressions
     log_likelihood: float | None = None
-    #: impressions with the probability of their lists, if the log has it
     logged: LoggedPropensities | None = None
-    #: the parts that the log compares with each other, for each slot and item; None if they are those of the estimate
     parts: tuple[IntArray, IntArray] | None = None
-    #: the estimated attractiveness of an item that was never shown; None if the estimator has none
     unseen: float | None = None
-    #: a sentence on whether placements share one position bias; empty for a single placement
     shared_slots: str = ""
-    #: the values of the segment's columns, in the fit of a segment
     segment: tuple[str, ...] = ()
-    #: the fits of the segments of this placement by name, partially pooled
     segments: Mapping[str, Fit] = field(default_factory=dict)
-    #: the standard deviation of an item's log attractiveness between segments
     segment_spread: float | None = None
-    #: drift over time; None if the log's times were not given
     changes: TimeDrift | None = None
-    #: the tallies of each period, with its number; all counts are in one period if the log's times were not given
     by_period: Sequence[tuple[int, LogTally]] = ()
-    #: the recommended list under each rule for several clicks
     by_rule: Mapping[MultiClick, RuleOutcome] = field(default_factory=dict)
 
     @classmethod

@@ -22,21 +22,37 @@ class Columns:
     list with true or false for each of the items. A wide log needs no slot and may go without an impression. Where
     it has a column `shown` of true and false, the lists that nobody saw count as empty. A field of a column of structs
     is named with a dot: `items.id`.
+
+    Parameters
+    ----------
+    impression
+        The id of the impression.
+    slot
+        The slot, counted from 0 or from 1.
+    item
+        The id of the item; in a wide log the list of items.
+    clicked
+        Whether the item was clicked; in a wide log the clicked items.
+    placement
+        The page, query or place; each has its own items and slots.
+    order
+        The order or time of the clicks, which determines the first and the last click.
+    propensity
+        The probability with which the whole list was shown.
+    weight
+        The number of impressions that a row stands for, in an aggregated log.
+    item_propensity
+        The probability of the item to be shown in its slot; in a wide log a list.
     """
 
     impression: str = "impression"
     slot: str = "slot"
     item: str = "item"
     clicked: str = "clicked"
-    #: the page, query or place; the items and slots of each are fitted on their own
     placement: str | None = None
-    #: the order or time of the clicks, from which the first or the last of several is known
     order: str | None = None
-    #: the probability with which the whole list was shown
     propensity: str | None = None
-    #: how many impressions a row stands for, in a log that was counted already
     weight: str | None = None
-    #: the probability of the item to be shown in its slot; in a wide log a list
     item_propensity: str | None = None
 
 

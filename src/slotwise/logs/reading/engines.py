@@ -56,10 +56,21 @@ def read(
     master: str | None = None,
     memory: str | None = None,
 ) -> Iterator[ir.Table]:
-    """A log as an ibis table, for as long as the block lasts.
+    """Open a log as an ibis table, for the duration of a `with` block.
 
-    `source` is a Parquet or CSV file, a folder of them, a pattern, a DuckDB file, a postgresql:// address (with
-    `table` for these two), a data frame, an Arrow table or an ibis table. `ReadOptions` describes the other parameters.
+    Parameters
+    ----------
+    source
+        A Parquet or CSV file, a folder of them, a pattern, a DuckDB file, a postgresql:// address, a data frame, an
+        Arrow table or an ibis table.
+    table
+        The name of the table, if the source is a database.
+    engine
+        "duckdb" or "spark".
+    master
+        The address of a Spark cluster; None to run Spark on this machine.
+    memory
+        The memory limit of DuckDB, as in "2GB"; larger data go to disk.
     """
     with read_with_clicks(source, table=table, engine=engine, master=master, memory=memory) as (log, _):
         yield log

@@ -22,7 +22,27 @@ READERS = {".parquet": "read_parquet", ".json": "read_json_auto", ".jsonl": "rea
 
 
 def read_features(path: str, item: str = "item") -> dict[str, Row]:
-    """The features in a file, CSV, JSON or Parquet, by the item that is named in its column `item`."""
+    """Read the features of items from a CSV, JSON or Parquet file.
+
+    Parameters
+    ----------
+    path
+        The path of the file.
+    item
+        The column with the ids of items.
+
+    Returns
+    -------
+    dict of str to list
+        The features of each item, in the order of the columns.
+
+    Raises
+    ------
+    UnreadableFile
+        If the file is missing or damaged.
+    InvalidInput
+        If a column is missing, or an item has several rows.
+    """
     if not Path(path).is_file():
         raise UnreadableFile(f"features: there is no file {path}")
     reader = READERS.get(Path(path).suffix.lower(), "read_csv_auto")

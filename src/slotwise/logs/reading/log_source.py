@@ -28,16 +28,27 @@ class LogSource:
     Every function of `slotwise.logs` that reads a log takes a `LogSource` in place of the log, and may read it as often
     as it needs to.
 
+    Parameters
+    ----------
+    data
+        A path, an address, a data frame, an Arrow or an ibis table.
+    columns
+        The names of the columns.
+    reading
+        Options of `slotwise.logs.read`.
+    name
+        The name of the log in reports.
+
+    Examples
+    --------
     >>> source = LogSource.of("clicks.parquet", impression="view_id", engine="spark")
     >>> source.columns.impression, source.reading, source.name
     ('view_id', {'engine': 'spark'}, 'clicks.parquet')
     """
 
-    #: a path, an address, a data frame, an Arrow or an ibis table
     data: object
     columns: Columns = field(default_factory=Columns)
     reading: ReadOptions = field(default_factory=ReadOptions)
-    #: how reports call it
     name: str = "a click log"
 
     @classmethod

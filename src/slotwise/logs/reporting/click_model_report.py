@@ -52,7 +52,22 @@ def placement_rows(comparisons: Sequence[ModelComparison]) -> list[list[str]]:
 
 
 def write_click_models(comparison: ClickModelComparison, folder: Path, *, source: str = "a click log") -> Path:
-    """Write `click_models.html` and `click_models.json` into `folder`; return the path of the page."""
+    """Write `click_models.html` and `click_models.json`.
+
+    Parameters
+    ----------
+    comparison
+        The result of `compare_click_models`.
+    folder
+        The folder of both files; it is created if it does not exist.
+    source
+        The name of the log in the title.
+
+    Returns
+    -------
+    Path
+        The path of the page.
+    """
     together, comparisons = comparison.overall, comparison.placements
     folder.mkdir(parents=True, exist_ok=True)
     numbers = comparison.to_dict()

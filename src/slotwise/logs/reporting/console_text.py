@@ -25,11 +25,20 @@ Cell = str | Sequence[str]
 
 
 class TextTable(NamedTuple):
-    """A table of text: the first column and lists are aligned to the left, numbers to the right."""
+    """A table of text: the first column and lists are aligned to the left, numbers to the right.
+
+    Parameters
+    ----------
+    heads
+        The heads of the columns.
+    rows
+        Cells by row and column.
+    note
+        A sentence on the rows that are left out.
+    """
 
     heads: tuple[str, ...]
     rows: Sequence[Sequence[Cell]]
-    #: a sentence on the rows that are left out
     note: str = ""
 
 
@@ -38,7 +47,15 @@ Block = str | TextTable
 
 
 def fit_text(fits: Sequence[Fit], click_model: ModelComparison | None = None) -> list[Block]:
-    """Return the results of a fit: of one placement in full, of several in a table."""
+    """Return the results of a fit: of one placement in full, of several in a table.
+
+    Parameters
+    ----------
+    fits
+        The fits of a log.
+    click_model
+        The comparison of click models, if it was made.
+    """
     blocks = _all_placements(fits) if len(fits) > 1 else _placement(fits[0])
     if click_model is not None:
         blocks += [
@@ -81,7 +98,13 @@ def _placement(fit: Fit) -> list[Block]:
 
 
 def click_model_text(comparison: ClickModelComparison) -> list[Block]:
-    """Return which click model describes the log, with the scores of all."""
+    """Return which click model describes the log, with the scores of all.
+
+    Parameters
+    ----------
+    comparison
+        The result of `compare_click_models`.
+    """
     overall = comparison.overall
     blocks: list[Block] = [
         *overall.in_words(),
@@ -96,7 +119,13 @@ def click_model_text(comparison: ClickModelComparison) -> list[Block]:
 
 
 def score_text(scores: Scores) -> list[Block]:
-    """Return how well a stored fit predicts another log."""
+    """Return how well a stored fit predicts another log.
+
+    Parameters
+    ----------
+    scores
+        The result of `score`.
+    """
     total = scores.total
     ours = next(iter(total.log_likelihood.values()))
     rows = [
@@ -127,7 +156,13 @@ def score_text(scores: Scores) -> list[Block]:
 
 
 def evaluation_text(evaluation: Evaluation) -> list[Block]:
-    """Return the expected click rate of a list or a policy by each method, and the warnings."""
+    """Return the expected click rate of a list or a policy by each method, and the warnings.
+
+    Parameters
+    ----------
+    evaluation
+        The result of `evaluate`.
+    """
     rates = {"by the fitted model": evaluation.by_model}
     weighted = evaluation.by_propensity
     if weighted is not None:
@@ -144,7 +179,13 @@ def evaluation_text(evaluation: Evaluation) -> list[Block]:
 
 
 def cleaning_text(counts: Mapping[str, int]) -> list[Block]:
-    """Return the irregularities of the log and their treatment; empty if there are none."""
+    """Return the irregularities of the log and their treatment; empty if there are none.
+
+    Parameters
+    ----------
+    counts
+        How often each rule of `slotwise.logs.RULES` was applied.
+    """
     lines = [f"  {count:>12,}  {RULES[rule]}" for rule, count in counts.items() if count and rule != "rows"]
     return ["\nIn the log:\n" + "\n".join(lines)] if lines else []
 

@@ -32,7 +32,15 @@ PACKAGES = ("slotwise", "numpy", "scipy")
 
 
 def report_dict(fits: Sequence[Fit], click_model: ModelComparison | None = None) -> dict[str, Any]:
-    """Return the numbers of all fits, how often each cleaning rule was needed, and the comparison of click models."""
+    """Return the numbers of all fits, how often each cleaning rule was needed, and the comparison of click models.
+
+    Parameters
+    ----------
+    fits
+        The fits of a log.
+    click_model
+        The comparison of click models, if it was made.
+    """
     return fits_to_dict(fits) | {
         "cleaning": {rule: count for rule, count in fits[0].tally.cleaning.items() if count},
         "click_models": None if click_model is None else click_model.to_dict(),
@@ -66,6 +74,11 @@ def write_report(
         A text for each cleaning rule, by default `slotwise.logs.RULES`.
     described
         The comparison of click models, from `slotwise.logs.choose_click_model`.
+
+    Returns
+    -------
+    Path
+        The path of the page.
     """
     every = [fits] if isinstance(fits, Fit) else list(fits)
     together = LogSummary.of(every, seed)
