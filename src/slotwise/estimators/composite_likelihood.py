@@ -31,6 +31,11 @@ def composite(counts: Counts) -> Estimate:
     counts
         A tally, or rankings, with which the standard errors are exact to first order.
 
+    Returns
+    -------
+    Estimate
+        Attractiveness per item and position bias per slot.
+
     Examples
     --------
     >>> from slotwise.core.tally import Tally

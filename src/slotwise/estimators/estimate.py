@@ -51,6 +51,23 @@ class Uncertainty:
 class Estimate:
     """Attractiveness per item and position bias per slot.
 
+    Parameters
+    ----------
+    attractiveness
+        α, per item; NaN for an item that was never shown.
+    position_bias
+        λ, per slot, relative to the first slot unless it was given.
+    converged
+        Whether the iteration converged with finite values for everything that was clicked; False without any click.
+    identifiable
+        Whether the data determine every parameter: see `slotwise.estimators.identifiability`.
+    sweeps
+        The number of sweeps over the data.
+    uncertainty
+        The parts of standard errors and intervals.
+
+    Examples
+    --------
     >>> from slotwise import Tally
     >>> from slotwise.estimators import scaling
     >>> estimate = scaling(Tally(np.array([[30, 12], [8, 21]]), np.array([[50, 50], [50, 50]])))
@@ -66,17 +83,11 @@ class Estimate:
        2        0.6905 0.4298 1.109
     """
 
-    #: α, per item; NaN for an item that was never shown
     attractiveness: FloatArray
-    #: λ, per slot, relative to the first slot unless it was given
     position_bias: FloatArray
-    #: whether the iteration converged with finite values for everything that was clicked; False without any click
     converged: bool
-    #: whether the data determine every parameter: see `slotwise.estimators.identifiability`
     identifiable: bool
-    #: the number of sweeps over the data
     sweeps: int
-    #: the parts of standard errors and intervals
     uncertainty: Uncertainty
 
     @property

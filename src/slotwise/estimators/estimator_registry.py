@@ -30,7 +30,29 @@ Estimator = TypeVar("Estimator", bound=Callable[..., Estimate])
 
 @dataclass(frozen=True)
 class EstimatorEntry:
-    """A registered estimator."""
+    """A registered estimator.
+
+    Parameters
+    ----------
+    id
+        The id, as in `slotwise fit --estimator`.
+    name
+        The name in tables and figures.
+    citation
+        The publication of the estimator.
+    estimate
+        The function from counts to an `Estimate`.
+    needs
+        "tally" or "rankings".
+    position_bias
+        Whether position bias is "known" or "unknown".
+    try_with
+        Required arguments, with values for tests.
+    limits
+        Reasons by keys of `LIMITS`.
+    legend
+        The place in tables and in the legends of figures.
+    """
 
     id: str
     name: str
@@ -38,11 +60,8 @@ class EstimatorEntry:
     estimate: Callable[..., Estimate]
     needs: Needs = "tally"
     position_bias: Bias = "unknown"
-    #: arguments that it requires, with values for tests
     try_with: Mapping[str, Any] = field(default_factory=dict)
-    #: its limits, by keys of `LIMITS`, with the reason
     limits: Mapping[str, str] = field(default_factory=dict)
-    #: its place in the legends of figures, and in tables
     legend: float = float("inf")
 
     @property
@@ -95,6 +114,13 @@ def estimators() -> list[EstimatorEntry]:
 def estimator(id: str) -> EstimatorEntry:
     """Return the estimator with this id.
 
+    Parameters
+    ----------
+    id
+        The id of a registered estimator.
+
+    Examples
+    --------
     >>> estimator("maximum-likelihood").needs
     'rankings'
     """

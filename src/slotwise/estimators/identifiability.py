@@ -13,6 +13,16 @@ def groups(tally: Tally) -> tuple[IntArray, IntArray]:
 
     A click on a pair bounds its γ from below, an arc from the slot to the item; a pass bounds it from above, an arc
     from the item to the slot. The parts are the strongly connected components of that graph.
+
+    Parameters
+    ----------
+    tally
+        Clicks and passes, slots × items.
+
+    Returns
+    -------
+    tuple of two arrays
+        The number of the part, per slot and per item.
     """
     # here, for it takes long to import, and decisions need none of it
     from scipy.sparse import coo_array
@@ -32,6 +42,13 @@ def groups(tally: Tally) -> tuple[IntArray, IntArray]:
 def is_identifiable(tally: Tally) -> bool:
     """Whether a finite maximum-likelihood estimate exists: all slots and items are in one group.
 
+    Parameters
+    ----------
+    tally
+        Clicks and passes, slots × items.
+
+    Examples
+    --------
     >>> from slotwise.core.tally import Tally
     >>> is_identifiable(Tally(np.array([[3, 0], [0, 2]]), np.array([[5, 0], [0, 5]])))    # nothing ties slot to slot
     False

@@ -32,6 +32,11 @@ def known_bias(counts: Counts, position_bias: ArrayLike | None) -> Estimate:
     position_bias
         λ, positive, one entry per slot.
 
+    Returns
+    -------
+    Estimate
+        Attractiveness per item, with the given position bias.
+
     Examples
     --------
     >>> from slotwise.core.tally import Tally

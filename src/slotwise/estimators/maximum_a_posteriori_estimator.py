@@ -56,6 +56,11 @@ def maximum_a_posteriori(
     position_bias
         λ, if it is known.
 
+    Returns
+    -------
+    Estimate
+        Attractiveness per item and position bias per slot.
+
     Examples
     --------
     >>> from slotwise import Tally

@@ -33,6 +33,11 @@ def maximum_likelihood(rankings: Rankings) -> Estimate:
     rankings
         Counts by whole list.
 
+    Returns
+    -------
+    Estimate
+        Attractiveness per item and position bias per slot.
+
     Examples
     --------
     >>> shown = [[0, 1], [1, 0]]

@@ -23,6 +23,15 @@ def theorem_1(tally: Tally, position_bias: ArrayLike, level: float = 0.95) -> In
     """The α with |N - αΛ| ≤ √(2 Σσ² log C) + 4 log C, where Σσ² = Σ_kÑ_k(γ + γ²) and 2/C = 1 - level.
 
     σ² is evaluated at the candidate α, so the interval depends on the data only.
+
+    Parameters
+    ----------
+    tally
+        Clicks and passes, slots × items.
+    position_bias
+        λ, per slot.
+    level
+        The coverage, in (0, 1).
     """
     log_c = math.log(2.0 / (1.0 - checked_level(level)))
     clicks, exposure, second = _sums(tally, position_bias)
@@ -37,6 +46,15 @@ def theorem_1_from_data(tally: Tally, position_bias: ArrayLike, level: float = 0
     """ᾱ ± (√(8 N log C) + 4 log C)/Λ with 4/C = 1 - level.
 
     The paper proves it for Σμ ≥ 8 log C + √(8 Σσ² log C), that is after enough epochs; the data do not show when.
+
+    Parameters
+    ----------
+    tally
+        Clicks and passes, slots × items.
+    position_bias
+        λ, per slot.
+    level
+        The coverage, in (0, 1).
     """
     log_c = math.log(4.0 / (1.0 - checked_level(level)))
     clicks, exposure, _ = _sums(tally, position_bias)
@@ -47,7 +65,15 @@ def theorem_1_from_data(tally: Tally, position_bias: ArrayLike, level: float = 0
 
 
 def lemma_3(tally: Tally, position_bias: ArrayLike) -> Intervals:
-    """The α with |ᾱ - α| ≤ √(4αc/Λ) + 4c/Λ, c = log(Jl²/2) after l epochs; level 1 - 4/(Jl)."""
+    """The α with |ᾱ - α| ≤ √(4αc/Λ) + 4c/Λ, c = log(Jl²/2) after l epochs; level 1 - 4/(Jl).
+
+    Parameters
+    ----------
+    tally
+        Clicks and passes, slots × items, with at least one round without a click.
+    position_bias
+        λ, per slot.
+    """
     c, epochs = _log_term(tally)
     clicks, exposure, _ = _sums(tally, position_bias)
 
@@ -58,7 +84,15 @@ def lemma_3(tally: Tally, position_bias: ArrayLike) -> Intervals:
 
 
 def lemma_3_from_data(tally: Tally, position_bias: ArrayLike) -> Intervals:
-    """ᾱ ± (√(8ᾱc/Λ) + 8c/Λ), c = log(Jl²/2) after l epochs; level 1 - 6/(Jl)."""
+    """ᾱ ± (√(8ᾱc/Λ) + 8c/Λ), c = log(Jl²/2) after l epochs; level 1 - 6/(Jl).
+
+    Parameters
+    ----------
+    tally
+        Clicks and passes, slots × items, with at least one round without a click.
+    position_bias
+        λ, per slot.
+    """
     c, epochs = _log_term(tally)
     clicks, exposure, _ = _sums(tally, position_bias)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -28,6 +28,13 @@ WORST_P = 0.5
 def smoothing_constant(p: float) -> float:
     """M = √(1-p) / (p (1 - (1-p)^¼)): M_G of the proof at half of its range.
 
+    Parameters
+    ----------
+    p
+        The smallest parameter of the geometric data, in (0, 1).
+
+    Examples
+    --------
     >>> round(smoothing_constant(0.5), 2)
     8.89
     """
@@ -40,6 +47,22 @@ def theorem_2(deviation: float, beta_1: float, beta_2: float, p: float = WORST_P
 
     exp(-δ²/(4β_1²M)) up to δ = -log(1-p) β_1²M/β_2, and exponential in δ beyond.
 
+    Parameters
+    ----------
+    deviation
+        δ, positive.
+    beta_1, beta_2
+        The smoothness of F, positive.
+    p
+        The smallest parameter of the geometric data, in (0, 1).
+
+    Returns
+    -------
+    float
+        A probability.
+
+    Examples
+    --------
     >>> round(theorem_2(3.0, beta_1=0.2, beta_2=0.01), 4)
     0.0018
     """
@@ -51,7 +74,17 @@ def theorem_2(deviation: float, beta_1: float, beta_2: float, p: float = WORST_P
 
 
 def theorem_2_radius(level: float, beta_1: float, beta_2: float, p: float = WORST_P) -> float:
-    """The deviation that `theorem_2` allows with probability 1 - level, both sides together."""
+    """The deviation that `theorem_2` allows with probability 1 - level, both sides together.
+
+    Parameters
+    ----------
+    level
+        The coverage, in (0, 1).
+    beta_1, beta_2
+        The smoothness of F, positive.
+    p
+        The smallest parameter of the geometric data, in (0, 1).
+    """
     _check(p, beta_1=beta_1, beta_2=beta_2)
     log_c = math.log(2.0 / (1.0 - checked_level(level)))
     spread = beta_1**2 * smoothing_constant(p)
@@ -61,7 +94,15 @@ def theorem_2_radius(level: float, beta_1: float, beta_2: float, p: float = WORS
 
 
 def theorem_2_intervals(tally: Tally, level: float = 0.95) -> Intervals:
-    """Algorithm 1's α ± the radius of Theorem 2, with β_1 and β_2 by formula at the data."""
+    """Algorithm 1's α ± the radius of Theorem 2, with β_1 and β_2 by formula at the data.
+
+    Parameters
+    ----------
+    tally
+        Clicks and passes, slots × items.
+    level
+        The coverage, in (0, 1).
+    """
     estimate = algorithm_1(tally)
     beta_1 = sensitivity(tally)
     # β_2 is the largest single difference; √(β² / Ñ) of the least shown pair bounds it from above
@@ -76,7 +117,15 @@ def theorem_2_intervals(tally: Tally, level: float = 0.95) -> Intervals:
 
 
 def corollary_1(tally: Tally, *, method: str = "analytic") -> Intervals:
-    """Algorithm 1's α ± √(36 β² log(Jl²)) after l epochs; level 1 - 2/(Jl²) in the paper."""
+    """Algorithm 1's α ± √(36 β² log(Jl²)) after l epochs; level 1 - 2/(Jl²) in the paper.
+
+    Parameters
+    ----------
+    tally
+        Clicks and passes, slots × items, with at least one round without a click.
+    method
+        How `slotwise.estimators.sensitivity` computes β.
+    """
     epochs = complete_epochs(tally)
     beta = sensitivity(tally, method=method)
     radius = np.sqrt(36.0 * beta**2 * math.log(tally.items * epochs**2))

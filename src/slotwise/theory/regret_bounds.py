@@ -18,6 +18,20 @@ def upper_bound_known_bias(items: int, rounds: int, position_bias: ArrayLike) ->
     """Proposition 1, for `epoch-ucb`, with the last line of its proof:
 
     (9(K+1) + 14JK/λ_min log(JT²/2)) (log T + 1) + √(192 λ_max² log(JT²) J T / λ_min).
+
+    Parameters
+    ----------
+    items
+        J, the number of items.
+    rounds
+        T, the number of rounds.
+    position_bias
+        λ, per slot.
+
+    Returns
+    -------
+    float
+        Regret over all rounds.
     """
     bias, items, rounds = _checked(items, rounds, position_bias)
     slots, least, most = len(bias), bias.min(), bias.max()
@@ -33,6 +47,22 @@ def upper_bound_unknown_bias(items: int, rounds: int, position_bias: ArrayLike, 
 
     C is the square of the constant of Lemma 4. The paper proves that it exists without giving its value: with the
     default the bound has the right shape, but no proven height.
+
+    Parameters
+    ----------
+    items
+        J, the number of items.
+    rounds
+        T, the number of rounds.
+    position_bias
+        λ, per slot; the bound depends on their number only.
+    constant
+        C, positive.
+
+    Returns
+    -------
+    float
+        Regret over all rounds.
     """
     bias, items, rounds = _checked(items, rounds, position_bias)
     if not constant > 0:
@@ -47,6 +77,25 @@ def lower_bound(items: int, rounds: int, position_bias: ArrayLike) -> float:
     εT/7 - εC S T/(7(J-K+1)) - ε² √(17 C S T³ / (2 S_2 (J-K+1))), C = K/S_2, S = Σλ, S_2 = Σλ².
 
     It requires 1 ≥ λ_1 > λ_2 > … > 0, S_2 > 1 and J ≥ 4K. Returns 0 if the expression is negative.
+
+    Parameters
+    ----------
+    items
+        J, at least 4K.
+    rounds
+        T, the number of rounds.
+    position_bias
+        λ, per slot, decreasing from at most 1.
+
+    Returns
+    -------
+    float
+        Regret over all rounds, at least 0.
+
+    Raises
+    ------
+    InvalidInput
+        If a condition is not met.
     """
     linear, quadratic = _lower_bound_terms(items, rounds, position_bias)
     gap = hardest_gap(items, rounds, position_bias)
@@ -54,7 +103,17 @@ def lower_bound(items: int, rounds: int, position_bias: ArrayLike) -> float:
 
 
 def hardest_gap(items: int, rounds: int, position_bias: ArrayLike) -> float:
-    """The ε in (0, ½] at which the lower bound is largest."""
+    """The ε in (0, ½] at which the lower bound is largest.
+
+    Parameters
+    ----------
+    items
+        J, at least 4K.
+    rounds
+        T, the number of rounds.
+    position_bias
+        λ, per slot, decreasing from at most 1.
+    """
     linear, quadratic = _lower_bound_terms(items, rounds, position_bias)
     return min(0.5, max(1e-12, linear / (2.0 * quadratic)))
 
@@ -75,7 +134,17 @@ def _lower_bound_terms(items: int, rounds: int, position_bias: ArrayLike) -> tup
 
 
 def lower_bound_shape(items: int, rounds: int, position_bias: ArrayLike) -> float:
-    """√(J T S_2 / S): how regret must grow, up to a constant; defined for every problem."""
+    """√(J T S_2 / S): how regret must grow, up to a constant; defined for every problem.
+
+    Parameters
+    ----------
+    items
+        J, the number of items.
+    rounds
+        T, the number of rounds.
+    position_bias
+        λ, per slot.
+    """
     bias, items, rounds = _checked(items, rounds, position_bias)
     return math.sqrt(items * rounds * float((bias**2).sum() / bias.sum()))
 
@@ -86,6 +155,19 @@ def hard_instance(items: int, position_bias: ArrayLike, gap: float, best: ArrayL
     α_j = 1/S + ελ_k/S_2 for the item j in slot k of `best`, 1/S for the others: `best` is the best ranking, and
     every other one is hard to distinguish from it. By default `best` holds the first items in order.
 
+    Parameters
+    ----------
+    items
+        J, at least the number of slots.
+    position_bias
+        λ, per slot.
+    gap
+        ε, in (0, ½].
+    best
+        The best ranking; by default the first items in order.
+
+    Examples
+    --------
     >>> hard_instance(6, [1.0, 0.5], gap=0.25).attractiveness.round(3).tolist()
     [0.867, 0.767, 0.667, 0.667, 0.667, 0.667]
     """
@@ -100,11 +182,26 @@ def hard_instance(items: int, position_bias: ArrayLike, gap: float, best: ArrayL
 
 
 class RegretBounds(NamedTuple):
-    """The bounds of Propositions 1 to 3 for one problem; the fields of `slotwise bounds --json`."""
+    """The bounds of Propositions 1 to 3 for one problem; the fields of `slotwise bounds --json`.
+
+    Parameters
+    ----------
+    rounds
+        T, the number of rounds.
+    lower_bound_shape
+        √(J T S_2 / S), up to a constant.
+    lower_bound
+        Proposition 2; None if the problem does not meet its conditions.
+    lower_bound_asks_for
+        The condition of Proposition 2 that is not met, if any.
+    upper_bound_known_bias
+        Proposition 1.
+    upper_bound_unknown_bias_with_constant_1
+        Proposition 3, with C = 1.
+    """
 
     rounds: int
     lower_bound_shape: float
-    #: None if the problem does not meet the conditions of Proposition 2, which `lower_bound_asks_for` names
     lower_bound: float | None
     lower_bound_asks_for: str | None
     upper_bound_known_bias: float
@@ -114,6 +211,15 @@ class RegretBounds(NamedTuple):
 def compute_regret_bounds(users: MNL, rounds: int) -> RegretBounds:
     """Return every bound on the regret of a problem.
 
+    Parameters
+    ----------
+    users
+        The problem.
+    rounds
+        T, the number of rounds.
+
+    Examples
+    --------
     >>> bounds = compute_regret_bounds(MNL(position_bias=[1.0, 0.5], attractiveness=[0.3] * 10), 1_000)
     >>> round(bounds.lower_bound, 1), round(bounds.lower_bound_shape, 1)
     (0.1, 91.3)
@@ -136,7 +242,15 @@ def compute_regret_bounds(users: MNL, rounds: int) -> RegretBounds:
 
 
 def hardest_problem(users: MNL, rounds: int) -> MNL:
-    """Return the lower bound's hardest problem of the same size; with ε = ¼ if Proposition 2 does not apply."""
+    """Return the lower bound's hardest problem of the same size; with ε = ¼ if Proposition 2 does not apply.
+
+    Parameters
+    ----------
+    users
+        A problem of the same items and position bias.
+    rounds
+        T, the number of rounds.
+    """
     items, bias = users.items, users.position_bias
     try:
         gap = hardest_gap(items, rounds, bias)

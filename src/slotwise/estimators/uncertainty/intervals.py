@@ -15,11 +15,18 @@ from slotwise.core.types import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """An interval per item for its attractiveness, or per slot for its position bias."""
+    """An interval per item for its attractiveness, or per slot for its position bias.
+
+    Parameters
+    ----------
+    low, high
+        The ends of each interval.
+    level
+        The probability that an interval covers its true value.
+    """
 
     low: FloatArray
     high: FloatArray
-    #: the probability that an interval covers its true value
     level: float
 
     @property
@@ -37,7 +44,15 @@ class Intervals:
 
 
 class EstimateIntervals(NamedTuple):
-    """The intervals around an estimate."""
+    """The intervals around an estimate.
+
+    Parameters
+    ----------
+    attractiveness
+        An interval per item.
+    position_bias
+        An interval per slot.
+    """
 
     attractiveness: Intervals
     position_bias: Intervals

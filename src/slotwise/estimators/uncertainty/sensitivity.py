@@ -56,6 +56,11 @@ def sensitivity(
     position_bias
         λ, for "known-bias".
 
+    Returns
+    -------
+    array of float
+        β, per item.
+
     Examples
     --------
     >>> tally = Tally(np.array([[300, 120], [80, 210]]), np.array([[500, 500], [500, 500]]))
