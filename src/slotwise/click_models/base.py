@@ -34,7 +34,20 @@ def _with_checked_ranking(users: ClickModel, ranking: object, *others: object) -
 
 @generic(prepare=_with_checked_ranking)
 def click_probabilities(users: ClickModel, ranking: Ranking) -> FloatArray:  # type: ignore[empty-body]
-    """Return per slot the probability that it is clicked first, then that of no click: `probabilities[NO_CLICK]`."""
+    """Return the probabilities of the first click.
+
+    Parameters
+    ----------
+    users
+        The users of a click model.
+    ranking
+        An item per slot.
+
+    Returns
+    -------
+    array of float
+        Per slot the probability that it is clicked first, then that of no click: `probabilities[NO_CLICK]`.
+    """
 
 
 def _draw(users: ClickModel, ranking: Ranking, rng: np.random.Generator) -> int:
@@ -49,7 +62,22 @@ def _draw(users: ClickModel, ranking: Ranking, rng: np.random.Generator) -> int:
 
 @generic(prepare=_with_checked_ranking, default=_draw)
 def draw(users: ClickModel, ranking: Ranking, rng: np.random.Generator) -> int:  # type: ignore[empty-body]
-    """Draw the outcome of one round with `ranking`: the slot that is clicked first, or NO_CLICK."""
+    """Draw the outcome of one round.
+
+    Parameters
+    ----------
+    users
+        The users of a click model.
+    ranking
+        An item per slot.
+    rng
+        The source of randomness.
+
+    Returns
+    -------
+    int
+        The slot that is clicked first, from 0, or NO_CLICK.
+    """
 
 
 def _draw_one(users: ClickModel, ranking: Ranking, clicks: BoolArray, rng: np.random.Generator) -> None:
@@ -58,7 +86,19 @@ def _draw_one(users: ClickModel, ranking: Ranking, clicks: BoolArray, rng: np.ra
 
 @generic(prepare=_with_checked_ranking, default=_draw_one)
 def draw_clicks(users: ClickModel, ranking: Ranking, clicks: BoolArray, rng: np.random.Generator) -> None:
-    """Draw one round with `ranking`: fill `clicks`, per slot, with whether it is clicked."""
+    """Draw all clicks of one round.
+
+    Parameters
+    ----------
+    users
+        The users of a click model.
+    ranking
+        An item per slot.
+    clicks
+        Filled, per slot, with whether it is clicked.
+    rng
+        The source of randomness.
+    """
 
 
 def _rates_of_one(users: ClickModel, ranking: Ranking) -> FloatArray:
@@ -67,7 +107,20 @@ def _rates_of_one(users: ClickModel, ranking: Ranking) -> FloatArray:
 
 @generic(prepare=_with_checked_ranking, default=_rates_of_one)
 def click_rates(users: ClickModel, ranking: Ranking) -> FloatArray:  # type: ignore[empty-body]
-    """Return per slot the probability that it is clicked."""
+    """Return per slot the probability that it is clicked.
+
+    Parameters
+    ----------
+    users
+        The users of a click model.
+    ranking
+        An item per slot.
+
+    Returns
+    -------
+    array of float
+        Probabilities, per slot; they can sum to more than 1 if users click several times.
+    """
 
 
 def _probability_of_one(users: ClickModel, ranking: Ranking, clicks: BoolArray) -> float:
@@ -86,7 +139,17 @@ def _with_checked_clicks(users: ClickModel, ranking: object, clicks: object) -> 
 
 @generic(prepare=_with_checked_clicks, default=_probability_of_one)
 def probability_of(users: ClickModel, ranking: Ranking, clicks: BoolArray) -> float:  # type: ignore[empty-body]
-    """Return the probability of exactly these clicks: all slots that are True in `clicks`, and no other."""
+    """Return the probability of exactly these clicks: all slots that are True in `clicks`, and no other.
+
+    Parameters
+    ----------
+    users
+        The users of a click model.
+    ranking
+        An item per slot.
+    clicks
+        Per slot, whether it is clicked.
+    """
 
 
 def _reward(users: ClickModel, ranking: Ranking) -> float:
@@ -95,11 +158,25 @@ def _reward(users: ClickModel, ranking: Ranking) -> float:
 
 @generic(prepare=_with_checked_ranking, default=_reward)
 def reward(users: ClickModel, ranking: Ranking) -> float:  # type: ignore[empty-body]
-    """Return the expected number of clicks on `ranking`, or their expected value."""
+    """Return the expected number of clicks on `ranking`, or their expected value.
+
+    Parameters
+    ----------
+    users
+        The users of a click model.
+    ranking
+        An item per slot.
+    """
 
 
 def may_click_several(users: ClickModel) -> bool:
-    """Return whether a round can have several clicks: whether the model implements `draw_clicks`."""
+    """Return whether a round can have several clicks: whether the model implements `draw_clicks`.
+
+    Parameters
+    ----------
+    users
+        The users of a click model.
+    """
     return draw_clicks.is_answered_by(users)
 
 
@@ -107,6 +184,13 @@ def may_click_several(users: ClickModel) -> bool:
 def first_click(clicks: BoolArray) -> int:
     """Return the uppermost slot that was clicked, or NO_CLICK.
 
+    Parameters
+    ----------
+    clicks
+        Per slot, whether it is clicked.
+
+    Examples
+    --------
     >>> first_click(np.array([False, True, True]))
     1
     """
@@ -158,18 +242,43 @@ def allowed(users: ClickModel, ranking: Ranking) -> bool:  # type: ignore[empty-
 
 
 def best_ranking(users: ClickModel) -> Ranking:
-    """Return a ranking of the highest reward: by the model's own method, or by `searched_ranking`."""
+    """Return a ranking of the highest reward: by the model's own method, or by `searched_ranking`.
+
+    Parameters
+    ----------
+    users
+        The users of a click model.
+    """
     if hasattr(users, "best_ranking"):
         return users.best_ranking()  # type: ignore[no-any-return]
     return searched_ranking(reward, users)
 
 
 def best_ranking_by_brute_force(users: ClickModel) -> Ranking:
-    """Return a ranking of the highest reward by trying all J!/(J-K)! rankings."""
+    """Return a ranking of the highest reward by trying all J!/(J-K)! rankings.
+
+    Parameters
+    ----------
+    users
+        The users of a click model with few items: J is the number of items, K that of slots.
+    """
     candidates = [np.array(ranking) for ranking in itertools.permutations(range(users.items), users.slots)]
     return max(candidates, key=lambda ranking: reward(users, ranking))
 
 
 def regret(users: ClickModel, ranking: ArrayLike) -> float:
-    """Return the reward of the best ranking less that of `ranking`."""
+    """Return the reward of the best ranking less that of `ranking`.
+
+    Parameters
+    ----------
+    users
+        The users of a click model.
+    ranking
+        An item per slot.
+
+    Returns
+    -------
+    float
+        At least 0, in clicks per round.
+    """
     return float(reward(users, best_ranking(users)) - reward(users, ranking))

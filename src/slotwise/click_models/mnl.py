@@ -136,8 +136,24 @@ def draw_slot(
 
 
 def draw_many(users: MNL, rankings: IntArray, rng: np.random.Generator) -> IntArray:
-    """Draw a round for each row of `rankings`: the slots clicked, or NO_CLICK.
+    """Draw one round for each ranking.
 
+    Parameters
+    ----------
+    users
+        Users who choose by multinomial logit.
+    rankings
+        Rounds × slots, item numbers.
+    rng
+        The source of randomness.
+
+    Returns
+    -------
+    array of int
+        Per round the clicked slot, from 0, or NO_CLICK.
+
+    Examples
+    --------
     >>> users = MNL(position_bias=[1.0, 0.5], attractiveness=[0.2, 0.4, 0.1])
     >>> draw_many(users, np.array([[1, 0]] * 6), np.random.default_rng(1)).tolist()
     [-1, 1, -1, 1, -1, -1]

@@ -13,14 +13,26 @@ Model = TypeVar("Model", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class ChoiceModelEntry:
-    """A registered click model."""
+    """A registered click model.
+
+    Parameters
+    ----------
+    id
+        The id, as in a problem file.
+    name
+        The name in tables and figures.
+    citation
+        The publication of the model.
+    make
+        The class of its users, or a function that returns them; takes the fields by name.
+    example
+        Example users: a value for every field, as in a problem file.
+    """
 
     id: str
     name: str
     citation: str
-    #: the class of its users, or a function that returns them; takes the fields by name
     make: Callable[..., Any]
-    #: example users: a value for every field, as in a problem file
     example: Mapping[str, Any]
 
     @property
@@ -50,6 +62,13 @@ def choice_models() -> list[ChoiceModelEntry]:
 def choice_model(id: str) -> ChoiceModelEntry:
     """Return the click model with this id.
 
+    Parameters
+    ----------
+    id
+        The id of a registered click model.
+
+    Examples
+    --------
     >>> choice_model("mnl").fields
     ('position_bias', 'attractiveness')
     """

@@ -23,10 +23,21 @@ REPLICATIONS = 40
 
 @dataclass(frozen=True)
 class Problem:
-    """An environment, the number of rounds to simulate, and a goal if it is not clicks."""
+    """An environment, the number of rounds to simulate, and a goal if it is not clicks.
+
+    Parameters
+    ----------
+    id
+        The name of the problem.
+    users
+        The users of a click model, or a `World`.
+    rounds
+        The number of rounds to simulate.
+    goal
+        Values and constraints; None for clicks.
+    """
 
     id: str
-    #: or a `World`
     users: Any
     rounds: int
     goal: Goal | None = None
@@ -84,6 +95,11 @@ def random_problem(rng: np.random.Generator) -> Problem:
 
     2 to 40 items, at most 8 slots; attractiveness log-normal around 0.03 to 1, its logarithm spread by 0.2 to 1.2;
     slots that decay geometrically, or are uniform on (0.1, 1), shuffled every other time; 5,000 to 50,000 rounds.
+
+    Parameters
+    ----------
+    rng
+        The source of randomness.
     """
     items = int(np.exp(rng.uniform(np.log(2.0), np.log(41.0))))
     slots = int(rng.integers(1, min(items, 8) + 1))
@@ -194,6 +210,16 @@ def problem(name: str, *, of_mnl: bool = False) -> Problem:
         A letter from a to k, `shop`, a name of `OTHER_USERS`, or the path of a problem file.
     of_mnl : bool
         Whether to accept only users who choose by multinomial logit.
+
+    Returns
+    -------
+    Problem
+        The environment, its rounds and its goal.
+
+    Raises
+    ------
+    UnknownName
+        If there is neither a problem nor a file of this name.
 
     Examples
     --------

@@ -29,6 +29,19 @@ class ContextualMNL:
     The model is that of Oh and Iyengar, Thompson Sampling for Multinomial Logit Contextual Bandits (2019), and of Lee
     and Oh, Nearly Minimax Optimal Regret for Multinomial Logistic Bandit (2024), who have λ = 1 in all slots.
 
+    Parameters
+    ----------
+    position_bias
+        λ, per slot.
+    weights
+        θ, per feature.
+    items
+        The number of items.
+    fixed
+        The number of features that belong to the item and stay, from 0 to d.
+
+    Examples
+    --------
     >>> from slotwise import simulate
     >>> users = ContextualMNL(position_bias=[1.0, 1.0], weights=[2.0, -1.0, 0.5], items=5)
     >>> run = simulate(users, "toprank", rounds=100, seed=1)["toprank"]
@@ -36,12 +49,9 @@ class ContextualMNL:
     (True, 3)
     """
 
-    #: λ, per slot
     position_bias: Any
-    #: θ, per feature
     weights: Any
     items: int
-    #: how many of the features belong to the item and stay
     fixed: int = 0
 
     def __post_init__(self) -> None:

@@ -26,7 +26,17 @@ HEAVIEST = 1e100
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """A segment: its share of the visits, its attractiveness per item, and its own position bias, if it has one."""
+    """A segment of the visitors.
+
+    Parameters
+    ----------
+    share
+        Its share of the visits, from 0 to 1.
+    attractiveness
+        Its attractiveness per item; None for that of the world.
+    position_bias
+        Its own position bias per slot; None for that of the world.
+    """
 
     share: float
     attractiveness: Any = None
@@ -37,9 +47,16 @@ class Segment:
 class Delay:
     """The delay of outcomes.
 
-    An outcome is pending for `rounds` further rounds, and then for a geometric number of rounds, from 0 on, with the
-    mean `mean_rounds`. All that have arrived are delivered together, before the rounds whose number is a multiple of
-    `every`.
+    An outcome is pending for `rounds` rounds and a geometric number of further rounds.
+
+    Parameters
+    ----------
+    rounds
+        The fixed part of the delay, in rounds.
+    mean_rounds
+        The mean of the geometric part, in rounds; it starts at 0.
+    every
+        Outcomes are delivered together, before the rounds whose number is a multiple of this.
     """
 
     rounds: int = 0
@@ -56,11 +73,29 @@ class Delay:
 class Churn:
     """Items that come and go at random, drawn independently in each replication.
 
-    `start` of them are there at round 0, and `arrivals` more are expected in `every` rounds: a Poisson process. Each
-    stays for a geometric number of rounds with the mean `lifetime`. Attractiveness is log-normal: its median is
-    `middle`, and its logarithm has the standard deviation `spread`. The logarithms of two segments have the correlation
-    `agreement`. Each item has `features` independent standard normal numbers; the logarithm is linear in them plus a
-    residual, and `explained` is their share of its variance.
+    Arrivals are a Poisson process, lifetimes are geometric and attractiveness is log-normal. The logarithm of
+    attractiveness is linear in the features, independent standard normal numbers, plus a residual.
+
+    Parameters
+    ----------
+    middle
+        The median of attractiveness.
+    spread
+        The standard deviation of its logarithm.
+    arrivals
+        The expected number of new items in `every` rounds.
+    every
+        The rounds in which `arrivals` items are expected.
+    lifetime
+        The mean lifetime of an item in rounds; None if items stay.
+    start
+        The number of items at round 0.
+    agreement
+        The correlation of the logarithms between two segments.
+    features
+        The number of features per item.
+    explained
+        The share of the logarithm's variance that features explain, from 0 to 1.
     """
 
     middle: float
@@ -97,7 +132,15 @@ class Churn:
 
 @dataclass(frozen=True, eq=False)
 class Jump:
-    """From this round on the items that were given have another attractiveness: a list, or a list per segment."""
+    """A change of the attractiveness of the given items at one round.
+
+    Parameters
+    ----------
+    round
+        The first round with the new attractiveness.
+    attractiveness
+        The new attractiveness per item, or a list of it per segment.
+    """
 
     round: int
     attractiveness: Any
@@ -107,8 +150,15 @@ class Jump:
 class Walk:
     """A slow walk of every item, the same for all segments.
 
-    To the logarithm of its attractiveness is added a stationary normal process of mean 0 and standard deviation `sd`,
-    whose values h rounds apart have the correlation exp(-h/`rounds`).
+    A stationary normal process of mean 0 is added to the logarithm of attractiveness. Its values h rounds apart have
+    the correlation exp(-h/`rounds`).
+
+    Parameters
+    ----------
+    sd
+        The standard deviation of the process.
+    rounds
+        The correlation time, in rounds.
     """
 
     sd: float
@@ -121,9 +171,16 @@ class Walk:
 
 @dataclass(frozen=True)
 class Cycle:
-    """A day: to the logarithm of attractiveness is added `amplitude`·sin(2π(t/`period` + phase)) at round t.
+    """A daily cycle: `amplitude`·sin(2π(t/`period` + phase)) is added to the logarithm of attractiveness at round t.
 
-    `phases` are one per item that was given, in parts of a period; without them they are drawn, uniform on (0, 1).
+    Parameters
+    ----------
+    amplitude
+        The largest change of the logarithm.
+    period
+        The length of a cycle, in rounds.
+    phases
+        A phase per given item, in parts of a period; None to draw them uniformly from (0, 1).
     """
 
     amplitude: float

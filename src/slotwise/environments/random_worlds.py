@@ -28,6 +28,13 @@ def random_changing_problem(rng: np.random.Generator) -> Problem:
     items) or cycle (amplitude 0.1 to 0.5, a period of 1,000 rounds to all), one as likely as the other; where items
     come and go those that would jump walk. Times are log-uniform, all else is uniform.
 
+    Parameters
+    ----------
+    rng
+        The source of randomness.
+
+    Examples
+    --------
     >>> problem = random_changing_problem(np.random.default_rng(1))
     >>> 5_000 <= problem.rounds <= 40_000
     True

@@ -30,32 +30,56 @@ class World:
     the one that all segments share, or None. For the `users` of a click model an item of attractiveness α attracts with
     probability α/(1 + α), so that every change of α applies to them too.
 
+    Parameters
+    ----------
+    position_bias
+        λ, per slot, for segments without their own.
+    users
+        Users of a click model, such as `PositionBased` or `Cascade`; None for multinomial logit. Their items are
+        given items, unless segments have attractiveness of their own.
+    choosing
+        With `users`: the share of the visitors who choose by multinomial logit.
+    attractiveness
+        α of the given items, if all visitors are alike; None if each segment has its own.
+    segments
+        The segments of the visitors.
+    delay
+        The delay of outcomes.
+    arrivals, departures
+        Per given item, the rounds at which it arrives and leaves; NEVER or None for never.
+    churn
+        Further items, at random; without `departures`, given items have its lifetimes too.
+    drift
+        Changes of attractiveness at given rounds.
+    walk
+        A slow walk of attractiveness.
+    cycle
+        A daily cycle of attractiveness.
+    features
+        A row of numbers or text per given item, or such rows for each segment; encoded on construction by `encode`.
+    step
+        The rounds between two moves of walks and cycles.
+
+    Examples
+    --------
     >>> world = World(position_bias=[1.0, 0.5], attractiveness=[0.2, 0.4, 0.1], delay=Delay(rounds=100))
     >>> world.slots, world.items
     (2, 3)
     """
 
     position_bias: Any = None
-    #: of a click model, such as `PositionBased` or `Cascade`; without them visitors choose by multinomial logit. Their
-    #: items are given items, unless segments have attractiveness of their own
     users: Any = None
-    #: with `users`: the share of the visitors who choose by multinomial logit
     choosing: float = 0.0
-    #: of the items that are given, if all visitors are alike; without it each segment has its own
     attractiveness: Any = None
     segments: Sequence[Segment] = ()
     delay: Delay = AT_ONCE
-    #: per item that is given: the rounds from which on it is there, and is gone; NEVER or None is never
     arrivals: Any = None
     departures: Any = None
-    #: further items, at random; where `departures` are not given, those that are leave by its law too
     churn: Churn | None = None
     drift: Sequence[Jump] = ()
     walk: Walk | None = None
     cycle: Cycle | None = None
-    #: a row per item that is given, of numbers or text, or such rows for each segment; made, as `encode` has them
     features: Any = None
-    #: rounds between two moves of walks and cycles
     step: int = 100
 
     def __post_init__(self) -> None:
