@@ -21,14 +21,30 @@ _NOT_GIVEN: Final = _NotGiven()
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A list for one view, first slot first, with the deadline of its outcome."""
+    """A list for one view, first slot first, with the deadline of its outcome.
+
+    Parameters
+    ----------
+    id
+        id of the decision
+    placement
+        name of the placement
+    items
+        the list, first slot first
+    arm
+        "learned", "holdout" or "shadow"
+    expires
+        deadline of the outcome
+    token
+        authorises a browser to report the outcome of this decision
+
+    """
 
     id: str
     placement: str
     items: tuple[str, ...]
     arm: Literal["learned", "holdout", "shadow"]
     expires: datetime
-    #: authorises a browser to report the outcome of this decision
     token: str
 
 
@@ -143,7 +159,18 @@ class Client:
         return self._change("PUT", name, definition, version)
 
     def patch_placement(self, name: str, changes: Mapping[str, JsonValue], *, version: int | None = None) -> JsonObject:
-        """Change the fields of `changes`; None restores a default, and a list replaces the list."""
+        """Change the fields of `changes`; None restores a default, and a list replaces the list.
+
+        Parameters
+        ----------
+        name
+            name of the placement
+        changes
+            fields of the definition; None restores a default, and a list replaces the list
+        version
+            the expected version of the placement; otherwise the status is 412
+
+        """
         return self._change("PATCH", name, dict(changes), version)
 
     def put_item(
@@ -155,21 +182,63 @@ class Client:
         features: Mapping[str, float | str] | None = None,
         version: int | None = None,
     ) -> JsonObject:
-        """Add an item, or replace its settings."""
+        """Add an item, or replace its settings.
+
+        Parameters
+        ----------
+        placement
+            name of the placement
+        item
+            id of the item
+        value
+            value of a click on it
+        features
+            numbers and text by name
+        version
+            the expected version of the placement; otherwise the status is 412
+
+        """
         settings = {"value": value, "features": dict(features or {})}
         content: JsonObject = {name: setting for name, setting in settings.items() if setting}
         return self._change("PUT", placement, content, version, f"/items/{_quoted(item)}")
 
     def retire_item(self, placement: str, item: str, *, version: int | None = None) -> JsonObject:
-        """Retire an item: it is no longer shown, and its counts are kept. 404 if it does not exist."""
+        """Retire an item: it is no longer shown, and its counts are kept. 404 if it does not exist.
+
+        Parameters
+        ----------
+        placement
+            name of the placement
+        item
+            id of the item
+        version
+            the expected version of the placement; otherwise the status is 412
+
+        """
         return self._change("DELETE", placement, None, version, f"/items/{_quoted(item)}")
 
     def delete_placement(self, name: str, *, version: int | None = None) -> None:
-        """Delete a placement permanently, with its decisions, its tally and its counters."""
+        """Delete a placement permanently, with its decisions, its tally and its counters.
+
+        Parameters
+        ----------
+        name
+            name of the placement
+        version
+            the expected version of the placement; otherwise the status is 412
+
+        """
         self._change("DELETE", name, None, version, f"?confirm={_quoted(name)}")
 
     def version(self, name: str) -> int:
-        """Return a placement's version, to make a change conditional on it; 0 if it does not exist."""
+        """Return a placement's version, to make a change conditional on it; 0 if it does not exist.
+
+        Parameters
+        ----------
+        name
+            name of the placement
+
+        """
         try:
             response = self._transport.response("GET", f"/v1/placements/{_quoted(name)}")
             return int(response.etag.strip('"'))
@@ -181,7 +250,14 @@ class Client:
             raise ServiceUnreachable(f"{self.url} does not respond as slotwise does") from None
 
     def changes(self, name: str) -> list[JsonObject]:
-        """Return the changes of a placement's definition, newest first."""
+        """Return the changes of a placement's definition, newest first.
+
+        Parameters
+        ----------
+        name
+            name of the placement
+
+        """
         return _objects(self._transport.request("GET", f"/v1/placements/{_quoted(name)}/changes"), "changes")
 
     def _change(self, method: str, name: str, content: JsonValue, version: int | None, suffix: str = "") -> JsonObject:
@@ -199,7 +275,14 @@ class Client:
         return _objects(self._transport.request("GET", "/v1/placements"), "placements")
 
     def placement(self, name: str) -> JsonObject:
-        """Return a placement's definition."""
+        """Return a placement's definition.
+
+        Parameters
+        ----------
+        name
+            name of the placement
+
+        """
         return self._transport.request("GET", f"/v1/placements/{_quoted(name)}")
 
     def decide(
@@ -286,7 +369,14 @@ class Client:
         return bool(self._transport.request("PUT", f"/v1/decisions/{_quoted(id)}/outcome", body).get("duplicate"))
 
     def decision(self, id: str) -> JsonObject:
-        """Return a decision with its outcome so far; 404 if it does not exist."""
+        """Return a decision with its outcome so far; 404 if it does not exist.
+
+        Parameters
+        ----------
+        id
+            id of the decision
+
+        """
         return self._transport.request("GET", f"/v1/decisions/{_quoted(id)}")
 
     def estimates(
@@ -328,7 +418,18 @@ class Client:
         since: datetime | str | None = None,
         until: datetime | str | None = None,
     ) -> JsonObject:
-        """Return a placement's counts by hour or by day, in UTC; by default of the last 7 or 90 days."""
+        """Return a placement's counts by hour or by day, in UTC.
+
+        Parameters
+        ----------
+        placement
+            name of the placement
+        by
+            "hour" or "day"
+        since, until
+            range of the counts; by default the last 7 days by hour, or 90 days by day
+
+        """
         times = {"since": since, "until": until}
         query = {"by": by} | {
             name: time.isoformat() if isinstance(time, datetime) else time for name, time in times.items() if time

@@ -191,7 +191,15 @@ class Ranker:
             self._exploring = exploring
 
     def update_from_tally(self, tally: Tally, segment: Name = None) -> None:
-        """Add counts of page views elsewhere: a tally in the order of `items`, or one with `item_ids` of its own."""
+        """Add counts of page views elsewhere.
+
+        Parameters
+        ----------
+        tally
+            Counts in the order of `items`, or with `item_ids` of its own.
+        segment
+            The segment of the page views; None if they have none.
+        """
         with self._lock:
             self._learner.update_from_tally(*_in_order(tally, self.items), segment=self._segment_number(segment))
 
@@ -211,12 +219,26 @@ class Ranker:
             self._learner.add(item, value, features)
 
     def retire(self, item: str) -> None:
-        """Show an item no more; its counts stay."""
+        """Show an item no more; its counts stay.
+
+        Parameters
+        ----------
+        item
+            The name of the item.
+        """
         with self._lock:
             self._learner.retire(item)
 
     def set_value(self, item: str, value: float) -> None:
-        """Set the value of a click on an item from here on."""
+        """Set the value of a click on an item from here on.
+
+        Parameters
+        ----------
+        item
+            The name of the item.
+        value
+            The value of a click on it.
+        """
         with self._lock:
             self._learner.set_value(item, value)
 
@@ -235,12 +257,24 @@ class Ranker:
             return self._learner.estimates(level, self._segment_or_all(segment))
 
     def best_list(self, segment: Name = None) -> tuple[str, ...]:
-        """The list with the largest expected value for everybody, or for a segment."""
+        """Return the list with the largest expected value.
+
+        Parameters
+        ----------
+        segment
+            A segment; None for everybody.
+        """
         with self._lock:
             return self._learner.best_list(self._segment_or_all(segment))
 
     def tally(self, segment: Name = None) -> Tally:
-        """The counts so far, of `items` in their order: those of everybody, or of a segment."""
+        """Return the counts so far, in the order of `items`.
+
+        Parameters
+        ----------
+        segment
+            A segment; None for everybody.
+        """
         with self._lock:
             return self._learner.tally(self._segment_or_all(segment))
 
@@ -272,7 +306,13 @@ class Ranker:
         return self._expired
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the ranker to `path`; a file that was there before survives a failure."""
+        """Write the ranker to a file; an existing file survives a failure.
+
+        Parameters
+        ----------
+        path
+            The path of the file.
+        """
         with self._lock:
             saved = Saved(self._pending, self._expired, self._segments, self._exploring)
             contents = contents_of(self._learner, saved)
@@ -280,7 +320,18 @@ class Ranker:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Ranker:
-        """Read a file that `save` wrote; others are refused by name. The policy starts again from the counts."""
+        """Read a file of `save`. The policy starts again from the counts.
+
+        Parameters
+        ----------
+        path
+            The path of a file of `save`.
+
+        Raises
+        ------
+        UnreadableFile
+            If the file is damaged, or not one of `save`.
+        """
         ranker = cls.__new__(cls)
         ranker._restore(*read(path))
         return ranker
