@@ -24,6 +24,24 @@ class Rankings:
     A tally has the item of each slot; rankings also have the items that were shown together. The joint likelihood and
     exact standard errors need that. Rankings of different rounds add up with `+`, like tallies.
 
+    Parameters
+    ----------
+    shown
+        Lists × slots: item numbers from 0, or EMPTY.
+    clicks
+        Lists × slots: the number of clicks on each slot of each list.
+    passes
+        For each list, the number of rounds without a click.
+    items
+        The number of items, at least 1.
+
+    Raises
+    ------
+    InvalidInput
+        If shapes differ, a count is negative, or an empty slot has clicks.
+
+    Examples
+    --------
     >>> seen = Rankings.empty(slots=2, items=3)
     >>> seen.count([2, 0], clicked=1)      # item 2 in slot 0, item 0 in slot 1, a click on slot 1
     >>> seen.count([2, 0], clicked=NO_CLICK)

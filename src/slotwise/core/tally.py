@@ -25,12 +25,18 @@ FORMAT = "slotwise tally 1"
 class Tally:
     """Two slots × items count matrices.
 
-    `clicks[k, j]`, the paper's N, counts the clicks on item j while it was in slot k.
-    `passes[k, j]`, the paper's Ñ, counts the visits that clicked on nothing while item j was in slot k.
-
     A click on a slot is γ times as likely as no click at all, under every policy: `clicks - γ·passes` has mean zero.
     Tallies of different rounds add up with `+`.
 
+    Parameters
+    ----------
+    clicks
+        Slots × items, the paper's N: clicks on item j while it was in slot k.
+    passes
+        Slots × items, the paper's Ñ: rounds without a click while item j was in slot k.
+
+    Examples
+    --------
     >>> tally = Tally.empty(slots=2, items=3)
     >>> tally.count([2, 0], clicked=1)      # item 2 in slot 0, item 0 in slot 1, a click on slot 1
     >>> tally.count([2, 0], clicked=NO_CLICK)

@@ -45,20 +45,41 @@ class Limit:
 
 @dataclass(frozen=True)
 class PolicySpec:
-    """A policy as it is registered, and the options to make it with."""
+    """A policy as it is registered, and the options to make it with.
+
+    Parameters
+    ----------
+    id
+        The id, as in `slotwise policies`.
+    name
+        The name in tables and figures.
+    position_bias
+        The position bias that it takes: "known", "unknown", "either" by the option `bias`, or "ordered" if slots
+        must be in decreasing order of it.
+    citation
+        The publication of the policy.
+    make
+        Takes a `PolicyTask` and the options, and returns the state of the policy.
+    default
+        Whether it is the default policy.
+    unknown_bias_options
+        Options that apply only to an unknown position bias.
+    declared_limits
+        Reasons by keys of `LIMITS`.
+    rival
+        Whether it is a baseline: compiled on first use, and not at set-up.
+    options
+        Values of options by name.
+    """
 
     id: str
     name: str
     position_bias: Bias
     citation: str
     make: Callable[..., Any]
-    #: whether it is the default
     default: bool = False
-    #: options that only an unknown bias has a use for
     unknown_bias_options: frozenset[str] = frozenset()
-    #: by keys of `LIMITS`
     declared_limits: Mapping[str, Limit] = field(default_factory=dict)
-    #: whether it is here to be compared with: compiled when it is asked for, and not at set-up
     rival: bool = False
     options: dict[str, Any] = field(default_factory=dict)
 
@@ -218,6 +239,25 @@ def default_policy(*, known_bias: bool = False) -> PolicySpec:
 def get_policy(id: str, **options: Any) -> PolicySpec:
     """The policy registered as `id`, made with `options`.
 
+    Parameters
+    ----------
+    id
+        The id of a registered policy.
+    options
+        Options of the policy by name.
+
+    Returns
+    -------
+    PolicySpec
+        The policy with its options, for `simulate` and `Ranker`.
+
+    Raises
+    ------
+    UnknownName
+        If no policy or option has this name.
+
+    Examples
+    --------
     >>> get_policy("epoch-ucb").name
     'Epoch-UCB'
     >>> str(get_policy("epoch-ucb-upb", sensitivity="analytic"))

@@ -26,7 +26,7 @@ WIDTH = 80
 class Results(Mapping[str, Run]):
     """A `Run` per policy, by its label; printed, a table of final regret.
 
-    Attributes
+    Parameters
     ----------
     runs : dict of str to Run
         The replications of each policy.

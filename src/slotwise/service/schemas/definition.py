@@ -87,6 +87,7 @@ class PlacementDefinition(Strict):
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
 
     slots: Annotated[int, Field(ge=1, le=MAX_SLOTS)]
+    """The number of items shown at once."""
     items: Annotated[list[ListedItem], Field(min_length=1, max_length=MAX_ITEMS)]
     """Ids, or objects with an id, a value and features; at least as many as slots."""
     policy: Annotated[str, StringConstraints(max_length=MAX_NAME)] | None = None
