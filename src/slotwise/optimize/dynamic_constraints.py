@@ -1,4 +1,4 @@
-"""Lists under constraints that change from decision to decision: pins, exclusions, values.
+"""The best list under constraints that change from decision to decision: pins, exclusions, values.
 
 To compile a goal for each decision would cost more than the decision, so the constraints are written into one record.
 Without constraints it sorts, as fast as a solver without them.

@@ -1,4 +1,4 @@
-"""The list of the largest expected value among those that a goal allows, by fractional programming.
+"""The best list under the constraints of a goal: the largest expected value, by fractional programming.
 
 Σ_k v γ_k/(1+S) is the largest R for which some allowed list has Σ_k γ_k(v - R) ≥ R. Dinkelbach's method finds it in
 finitely many steps, from R = 0: take the list that maximises Σ_k γ_k(v - R), make its value the next R, and stop when

@@ -1,4 +1,4 @@
-"""The factory of list solvers."""
+"""The solver for a page: by sorting, by assignment, or under the constraints of a goal or of each decision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of the columns of a click log, and their lookup in a table."""
+"""The columns of a click log: their names, and how they are recognised in a table."""
 
 from __future__ import annotations
 
@@ -99,8 +99,11 @@ def has_column(table: ir.Table, name: str) -> bool:
     return bool(kind.is_struct()) and field in kind.names
 
 
-def names_found(table: ir.Table, columns: Columns, *, clicks_elsewhere: bool = False) -> tuple[Columns, bool]:
-    """The columns as they are called in this table, and whether it is wide; refuses a table that lacks one."""
+def recognise_columns(table: ir.Table, columns: Columns, *, clicks_elsewhere: bool = False) -> tuple[Columns, bool]:
+    """Return the columns by their names in this table, and whether a row is a whole impression.
+
+    Raises if a column is missing.
+    """
     if columns.propensity is not None and columns.item_propensity is not None:
         raise InvalidInput(
             "propensity is of whole lists and item_propensity of items in slots, give one of them, got "

@@ -18,7 +18,7 @@ from slotwise.logs.reading.columns import (
     column,
     has_column,
     item_of_clicks,
-    names_found,
+    recognise_columns,
     refuse_incomplete_clicks,
     refuse_missing,
 )
@@ -56,7 +56,7 @@ class Layout:
             refuse_missing(table, "segment", name)
         if strata.time is not None:
             refuse_missing(table, "time", strata.time)
-        return cls(table, *names_found(table, columns, clicks_elsewhere=clicks is not None), clicks, strata)
+        return cls(table, *recognise_columns(table, columns, clicks_elsewhere=clicks is not None), clicks, strata)
 
     def rows(self, keep: Callable[[ir.Table], ir.Table]) -> ir.Table:
         """One row per shown item: placement (if there are any), impression, slot, item, clicked, and optional columns.

@@ -1,6 +1,6 @@
 """Limits of connections: their number, and how long each may idle, send its head and take its answer.
 
-uvicorn limits the time between two requests alone. `bodies` limits the size of a body and the time that it takes.
+uvicorn limits the time between two requests alone. `endpoint.BodyLimit` limits the size and the time of a body.
 """
 
 from __future__ import annotations
