@@ -20,7 +20,7 @@ EXAMPLE = re.compile(r"`src/slotwise/(\w+)/(\w+\.py)`[^`]*(?:`[^`]+`[^`]*)*?```p
 #: what everything registered has to pass
 CONFORMANCE = [
     "tests/policies/test_conformance.py",
-    "tests/policies/test_absorb.py",
+    "tests/policies/test_update_from_tally.py",
     "tests/policies/test_goals.py",
     "tests/click_models/test_conformance.py",
     "tests/estimators/uncertainty/test_intervals.py",

@@ -118,7 +118,7 @@ def test_what_goes_wrong_inside_while_learning_is_not_told_and_hurts_nobody_else
         async with Worker(
             store, placements={"home": definition(window_seconds=0.1), "other": definition()}, write_seconds=FOR_EVER
         ) as worker:
-            monkeypatch.setattr(Placement, "absorb", broken)
+            monkeypatch.setattr(Placement, "learn", broken)
             await worker.decide("home")
             while not worker.broken():
                 await asyncio.sleep(0.05)

@@ -200,7 +200,7 @@ class Placement:
         decayed = DecayedCounts(PeriodCounts.of(added), recent.decay)
         return decayed.matrices(self.segments, self.numbers, self.definition.slots)
 
-    def absorb(self, counts: NewCounts) -> None:
+    def learn(self, counts: NewCounts) -> None:
         """Learn new counts, up to a revision of the store's tally."""
         if self.recent is not None:
             self.recent.keep(counts.periods)

@@ -15,7 +15,7 @@ from slotwise.core.tally import Tally
 from slotwise.core.types import FloatArray, IntArray
 from slotwise.service.learning.click_values import values_of
 from slotwise.service.learning.decay import RecentCounts
-from slotwise.service.learning.decay_selection import decayed_counts, read_periods, read_recent
+from slotwise.service.learning.half_life_selection import decayed_counts, read_periods, read_recent
 from slotwise.service.learning.learner_factory import by_segment, learner_of, matrices, numbered
 from slotwise.service.learning.outcome_window import window_now
 from slotwise.service.placements.placement_state import NewCounts, Placement
@@ -57,7 +57,7 @@ def with_counts(new_counts: NewCounts) -> Placement | UnreadablePlacement:
     """The placement after it has learned new counts."""
     placement = new_counts.placement
     try:
-        placement.absorb(new_counts)
+        placement.learn(new_counts)
     except Exception as problem:
         return _unreadable(Version(placement.name, placement.version, new_counts.revision), problem)
     return placement

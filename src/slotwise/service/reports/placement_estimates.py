@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from slotwise.ranker import Learner
 from slotwise.service.learning.click_values import values_of
 from slotwise.service.learning.decay import DecayedCounts
-from slotwise.service.learning.decay_selection import decayed_counts, read_periods
+from slotwise.service.learning.half_life_selection import decayed_counts, read_periods
 from slotwise.service.learning.learner_factory import learner_of, matrices, numbered, shows
 from slotwise.service.learning.outcome_window import window_now
 from slotwise.service.learning.period_counts import PeriodCounts

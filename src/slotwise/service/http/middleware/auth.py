@@ -26,7 +26,7 @@ OPEN: Final = frozenset(
 )
 OPEN_FOLDERS: Final = ("/static/", PLACEMENT_PAGES)
 #: paths that also accept HTTP basic authentication, with any user name and the API key as password
-PAGES: Final = frozenset({"/metrics"})
+BASIC_AUTH_PATHS: Final = frozenset({"/metrics"})
 #: headers that proxies add to forwarded requests
 FORWARDED: Final = frozenset(
     {"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"}
@@ -46,7 +46,11 @@ class RequireKey:
             return await self._app(scope, receive, send)
         if "authorization" in Headers(scope=scope):
             log.warning("wrong key", extra=_request_details(scope))
-        challenge = 'Basic realm="slotwise", charset="UTF-8"' if scope["path"] in PAGES else 'Bearer realm="slotwise"'
+        challenge = (
+            'Basic realm="slotwise", charset="UTF-8"'
+            if scope["path"] in BASIC_AUTH_PATHS
+            else 'Bearer realm="slotwise"'
+        )
         detail = "the request must have the header Authorization: Bearer KEY, with the right API key"
         return await problem(401, detail, {"WWW-Authenticate": challenge})(scope, receive, send)
 
@@ -54,7 +58,7 @@ class RequireKey:
         scheme, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
         if scheme.lower() == "basic":
             # a browser sends basic credentials with requests of other sites' pages, too: allow only reading
-            if scope["path"] not in PAGES or scope["method"] not in ("GET", "HEAD"):
+            if scope["path"] not in BASIC_AUTH_PATHS or scope["method"] not in ("GET", "HEAD"):
                 return False
             try:
                 given = base64.b64decode(given).decode().partition(":")[2]

@@ -220,10 +220,10 @@ class Api:
         ]
 
     async def decide(
-        self, name: NameInPath, wish: DecisionRequest = NO_CONSTRAINTS, key: IdempotencyKey = None
+        self, name: NameInPath, request: DecisionRequest = NO_CONSTRAINTS, key: IdempotencyKey = None
     ) -> tuple[int, DecisionDocument]:
         """Choose a list for one view. A repeated Idempotency-Key returns the same decision."""
-        decision = await self._worker.decide(name, wish, key)
+        decision = await self._worker.decide(name, request, key)
         return 200 if decision.fate == "repeated" else 201, {
             "id": decision.id,
             "placement": name,

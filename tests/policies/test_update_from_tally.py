@@ -1,4 +1,4 @@
-"""Every registered policy that can start from a tally: absorbing it comes to what learning its rounds comes to."""
+"""Every registered policy that can start from a tally: updating from it gives the counts of learning its rounds."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from slotwise.posterior import HierarchicalPosterior
 from slotwise.simulation.data_collection import at_random
 from tests.registered_components import default_first, policies, variants
 
-ABSORBING = [one for one in variants() if "tally" not in one.limits]
-absorbing = pytest.mark.parametrize("chosen", ABSORBING, ids=str)
+STARTING = [one for one in variants() if "tally" not in one.limits]
+starting = pytest.mark.parametrize("chosen", STARTING, ids=str)
 refusing = pytest.mark.parametrize("chosen", [one for one in variants() if "tally" in one.limits], ids=str)
 
 USERS = MNL(position_bias=[1.0, 0.4, 0.7], attractiveness=[0.8, 0.3, 0.5, 0.2, 0.6])
@@ -96,13 +96,13 @@ def _exactly(chosen: PolicySpec, counts: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("interpreting")
-@absorbing
-def test_absorbing_comes_to_what_learning_comes_to(chosen: PolicySpec) -> None:
+@starting
+def test_updating_equals_learning(chosen: PolicySpec) -> None:
     history = _history(60, seed=2)
-    learned, absorbed = _learned(chosen, history), chosen.start(TASK, _tally(history))
-    for started in (learned, absorbed):
+    learned, updated = _learned(chosen, history), chosen.start(TASK, _tally(history))
+    for started in (learned, updated):
         choose(started, np.random.default_rng(3))
-    expected, found = _exactly(chosen, _counts(learned)), _exactly(chosen, _counts(absorbed))
+    expected, found = _exactly(chosen, _counts(learned)), _exactly(chosen, _counts(updated))
     assert len(expected) >= 2, f"fields that count should have one of these names: {', '.join(sorted(COUNTS))}"
     for path in expected:
         # means are found by Newton's method, from another start
@@ -110,8 +110,8 @@ def test_absorbing_comes_to_what_learning_comes_to(chosen: PolicySpec) -> None:
 
 
 @pytest.mark.usefixtures("interpreting")
-@absorbing
-def test_absorbing_in_parts_comes_to_absorbing_the_whole(chosen: PolicySpec) -> None:
+@starting
+def test_updating_in_parts_equals_updating_once(chosen: PolicySpec) -> None:
     history = _history(60, seed=4)
     whole, parts = chosen.start(TASK, _tally(history)), chosen.start(TASK)
     for part in (history[:5], history[5:35], history[35:]):
@@ -121,8 +121,8 @@ def test_absorbing_in_parts_comes_to_absorbing_the_whole(chosen: PolicySpec) -> 
 
 
 @pytest.mark.usefixtures("interpreting")
-@absorbing
-def test_absorbing_between_decisions(chosen: PolicySpec) -> None:
+@starting
+def test_updating_between_decisions(chosen: PolicySpec) -> None:
     """Nothing that was learned before is lost, and the policy goes on."""
     first, second = _history(20, seed=5), _history(20, seed=6)
     started = _learned(chosen, first)
@@ -137,7 +137,7 @@ def test_absorbing_between_decisions(chosen: PolicySpec) -> None:
         learn(started, ranking, draw(USERS, ranking, rng))
 
 
-@pytest.mark.parametrize("chosen", default_first(ABSORBING), ids=str)
+@pytest.mark.parametrize("chosen", default_first(STARTING), ids=str)
 def test_a_warm_start_saves_regret(chosen: PolicySpec) -> None:
     """On problem (b), from 20,000 rounds of lists at random; eight replications each, fixed seeds."""
     users = paper_problems()["b"].users
@@ -156,11 +156,11 @@ def test_pbm_ucb_guesses_right_where_one_list_was_shown() -> None:
     rng, ranking = np.random.default_rng(11), np.array([4, 0, 2])
     history = [(ranking, [draw(USERS, ranking, rng)]) for _ in range(80)]
     history = [(shown, [slot for slot in clicks if slot != NO_CLICK]) for shown, clicks in history]
-    learned, absorbed = _learned(get_policy("pbm-ucb"), history), get_policy("pbm-ucb").start(TASK)
+    learned, updated = _learned(get_policy("pbm-ucb"), history), get_policy("pbm-ucb").start(TASK)
     for part in (history[:30], history[30:]):
-        update_from_tally(absorbed, _tally(part).clicks, _tally(part).passes)
+        update_from_tally(updated, _tally(part).clicks, _tally(part).passes)
     for field in ("shows", "exposure", "clicks"):
-        assert getattr(absorbed, field) == pytest.approx(getattr(learned, field)), field
+        assert getattr(updated, field) == pytest.approx(getattr(learned, field)), field
 
 
 @pytest.mark.usefixtures("interpreting")
@@ -199,7 +199,7 @@ def test_what_is_not_a_tally_of_these_slots_and_items_is_refused() -> None:
 class Own:
     """A user's own policy that can update_from_tally."""
 
-    absorbed = 0
+    updated = 0
 
     def __init__(self, task: PolicyTask) -> None:
         self.task = task
@@ -211,13 +211,13 @@ class Own:
         pass
 
     def update_from_tally(self, clicks: Any, passes: Any) -> None:
-        type(self).absorbed = int(clicks.sum())
+        type(self).updated = int(clicks.sum())
 
 
-def test_a_policy_of_ones_own_absorbs_by_its_own_method() -> None:
+def test_an_own_policy_updates_by_its_own_method() -> None:
     start = _tally(_history(10, seed=14))
     simulate(USERS, Own, rounds=5, start=start)
-    assert Own.absorbed == start.clicks.sum() > 0
+    assert Own.updated == start.clicks.sum() > 0
 
     class Forgetful:
         choose, learn, __init__ = Own.choose, Own.learn, Own.__init__

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slotwise.service.learning import decay_selection
-from slotwise.service.learning.decay_selection import GRID, decay_of, find_half_life
+from slotwise.service.learning import half_life_selection
+from slotwise.service.learning.half_life_selection import GRID, decay_of, find_half_life
 from slotwise.service.learning.period_counts import PeriodCounts
 from slotwise.service.runtime import Worker
 from slotwise.service.schemas.definition import PlacementDefinition
@@ -60,7 +60,7 @@ def test_it_is_never_looked_for_where_decisions_are_made(tmp_path: Path, monkeyp
         every.append(threading.current_thread())
         return find_half_life(*arguments)
 
-    monkeypatch.setattr(decay_selection, "find_half_life", noting)
+    monkeypatch.setattr(half_life_selection, "find_half_life", noting)
     clock = Clock()
     clock.now = NOW
 
