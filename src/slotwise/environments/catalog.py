@@ -219,7 +219,9 @@ def problem(name: str, *, of_mnl: bool = False) -> Problem:
     Raises
     ------
     UnknownName
-        If there is neither a problem nor a file of this name.
+        If the name is neither that of a problem nor a path.
+    UnreadableFile
+        If the file is missing or not JSON.
 
     Examples
     --------

@@ -254,7 +254,9 @@ def get_policy(id: str, **options: Any) -> PolicySpec:
     Raises
     ------
     UnknownName
-        If no policy or option has this name.
+        If no policy has this id.
+    InvalidInput
+        If the policy has no such option.
 
     Examples
     --------
