@@ -96,7 +96,7 @@ class RandomBound:
     "random-bound",
     name="Random bounds",
     position_bias="either",
-    citation="slotwise: bounds at random levels on a belief that pools, forgets and knows what is in flight",
+    citation="slotwise: bounds at random levels on a posterior that pools, forgets and counts pending rounds",
     default=True,
     unknown_bias_options=("bias_shape", "bias_spread"),
 )

@@ -1,10 +1,10 @@
 """Attractiveness and position bias of placements together: finite for every item and slot, however little was seen.
 
-Slots are shared by all placements, or each has its own, drawn to the shared ones. Attractiveness has a Gamma prior that
-is learned from all cells (`slotwise.estimators.pooled.cell_prior`). In (log α, log λ), the maximum of the joint
-density is,
-for rare clicks, that of λ with attractiveness integrated out: many items with a few clicks each do not mislead it. For
-others it is a step away, which is taken (`slotwise.estimators.pooled.pooled_errors.PooledErrors.slot_shift`).
+Placements share one position bias, or each has its own, shrunk toward the shared one. Attractiveness has a Gamma prior
+that is learned from all cells (`slotwise.estimators.pooled.cell_prior`). For rare clicks, the maximum of the joint
+density in (log α, log λ) is that of λ with attractiveness integrated out: many items with a few clicks each do not
+mislead it. For other clicks it is one step away, which is taken
+(`slotwise.estimators.pooled.pooled_errors.PooledErrors.slot_shift`).
 """
 
 from __future__ import annotations
