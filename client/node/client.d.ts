@@ -208,16 +208,18 @@ export type Definition = {
      */
     segments?: Record<string, string[]> | undefined;
     /**
-     * whether what was counted fades
+     * hours after which a count weighs half as much; null if counts keep their weight
      */
-    memory?: {
-        half_life_hours: number;
-    } | "auto" | null | undefined;
+    half_life?: number | "auto" | null | undefined;
     /**
      * whether the value of a click is learned
      */
     values?: "learned" | null | undefined;
-    mode?: "live" | "frozen" | "shadow" | undefined;
+    mode?: "live" | "shadow" | undefined;
+    /**
+     * whether lists other than the best one are tried; true
+     */
+    exploring?: boolean | undefined;
     /**
      * items to the slots in which everybody sees them, counted from 1
      */

@@ -27,9 +27,10 @@ import { setTimeout as sleep } from "node:timers/promises";
  * @property {number} [holdout] the share of decisions that show the items as they are listed; 0
  * @property {number[] | null} [position_bias] learned if null
  * @property {Record<string, string[]>} [segments] the values of a decision's `context` that are told apart
- * @property {"auto" | { half_life_hours: number } | null} [memory] whether what was counted fades
+ * @property {number | "auto" | null} [half_life] hours after which a count weighs half as much; null if counts keep their weight
  * @property {"learned" | null} [values] whether the value of a click is learned
- * @property {"live" | "frozen" | "shadow"} [mode]
+ * @property {"live" | "shadow"} [mode]
+ * @property {boolean} [exploring] whether lists other than the best one are tried; true
  * @property {Record<string, number>} [pin] items to the slots in which everybody sees them, counted from 1
  * @property {number | null} [new_items_at_most] the share of slots for items of which nothing is known
  * @property {number | null} [sticky_seconds] how long a visitor sees the same list

@@ -88,9 +88,9 @@ def test_placements_are_changed_in_part_and_deleted(client: Client) -> None:
     assert client.version("parts") == 0
     client.put_placement("parts", slots=1, items=["a", "b"], version=0, sticky_seconds=60.0, new_items_at_most=0.2)
     first = client.version("parts")
-    client.put_placement("fades", slots=1, items=["a", "b"], memory={"half_life_hours": 72.0}, pin={"b": 1})
+    client.put_placement("fades", slots=1, items=["a", "b"], half_life=72.0, exploring=False, pin={"b": 1})
     fades = client.placement("fades")
-    assert (fades["memory"], fades["pin"]) == ({"half_life_hours": 72.0}, {"b": 1})
+    assert (fades["half_life"], fades["exploring"], fades["pin"]) == (72.0, False, {"b": 1})
     assert client.patch_placement("parts", {"holdout": 0.5}, version=first)["holdout"] == 0.5
     for change in (
         lambda: client.patch_placement("parts", {"holdout": 0.1}, version=first),

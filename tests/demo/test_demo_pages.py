@@ -78,7 +78,7 @@ def test_a_change_is_made_and_said(shop: Shop, viewer: Viewer) -> None:
         ("swap", {"first": 1, "second": 1}, 422, ("second", "1")),
         ("swap", {"first": 0, "second": 1}, 422, ("first", "0")),
         ("swap", {"first": 1.5, "second": 1}, 422, ("first", "1.5")),
-        ("memory", {"half_life_seconds": 0}, 422, ("half_life_seconds", "0")),
+        ("half-life", {"half_life_seconds": 0}, 422, ("half_life_seconds", "0")),
         ("popular", {"item": "x" * 2000}, 413, ()),
     ],
 )

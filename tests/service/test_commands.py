@@ -144,9 +144,9 @@ def test_a_placement_forgets_as_the_log_says(tmp_path: Path) -> None:
     hours = found.changes.half_life * found.changes.periods.width / 3_600.0
     assert "older counts half as much: of 12,000 impressions as much is left as of " in said
     with serving(url) as client:
-        assert client.get("/v1/placements/home").json()["memory"] == {"half_life_hours": pytest.approx(hours)}
+        assert client.get("/v1/placements/home").json()["half_life"] == pytest.approx(hours)
         told = client.estimates("home")
-        assert told["memory"] == {"half_life_hours": pytest.approx(hours)}
+        assert told["half_life"] == pytest.approx(hours)
         # the tally is of everything, what is believed of the end: item 2 is wanted four times as much as at first
         assert sum(map(sum, told["tally"]["clicks"])) == found.tally.clicks.sum()
         (believed,) = (item for item in told["items"] if item["id"] == "item 2")
@@ -161,7 +161,7 @@ def test_a_log_in_which_nothing_changed_is_not_forgotten(tmp_path: Path) -> None
     said = run("fit", str(tmp_path / "log.parquet"), "--time", "at", "--to-store", url, "--name", "home")
     assert said.rstrip().endswith("with all that was counted: home")
     exported = json.loads(run("export", "home", "--store", url))
-    assert exported["definition"]["memory"] is None
+    assert exported["definition"]["half_life"] is None
     # but it is known when each count was, should the owner want it to be
     assert len({row[0] for row in exported["periods"]}) > 10
 
@@ -204,7 +204,7 @@ def test_a_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
 
 def test_a_file_carries_modes_and_changes_and_missing_fields_get_defaults(tmp_path: Path) -> None:
     store, other, out = f"sqlite:///{tmp_path}/a.db", f"sqlite:///{tmp_path}/b.db", tmp_path / "home.json"
-    asked = {"mode": "frozen", "new_items_at_most": 0.5, "sticky_seconds": 60.0}
+    asked = {"exploring": False, "new_items_at_most": 0.5, "sticky_seconds": 60.0}
     with serving(store) as client:
         client.define("home", **asked)
         client.put("/v1/placements/home/items/d")
@@ -223,5 +223,5 @@ def test_a_file_carries_modes_and_changes_and_missing_fields_get_defaults(tmp_pa
         # its versions go on beyond those that it had
         assert client.put("/v1/placements/home/items/e").headers["etag"] == '"3"'
         run("import", str(tmp_path / "before.json"), "--store", other, "--name", "before")
-        assert client.get("/v1/placements/before").json()["mode"] == "live"
+        assert client.get("/v1/placements/before").json()["exploring"] is True
         assert client.get("/v1/placements/before/changes").json() == {"changes": []}

@@ -96,9 +96,10 @@ class Client:
         holdout: float = 0.0,
         position_bias: Iterable[float] | None = None,
         segments: Mapping[str, Iterable[str]] | None = None,
-        memory: Literal["auto"] | Mapping[str, float] | None = None,
+        half_life: float | Literal["auto"] | None = None,
         values: Literal["learned"] | None = None,
-        mode: Literal["live", "frozen", "shadow"] = "live",
+        mode: Literal["live", "shadow"] = "live",
+        exploring: bool = True,
         pin: Mapping[str, int] | None = None,
         new_items_at_most: float | None = None,
         sticky_seconds: float | None = None,
@@ -124,12 +125,14 @@ class Client:
             known position bias by slot; None to learn it
         segments
             keys of the context with their values
-        memory
-            half-life of counts: {"half_life_hours": …}, "auto", or None
+        half_life
+            half-life of counts: a number of hours, "auto", or None if counts keep their weight
         values
             "learned" to learn the value of a click
         mode
-            "live", "frozen" (exploring off) or "shadow"
+            "live", or "shadow" to show the control order
+        exploring
+            whether lists other than the best one are tried
         pin
             slots of pinned items, from 1
         new_items_at_most
@@ -149,9 +152,11 @@ class Client:
             "position_bias": None if position_bias is None else list(position_bias),
         }
         # only used fields: an older service rejects unknown ones
-        optional: JsonObject = {"memory": memory, "values": values, "sticky_seconds": sticky_seconds, "pin": pin}
+        optional: JsonObject = {"half_life": half_life, "values": values, "sticky_seconds": sticky_seconds, "pin": pin}
         if mode != "live":
             optional["mode"] = mode
+        if not exploring:
+            definition["exploring"] = False
         if new_items_at_most is not None:
             definition["new_items_at_most"] = new_items_at_most
         optional["segments"] = {key: list(labels) for key, labels in (segments or {}).items()}

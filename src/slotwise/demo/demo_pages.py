@@ -51,7 +51,7 @@ class Swap(_Change):
     second: int
 
 
-class Memory(_Change):
+class HalfLifeChange(_Change):
     """Half-life of counts in the viewer's seconds; null for none."""
 
     half_life_seconds: Annotated[float, Field(ge=MIN_HALF_LIFE, le=MAX_HALF_LIFE)] | None
@@ -87,7 +87,7 @@ class DemoPages:
             ("mobile", self.mobile),
             ("popular", self.popular),
             ("swap", self.swap),
-            ("memory", self.memory),
+            ("half-life", self.half_life),
             ("items", self.items),
         ]
         return [
@@ -131,9 +131,9 @@ class DemoPages:
         """Swap the visibility of two slots."""
         return 200, {"said": self._shop.swap(change.first, change.second)}
 
-    async def memory(self, change: Memory) -> tuple[int, Said]:
+    async def half_life(self, change: HalfLifeChange) -> tuple[int, Said]:
         """Change the half-life of counts."""
-        return 200, {"said": await self._shop.set_memory(change.half_life_seconds)}
+        return 200, {"said": await self._shop.set_half_life(change.half_life_seconds)}
 
     async def items(self) -> tuple[int, Said]:
         """Add the next product."""

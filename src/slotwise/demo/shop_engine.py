@@ -49,7 +49,7 @@ def definition() -> dict[str, Any]:
         "segments": {"device": [*DEVICES]},
         "window_seconds": in_shop(WINDOW_SECONDS),
         "holdout": HOLDOUT,
-        "memory": {"half_life_hours": hours_in_shop(FIRST_HALF_LIFE)},
+        "half_life": hours_in_shop(FIRST_HALF_LIFE),
     }
 
 
@@ -158,18 +158,18 @@ class Shop:
         except ClientError as error:
             raise SlotwiseError(str(error)) from error
 
-    async def set_memory(self, half_life_seconds: float | None) -> str:
+    async def set_half_life(self, half_life_seconds: float | None) -> str:
         """Change the half-life of counts; None for none."""
         if half_life_seconds is None:
-            memory, text = None, "no half-life"
+            half_life, text = None, "no half-life"
         elif MIN_HALF_LIFE <= half_life_seconds <= MAX_HALF_LIFE:
-            memory, text = {"half_life_hours": hours_in_shop(half_life_seconds)}, f"half-life {half_life_seconds:g} s"
+            half_life, text = hours_in_shop(half_life_seconds), f"half-life {half_life_seconds:g} s"
         else:
             raise InvalidInput(
                 f"half_life_seconds must be null or from {MIN_HALF_LIFE:g} to {MAX_HALF_LIFE:g}, "
                 f"got {half_life_seconds!r}"
             )
-        await self._change("PATCH", _PATH, {"memory": memory})
+        await self._change("PATCH", _PATH, {"half_life": half_life})
         self.half_life_seconds = half_life_seconds
         return self._mark(text)
 

@@ -38,9 +38,9 @@ def service(folder: Path) -> Iterator[Client]:
     odd = {"slots": 4, "items": ODD, "holdout": 0.1}
     write(store, "odd", Past(odd, dict.fromkeys(ODD, 0.2), [1.0, 0.8, 0.6, 0.4], 48, 20), clock.now)
     write(store, "one", Past({"slots": 1, "items": ["only"]}, {"only": 0.2}, [1.0], 48, 20), clock.now)
-    for mode in ("shadow", "frozen"):
+    for name, change in (("shadow", {"mode": "shadow"}), ("steady", {"exploring": False})):
         ordinary = past()
-        write(store, mode, Past({**ordinary.definition, "mode": mode}, *_rest(ordinary)), clock.now)
+        write(store, name, Past({**ordinary.definition, **change}, *_rest(ordinary)), clock.now)
     with serving(store, server_key=KEY, headers={"Authorization": f"Bearer {KEY}"}, clock=clock) as client:
         client.define("empty", holdout=0.1)
         client.define("many", items=[f"item {number}" for number in range(MANY)], slots=3)
@@ -79,7 +79,7 @@ STATES: Final[dict[str, tuple[str, str, Callable[[Page], None]]]] = {
     "many-items": ("/placements/many", KEY, _text),
     "wrong-key": ("/placements/home", "wrong", lambda page: page.locator("#wrong").wait_for()),
     "shadow": ("/placements/shadow", KEY, _charts),
-    "frozen": ("/placements/frozen", KEY, _charts),
+    "exploring-off": ("/placements/steady", KEY, _charts),
     "segment": ("/placements/home?segment=device:mobile&period=28d&range=90d", KEY, _charts),
     "odd-names": ("/placements/odd", KEY, _charts),
     "settings": ("/placements/home", KEY, _dialog("Settings")),

@@ -88,7 +88,7 @@ ACTIONS: dict[str, tuple[Callable[[Locator], None], str, Callable[[dict[str, Any
     "Control order": (reorder, "Save", lambda now: now["items"] == ["juice", "tea", "coffee"]),
     "Edit tea": (edit, "Save", lambda now: {"id": "tea", "value": 2.5} in now["items"] and now["pin"] == {"tea": 2}),
     "Retire tea": (nothing, "Retire", lambda now: now["items"] == ["coffee", "juice"]),
-    "Stop exploring": (nothing, "Stop exploring", lambda now: now["mode"] == "frozen"),
+    "Stop exploring": (nothing, "Stop exploring", lambda now: now["exploring"] is False),
     "Shadow mode": (nothing, "Shadow mode", lambda now: now["mode"] == "shadow"),
 }
 
@@ -169,7 +169,7 @@ def test_a_refusal_from_before_the_key_was_typed_does_not_take_it_away(
     changes[0].continue_()
     dialog.wait_for(state="detached")
     page.get_by_role("button", name="Start exploring", exact=True).wait_for()
-    assert definition(service, bar)["mode"] == "frozen"
+    assert definition(service, bar)["exploring"] is False
     _expect_only(watched, 401)
 
 
@@ -190,7 +190,7 @@ def test_what_is_paused_goes_on_when_it_is_resumed(
     for action in (pause, resume):
         begin(page, action).get_by_role("button", name=action, exact=True).click()
         page.get_by_role("button", name=resume if action == pause else pause, exact=True).wait_for()
-    assert definition(service, bar)["mode"] == "live"
+    assert (definition(service, bar)["mode"], definition(service, bar)["exploring"]) == ("live", True)
 
 
 def describe_new(page: Page, name: str, *, slots: str, items: str) -> Locator:

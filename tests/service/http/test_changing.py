@@ -52,6 +52,8 @@ def test_a_patch_changes_what_it_names_and_null_is_the_default(client: Client, p
         ({"items": ["a"]}, "slots"),
         ({"holdouts": 1}, "holdouts"),
         ({"mode": "asleep"}, "mode"),
+        ({"mode": "frozen"}, "exploring"),
+        ({"memory": "auto"}, "half_life"),
         ({"sticky_seconds": 0.5}, "sticky_seconds"),
         ({"sticky_seconds": 31 * 86_400}, "sticky_seconds"),
         ({"new_items_at_most": 1.5}, "new_items_at_most"),

@@ -1,4 +1,4 @@
-"""Placements that are frozen on their best list, or that run in the shadow."""
+"""Placements that do not explore, or that run in the shadow."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ def teach(client: Client, name: str, **definition: Any) -> None:
     client.wait_for_snapshot()
 
 
-def test_frozen_shows_the_best_list_only_and_still_learns(client: Client) -> None:
-    teach(client, "frozen")
-    client.patch("/v1/placements/frozen", json={"mode": "frozen"})
-    best = client.estimates("frozen")["best_list"]
+def test_without_exploring_only_the_best_list_is_shown_and_still_learns(client: Client) -> None:
+    teach(client, "steady")
+    client.patch("/v1/placements/steady", json={"exploring": False})
+    best = client.estimates("steady")["best_list"]
     assert {*best} == {"item 5", "item 4"}
-    assert [client.decide("frozen")["items"] for _ in range(20)] == [best] * 20
-    assert client.decide("frozen", exclude=["item 5"])["items"][0] == "item 4"
-    assert client.decide("frozen", pin={"item 0": 1})["items"] == ["item 0", "item 5"]
-    assert client.decide("frozen")["arm"] == "learned"
-    before = client.estimates("frozen")["decisions"]
-    after = client.settle("frozen")
+    assert [client.decide("steady")["items"] for _ in range(20)] == [best] * 20
+    assert client.decide("steady", exclude=["item 5"])["items"][0] == "item 4"
+    assert client.decide("steady", pin={"item 0": 1})["items"] == ["item 0", "item 5"]
+    assert client.decide("steady")["arm"] == "learned"
+    before = client.estimates("steady")["decisions"]
+    after = client.settle("steady")
     assert after["decisions"]["no_click"] > before["no_click"]
     assert after["shadow"] is None
-    client.patch("/v1/placements/frozen", json={"holdout": 1.0})
-    assert client.decide("frozen")["items"] == SIX[:2]
+    client.patch("/v1/placements/steady", json={"holdout": 1.0})
+    assert client.decide("steady")["items"] == SIX[:2]
 
 
 def test_the_shadow_shows_items_as_given_and_says_what_it_would_have_shown(client: Client) -> None:

@@ -33,7 +33,7 @@ def definition(**changes: Any) -> PlacementDefinition:
 
 
 def fading(**changes: Any) -> PlacementDefinition:
-    return definition(memory={"half_life_hours": HALF_LIFE}, **changes)
+    return definition(half_life=HALF_LIFE, **changes)
 
 
 def row(period: CountPeriod, item: str, clicks: int, passes: int) -> PeriodRow:
@@ -200,9 +200,9 @@ def test_after_a_reversal_the_best_list_is_the_new_one_where_counts_fade(tmp_pat
     clock.now = NOW
 
     async def test(worker: Worker) -> None:
-        for name, best, memory in (("fades", "b", {"half_life_hours": HALF_LIFE}), ("stays", "a", None)):
+        for name, best, half_life in (("fades", "b", HALF_LIFE), ("stays", "a", None)):
             found = await worker.estimates(name)
-            assert (found["best_list"], found["memory"]) == ([best], memory)
+            assert (found["best_list"], found["half_life"]) == ([best], half_life)
             # what is shown is what is believed
             shown = [(await worker.decide(name)).items for _ in range(20)]
             assert shown == [(best,)] * 20
@@ -214,8 +214,8 @@ def test_after_a_reversal_the_best_list_is_the_new_one_where_counts_fade(tmp_pat
         tmp_path,
         clock,
         test,
-        carried("fades", fading(mode="frozen"), REVERSED),
-        carried("stays", definition(mode="frozen"), REVERSED),
+        carried("fades", fading(exploring=False), REVERSED),
+        carried("stays", definition(exploring=False), REVERSED),
     )
 
 

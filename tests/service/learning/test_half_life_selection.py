@@ -19,7 +19,7 @@ from slotwise.service.storage.decision_types import HOUR
 from tests.service.learning.test_decay import NOW, carried, definition, run
 from tests.service.serving import Clock
 
-AUTO = definition(memory="auto")
+AUTO = definition(half_life="auto")
 TASTES = (0.3, 0.1)
 HOURS = 24 * 14
 
@@ -83,9 +83,9 @@ def test_it_is_never_looked_for_where_decisions_are_made(tmp_path: Path, monkeyp
 
 
 def test_one_that_is_given_is_taken() -> None:
-    wanted = definition(memory={"half_life_hours": 5.0})
-    assert wanted.memory is not None
-    assert decay_of(wanted, wanted.memory, PeriodCounts.of(drawn(1, 72)), NOW).half_life_hours == 5.0
+    wanted = definition(half_life=5.0)
+    assert wanted.half_life is not None
+    assert decay_of(wanted, wanted.half_life, PeriodCounts.of(drawn(1, 72)), NOW).half_life == 5.0
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_it_does_not_change_within_an_hour() -> None:
     rows = drawn(1, 72)
 
     def found(rows: list[PeriodRow]) -> float | None:
-        return decay_of(AUTO, "auto", PeriodCounts.of(rows), NOW).half_life_hours
+        return decay_of(AUTO, "auto", PeriodCounts.of(rows), NOW).half_life
 
     late = [PeriodRow(CountPeriod(NOW - hours * HOUR), "", "learned", 0, "b", 10**6, 1, 10**6 + 1) for hours in (0, 1)]
     assert find_half_life(AUTO, PeriodCounts.of(drawn(1, None) + late)) is not None
@@ -126,16 +126,16 @@ def test_estimates_say_what_was_found_and_rest_on_it(tmp_path: Path) -> None:
 
     async def test(worker: Worker) -> None:
         changing, steady = await worker.estimates("changing"), await worker.estimates("steady")
-        assert changing["memory"] == {"half_life_hours": 24.0}
-        assert steady["memory"] == {"half_life_hours": None}
+        assert changing["half_life"] == 24.0
+        assert steady["half_life"] is None
         assert (changing["best_list"], steady["best_list"]) == (["b"], ["a"])
-        assert (await worker.estimates("never"))["memory"] is None
+        assert (await worker.estimates("never"))["half_life"] is None
         assert (await worker.estimates("never"))["best_list"] == ["a"]
         for name in ("changing", "never"):
             assert np.sum((await worker.estimates(name))["tally"]["clicks"]) == sum(row.clicks for row in turned)
         known = {placement.name: placement.recent for placement in worker.placements()}
         assert known["never"] is None
-        assert {name: found and found.decay.half_life_hours for name, found in known.items()} == {
+        assert {name: found and found.decay.half_life for name, found in known.items()} == {
             "changing": 24.0,
             "steady": None,
             "never": None,

@@ -195,13 +195,13 @@ def test_what_is_shown_for_certain_has_a_propensity_of_one_but_for_the_holdout(s
         home = {"slots": 2, "items": ITEMS, "window_seconds": 60.0}
         await worker.put("home", PlacementDefinition.model_validate({**home, "mode": "shadow"}))
         shadow = await worker.decide("home", DecisionRequest(exclude=["a"]))
-        await worker.put("home", PlacementDefinition.model_validate({**home, "mode": "frozen", "holdout": 0.25}))
+        await worker.put("home", PlacementDefinition.model_validate({**home, "exploring": False, "holdout": 0.25}))
         # 2^-49: there is none of the holdout
-        frozen = [await worker.decide("home", DecisionRequest(exclude=["a"], pin={"e": 1})) for _ in range(120)]
+        best_lists = [await worker.decide("home", DecisionRequest(exclude=["a"], pin={"e": 1})) for _ in range(120)]
         await worker.fill_propensities()
         assert await found(worker, shadow.id) == (1.0, 1.0)
-        best = next(decision.items for decision in frozen if decision.arm == "learned")
-        for decision in frozen:
+        best = next(decision.items for decision in best_lists if decision.arm == "learned")
+        for decision in best_lists:
             second = 0.75 * (decision.items[1] == best[1]) + 0.25 * (decision.items[1] == "b")
             assert await found(worker, decision.id) == (1.0, second)
 

@@ -82,7 +82,7 @@ def test_they_are_the_same_as_here(tmp_path: Path) -> None:
 
 def test_counts_fade_there_by_the_same_clock(tmp_path: Path) -> None:
     async def test(worker: Worker, clock: Clock) -> None:
-        await worker.put("large", definition(items=MANY, memory={"half_life_hours": 1.0}))
+        await worker.put("large", definition(items=MANY, half_life=1.0))
         for _ in range(20):
             decision = await worker.decide("large")
             await worker.report(decision.id, Outcome("clicked", decision.items[0]))

@@ -135,7 +135,7 @@ def test_where_all_items_are_shown_their_order_counts() -> None:
 
 def test_the_mode_is_said_besides() -> None:
     assert "Shadow mode" in str(state(replace(SURE, mode="shadow"))["more"])
-    assert "Exploring is off" in str(state(replace(SURE, mode="frozen"))["more"])
+    assert "Exploring is off" in str(state(replace(SURE, exploring=False))["more"])
 
 
 def test_long_names_are_cut() -> None:

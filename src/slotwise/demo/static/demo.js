@@ -101,7 +101,7 @@ function controls(state) {
   const set = (id, value) => document.activeElement !== $(id) && ($(id).value = value);
   set("traffic", state.visitors_per_second);
   set("mobile", Math.round(state.mobile_share * 100));
-  set("memory", state.half_life_seconds ?? "");
+  set("half-life", state.half_life_seconds ?? "");
   showValues();
   offer("popular", state.items.map((item) => [item.id, item.name]));
   const slots = state.slots.map(({ slot }) => [String(slot), `slot ${slot}`]);
@@ -136,7 +136,7 @@ async function change(what, body) {
 for (const id of ["traffic", "mobile"]) $(id).addEventListener("input", showValues);
 $("traffic").addEventListener("change", () => change("traffic", { visitors_per_second: Number($("traffic").value) }));
 $("mobile").addEventListener("change", () => change("mobile", { share: Number($("mobile").value) / 100 }));
-$("memory").addEventListener("change", () => change("memory", { half_life_seconds: $("memory").value ? Number($("memory").value) : null }));
+$("half-life").addEventListener("change", () => change("half-life", { half_life_seconds: $("half-life").value ? Number($("half-life").value) : null }));
 $("make-popular").addEventListener("click", () => change("popular", { item: $("popular").value }));
 $("swap").addEventListener("click", () => change("swap", { first: Number($("first").value), second: Number($("second").value) }));
 $("add").addEventListener("click", () => change("items"));

@@ -77,8 +77,8 @@ def sticky_for(placement: Placement, request: DecisionRequest, now: float, diges
     segment = placement.segments.text(request.context)
     return Sticky(
         digests.of("visitor", placement.name, request.visitor),
-        # a holdout that has ended, or another mode, applies to everybody from now on
-        digests.of("terms", definition.mode, definition.slots, definition.holdout > 0.0, segment),
+        # a holdout that has ended, another mode, or exploring on or off applies to everybody from now on
+        digests.of("terms", definition.mode, definition.exploring, definition.slots, definition.holdout > 0.0, segment),
         now + definition.sticky_seconds,
         placement.listed.difference(request.exclude) if request.exclude else placement.listed,
         definition.pinned(request.exclude, request.pin),

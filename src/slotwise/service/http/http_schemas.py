@@ -198,7 +198,7 @@ class PlacementPatch(RootModel[dict[str, Any]]):
                 name: {"description": field.description or ""}
                 for name, field in PlacementDefinition.model_fields.items()
             },
-            "examples": [{"holdout": 0.1}, {"mode": "frozen", "policy": None}],
+            "examples": [{"holdout": 0.1}, {"exploring": False, "policy": None}],
         }
     )
 
@@ -238,6 +238,7 @@ _SUMMARY: Final[dict[str, Any]] = {
     "holdout": 0.0,
     "position_bias": None,
     "mode": "live",
+    "exploring": True,
     "item_count": 4,
 }
 
@@ -253,6 +254,7 @@ class PlacementSummary(TypedDict):
     holdout: float
     position_bias: list[float] | None
     mode: Mode
+    exploring: bool
     item_count: int
 
 

@@ -19,8 +19,8 @@ from slotwise.service.storage.decision_types import HOUR
 class Decay:
     """The half-life of counts, and the hour from which their age is counted; weights change once an hour."""
 
-    #: None if counts do not decay
-    half_life_hours: float | None
+    #: in hours; None if counts do not decay
+    half_life: float | None
     hour: int
 
     def weights(self, counts: PeriodCounts) -> FloatArray:
@@ -30,10 +30,10 @@ class Decay:
         >>> Decay(2.0, 10 * HOUR).weights(PeriodCounts.of(rows)).tolist()
         [1.0, 0.5]
         """
-        if self.half_life_hours is None:
+        if self.half_life is None:
             return np.ones(len(counts.start))
         hours = np.maximum(0.0, self.hour - counts.middle) / HOUR
-        weights: FloatArray = 0.5 ** (hours / self.half_life_hours)
+        weights: FloatArray = 0.5 ** (hours / self.half_life)
         return weights
 
 

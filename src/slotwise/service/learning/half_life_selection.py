@@ -11,7 +11,7 @@ from slotwise.posterior.forgetting import CountsByPeriod, best_half_life
 from slotwise.service.learning.decay import Decay, DecayedCounts, may_grow_since
 from slotwise.service.learning.learner_factory import learner_of
 from slotwise.service.learning.period_counts import PeriodCounts, sums
-from slotwise.service.schemas.definition import HalfLife, PlacementDefinition
+from slotwise.service.schemas.definition import PlacementDefinition
 from slotwise.service.storage import Store
 from slotwise.service.storage.count_rows import PeriodRow
 from slotwise.service.storage.decision_types import HOUR
@@ -22,29 +22,29 @@ GRID: Final = (2160.0, 720.0, 168.0, 72.0, 24.0)
 
 def read_periods(store: Store, name: str, definition: PlacementDefinition) -> PeriodCounts | None:
     """The counts by period; None if the placement's counts do not decay."""
-    return None if definition.memory is None else PeriodCounts.of_columns(store.period_columns(name))
+    return None if definition.half_life is None else PeriodCounts.of_columns(store.period_columns(name))
 
 
 def read_recent(store: Store, name: str, definition: PlacementDefinition, hour: int) -> list[PeriodRow]:
     """The rows of periods that may grow in the hour that began at `hour`, and a few others."""
-    if definition.memory is None:
+    if definition.half_life is None:
         return []
     return store.period_tally(name, since=may_grow_since(definition.longest_window, hour))
 
 
 def decayed_counts(definition: PlacementDefinition, counts: PeriodCounts | None, hour: int) -> DecayedCounts | None:
     """Counts with their decay in the hour that began at `hour`; None if they do not decay."""
-    if definition.memory is None or counts is None:
+    if definition.half_life is None or counts is None:
         return None
-    return DecayedCounts(counts, decay_of(definition, definition.memory, counts, hour))
+    return DecayedCounts(counts, decay_of(definition, definition.half_life, counts, hour))
 
 
 def decay_of(
-    definition: PlacementDefinition, memory: HalfLife | Literal["auto"], counts: PeriodCounts, hour: int
+    definition: PlacementDefinition, half_life: float | Literal["auto"], counts: PeriodCounts, hour: int
 ) -> Decay:
     """The decay of counts in the hour that began at `hour`."""
-    if isinstance(memory, HalfLife):
-        return Decay(memory.half_life_hours, hour)
+    if half_life != "auto":
+        return Decay(half_life, hour)
     # only periods that no longer grow: the result is the same within an hour and after a restart
     over = counts.start + counts.hours * HOUR + definition.longest_window <= hour
     return Decay(find_half_life(definition, counts.of_rows(over)), hour)

@@ -85,7 +85,7 @@ def try_out(definition: PlacementDefinition, rows: Iterable[TallyRow] = ()) -> N
     learner = learner_of(definition, rows)
     learner.choose()
     learner.choose_several(1)
-    if definition.mode == "frozen":
+    if not definition.exploring:
         learner.choose_best()
 
 

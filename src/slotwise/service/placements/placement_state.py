@@ -147,7 +147,7 @@ class Placement:
     def choose(self, exclude: Collection[str], pin: Mapping[str, int], segment: str) -> tuple[str, ...]:
         """A list for a visitor, the first slot first."""
         number = self.segments.number(segment)
-        if self.definition.mode == "frozen":
+        if not self.definition.exploring:
             return self.learner.choose_best(exclude, pin, number)
         if exclude or pin != self.definition.pin:
             return self.learner.choose(exclude, pin, number)

@@ -79,7 +79,7 @@ class Propensities:
             # no list of the learner is shown in shadow mode
             return RedrawnLists(0, Counter())
         holdout = definition.holdout, definition.control_list(*conditions.constraints) if definition.holdout else ()
-        if definition.mode == "frozen":
+        if not definition.exploring:
             # there is only one list
             best_list = placement.choose(*conditions.constraints, conditions.segment)
             return RedrawnLists(1, Counter(enumerate(best_list)), *holdout)

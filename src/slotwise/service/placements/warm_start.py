@@ -41,7 +41,7 @@ def from_counts(
     parts: Sequence[LogCounts],
     first: Sequence[str],
     segments: Mapping[str, Sequence[str]] | None = None,
-    half_life_hours: float | None = None,
+    half_life: float | None = None,
 ) -> PlacementExport:
     """A placement with the items and counts of a log, for a store.
 
@@ -57,16 +57,15 @@ def from_counts(
         Items that come first in the control order.
     segments
         Listed values by key; other values count as *other*.
-    half_life_hours
-        The half-life of the counts; None for no decay.
+    half_life
+        The half-life of the counts, in hours; None for no decay.
     """
     ids = list(dict.fromkeys([*first, *(id for part in parts for id in part.item_ids)]))
-    memory = None if half_life_hours is None else {"half_life_hours": half_life_hours}
     options = {
         "slots": max(part.tally.slots for part in parts),
         "items": ids,
         "segments": segments or {},
-        "memory": memory,
+        "half_life": half_life,
     }
     try:
         definition = PlacementDefinition.model_validate(options)

@@ -9,7 +9,6 @@ from slotwise.service.metrics import STALENESS_BOUND_SECONDS
 from slotwise.service.reports.drift_view import DriftReport
 from slotwise.service.reports.model_fit_view import ModelFit
 from slotwise.service.schemas.overview_schemas import Check, Level
-from slotwise.service.schemas.report_schemas import MemoryDocument
 from slotwise.service.storage.count_rows import Counters
 
 #: shares of fewer decisions are not judged
@@ -31,7 +30,10 @@ class Observed(NamedTuple):
     #: None if counts decay, because the estimates then do not follow from the tally
     fit: ModelFit | None
     drift: DriftReport
-    memory: MemoryDocument | None
+    #: in hours; None if counts keep their weight
+    half_life: float | None
+    #: whether the half-life is automatic
+    is_automatic: bool = False
 
 
 def checks_of(observed: Observed) -> list[Check]:
@@ -46,7 +48,7 @@ def checks_of(observed: Observed) -> list[Check]:
         _fresh(observed.staleness),
         _fit(observed.fit),
         _drift(observed.drift),
-        _memory(observed.memory),
+        _half_life(observed),
     ]
 
 
@@ -150,14 +152,14 @@ def _drift(report: DriftReport) -> Check:
     return {"id": "drift", "level": "look", "sentence": f"{words[0].upper()}{words[1:]} than before."}
 
 
-def _memory(memory: MemoryDocument | None) -> Check:
-    if memory is None:
-        sentence = "Counts keep their weight."
-    elif memory["half_life_hours"] is None:
+def _half_life(observed: Observed) -> Check:
+    if observed.half_life is not None:
+        sentence = f"Counts weigh half as much after {observed.half_life:g} hours."
+    elif observed.is_automatic:
         sentence = "The half-life is automatic, and counts keep their weight at the moment."
     else:
-        sentence = f"Counts weigh half as much after {memory['half_life_hours']:g} hours."
-    return {"id": "memory", "level": "fine", "sentence": sentence}
+        sentence = "Counts keep their weight."
+    return {"id": "half_life", "level": "fine", "sentence": sentence}
 
 
 def _level(count: int, total: int, max_share: float) -> Level:

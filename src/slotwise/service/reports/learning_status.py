@@ -49,6 +49,7 @@ class Facts:
     drift: ItemDrift | None
     #: whether counts lose weight with age
     decays: bool = False
+    exploring: bool = True
 
 
 def state(facts: Facts) -> StateDocument:
@@ -78,7 +79,7 @@ def state(facts: Facts) -> StateDocument:
         sentence = f"Something changed on {_day(when, facts.now)}: {facts.drift.in_words()}."
         more = learned["sentence"]
         if not facts.decays:
-            more += " Earlier counts still have full weight: with Memory, under Settings, they lose weight."
+            more += " Earlier counts still have full weight: with a half-life, under Settings, they lose weight."
         return _state("changed", sentence, more=more, since=when)
     return _with_mode(facts, learned)
 
@@ -118,11 +119,11 @@ def _learned(facts: Facts, seen: int) -> StateDocument:
 
 
 def _with_mode(facts: Facts, document: StateDocument) -> StateDocument:
-    more = {
-        "shadow": "Shadow mode: visitors see the control order, and not the list here.",
-        "frozen": "Exploring is off: everybody sees the best list.",
-    }.get(facts.mode)
-    return {**document, "more": more or document["more"]}
+    if facts.mode == "shadow":
+        return {**document, "more": "Shadow mode: visitors see the control order, and not the list here."}
+    if not facts.exploring:
+        return {**document, "more": "Exploring is off: everybody sees the best list."}
+    return document
 
 
 class ItemPair(NamedTuple):

@@ -79,14 +79,15 @@ class Overviews:
         assert details is not None
         assert overall.for_owner is not None
         has_counts = _has_counts(view.counters)
-        model_fit = fit(overall.document, overall.for_owner.slot_shows) if definition.memory is None else None
+        model_fit = fit(overall.document, overall.for_owner.slot_shows) if definition.half_life is None else None
         observed = Observed(
             overall.counters,
             overall.document["decisions"]["reported_until"],
             staleness,
             model_fit,
             by_hour.drift,
-            estimates["memory"],
+            estimates["half_life"],
+            definition.half_life == "auto",
         )
         facts = Facts(
             now,
@@ -100,12 +101,14 @@ class Overviews:
             by_hour.ends,
             last,
             by_hour.drift.clearest,
-            definition.memory is not None,
+            definition.half_life is not None,
+            definition.exploring,
         )
         return {
             "name": request.name,
             "version": view.version.version,
             "mode": definition.mode,
+            "exploring": definition.exploring,
             "slots": definition.slots,
             "item_count": len(definition.items),
             "holdout": definition.holdout,
@@ -129,7 +132,7 @@ class Overviews:
             ],
             "checks": checks_of(observed),
             "shadow": estimates["shadow"],
-            "memory": estimates["memory"],
+            "half_life": estimates["half_life"],
         }
 
     async def items(self, name: str, search: str, offset: int, limit: int) -> ItemsPage:

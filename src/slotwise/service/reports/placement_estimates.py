@@ -23,7 +23,6 @@ from slotwise.service.schemas.report_schemas import (
     DecisionCounts,
     EstimatesDocument,
     ItemEstimateDocument,
-    MemoryDocument,
     ShadowDocument,
     SlotEstimateDocument,
     TallyDocument,
@@ -61,7 +60,7 @@ class FromTally(NamedTuple):
     tally: TallyDocument
     best_list: list[str]
     shadow: ShadowDocument | None
-    memory: MemoryDocument | None
+    half_life: float | None
     #: None if it was not requested
     for_owner: ForOwner | None = None
 
@@ -168,7 +167,7 @@ class PlacementEstimates:
                 from_tally = known.from_tally
             else:
                 from_tally = await asyncio.to_thread(_estimated, reading, reading.rows, matching, hour, for_owner)
-                decay_hour = None if reading.definition.memory is None else hour
+                decay_hour = None if reading.definition.half_life is None else hour
                 self._known.put(key, _Known(reading.version, reading.definition, decay_hour, from_tally))
         by_segment = _by_segment(segments, matching, reading.counters)
         arms = _added(by_segment.values())
@@ -191,7 +190,7 @@ class PlacementEstimates:
             "window_seconds": reading.window_seconds,
             "uplift": uplift(reading.evidence),
             "shadow": from_tally.shadow,
-            "memory": from_tally.memory,
+            "half_life": from_tally.half_life,
         }
         return EstimatesView(document, reading.version, reading.definition, total, from_tally.for_owner)
 
@@ -272,7 +271,7 @@ def estimated(
         _tally(definition, of_chosen),
         list(learner.best_list(number)),
         shadow_report(definition, learner, number),
-        None if decayed is None else {"half_life_hours": decayed.decay.half_life_hours},
+        None if decayed is None else decayed.decay.half_life,
         _for_owner(definition, rows, of_chosen, learner, number) if for_owner else None,
     )
 

@@ -66,19 +66,16 @@ class FollowingWindow(Strict):
     """The share of the clicks within `at_most` that the window catches; it is the shortest such window from 60 s on."""
 
 
-class HalfLife(Strict):
-    """How fast counts lose weight."""
-
-    half_life_hours: Annotated[Finite, Field(ge=MIN_HALF_LIFE, le=MAX_HALF_LIFE)]
-    """The number of hours after which a count weighs half as much."""
-
-
 _Seconds = Annotated[Finite, Field(ge=MIN_WINDOW, le=MAX_WINDOW)]
 Window = Annotated[
     Annotated[_Seconds, Tag("=number")] | Annotated[FollowingWindow, Tag("=object")], _object_or("=number")
 ]
-Memory = Annotated[Annotated[Literal["auto"], Tag("=text")] | Annotated[HalfLife, Tag("=object")], _object_or("=text")]
-Mode = Literal["live", "frozen", "shadow"]
+_Hours = Annotated[Finite, Field(ge=MIN_HALF_LIFE, le=MAX_HALF_LIFE)]
+HalfLifeHours = Annotated[
+    Annotated[_Hours, Tag("=number")] | Annotated[Literal["auto"], Tag("=text")],
+    Discriminator(lambda value: "=text" if isinstance(value, str) else "=number"),
+]
+Mode = Literal["live", "shadow"]
 
 
 class PlacementDefinition(Strict):
@@ -104,19 +101,36 @@ class PlacementDefinition(Strict):
         Field(default={})
     )
     """Segments of visitors: for each key of a decision's `context`, the values that are distinguished."""
-    memory: Memory | None = None
-    """Whether counts lose weight with age: null for never, "auto" for the half-life that predicts clicks best."""
+    half_life: HalfLifeHours | None = None
+    """The number of hours after which a count weighs half as much, "auto" for the number that predicts clicks best, or
+    null if counts keep their weight."""
     values: Literal["learned"] | None = None
     """Whether the value of a click is learned from reported values, for items that have no `value` of their own."""
     mode: Mode = "live"
-    """`live` learns and explores; `frozen` shows the best known list to everybody; `shadow` shows the items in control
-    order, while the estimates report the list that would have been shown."""
+    """`live` shows learned lists; `shadow` shows the items in control order, while the estimates report the list that
+    would have been shown."""
+    exploring: bool = True
+    """Whether lists other than the best one are tried; if false, everybody sees the best list. Clicks still count."""
     pin: dict[str, Annotated[int, Field(ge=1, le=MAX_SLOTS)]] = Field(default={})
     """Items to the slots in which everybody sees them, counted from 1; pins of a decision request take precedence."""
     new_items_at_most: Annotated[Finite, Field(gt=0, le=1)] | None = None
     """The cold-start cap: the share of slots for items without a counted outcome; null leaves it to the policy."""
     sticky_seconds: Annotated[Finite, Field(ge=MIN_STICKY, le=MAX_STICKY)] | None = None
     """How long a decision's `visitor` sees the same list; null for a new list in each view."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_renamed(cls, document: object) -> object:
+        if isinstance(document, dict):
+            if "memory" in document:
+                raise PydanticCustomError(
+                    "renamed", "memory is no field: set half_life to a number of hours, 'auto' or null"
+                )
+            if document.get("mode") == "frozen":
+                raise PydanticCustomError(
+                    "renamed", "mode must be 'live' or 'shadow', got 'frozen': set exploring to false instead"
+                )
+        return document
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -156,8 +170,8 @@ class PlacementDefinition(Strict):
         try:
             policy = policy_for(self.policy, self.bias())
             check_served(policy, PolicyTask(self.slots, len(self.items), 1, self.bias(), rules_per_decision=True))
-            if self.memory is not None and policy.options.get("half_life") not in (None, "none"):
-                raise InvalidInput(f"memory must be null where the policy has a half-life of its own, as {policy} does")
+            if self.half_life is not None and policy.options.get("half_life") not in (None, "none"):
+                raise InvalidInput(f"half_life must be null if the policy has a half-life of its own, as {policy} does")
         except SlotwiseError as problem:
             raise PydanticCustomError("policy", "{why}", {"why": str(problem)}) from problem
 

@@ -13,7 +13,6 @@ from slotwise.service.schemas.report_schemas import (
     ITEM_EXAMPLE,
     ChangeDocument,
     CurrentDecisions,
-    MemoryDocument,
     SegmentCounts,
     ShadowDocument,
     UpliftDocument,
@@ -112,7 +111,7 @@ class SlotBias(TypedDict):
 class Check(TypedDict):
     """One health check."""
 
-    id: Literal["waiting", "late", "silent", "repeated", "several", "fresh", "fit", "drift", "memory"]
+    id: Literal["waiting", "late", "silent", "repeated", "several", "fresh", "fit", "drift", "half_life"]
     level: Level
     """`fine`, `look` if it needs attention, or `unknown` if there is not enough data."""
     sentence: str
@@ -137,6 +136,7 @@ _ITEM: Final = {**ITEM_EXAMPLE, "value": None}
             "name": "home",
             "version": 2,
             "mode": "live",
+            "exploring": True,
             "slots": 1,
             "item_count": 2,
             "holdout": 0.0,
@@ -177,7 +177,7 @@ _ITEM: Final = {**ITEM_EXAMPLE, "value": None}
             "by_segment": [],
             "checks": [{"id": "late", "level": "fine", "sentence": "2 of 370 decisions had an outcome too late."}],
             "shadow": None,
-            "memory": None,
+            "half_life": None,
         }
     )
 )
@@ -187,6 +187,7 @@ class OverviewDocument(TypedDict):
     name: str
     version: int
     mode: Mode
+    exploring: bool
     slots: int
     item_count: int
     holdout: float
@@ -215,7 +216,7 @@ class OverviewDocument(TypedDict):
     checks: list[Check]
     """Health checks, over all segments."""
     shadow: ShadowDocument | None
-    memory: MemoryDocument | None
+    half_life: float | None
 
 
 @with_config(closed({"items": [_ITEM], "found": 1, "of": 2}))

@@ -192,7 +192,7 @@ _EXAMPLE: Final = {
     "window_seconds": 1800.0,
     "uplift": None,
     "shadow": None,
-    "memory": {"half_life_hours": 72.0},
+    "half_life": 72.0,
 }
 
 
@@ -214,16 +214,9 @@ class EstimatesDocument(TypedDict):
     """Null until both arms have final decisions."""
     shadow: ShadowDocument | None
     """Null unless the placement's mode is `shadow`."""
-    memory: MemoryDocument | None
-    """How fast counts lose weight in the estimates; null if the placement's `memory` is null."""
-
-
-@with_config(closed())
-class MemoryDocument(TypedDict):
-    """How fast counts lose weight."""
-
-    half_life_hours: float | None
-    """The number of hours after which a count weighs half as much; null if "auto" has selected no decay."""
+    half_life: float | None
+    """The number of hours after which a count weighs half as much in the estimates; null if counts keep their weight,
+    also if "auto" has selected that."""
 
 
 @with_config(closed())

@@ -30,8 +30,8 @@ def test_a_placement_is_put_read_and_listed(client: Client) -> None:
     again = client.put(f"/v1/placements/{fresh}", json=asked)
     assert (first.status_code, again.status_code) == (201, 200)
     wanted = {"name": fresh, **asked, "policy": None, "window_seconds": 1800.0, "position_bias": None}
-    wanted |= {"segments": {}, "memory": None, "values": None}
-    wanted |= {"mode": "live", "pin": {}, "new_items_at_most": None, "sticky_seconds": None}
+    wanted |= {"segments": {}, "half_life": None, "values": None}
+    wanted |= {"mode": "live", "exploring": True, "pin": {}, "new_items_at_most": None, "sticky_seconds": None}
     assert first.json() == again.json() == client.get(f"/v1/placements/{fresh}").json() == wanted
     listed = client.get("/v1/placements").json()["placements"]
     assert {"name": fresh, "slots": 2, "item_count": 3}.items() <= next(p for p in listed if p["name"] == fresh).items()
@@ -134,7 +134,7 @@ def test_estimates_have_exactly_the_fields_of_the_contract(client: Client, name:
         "window_seconds",
         "uplift",
         "shadow",
-        "memory",
+        "half_life",
     }
     fields = {"id", "attractiveness", "low", "high", "probability_in_best_list", "shown", "clicks"}
     assert all(set(item) == fields for item in found["items"])

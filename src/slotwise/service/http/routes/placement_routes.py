@@ -371,6 +371,7 @@ def _summary(placement: Placement) -> PlacementSummary:
         "holdout": definition.holdout,
         "position_bias": definition.position_bias,
         "mode": definition.mode,
+        "exploring": definition.exploring,
         "item_count": len(definition.items),
     }
 

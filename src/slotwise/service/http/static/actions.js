@@ -56,12 +56,9 @@ function button(text, act, label = null) {
 }
 
 /** The buttons of a placement. */
-export function placementActions(called, mode) {
-  const modes = {
-    live: [stopExploring(called), shadow(called)],
-    frozen: [goLive(called, "Start exploring")],
-    shadow: [goLive(called, "Go live")],
-  }[mode];
+export function placementActions({ name: called, mode, exploring }) {
+  const live = exploring ? [stopExploring(called), shadow(called)] : [startExploring(called)];
+  const modes = mode === "shadow" ? [goLive(called)] : live;
   return el(
     "div",
     { class: "actions", role: "group", "aria-label": "Actions" },
@@ -184,21 +181,21 @@ async function reorder(called) {
   return done && "Saved.";
 }
 
-const RESULTS = { live: "Exploring is on.", frozen: "Exploring is off.", shadow: "Shadow mode is on." };
-
-function switching(called, text, mode, words) {
+function switching(called, text, patch, result, words) {
   return button(text, async () => {
     const { tag } = await fetchPlacement(called);
-    const done = await confirm({ title: text, words, verb: text, act: () => change(called, { mode }, tag) });
-    return done && RESULTS[done.mode];
+    const done = await confirm({ title: text, words: [words], verb: text, act: () => change(called, patch, tag) });
+    return done && result;
   });
 }
 
 const stopExploring = (called) =>
-  switching(called, "Stop exploring", "frozen", ["Everybody sees the best list by the current estimates, and no other lists are tried. Clicks are still learned."]);
+  switching(called, "Stop exploring", { exploring: false }, "Exploring is off.", "Everybody sees the best list by the current estimates, and no other lists are tried. Clicks are still learned.");
+const startExploring = (called) =>
+  switching(called, "Start exploring", { exploring: true }, "Exploring is on.", "Visitors see learned lists. Some of them are tried to learn more.");
 const shadow = (called) =>
-  switching(called, "Shadow mode", "shadow", ["Everybody sees the control order, as without slotwise. slotwise computes in the background which list it would show."]);
-const goLive = (called, text) => switching(called, text, "live", ["Visitors see learned lists. Some of them are tried to learn more."]);
+  switching(called, "Shadow mode", { mode: "shadow" }, "Shadow mode is on.", "Everybody sees the control order, as without slotwise. slotwise computes in the background which list it would show.");
+const goLive = (called) => switching(called, "Go live", { mode: "live" }, "Shadow mode is off.", "Visitors see learned lists.");
 
 async function exportFiles(called) {
   const which = select(Object.fromEntries(Object.entries(EXPORTS).map(([key, { label }]) => [key, label])), "items");

@@ -16,8 +16,11 @@ const MOMENT = new Intl.DateTimeFormat("en-GB", {
 /** Text for a missing estimate. */
 export const UNKNOWN = "not known yet";
 
-/** Modes other than the default. */
-export const MODES = { frozen: "exploring off", shadow: "shadow mode" };
+/** The mode of a placement in words; null for live and exploring. */
+export function modeText({ mode, exploring }) {
+  if (mode === "shadow") return "shadow mode";
+  return exploring ? null : "exploring off";
+}
 
 /** 12,345 */
 export function count(number) {

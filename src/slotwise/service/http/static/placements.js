@@ -3,7 +3,7 @@
 import { listActions } from "./actions.js";
 import { ask, path, Refused } from "./api.js";
 import { el, name, swap } from "./dom.js";
-import { count, many, MODES } from "./format.js";
+import { count, many, modeText } from "./format.js";
 import { follow } from "./live.js";
 
 /** Placements on a page of the list, and the states that are requested at the same time. */
@@ -59,7 +59,7 @@ function row(placement) {
       { class: "facts" },
       fact(many(placement.slots, "slot")),
       fact(many(placement.item_count, "item")),
-      MODES[placement.mode] ? fact(MODES[placement.mode]) : null,
+      modeText(placement) ? fact(modeText(placement)) : null,
     ),
   );
 }

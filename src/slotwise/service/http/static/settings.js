@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 import { field, select } from "./dialog.js";
 
-const MODES = { live: "Exploring on: learn, and try other lists", frozen: "Exploring off: the best list only", shadow: "Shadow: show the control order, learn in the background" };
+const MODES = { live: "Live: show learned lists", shadow: "Shadow: show the control order, learn in the background" };
 const DAY = 24;
 
 function number(value, attributes = {}) {
@@ -43,36 +43,37 @@ export function lines(text) {
 export function settings(definition) {
   const window = definition.window_seconds;
   const follows = typeof window === "object";
-  const memory = definition.memory;
-  const kinds = { never: "None: counts keep their weight", auto: "Automatic: the one that predicts clicks best", half: "Fixed" };
-  const chosen = memory === null ? "never" : memory === "auto" ? "auto" : "half";
+  const kinds = { never: "None: counts keep their weight", auto: "Automatic: the one that predicts clicks best", fixed: "Fixed" };
+  const chosen = definition.half_life === null ? "never" : definition.half_life === "auto" ? "auto" : "fixed";
   const controls = {
     slots: number(definition.slots, { min: 1, step: 1, required: true }),
     holdout: number(definition.holdout * 100, { min: 0, max: 100, required: true }),
     window: number((follows ? window.at_most : window) / 60, { min: 0, required: true }),
     follow: el("input", { type: "checkbox", checked: follows }),
     mode: select(MODES, definition.mode),
-    memory: select(kinds, chosen),
-    half: number(chosen === "half" ? memory.half_life_hours / DAY : 7, { min: 0 }),
+    exploring: el("input", { type: "checkbox", checked: definition.exploring }),
+    halfLife: select(kinds, chosen),
+    days: number(chosen === "fixed" ? definition.half_life / DAY : 7, { min: 0 }),
     newcomers: number(definition.new_items_at_most === null ? null : definition.new_items_at_most * 100, { min: 0, max: 100 }),
     sticky: number(definition.sticky_seconds === null ? null : definition.sticky_seconds / 60, { min: 0 }),
     learned: el("input", { type: "checkbox", checked: definition.values === "learned" }),
     bias: el("input", { value: (definition.position_bias ?? []).join(", "), autocomplete: "off" }),
     segments: el("textarea", { rows: 3, spellcheck: "false" }, segmentsText(definition.segments)),
   };
-  const halfLife = field("Half-life, days", controls.half, "After this many days a view has half its weight.");
-  const showHalfLife = () => (halfLife.hidden = controls.memory.value !== "half");
-  controls.memory.addEventListener("change", showHalfLife);
+  const halfLife = field("Half-life, days", controls.days, "After this many days a view has half its weight.");
+  const showHalfLife = () => (halfLife.hidden = controls.halfLife.value !== "fixed");
+  controls.halfLife.addEventListener("change", showHalfLife);
   showHalfLife();
   const parts = [
     field("Slots", controls.slots, "Number of items shown at once."),
     field("Holdout, % of views", controls.holdout, "Share of views that show the control order. Without a holdout there is no uplift."),
     field("Window, minutes", controls.window, "Time to wait for a click. A view is counted when it ends."),
     field("Mode", controls.mode, null),
+    field("Exploring", controls.exploring, "Try other lists to learn more. Otherwise everybody sees the best list."),
   ];
   const more = [
     field("Adaptive window", controls.follow, "The time above is then the maximum; the window is shorter if clicks arrive sooner."),
-    field("Half-life", controls.memory, "How fast old counts lose weight."),
+    field("Half-life", controls.halfLife, "How fast old counts lose weight."),
     halfLife,
     field("Cold-start cap, % of slots", controls.newcomers, "Maximum share of slots for items without a counted outcome. If empty, the policy decides."),
     field("Sticky lists, minutes", controls.sticky, "A visitor sees the same list for this long. If empty, each view gets a new list."),
@@ -87,7 +88,8 @@ export function settings(definition) {
       ? { at_most: given(controls.window) * 60, ...(follows ? { catch: window.catch } : {}) }
       : given(controls.window) * 60,
     mode: controls.mode.value,
-    memory: { never: null, auto: "auto", half: { half_life_hours: given(controls.half) * DAY } }[controls.memory.value],
+    exploring: controls.exploring.checked,
+    half_life: { never: null, auto: "auto", fixed: given(controls.days) * DAY }[controls.halfLife.value],
     new_items_at_most: given(controls.newcomers) === null ? null : given(controls.newcomers) / 100,
     sticky_seconds: given(controls.sticky) === null ? null : given(controls.sticky) * 60,
     values: controls.learned.checked ? "learned" : null,

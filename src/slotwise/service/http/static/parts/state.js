@@ -2,10 +2,10 @@
 
 import { placementActions } from "../actions.js";
 import { el, name, why } from "../dom.js";
-import { count, duration, many, MODES, percent } from "../format.js";
+import { count, duration, many, modeText, percent } from "../format.js";
 
-export function of({ state, decisions, mode, slots, item_count, holdout, segment, window_seconds }) {
-  return [state, decisions, mode, slots, item_count, holdout, segment, window_seconds];
+export function of({ state, decisions, mode, exploring, slots, item_count, holdout, segment, window_seconds }) {
+  return [state, decisions, mode, exploring, slots, item_count, holdout, segment, window_seconds];
 }
 
 export function draw(overview, page) {
@@ -33,10 +33,10 @@ export function draw(overview, page) {
       seen ? fact(percent(decisions.clicked / seen), "with a click") : null,
       fact(count(overview.item_count), `${overview.item_count === 1 ? "item" : "items"} for ${many(overview.slots, "slot")}`),
       overview.holdout ? fact(percent(overview.holdout, 0), "in the holdout") : null,
-      MODES[overview.mode] ? el("li", null, MODES[overview.mode]) : null,
+      modeText(overview) ? el("li", null, modeText(overview)) : null,
       decisions.pending ? fact(count(decisions.pending), "pending") : null,
     ),
-    placementActions(overview.name, overview.mode),
+    placementActions(overview),
     why(
       "What do these words mean?",
       el(
