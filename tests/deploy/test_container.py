@@ -59,9 +59,13 @@ def test_the_pinned_requirements_are_taken_and_the_package_is_built_from_what_is
     assert "--require-hashes" in pinned
     pip(pinned, image, "install", "--dry-run", "--quiet", "--disable-pip-version-check")
     pip(package, image, "wheel", "--quiet", "--disable-pip-version-check", "--wheel-dir", str(image / "wheels"))
-    (wheel,) = (image / "wheels").iterdir()
-    inside = zipfile.ZipFile(wheel).namelist()
-    assert {"slotwise/cli/serve_command.py", "slotwise/service/http/templates/base.html"} <= {*inside}
+    wheels = (image / "wheels").iterdir()
+    inside = [name for wheel in wheels for name in zipfile.ZipFile(wheel).namelist()]
+    assert {
+        "slotwise/cli/serve_command.py",
+        "slotwise/service/http/templates/base.html",
+        "slotwise_client/client.py",
+    } <= {*inside}
 
 
 def test_what_it_starts_is_a_command_of_the_package() -> None:
@@ -69,7 +73,7 @@ def test_what_it_starts_is_a_command_of_the_package() -> None:
     program, command = json.loads(entry)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert program in project["scripts"]
-    assert (ROOT / "src" / "slotwise" / "cli" / f"{command}.py").is_file()
+    assert (ROOT / "src" / "slotwise" / "cli" / f"{command}_command.py").is_file()
 
 
 def test_it_starts_only_with_a_key_and_as_nobody_in_particular() -> None:

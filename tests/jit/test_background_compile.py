@@ -120,7 +120,7 @@ def test_a_learner_on_its_way_can_be_pickled() -> None:
     with compiling("first"):
         again = pickle.loads(pickle.dumps(learner))
     assert _play(again, 20) == _play(learner, 20)
-    assert not is_plain(again._started())
+    assert not is_plain(again._runner.started())
 
 
 def test_when_to_compile_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,7 +59,7 @@ def test_a_second_process_compiles_nothing_and_an_edit_of_a_called_file_is_seen(
     assert first["hits"] == 0
     assert second == {"order": first["order"], "hits": 1}
 
-    source = copy / "slotwise" / "rng.py"
+    source = copy / "slotwise" / "core" / "random.py"
     before = source.read_text()
     edited = before.replace("return int(rng.random() * n)", "return n - 1")
     assert edited != before

@@ -86,7 +86,7 @@ def test_an_empty_slot_teaches_nothing(chosen: PolicySpec) -> None:
     assert empty > 0
     inner = getattr(started, "policy", started)
     parts = [inner, *(getattr(inner, name) for name in ("belief", "model") if hasattr(inner, name))]
-    parts += [part.gibbs for part in parts if hasattr(part, "gibbs")]
+    parts += [getattr(part, name) for part in parts for name in ("gibbs", "counts") if hasattr(part, name)]
     names = ("clicks", "passes", "shows", "exposure", "item_trials", "trials")
     counted = [getattr(part, name) for part in parts for name in names if hasattr(part, name)]
     assert counted

@@ -59,7 +59,7 @@ def expected(tally: Tally) -> Said:
 
 
 def _document(found: dict[str, Any]) -> Said:
-    items, slots = found["items"], found["slots"]
+    items, slots = found["items"], found["slots"] if "slots" in found else found["position_bias"]
     return Said(
         [row["attractiveness"] for row in items],
         [(row["low"], row["high"]) for row in items],

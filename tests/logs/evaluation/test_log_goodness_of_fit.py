@@ -59,7 +59,7 @@ def test_a_log_without_testable_pairs_is_undecided() -> None:
     found = goodness(Fit.of_rankings(Rankings([[0, 1]], [[30, 20]], [50], items=2)))
     assert found is not None
     assert np.isnan(found.test.p_value)
-    assert found.in_words().startswith("Nothing in this log can tell")
+    assert found.in_words().startswith("Undecided:")
 
 
 def test_a_sample_of_a_log_from_the_model_fits() -> None:

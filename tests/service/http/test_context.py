@@ -189,7 +189,7 @@ def test_several_clicks_count_as_the_first_and_are_all_kept(client: Client) -> N
     for other in ({"clicked": ["b"]}, {"clicked": ["b", "a"]}, {"clicked": ["a", "b"], "value": 2.5}):
         answer = client.report(decision, **other)
         assert answer.status_code == 409
-        assert "'b', then on 'a' that brought 2.5" in answer.json()["detail"]
+        assert "'b', then on 'a' with value 2.5" in answer.json()["detail"]
     again = client.decide(name, pin={"a": 1, "b": 2})
     assert client.report(again, clicked=None).status_code == 200
     # one click twice is one, and the same as the item alone with nothing said of a value

@@ -149,8 +149,8 @@ def test_a_holdout_that_may_bring_nothing_leaves_the_ratio_without_an_upper_end(
 @pytest.mark.parametrize(
     ("learned", "holdout", "why"),
     [
-        (Sums(), Sums(), "there was no time in which both arms had two views"),
-        (Sums.of_clicks(100, 50), Sums.of_clicks(1, 0), "there was no time in which both arms had two views"),
+        (Sums(), Sums(), "there is no period in which both arms have two views"),
+        (Sums.of_clicks(100, 50), Sums.of_clicks(1, 0), "there is no period in which both arms have two views"),
         (Sums.of_clicks(100, 50), Sums.of_clicks(90, 9), "the holdout arm has 9 views with a click, and 10 are needed"),
         (
             Sums.of_clicks(50, 41),

@@ -10,7 +10,7 @@ export function of({ position_bias }) {
 export function draw({ position_bias }) {
   const given = position_bias.some((slot) => slot.given);
   const cell = (text, kind = "n") => el("td", { class: kind }, text);
-  const heads = ["bias", "95\u202f% interval", "shown", "clicked", "fitted"];
+  const heads = ["bias", "95\u202f% CI", "shown", "clicked", "fitted"];
   return [
     el("h2", null, "Slots"),
     el("p", { class: "lead" }, given ? "Position bias of each slot, as configured." : "Position bias of each slot relative to the first, as learned."),
